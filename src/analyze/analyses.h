@@ -1,0 +1,93 @@
+/*
+ * The analyses, as defined in docs/definitions.md. Each takes a view and gives a
+ * list of entries, every path that got a hit, sorted by decreasing hits, ties
+ * by the path's text, so that the same profile always prints the same bytes.
+ * Threshold and limit are the printer's business.
+ */
+#ifndef ANALYZE_ANALYSES_H
+#define ANALYZE_ANALYSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/view.h"
+#include "base/error.h"
+
+struct path_entry {
+	uint32_t first; /* path = labels[first] ... labels[first + length - 1], outermost first */
+	uint32_t length;
+	uint64_t hits;
+};
+
+/* A result; `labels` and `entries` are its own, the label texts are the view's. */
+struct path_list {
+	struct path_entry *entries;
+	size_t count;
+	uint32_t *labels; /* view label indexes */
+	size_t label_count;
+};
+
+void path_list_free(struct path_list *list); /* NULL is fine */
+
+/* Each function once per sample in whose stack it occurs. NULL: ERROR_MEMORY. */
+struct path_list *analyze_functions(const struct view *view, struct error *error);
+/* Only the innermost function of each sample. */
+struct path_list *analyze_body(const struct view *view, struct error *error);
+/* Paths that start at the outermost `root`; ... that end at the innermost. */
+struct path_list *analyze_down(const struct view *view, uint32_t root_label, struct error *error);
+struct path_list *analyze_up(const struct view *view, uint32_t root_label, struct error *error);
+
+/* The error of a fraction: half width of the 95 % Wilson interval for
+ * `hits` of `total`, from `samples` independent samples; 0 for exact data. */
+double analyze_error(uint64_t hits, uint64_t total, uint64_t samples);
+
+/* what-if: a path that starts at the outermost occurrence of labels[0], folded
+ * as in the downward profile, and what its cost is multiplied by. */
+struct what_if {
+	const uint32_t *labels;
+	size_t length;
+	double factor; /* 0: free, 0.5: halved; above 1: dearer (then no saving: < 0 never beats another) */
+};
+struct what_if_result {
+	double predicted;   /* new total as a fraction of the old */
+	uint64_t *affected; /* [count]: hits below each path; owned: free() */
+};
+int analyze_what_if(const struct view *view, const struct what_if *paths, size_t count, struct what_if_result *result,
+		    struct error *error);
+
+/* Source lines of one function. */
+struct line_entry {
+	uint32_t file;   /* string id of the profile */
+	uint32_t line;   /* 0: not known */
+	uint64_t body;   /* hits while this line was the innermost */
+	uint64_t total;  /* hits while this line or something it called executed, once per sample */
+};
+struct line_list {
+	struct line_entry *entries; /* sorted by file text, line */
+	size_t count;
+	uint64_t total; /* H */
+	uint64_t samples;
+};
+/* Lines executing in the functions labelled `label` of a by-function view. */
+struct line_list *analyze_lines(const struct view *view, uint32_t label, struct error *error);
+void line_list_free(struct line_list *list);
+
+/* diff: entries of two lists over two views, matched by their text. */
+struct diff_entry {
+	const char *path;       /* labels joined by ' '; owned by the list */
+	uint64_t hits_a, hits_b;
+	double fraction_a, fraction_b;
+	double gticks_a, gticks_b; /* hits x interval: comparable if intervals differ */
+	double z;               /* two-proportion test statistic, pooled; 0 if exact */
+	int significant;        /* |z| >= 1.96, or exact and different */
+};
+struct diff_list {
+	struct diff_entry *entries; /* by decreasing |fraction_b - fraction_a|, ties by path */
+	size_t count;
+	struct strings *texts;
+};
+struct diff_list *analyze_diff(const struct view *view_a, const struct path_list *a, const struct view *view_b,
+			       const struct path_list *b, struct error *error);
+void diff_list_free(struct diff_list *list);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * A view: the profile as a tree of labels, for one resource and one selection
+ * of its hits. Every analysis works on a view and never looks at addresses,
+ * files or terminals.
+ *
+ *   profile nodes (addresses)  --expand inlined frames, trim, label, merge-->  view nodes (labels)
+ *
+ * Children of a view node have distinct labels; a parent has a smaller index
+ * than its children; node 0 is the root above every path and has no label.
+ */
+#ifndef ANALYZE_VIEW_H
+#define ANALYZE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/* How a frame is shown. */
+enum view_by {
+	VIEW_FUNCTION, /* "qsort" */
+	VIEW_CALLSITE, /* the function and where it was called: "qsort@process_db.c:88" */
+	VIEW_LINE,     /* the function and the line executing in it: "uniquify_db:88" */
+	VIEW_MODULE,   /* "libc.so.6" */
+};
+
+#define VIEW_ANY UINT32_MAX
+
+struct view_options {
+	uint32_t resource; /* index in profile->resources */
+	enum view_by by;
+	bool no_inlines; /* an inlined function counts as the function it is part of */
+	bool untrimmed;  /* show what the C library puts above main and thread starts */
+	uint32_t process; /* index in processes, or VIEW_ANY */
+	uint32_t thread;  /* index in threads, or VIEW_ANY */
+	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end. */
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+struct view_label {
+	const char *text;  /* as printed; points into the view or the profile */
+	uint32_t function; /* index in profile->functions of one function so labelled, or PROFILE_NONE */
+};
+
+struct view {
+	const struct profile *profile; /* not owned; must outlive the view */
+	struct view_options options;
+	const struct profile_resource *resource;
+
+	struct view_label *labels;
+	size_t label_count;
+
+	/* The tree, as arrays over node_count nodes. */
+	uint32_t *parent; /* [0] is PROFILE_NONE */
+	uint32_t *label;  /* index in labels; [0] is PROFILE_NONE */
+	uint64_t *hits;   /* exclusive */
+	uint64_t *weight; /* hits + those of all descendants */
+	size_t node_count;
+	/* Children of node n: child[child_start[n]] ... child[child_start[n+1] - 1]. */
+	uint32_t *child;
+	uint32_t *child_start;
+
+	uint64_t total;   /* H: all hits of the selection */
+	uint64_t samples; /* independent samples in it: for the error; 0 if exact */
+
+	struct strings *texts; /* labels made for this view: owned */
+};
+
+/* NULL: `error` says why (ERROR_MEMORY, ERROR_NOT_FOUND: no such resource,
+ * process or thread). */
+struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
+void view_free(struct view *view); /* NULL is fine */
+
+/* Finds the labels that a user may mean by `name`, best kind of match first:
+ *   1. the whole label; 2. the label without its parameter list ("ns::f" for
+ *   "ns::f(int)"); 3. its last component ("f"); with templates' arguments
+ *   dropped as well in 2 and 3. Only labels of the best kind that has any.
+ * Writes up to `limit` label indexes to `found` and returns how many there are
+ * in all (0: none; 1: it; more: ambiguous). */
+size_t view_find(const struct view *view, const char *name, uint32_t *found, size_t limit);
+
+/* Up to `limit` labels that resemble `name` (edit distance, common substring),
+ * nearest first, for "did you mean". Returns how many it wrote. */
+size_t view_near(const struct view *view, const char *name, uint32_t *found, size_t limit);
+
+#endif

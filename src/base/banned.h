@@ -1,0 +1,11 @@
+/* Included before everything else in every file: calls that have a safer
+ * sibling do not compile. */
+#ifndef BASE_BANNED_H
+#define BASE_BANNED_H
+
+#include <stdio.h>
+#include <string.h>
+
+#pragma GCC poison sprintf vsprintf strcpy strcat strncpy strncat gets strtok
+
+#endif

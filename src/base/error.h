@@ -1,0 +1,50 @@
+/*
+ * Errors of the whole project. A function that can fail returns 0 (or a count)
+ * on success and a negative `enum error_code` on failure. Where the code alone
+ * would leave the user guessing, the function also takes a `struct error *`
+ * and fills in one sentence that names the thing and, where there is one, the
+ * remedy. Libraries never print and never exit; only cmd/ does.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+/* One list makes the enum and the texts. */
+#define ERROR_LIST(X)                                           \
+	X(ERROR_MEMORY, -1, "out of memory")                    \
+	X(ERROR_SYSTEM, -2, "a system call failed")             \
+	X(ERROR_FORMAT, -3, "the data is not in this format")   \
+	X(ERROR_CORRUPT, -4, "the data is damaged")             \
+	X(ERROR_TRUNCATED, -5, "the data ends too early")       \
+	X(ERROR_VERSION, -6, "the format version is too new")   \
+	X(ERROR_NOT_FOUND, -7, "not found")                     \
+	X(ERROR_AMBIGUOUS, -8, "the name fits several things")  \
+	X(ERROR_USAGE, -9, "the words are wrong")               \
+	X(ERROR_PERMISSION, -10, "not permitted")               \
+	X(ERROR_UNSUPPORTED, -11, "not supported here")         \
+	X(ERROR_LIMIT, -12, "a limit was reached")              \
+	X(ERROR_NO_SPACE, -13, "no space left on the device")
+
+enum error_code {
+#define X(name, value, text) name = value,
+	ERROR_LIST(X)
+#undef X
+};
+
+struct error {
+	int code;          /* 0, or an enum error_code */
+	char message[512]; /* one sentence, no newline, no full stop */
+};
+
+/* The fixed text of a code; never NULL, also for numbers that are no code. */
+const char *error_text(int code);
+
+/* Fills in `error` (may be NULL) and returns `code`, so that a caller can
+ * write `return error_set(error, ERROR_FORMAT, "...", ...)`. */
+int error_set(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same with ": " and strerror(errno) appended; the code is
+ * ERROR_PERMISSION, ERROR_NOT_FOUND, ERROR_NO_SPACE, ERROR_MEMORY or
+ * ERROR_SYSTEM, whichever fits errno. */
+int error_set_errno(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

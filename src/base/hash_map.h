@@ -1,0 +1,52 @@
+/*
+ * A map from a 64-bit key to a 32-bit value: open addressing, linear probing,
+ * never more than half full. Life cycle: hash_map_init (no memory is taken),
+ * hash_map_put..., hash_map_release. Keys are not removed.
+ */
+#ifndef BASE_HASH_MAP_H
+#define BASE_HASH_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_MAP_NONE UINT32_MAX /* "no such key"; not allowed as a value */
+
+struct hash_map {
+	struct hash_map_slot *slots; /* owned; a power of two of them */
+	size_t slot_count;
+	size_t count; /* keys in the map */
+};
+
+struct hash_map_slot {
+	uint64_t key;
+	uint32_t value; /* HASH_MAP_NONE: the slot is free */
+};
+
+void hash_map_init(struct hash_map *map);
+void hash_map_release(struct hash_map *map);
+void hash_map_clear(struct hash_map *map); /* keeps the memory */
+
+/* Room for `count` keys without growing. Returns 0 or ERROR_MEMORY. */
+int hash_map_reserve(struct hash_map *map, size_t count);
+
+/* The value of a key, or HASH_MAP_NONE. */
+uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
+
+/* Sets or replaces. Returns 0 or ERROR_MEMORY (the map is then unchanged). */
+int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
+
+/* A well-mixed 64-bit hash of a 64-bit key (the finalizer of splitmix64,
+ * Steele, Lea and Flood, OOPSLA 2014). */
+static inline uint64_t hash_u64(uint64_t key)
+{
+	key ^= key >> 30;
+	key *= UINT64_C(0xbf58476d1ce4e5b9);
+	key ^= key >> 27;
+	key *= UINT64_C(0x94d049bb133111eb);
+	return key ^ (key >> 31);
+}
+
+/* FNV-1a of bytes (Fowler, Noll, Vo), then mixed. */
+uint64_t hash_bytes(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,83 @@
+#include "base/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { CHUNK_BYTES = 64 * 1024 };
+
+struct strings_chunk {
+	struct strings_chunk *older;
+	size_t used;
+	size_t capacity;
+	char bytes[];
+};
+
+int strings_init(struct strings *strings)
+{
+	*strings = (struct strings){ 0 };
+	hash_map_init(&strings->by_hash);
+	int64_t empty = strings_add(strings, "", 0);
+	if (empty < 0) {
+		strings_release(strings);
+		return (int)empty;
+	}
+	return 0;
+}
+
+void strings_release(struct strings *strings)
+{
+	while (strings->chunk) {
+		struct strings_chunk *older = strings->chunk->older;
+		free(strings->chunk);
+		strings->chunk = older;
+	}
+	free(strings->texts);
+	free(strings->lengths);
+	hash_map_release(&strings->by_hash);
+	*strings = (struct strings){ 0 };
+}
+
+/* A copy of the text with a NUL behind it, in the newest chunk. */
+static char *keep(struct strings *strings, const char *text, size_t length)
+{
+	struct strings_chunk *chunk = strings->chunk;
+	if (!chunk || chunk->capacity - chunk->used < length + 1) {
+		size_t capacity = length + 1 > CHUNK_BYTES ? length + 1 : CHUNK_BYTES;
+		chunk = malloc(sizeof(*chunk) + capacity);
+		if (!chunk)
+			return NULL;
+		*chunk = (struct strings_chunk){ .older = strings->chunk, .capacity = capacity };
+		strings->chunk = chunk;
+	}
+	char *copy = chunk->bytes + chunk->used;
+	memcpy(copy, text, length);
+	copy[length] = 0;
+	chunk->used += length + 1;
+	return copy;
+}
+
+int64_t strings_add(struct strings *strings, const char *text, size_t length)
+{
+	if (length > INT32_MAX || strings->count > INT32_MAX)
+		return ERROR_LIMIT;
+	/* Two texts with one 64-bit hash are told apart by stepping the key. */
+	uint64_t key = hash_bytes(text, length);
+	uint32_t id;
+	while ((id = hash_map_get(&strings->by_hash, key)) != HASH_MAP_NONE) {
+		if (strings->lengths[id] == length && memcmp(strings->texts[id], text, length) == 0)
+			return id;
+		key++;
+	}
+	if (ARRAY_RESERVE(strings->texts, strings->text_capacity, strings->count + 1) < 0 ||
+	    ARRAY_RESERVE(strings->lengths, strings->length_capacity, strings->count + 1) < 0)
+		return ERROR_MEMORY;
+	const char *copy = keep(strings, text, length);
+	if (!copy || hash_map_put(&strings->by_hash, key, (uint32_t)strings->count) < 0)
+		return ERROR_MEMORY;
+	strings->texts[strings->count] = copy;
+	strings->lengths[strings->count] = (uint32_t)length;
+	return (int64_t)strings->count++;
+}

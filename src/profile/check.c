@@ -1,0 +1,87 @@
+/* Consistency of a profile that came from outside: every id points at something. */
+#include "base/error.h"
+#include "profile/profile.h"
+
+static bool is_string(const struct profile *profile, uint32_t id)
+{
+	return id < profile->strings.count;
+}
+
+static bool is_or_none(uint32_t id, size_t count)
+{
+	return id < count || id == PROFILE_NONE;
+}
+
+static bool things_are_sound(const struct profile *p)
+{
+	for (size_t i = 0; i < p->resource_count; i++) {
+		const struct profile_resource *r = &p->resources[i];
+		if (!is_string(p, r->name) || !is_string(p, r->title) || !is_string(p, r->unit) ||
+		    !is_string(p, r->backend) || !is_string(p, r->note) || r->kind > RESOURCE_EXACT || r->interval == 0)
+			return false;
+	}
+	for (size_t i = 0; i < p->process_count; i++)
+		if (!is_string(p, p->processes[i].name))
+			return false;
+	for (size_t i = 0; i < p->thread_count; i++)
+		if (!is_string(p, p->threads[i].name) || p->threads[i].process >= p->process_count)
+			return false;
+	for (size_t i = 0; i < p->module_count; i++)
+		if (!is_string(p, p->modules[i].path) || p->modules[i].kind > MODULE_NAMES ||
+		    p->modules[i].build_id_bytes > PROFILE_BUILD_ID_MAX)
+			return false;
+	for (size_t i = 0; i < p->cause_count; i++)
+		if (!is_string(p, p->causes[i].text))
+			return false;
+	for (size_t i = 0; i < p->note_count; i++)
+		if (!is_string(p, p->notes[i].key) || !is_string(p, p->notes[i].value))
+			return false;
+	return true;
+}
+
+static bool symbols_are_sound(const struct profile *p)
+{
+	for (size_t i = 0; i < p->function_count; i++) {
+		const struct profile_function *f = &p->functions[i];
+		if (!is_string(p, f->name) || !is_string(p, f->linkage) || !is_string(p, f->file) ||
+		    !is_or_none(f->module, p->module_count) || f->role > ROLE_MAIN)
+			return false;
+	}
+	for (size_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].function >= p->function_count || !is_string(p, p->frames[i].file))
+			return false;
+	for (size_t i = 0; i < p->location_count; i++) {
+		const struct profile_location *l = &p->locations[i];
+		if (l->module >= p->module_count)
+			return false;
+		if (l->first_frame != PROFILE_NONE &&
+		    (l->frame_count == 0 || l->first_frame >= p->frame_count ||
+		     l->frame_count > p->frame_count - l->first_frame))
+			return false;
+		if (l->first_frame == PROFILE_NONE && p->symbolized)
+			return false;
+	}
+	return true;
+}
+
+static bool paths_are_sound(const struct profile *p)
+{
+	if (p->node_count == 0 || p->nodes[0].parent != PROFILE_NONE)
+		return false;
+	for (size_t i = 1; i < p->node_count; i++)
+		if (p->nodes[i].parent >= i || p->nodes[i].location >= p->location_count)
+			return false;
+	for (size_t i = 0; i < p->hit_count; i++) {
+		const struct profile_hit *h = &p->hits[i];
+		if (h->node >= p->node_count || h->resource >= p->resource_count || h->count == 0 ||
+		    !is_or_none(h->thread, p->thread_count))
+			return false;
+	}
+	return true;
+}
+
+int profile_check(const struct profile *profile)
+{
+	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && paths_are_sound(profile);
+	return sound ? 0 : ERROR_CORRUPT;
+}

@@ -1,0 +1,216 @@
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Ids are 32 bits, and PROFILE_NONE is none of them. */
+static const size_t TABLE_LIMIT = PROFILE_NONE;
+
+static void free_tables(struct profile *profile)
+{
+	free(profile->resources);
+	free(profile->processes);
+	free(profile->threads);
+	free(profile->modules);
+	free(profile->functions);
+	free(profile->frames);
+	free(profile->locations);
+	free(profile->nodes);
+	free(profile->hits);
+	free(profile->causes);
+	free(profile->notes);
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+	if (!profile)
+		return NULL;
+	hash_map_init(&profile->node_by_edge);
+	hash_map_init(&profile->location_by_address);
+	if (strings_init(&profile->strings) < 0 || profile_append_node(profile, PROFILE_NONE, PROFILE_NONE) < 0) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	free_tables(profile);
+	strings_release(&profile->strings);
+	hash_map_release(&profile->node_by_edge);
+	hash_map_release(&profile->location_by_address);
+	free(profile);
+}
+
+int64_t profile_add_string(struct profile *profile, const char *text)
+{
+	return strings_add(&profile->strings, text, strlen(text));
+}
+
+/* Appends one item to one of the profile's tables and returns its id. */
+#define APPEND(profile, items, count, capacity, item)                                                       \
+	({                                                                                                  \
+		int64_t id_ = (int64_t)(profile)->count;                                                    \
+		if ((profile)->count >= TABLE_LIMIT)                                                        \
+			id_ = ERROR_LIMIT;                                                                  \
+		else if (ARRAY_RESERVE((profile)->items, (profile)->capacity, (profile)->count + 1) < 0)    \
+			id_ = ERROR_MEMORY;                                                                 \
+		else                                                                                        \
+			(profile)->items[(profile)->count++] = (item);                                      \
+		id_;                                                                                        \
+	})
+
+int64_t profile_add_resource(struct profile *profile, const struct profile_resource *resource)
+{
+	return APPEND(profile, resources, resource_count, resource_capacity, *resource);
+}
+
+int64_t profile_add_process(struct profile *profile, const struct profile_process *process)
+{
+	return APPEND(profile, processes, process_count, process_capacity, *process);
+}
+
+int64_t profile_add_thread(struct profile *profile, const struct profile_thread *thread)
+{
+	return APPEND(profile, threads, thread_count, thread_capacity, *thread);
+}
+
+int64_t profile_add_module(struct profile *profile, const struct profile_module *module)
+{
+	return APPEND(profile, modules, module_count, module_capacity, *module);
+}
+
+int64_t profile_add_function(struct profile *profile, const struct profile_function *function)
+{
+	return APPEND(profile, functions, function_count, function_capacity, *function);
+}
+
+int64_t profile_add_frame(struct profile *profile, const struct profile_frame *frame)
+{
+	return APPEND(profile, frames, frame_count, frame_capacity, *frame);
+}
+
+int64_t profile_add_note(struct profile *profile, const char *key, const char *value)
+{
+	int64_t key_id = profile_add_string(profile, key);
+	int64_t value_id = key_id < 0 ? key_id : profile_add_string(profile, value);
+	if (value_id < 0)
+		return value_id;
+	struct profile_note note = { .key = (uint32_t)key_id, .value = (uint32_t)value_id };
+	return APPEND(profile, notes, note_count, note_capacity, note);
+}
+
+const char *profile_note(const struct profile *profile, const char *key)
+{
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].key), key) == 0)
+			return profile_string(profile, profile->notes[i].value);
+	return NULL;
+}
+
+/* The map's key mixes the module in; equal keys are told apart by stepping. */
+int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t address)
+{
+	uint64_t key = address ^ hash_u64(module + UINT64_C(1));
+	uint32_t found;
+	while ((found = hash_map_get(&profile->location_by_address, key)) != HASH_MAP_NONE) {
+		const struct profile_location *location = &profile->locations[found];
+		if (location->module == module && location->address == address)
+			return found;
+		key += UINT64_C(0x9e3779b97f4a7c15);
+	}
+	struct profile_location location = { .module = module, .address = address, .first_frame = PROFILE_NONE };
+	if (hash_map_reserve(&profile->location_by_address, profile->location_by_address.count + 1) < 0)
+		return ERROR_MEMORY;
+	int64_t id = APPEND(profile, locations, location_count, location_capacity, location);
+	if (id >= 0)
+		hash_map_put(&profile->location_by_address, key, (uint32_t)id);
+	return id;
+}
+
+static uint64_t edge_key(uint32_t parent, uint32_t location)
+{
+	return (uint64_t)parent << 32 | location;
+}
+
+int64_t profile_append_node(struct profile *profile, uint32_t parent, uint32_t location)
+{
+	struct profile_node node = { .parent = parent, .location = location };
+	return APPEND(profile, nodes, node_count, node_capacity, node);
+}
+
+int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t location)
+{
+	uint64_t key = edge_key(parent, location);
+	uint32_t found = hash_map_get(&profile->node_by_edge, key);
+	if (found != HASH_MAP_NONE)
+		return found;
+	if (hash_map_reserve(&profile->node_by_edge, profile->node_by_edge.count + 1) < 0)
+		return ERROR_MEMORY;
+	int64_t id = profile_append_node(profile, parent, location);
+	if (id >= 0)
+		hash_map_put(&profile->node_by_edge, key, (uint32_t)id);
+	return id;
+}
+
+int profile_index_nodes(struct profile *profile)
+{
+	int result = hash_map_reserve(&profile->node_by_edge, profile->node_count);
+	for (size_t i = 1; i < profile->node_count && result == 0; i++)
+		result = hash_map_put(&profile->node_by_edge,
+				      edge_key(profile->nodes[i].parent, profile->nodes[i].location), (uint32_t)i);
+	return result;
+}
+
+int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
+		    uint64_t count)
+{
+	while (count > 0) {
+		uint32_t part = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+		struct profile_hit hit = {
+			.time_ns = time_ns, .node = node, .thread = thread, .count = part, .resource = resource
+		};
+		/* Rows have no ids, so only memory limits their number. */
+		if (ARRAY_RESERVE(profile->hits, profile->hit_capacity, profile->hit_count + 1) < 0)
+			return ERROR_MEMORY;
+		profile->hits[profile->hit_count++] = hit;
+		count -= part;
+	}
+	return 0;
+}
+
+int profile_count_cause(struct profile *profile, const char *text, bool whole, bool completed, uint64_t count)
+{
+	int64_t id = profile_add_string(profile, text);
+	if (id < 0)
+		return (int)id;
+	for (size_t i = 0; i < profile->cause_count; i++) {
+		if (profile->causes[i].text == id) {
+			profile->causes[i].count += count;
+			return 0;
+		}
+	}
+	struct profile_cause cause = { .text = (uint32_t)id, .count = count, .whole = whole, .completed = completed };
+	int64_t added = APPEND(profile, causes, cause_count, cause_capacity, cause);
+	return added < 0 ? (int)added : 0;
+}
+
+void profile_clear_hits(struct profile *profile)
+{
+	profile->hit_count = 0;
+}
+
+uint32_t profile_find_resource(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->resource_count; i++)
+		if (strcmp(profile_string(profile, profile->resources[i].name), name) == 0)
+			return (uint32_t)i;
+	return PROFILE_NONE;
+}

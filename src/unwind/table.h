@@ -1,0 +1,66 @@
+/*
+ * Compact unwind rows: for each pc of a module, how to find the caller.
+ *
+ * One row is 8 bytes and holds from its pc up to the next row's:
+ *
+ *    byte  0        4        6      7
+ *         +--------+--------+------+------+
+ *         |   pc   |   cfa  | kind |  fp  |
+ *         +--------+--------+------+------+
+ *          u32      s16      u8     s8
+ *
+ *   pc    ELF virtual address minus the table's base
+ *   cfa   offset in units of 8 bytes, or an index (see the kinds)
+ *   kind  enum unwind_kind: the equation
+ *   fp    where the caller's rbp is: 0: unchanged, else at CFA + 8 * fp
+ *
+ * The return address is at CFA - 8 and the caller's rsp is CFA, except where
+ * a kind says otherwise. This header compiles in user space and in BPF: it
+ * includes nothing but integer types, allocates nothing, and calls nothing.
+ */
+#ifndef UNWIND_TABLE_H
+#define UNWIND_TABLE_H
+
+#ifndef __bpf__
+#include <assert.h>
+#include <stdint.h>
+#endif
+
+enum unwind_kind {
+	UNWIND_NO_RULE = 0, /* a gap: no unwind information for these addresses */
+	UNWIND_RSP = 1,     /* CFA = rsp + 8 * cfa */
+	UNWIND_RBP = 2,     /* CFA = rbp + 8 * cfa */
+	UNWIND_RBP_DEREF = 3, /* CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP) */
+	UNWIND_PLT = 4,     /* CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged */
+	UNWIND_SIGNAL = 5,  /* a signal frame: all registers are in the ucontext at rsp + 8 * cfa */
+	UNWIND_END = 6,     /* the return address is undefined: the outermost frame */
+	UNWIND_SLOW = 7,    /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
+};
+
+struct unwind_row {
+	uint32_t pc;
+	int16_t cfa;
+	uint8_t kind;
+	int8_t fp;
+};
+#ifndef __bpf__
+static_assert(sizeof(struct unwind_row) == 8, "a row is 8 bytes");
+#endif
+
+/* The last row whose pc is <= `pc`; `rows` is sorted by pc, rows[0].pc <= pc.
+ * At most 32 steps. */
+static inline uint32_t unwind_search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
+{
+	uint32_t low = 0;
+	uint32_t high = count;
+	for (int step = 0; step < 32 && high - low > 1; step++) {
+		uint32_t middle = low + (high - low) / 2;
+		if (rows[middle].pc <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#endif

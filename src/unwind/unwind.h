@@ -1,0 +1,100 @@
+/*
+ * From registers and memory to return addresses, by unwind tables: no frame
+ * pointers assumed, no ptrace, nothing of the target but its bytes.
+ *
+ * A table is built once per module, from .eh_frame and .debug_frame; it is
+ * immutable afterwards and may be shared. A walk calls back for two things:
+ * which module is at a pc, and the 8 bytes at an address of the stack.
+ */
+#ifndef UNWIND_UNWIND_H
+#define UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "elf/elf_file.h"
+#include "unwind/cause.h"
+#include "unwind/table.h"
+
+/* --- tables --- */
+
+struct unwind_table {
+	uint64_t base; /* ELF virtual address that rows' pc count from */
+	struct unwind_row *rows;
+	uint32_t row_count;
+	/* Starts and ends of functions (of FDEs), sorted: names for stripped code. */
+	struct unwind_function {
+		uint32_t start; /* minus base */
+		uint32_t size;
+	} *functions;
+	uint32_t function_count;
+	struct unwind_cfi *cfi; /* what UNWIND_SLOW needs: copies of the CIEs and FDEs; may be NULL */
+	uint64_t skipped;       /* FDEs that could not be understood */
+};
+
+/* Compiles the CFI of a file. A file without any gives a table with no rows.
+ * Damaged entries are skipped and counted. NULL: ERROR_MEMORY. The file may be
+ * freed afterwards. */
+struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error);
+void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+
+/* The row for an ELF virtual address, or NULL (outside of all rows). */
+const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
+
+/* The function (FDE) that covers an ELF virtual address: its start, or 0 if
+ * none; *size may be NULL. */
+uint64_t unwind_table_function(const struct unwind_table *table, uint64_t address, uint64_t *size);
+
+/* --- walks --- */
+
+enum { UNWIND_REGISTERS = 17, UNWIND_RBP_REGISTER = 6, UNWIND_RSP_REGISTER = 7, UNWIND_RIP_REGISTER = 16 };
+
+/* DWARF's numbering: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp,
+ * 8 to 15 r8 to r15, 16 rip. */
+struct unwind_registers {
+	uint64_t value[UNWIND_REGISTERS];
+};
+
+struct unwind_module {
+	const struct unwind_table *table; /* NULL: none */
+	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
+	uint32_t id;                      /* the caller's own */
+};
+
+struct unwind_frame {
+	uint64_t pc;      /* run time; of a caller: its return address minus 1, so that it is in the call */
+	uint64_t address; /* pc as ELF virtual address in its module */
+	uint64_t rsp;     /* on entry to this step: a caller's rsp is its callee's CFA */
+	uint64_t rbp;
+	uint32_t module; /* unwind_module's id, or UINT32_MAX */
+};
+
+struct unwind_source {
+	/* The module at a run-time pc: 0 and *module filled in, or -1: none is known there. */
+	int (*module_at)(void *context, uint64_t pc, struct unwind_module *module);
+	/* The 8 bytes at an address; 0, or -1: not readable. Must be cheap: called about twice a frame. */
+	int (*read)(void *context, uint64_t address, uint64_t *value);
+	/* May be NULL. Asked about every caller frame (not the leaf) before it is
+	 * stepped from; true: the rest of this stack is known already, stop here.
+	 * The frame is then the last one written and the result says `joined`. */
+	bool (*joins)(void *context, const struct unwind_frame *frame);
+	void *context;
+};
+
+struct unwind_result {
+	enum unwind_cause cause;
+	size_t count;              /* frames written, at least 1 */
+	uint64_t unreadable;       /* the address, if cause is UNWIND_UNREADABLE */
+	bool joined;               /* `joins` said stop; `cause` is then meaningless */
+	bool used_frame_pointer;   /* at least one step had no rule and trusted rbp */
+};
+
+/* Walks from `registers` outwards and writes innermost-first frames, until the
+ * root, a failure, or `limit` frames (UNWIND_DEPTH). Allocates nothing except
+ * in the slow path (bounded). */
+struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
+				 struct unwind_frame *frames, size_t limit);
+
+#endif
