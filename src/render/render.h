@@ -1,11 +1,19 @@
 /*
  * Results as text, JSON or CSV: the one place that knows how a profile looks.
- * Used by cmd/ and explore/. Writes to a stream and nowhere else.
+ * Used by cmd/ and explore/. Writes to a stream and nowhere else; a failed
+ * write shows in the stream's own error state, which the caller looks at once.
+ *
+ * Text keeps the form of the 1993 paper. Every name is made safe for a
+ * terminal: control characters are printed as \x1b. JSON is one object per
+ * call, CSV one header and its rows; in both, fractions are of the whole
+ * selection (H) and bytes that are no UTF-8 become U+FFFD.
  */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "analyze/analyses.h"
@@ -19,19 +27,50 @@ struct render_options {
 	double threshold; /* usage fraction below which an entry is not shown */
 	size_t limit;     /* entries shown; 0: all */
 	bool colour;      /* text only */
+	/* Text only, may be NULL: how to see what was left out, for the closing
+	 * line: "--threshold 0 --limit 0 shows all". */
+	const char *hint;
+	bool no_header; /* CSV only: a later run of a table that has its header already */
 };
 
-/* "Downward Call Path Profile", "Body Profile", ... : the heading's first words. */
+/* Several results in one output: called before result `index` of `count`, and
+ * once more with index == count. An empty line between texts, an array around
+ * JSON objects (if there are several), nothing in CSV. */
+void render_separate(FILE *out, enum render_format format, size_t index, size_t count);
+
+/* The paper's two kinds of list. Entries of a function or body profile are
+ * bare names, `1.0000 ±0.0014 main [614]`; those of the downward and upward
+ * profiles are paths in parentheses. `heading`: "Function Profile", ... */
+void render_names(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
+		  const struct render_options *options);
 void render_paths(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
 		  const struct render_options *options);
+
+/* The sample tree, children by decreasing weight. The limit keeps the heaviest
+ * nodes, which always hang together. */
 void render_tree(FILE *out, const struct view *view, const struct render_options *options);
-void render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-		  const struct render_options *options);
+
+/* Source lines with their hits; threshold and limit do not apply. Source files
+ * are looked for at their recorded path, then below the current directory.
+ * Returns how many files were not found (text only): their lines are shown
+ * without text. The first such path is copied to `missing` (may be NULL). */
+size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+		    const struct render_options *options, char *missing, size_t missing_bytes);
+
 void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
 		 const struct diff_list *list, const struct render_options *options);
 void render_what_if(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
 		    const struct what_if_result *result, const struct render_options *options);
+
+/* What was recorded and how good it is. Text or JSON. */
 void render_info(FILE *out, const struct profile *profile, const char *file_name, uint64_t file_bytes,
 		 const struct render_options *options);
+
+/* `text` with control characters and broken UTF-8 made visible. */
+void render_safe_text(FILE *out, const char *text);
+
+/* An amount of a resource's unit as people say it: "1.25 s", "3 ms", "1 fault",
+ * "12 faults". Writes at most `bytes`, always with a NUL; returns `text`. */
+char *render_amount(char *text, size_t bytes, double gticks, const char *unit);
 
 #endif
