@@ -1,0 +1,15 @@
+/* How alike two words are: for "did you mean". */
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
+
+#include <stddef.h>
+
+/* The edit distance of two words, an exchange of neighbours counting as one
+ * (optimal string alignment). Words over 63 bytes are compared by their first 63. */
+size_t text_distance(const char *a, const char *b);
+
+/* Whether a user who typed `typed` may have meant `word`: a distance of at
+ * most a third of the longer word, or one being the start of the other. */
+int text_resembles(const char *typed, const char *word);
+
+#endif
