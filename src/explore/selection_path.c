@@ -1,0 +1,191 @@
+/* Functions by name, and the terms of a what-if: the selections that need a view. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "explore/quote.h"
+#include "explore/selection.h"
+
+enum { NEAR_MAX = 5 };
+
+/* The bytes of `text` without the white space and one pair of quotes around them. */
+static const char *bare(const char *text, size_t length, size_t *bare_length)
+{
+	while (length && strchr(" \t\r\n", text[0]))
+		text++, length--;
+	while (length && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	/* 'lambda'()::'lambda' begins and ends with quotes that are its own. */
+	char mark = length >= 2 ? text[0] : 0;
+	if ((mark == '\'' || mark == '"') && memchr(text + 1, mark, length - 1) == text + length - 1) {
+		text++;
+		length -= 2;
+	}
+	*bare_length = length;
+	return text;
+}
+
+static bool function_exists(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->function_count; i++) {
+		if (strcmp(profile_string(profile, profile->functions[i].name), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Appends ", name" for each label, the name shortened. */
+static void append_labels(struct buffer *buffer, const struct view *view, const uint32_t *labels, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = view->labels[labels[i]].text;
+		size_t length = strlen(text);
+		buffer_printf(buffer, "%s%.*s%s", i ? ", " : "", length > 80 ? 77 : (int)length, text,
+			      length > 80 ? "..." : "");
+	}
+	buffer_append_byte(buffer, 0);
+}
+
+static int label_missing(const struct view *view, const char *name, struct error *error)
+{
+	const char *what = view->options.by == VIEW_MODULE ? "module" : "function";
+	if (view->total == 0)
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection", what,
+				 QUOTE(name));
+	if (view->options.by != VIEW_MODULE && function_exists(view->profile, name))
+		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
+	uint32_t near[NEAR_MAX];
+	size_t count = view_near(view, name, near, NEAR_MAX);
+	if (!count)
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s", what, QUOTE(name));
+	struct buffer names;
+	buffer_init(&names);
+	append_labels(&names, view, near, count);
+	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s; near: %s", what, QUOTE(name),
+			       buffer_error(&names) ? "..." : (const char *)names.bytes);
+	buffer_release(&names);
+	return status;
+}
+
+static int label_find(const struct view *view, const char *name, uint32_t *label, struct error *error)
+{
+	if (!*name)
+		return error_set(error, ERROR_USAGE, "a function's name is missing");
+	uint32_t found[NEAR_MAX];
+	size_t count = view_find(view, name, found, NEAR_MAX);
+	if (count == 0)
+		return label_missing(view, name, error);
+	if (count == 1) {
+		*label = found[0];
+		return 0;
+	}
+	struct buffer names;
+	buffer_init(&names);
+	append_labels(&names, view, found, count < NEAR_MAX ? count : NEAR_MAX);
+	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions: %s%s", QUOTE(name), count,
+			       buffer_error(&names) ? "..." : (const char *)names.bytes,
+			       count > NEAR_MAX ? ", ..." : "");
+	buffer_release(&names);
+	return status;
+}
+
+static int label_find_bytes(const struct view *view, const char *text, size_t length, uint32_t *label,
+			    struct error *error)
+{
+	size_t name_length;
+	text = bare(text, length, &name_length);
+	char *name = strndup(text, name_length);
+	if (!name)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int status = label_find(view, name, label, error);
+	free(name);
+	return status;
+}
+
+int selection_label(const struct view *view, const char *name, uint32_t *label, struct error *error)
+{
+	return label_find_bytes(view, name, strlen(name), label, error);
+}
+
+static int bad_term(const char *term, const char *why, struct error *error)
+{
+	return error_set(error, ERROR_USAGE, "what-if %s: %s, as in 'main;qsort=0.5'", QUOTE(term), why);
+}
+
+/* The factor behind the last '=': function names may hold '=' themselves (operator==). */
+static int factor_read(const char *term, const char *equals, double *factor, struct error *error)
+{
+	char *end;
+	const char *text = equals + 1;
+	if (text[strspn(text, " \t")] == '\0' || strspn(text, "0123456789.eE+% \t") != strlen(text) || *text == '+')
+		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	*factor = strtod(text, &end);
+	if (end == text || !isfinite(*factor))
+		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	if (*end == '%') {
+		*factor /= 100;
+		end++;
+	}
+	if (end[strspn(end, " \t")])
+		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	return 0;
+}
+
+/* Fills in `path`; what it owns is released by the caller, also on failure. */
+static int term_read(struct what_if *path, const struct view *view, const char *term, struct error *error)
+{
+	const char *equals = strrchr(term, '=');
+	if (!equals)
+		return bad_term(term, "a factor is missing", error);
+	int status = factor_read(term, equals, &path->factor, error);
+	if (status)
+		return status;
+	size_t length = 1;
+	for (const char *at = term; at < equals; at++)
+		length += *at == ';';
+	uint32_t *labels = calloc(length, sizeof(*labels));
+	if (!labels)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	path->labels = labels;
+	path->length = length;
+	const char *start = term;
+	for (size_t i = 0; i < length; i++) {
+		const char *end = memchr(start, ';', (size_t)(equals - start));
+		if (!end)
+			end = equals;
+		status = label_find_bytes(view, start, (size_t)(end - start), &labels[i], error);
+		if (status)
+			return status;
+		start = end + 1;
+	}
+	return 0;
+}
+
+int selection_what_if_init(struct selection_what_if *what_if, const struct view *view, const char *const *terms,
+			   size_t count, struct error *error)
+{
+	*what_if = (struct selection_what_if){ 0 };
+	if (!count)
+		return error_set(error, ERROR_USAGE, "a what-if needs a term, as 'main;qsort=0.5'");
+	what_if->paths = calloc(count, sizeof(*what_if->paths));
+	if (!what_if->paths)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	what_if->count = count;
+	for (size_t i = 0; i < count; i++) {
+		int status = term_read(&what_if->paths[i], view, terms[i], error);
+		if (status) {
+			selection_what_if_release(what_if);
+			return status;
+		}
+	}
+	return 0;
+}
+
+void selection_what_if_release(struct selection_what_if *what_if)
+{
+	for (size_t i = 0; i < what_if->count; i++)
+		free((uint32_t *)what_if->paths[i].labels);
+	free(what_if->paths);
+	*what_if = (struct selection_what_if){ 0 };
+}
