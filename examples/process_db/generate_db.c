@@ -14,16 +14,16 @@
 enum { REPEAT_EVERY = 8, MOST_RECORDS = 100000000 };
 
 static const char *const first_names[] = {
-	"Ada",  "Alan",    "Barbara", "Brian", "Dennis",  "Donald", "Edsger", "Frances", "Grace",  "Jean",
+	"Ada",  "Alan",     "Barbara", "Brian", "Dennis",   "Donald",  "Edsger", "Frances", "Grace",  "Jean",
 	"John", "Kathleen", "Ken",     "Lynn",  "Margaret", "Niklaus", "Radia",  "Robin",   "Sophie", "Tony",
 };
 static const char *const syllables[] = {
-	"al", "an", "ber", "bos", "cor", "dal", "den", "er", "fel", "gar", "han", "hol", "ing", "jor", "kan", "ler",
-	"lin", "man", "mer", "nor", "or", "pel", "ras", "ron", "sen", "son", "tal", "ter", "ul", "ver", "wal", "zim",
+	"al",  "an",  "ber", "bos", "cor", "dal", "den", "er",  "fel", "gar", "han", "hol", "ing", "jor", "kan", "ler",
+	"lin", "man", "mer", "nor", "or",  "pel", "ras", "ron", "sen", "son", "tal", "ter", "ul",  "ver", "wal", "zim",
 };
 static const char *const titles[] = {
-	"Accountant", "Analyst", "Architect", "Clerk", "Driver", "Electrician", "Engineer", "Librarian", "Manager",
-	"Mechanic", "Programmer", "Secretary", "Surveyor", "Technician", "Translator", "Welder",
+	"Accountant", "Analyst",  "Architect",  "Clerk",     "Driver",   "Electrician", "Engineer",   "Librarian",
+	"Manager",    "Mechanic", "Programmer", "Secretary", "Surveyor", "Technician",  "Translator", "Welder",
 };
 static const char *const streets[] = { "Bridge St", "Church Rd", "High St", "Mill Lane", "Park Ave", "Station Rd" };
 

@@ -99,7 +99,8 @@ static bool parse_record(char *line, struct employee *employee)
 	unsigned long id;
 	unsigned long revision;
 	unsigned long salary;
-	if (!parse_number(next_field(&line), UINT32_MAX, &id) || !parse_number(next_field(&line), UINT32_MAX, &revision) ||
+	if (!parse_number(next_field(&line), UINT32_MAX, &id) ||
+	    !parse_number(next_field(&line), UINT32_MAX, &revision) ||
 	    !parse_number(next_field(&line), INT_MAX, &salary))
 		return false;
 	employee->id = (uint32_t)id;
