@@ -1,0 +1,40 @@
+/*
+ * What the programs under test share: CPU time in known amounts, and the words in which a program states its own
+ * ground truth. Each line `share A;B;C FRACTION` on its standard output says: of all samples, this fraction has frames
+ * named A, B and C in that order, outermost first, with any frames in between.
+ */
+#ifndef BURN_H
+#define BURN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NOINLINE __attribute__((noinline))
+
+/* After a call, so that it is not made a jump, which would drop the caller's frame. */
+#define NOT_A_TAIL_CALL() __asm__ volatile("" ::: "memory")
+
+static volatile unsigned long burn_sink;
+
+/*
+ * About `us` microseconds of arithmetic. A chain of dependent loads and stores takes the same time at every -O level,
+ * and equal calls take equal times, which is all that the shares need.
+ */
+NOINLINE __attribute__((unused)) static void burn(unsigned us)
+{
+	for (unsigned long i = 0; i < us * 500ul; i++)
+		burn_sink += i;
+}
+
+static inline void share(const char *path, double fraction)
+{
+	printf("share %s %.6f\n", path, fraction);
+}
+
+/* The program's first argument as a number: how many rounds it turns. */
+static inline int rounds_wanted(int argc, char **argv, int normally)
+{
+	return argc > 1 ? atoi(argv[1]) : normally;
+}
+
+#endif

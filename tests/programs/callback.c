@@ -1,0 +1,33 @@
+/* A callback through the C library: the comparator of qsort burns. */
+#include <stdint.h>
+
+#include "burn.h"
+
+NOINLINE static int compare(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	burn(5);
+	return (x > y) - (x < y);
+}
+
+NOINLINE static void sort_them(void)
+{
+	static int32_t values[1000];
+	uint32_t random = 1;
+
+	for (int i = 0; i < 1000; i++) {
+		random = random * 1103515245 + 12345;
+		values[i] = (int32_t)(random >> 8);
+	}
+	qsort(values, 1000, sizeof(values[0]), compare);
+	NOT_A_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 0, rounds = rounds_wanted(argc, argv, 12); i < rounds; i++)
+		sort_them();
+	share("main;sort_them;qsort;compare;burn", 0.98);
+	return 0;
+}

@@ -1,0 +1,71 @@
+/*
+ * A recursion 10,000 deep.
+ *   recursion once      goes down once and burns at the bottom
+ *   recursion updown    keeps going down and up, burning a little on every level
+ *   recursion callers   goes down below one outer function and then below another, alternately
+ */
+#include <string.h>
+
+#include "burn.h"
+
+enum { DEPTH = 10000 };
+
+static volatile unsigned long on_each_level, at_bottom_us;
+
+NOINLINE static void bottom(void)
+{
+	burn((unsigned)at_bottom_us);
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void descend(unsigned depth)
+{
+	for (unsigned long i = 0; i < on_each_level; i++)
+		burn_sink += i;
+	if (depth == DEPTH)
+		bottom();
+	else
+		descend(depth + 1);
+	for (unsigned long i = 0; i < on_each_level; i++)
+		burn_sink += i;
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void first_caller(void)
+{
+	descend(1);
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void second_caller(void)
+{
+	descend(1);
+	NOT_A_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "once";
+
+	if (!strcmp(how, "once")) {
+		at_bottom_us = 500000;
+		first_caller();
+		share("main;first_caller;descend;bottom", 1.0);
+	} else if (!strcmp(how, "updown")) {
+		on_each_level = 100;
+		for (int i = 0; i < 150; i++)
+			first_caller();
+		share("main;first_caller;descend", 1.0);
+	} else if (!strcmp(how, "callers")) {
+		at_bottom_us = 5000;
+		for (int i = 0; i < 50; i++) {
+			first_caller();
+			second_caller();
+		}
+		share("main;first_caller;descend", 0.5);
+		share("main;second_caller;descend", 0.5);
+	} else {
+		return 2;
+	}
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* One function that only computes and one that only makes system calls, each for a known time by the kernel's own account. */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+NOINLINE static void compute(void)
+{
+	for (int i = 0; i < 30; i++)
+		burn(1000);
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void call_system(int zero)
+{
+	static char buffer[1 << 20];
+
+	for (int i = 0; i < 500; i++)
+		if (read(zero, buffer, sizeof(buffer)) != (ssize_t)sizeof(buffer))
+			exit(1);
+	NOT_A_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+	struct rusage used;
+
+	if (zero < 0)
+		return 1;
+	for (int i = 0, rounds = rounds_wanted(argc, argv, 10); i < rounds; i++) {
+		compute();
+		call_system(zero);
+	}
+	getrusage(RUSAGE_SELF, &used);
+	printf("user %.6f\nsys %.6f\n", seconds(used.ru_utime), seconds(used.ru_stime));
+	return 0;
+}
