@@ -35,10 +35,12 @@ void table_close(struct table *table, size_t left_out);
 void json_string(FILE *out, const char *text);
 void json_number(FILE *out, double number);
 
-/* The paper's three heading lines and the dashes. `format` is what follows
- * "format: usage_fraction"; "±error" is put in where the resource has one. */
+/* The paper's three heading lines and the dashes; `format` is the third. */
 void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
 		   const struct render_options *options);
+/* What the figures in brackets count: "raw_samples", "raw_hits" if a sample may
+ * carry several, "raw_gticks" of an exact resource. */
+const char *raw_name(const struct view *view);
 /* "2676 samples, sampled every 1000000 gticks (1 ms)" */
 void samples_print(FILE *out, const struct view *view);
 /* Says so, and why, if the view has no hits; the entries would be none. */
@@ -53,6 +55,8 @@ size_t shown_entries(size_t reaching, const struct render_options *options);
 /* "... 12 more entries (9 below 0.005): --threshold 0 --limit 0 shows all" */
 void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, const struct render_options *options);
 
+/* render_safe_text, but tabs stay: for source lines. */
+void source_text_print(FILE *out, const char *text);
 /* Names joined by `separator`. */
 void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator);
 

@@ -47,8 +47,9 @@ void render_paths(FILE *out, const char *heading, const struct view *view, const
 		  const struct render_options *options);
 
 /* The sample tree, children by decreasing weight. The limit keeps the heaviest
- * nodes, which always hang together. */
-void render_tree(FILE *out, const struct view *view, const struct render_options *options);
+ * nodes, which always hang together. Returns 0 or
+ * ERROR_MEMORY (then nothing was written). */
+int render_tree(FILE *out, const struct view *view, const struct render_options *options);
 
 /* Source lines with their hits; threshold and limit do not apply. Source files
  * are looked for at their recorded path, then below the current directory.

@@ -1,0 +1,102 @@
+/* Two profiles compared, and one profile as it might be. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "render/emit.h"
+
+static bool is_shown(const struct diff_entry *entry, const struct render_options *options)
+{
+	return fmax(entry->fraction_a, entry->fraction_b) >= options->threshold;
+}
+
+static void print_signed_amount(FILE *out, const struct view *view, double gticks)
+{
+	char amount[64];
+	render_amount(amount, sizeof(amount), gticks, profile_string(view->profile, view->resource->unit));
+	fprintf(out, "%s%s", gticks > 0 ? "+" : "", amount);
+}
+
+static void print_heading(FILE *out, const char *heading, const struct view *a, const struct view *b,
+			  const struct render_options *options)
+{
+	paint_on(out, PAINT_HEADING, options);
+	fprintf(out, "Difference of %s for resource: ", heading);
+	render_safe_text(out, profile_string(a->profile, a->resource->title));
+	paint_off(out, options);
+	fputs("\nA: ", out);
+	samples_print(out, a);
+	fputs("B: ", out);
+	samples_print(out, b);
+	fputs("format: mark change_of_fraction (fraction_A fraction_B) change_of_amount call_path\n"
+	      "        mark: * where the change exceeds the noise\n"
+	      "-----------------------------------------------------\n",
+	      out);
+}
+
+static void print_text(FILE *out, const char *heading, const struct view *a, const struct view *b,
+		       const struct diff_list *list, const struct render_options *options)
+{
+	print_heading(out, heading, a, b, options);
+	size_t reaching = 0, shown = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct diff_entry *entry = &list->entries[i];
+		if (!is_shown(entry, options))
+			continue;
+		if (options->limit > 0 && reaching++ >= options->limit)
+			continue;
+		shown++;
+		if (entry->significant)
+			paint_on(out, entry->fraction_b > entry->fraction_a ? PAINT_HOT : PAINT_WARM, options);
+		fprintf(out, "%c %+.4f", entry->significant ? '*' : ' ', entry->fraction_b - entry->fraction_a);
+		if (entry->significant)
+			paint_off(out, options);
+		fprintf(out, " (%.4f %.4f) ", entry->fraction_a, entry->fraction_b);
+		print_signed_amount(out, a, entry->gticks_b - entry->gticks_a);
+		fputc(' ', out);
+		render_safe_text(out, entry->path);
+		fputc('\n', out);
+	}
+	if (list->count == 0)
+		fputs("no samples in either profile\n", out);
+	left_out_print(out, list->count, options->limit > 0 ? reaching : shown, shown, options);
+}
+
+static void print_table(FILE *out, const char *heading, const struct view *a, const struct view *b,
+			const struct diff_list *list, const struct render_options *options)
+{
+	struct table table;
+	size_t shown = 0;
+	table_open(&table, out, heading, b,
+		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant", options);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct diff_entry *entry = &list->entries[i];
+		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))
+			continue;
+		shown++;
+		table_row(&table);
+		if (!table.json) {
+			table_text(&table, "profile", heading);
+			table_text(&table, "resource", profile_string(a->profile, a->resource->name));
+		}
+		table_text(&table, "path", entry->path);
+		table_number(&table, "fraction_a", entry->fraction_a);
+		table_number(&table, "fraction_b", entry->fraction_b);
+		table_count(&table, "hits_a", entry->hits_a);
+		table_count(&table, "hits_b", entry->hits_b);
+		table_number(&table, "gticks_a", entry->gticks_a);
+		table_number(&table, "gticks_b", entry->gticks_b);
+		table_number(&table, "z", entry->z);
+		table_flag(&table, "significant", entry->significant);
+		table_row_end(&table);
+	}
+	table_close(&table, list->count - shown);
+}
+
+void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
+		 const struct diff_list *list, const struct render_options *options)
+{
+	if (options->format == RENDER_TEXT)
+		print_text(out, heading, a, b, list, options);
+	else
+		print_table(out, heading, a, b, list, options);
+}

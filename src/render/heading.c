@@ -1,0 +1,83 @@
+/* What stands above the entries. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/emit.h"
+
+static const char *ending(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* One gtick, or the whole interval where the unit is one that people read. */
+static void print_gtick(FILE *out, const char *unit, uint64_t interval)
+{
+	char amount[64];
+	if (strcmp(unit, "ns") == 0)
+		fprintf(out, " (%s)", render_amount(amount, sizeof(amount), (double)interval, unit));
+	else if (unit[0]) {
+		fputs(" (1 gtick = 1 ", out);
+		render_safe_text(out, unit);
+		fputc(')', out);
+	}
+}
+
+void samples_print(FILE *out, const struct view *view)
+{
+	const struct profile_resource *resource = view->resource;
+	const char *unit = profile_string(view->profile, resource->unit);
+	if (resource->kind == RESOURCE_EXACT) {
+		fprintf(out, "%" PRIu64 " gtick%s, counted exactly", view->total, ending(view->total));
+		print_gtick(out, unit, 1);
+	} else {
+		fprintf(out, "%" PRIu64 " sample%s, ", view->samples, ending(view->samples));
+		if (view->total != view->samples)
+			fprintf(out, "%" PRIu64 " hit%s, ", view->total, ending(view->total));
+		fprintf(out, "sampled every %" PRIu64 " gtick%s", resource->interval, ending(resource->interval));
+		print_gtick(out, unit, resource->interval);
+	}
+	const char *note = profile_string(view->profile, resource->note);
+	if (note[0]) {
+		fputs("; ", out);
+		render_safe_text(out, note);
+	}
+	fputc('\n', out);
+}
+
+const char *raw_name(const struct view *view)
+{
+	if (view->resource->kind == RESOURCE_EXACT)
+		return "raw_gticks";
+	return view->total != view->samples ? "raw_hits" : "raw_samples";
+}
+
+void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
+		   const struct render_options *options)
+{
+	paint_on(out, PAINT_HEADING, options);
+	fprintf(out, "%s for resource: ", heading);
+	render_safe_text(out, profile_string(view->profile, view->resource->title));
+	paint_off(out, options);
+	fputc('\n', out);
+	samples_print(out, view);
+	fprintf(out, "format: %s\n", format);
+	fputs("-----------------------------------------------------\n", out);
+}
+
+bool empty_print(FILE *out, const struct view *view)
+{
+	if (view->total > 0)
+		return false;
+	const struct view_options *options = &view->options;
+	bool selected = options->process != VIEW_ANY || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
+	char amount[64];
+	if (selected)
+		fputs("no samples in this selection\n", out);
+	else if (view->resource->kind == RESOURCE_EXACT)
+		fputs("nothing counted: the program used none of this resource\n", out);
+	else
+		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
+			render_amount(amount, sizeof(amount), (double)view->resource->interval,
+				      profile_string(view->profile, view->resource->unit)));
+	return true;
+}

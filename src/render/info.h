@@ -1,0 +1,34 @@
+/* What info_text.c and info_json.c both need to say. */
+#ifndef RENDER_INFO_H
+#define RENDER_INFO_H
+
+#include "render/emit.h"
+#include "render/quality.h"
+
+struct info {
+	const struct profile *profile;
+	const char *file_name;
+	uint64_t file_bytes;
+	struct quality quality;
+};
+
+struct resource_sum {
+	uint64_t samples;
+	uint64_t hits;
+};
+struct resource_sum info_resource_sum(const struct profile *profile, uint32_t resource);
+
+enum { INFO_BUILD_ID_TEXT = 2 * PROFILE_BUILD_ID_MAX + 1 };
+/* The build-id in hexadecimal, "" if there is none. */
+const char *info_build_id(const struct profile_module *module, char text[INFO_BUILD_ID_TEXT]);
+
+/* Local date and time with the zone's offset, ISO 8601; "" if not known. */
+const char *info_start(const struct profile *profile, char *text, size_t bytes);
+
+/* Is this note printed at a place of its own? */
+bool info_is_headline(const char *key);
+
+void info_text(FILE *out, const struct info *info, const struct render_options *options);
+void info_json(FILE *out, const struct info *info);
+
+#endif

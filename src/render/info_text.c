@@ -1,0 +1,196 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/info.h"
+
+static void print_pair(FILE *out, const char *key, const char *value)
+{
+	render_safe_text(out, key);
+	fprintf(out, ":%*s ", strlen(key) < 12 ? (int)(12 - strlen(key)) : 0, "");
+	render_safe_text(out, value);
+	fputc('\n', out);
+}
+
+static void print_title(FILE *out, const char *title, size_t count, const struct render_options *options)
+{
+	paint_on(out, PAINT_HEADING, options);
+	fprintf(out, "\n%s", title);
+	paint_off(out, options);
+	fprintf(out, " (%zu)\n", count);
+}
+
+static void print_headline(FILE *out, const struct info *info)
+{
+	const struct profile *profile = info->profile;
+	char text[128];
+	print_pair(out, "file", info->file_name);
+	if (info->file_bytes)
+		print_pair(out, "size", render_amount(text, sizeof(text), (double)info->file_bytes, "byte"));
+	const char *command = profile_note(profile, "command"), *host = profile_note(profile, "host");
+	print_pair(out, "command", command ? command : "not recorded");
+	print_pair(out, "host", host ? host : "not recorded");
+	const char *start = info_start(profile, text, sizeof(text));
+	print_pair(out, "start", start[0] ? start : "not recorded");
+	if (profile->end_ns > profile->start_ns)
+		print_pair(out, "duration",
+			   render_amount(text, sizeof(text), (double)(profile->end_ns - profile->start_ns), "ns"));
+	for (size_t i = 0; i < profile->note_count; i++) {
+		const char *key = profile_string(profile, profile->notes[i].key);
+		if (!info_is_headline(key)) {
+			char safe_key[64];
+			snprintf(safe_key, sizeof(safe_key), "%s", key);
+			print_pair(out, safe_key, profile_string(profile, profile->notes[i].value));
+		}
+	}
+	if (!profile->ended)
+		print_pair(out, "end", "the recorder was stopped before its end");
+}
+
+static void print_quality(FILE *out, const struct info *info)
+{
+	const struct quality *quality = &info->quality;
+	char text[160];
+	snprintf(text, sizeof(text), "%" PRIu64, quality->samples);
+	print_pair(out, "samples", text);
+	uint64_t lost = info->profile->lost;
+	snprintf(text, sizeof(text), "%" PRIu64 " (%.2f %%)", lost,
+		 quality->samples + lost ? 100 - quality_percent(quality->samples, quality->samples + lost) : 0);
+	print_pair(out, "lost", text);
+	if (quality->stacks == 0) {
+		print_pair(out, "complete", "not known: no stacks were taken here");
+		return;
+	}
+	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " stacks reach their root)",
+		 quality_percent(quality->whole, quality->stacks), quality->whole, quality->stacks);
+	print_pair(out, "complete", text);
+	snprintf(text, sizeof(text), "%" PRIu64 " of these with help from outside the copied stack",
+		 quality->completed);
+	print_pair(out, "completed", text);
+}
+
+static void print_resources(FILE *out, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->resource_count; i++) {
+		const struct profile_resource *resource = &profile->resources[i];
+		const char *unit = profile_string(profile, resource->unit);
+		struct resource_sum sum = info_resource_sum(profile, (uint32_t)i);
+		char amount[64];
+		fputs("  ", out);
+		render_safe_text(out, profile_string(profile, resource->name));
+		fputs(" (", out);
+		render_safe_text(out, profile_string(profile, resource->title));
+		if (resource->kind == RESOURCE_EXACT)
+			fputs("): counted exactly", out);
+		else
+			fprintf(out, "): every %s, %" PRIu64 " samples, %" PRIu64 " hits, %" PRIu64 " lost",
+				render_amount(amount, sizeof(amount), (double)resource->interval, unit), sum.samples,
+				sum.hits, resource->lost);
+		uint64_t total = resource->total ? resource->total : sum.hits * resource->interval;
+		fprintf(out, ", %s %s", render_amount(amount, sizeof(amount), (double)total, unit),
+			resource->total ? "counted" : "by its hits");
+		const char *backend = profile_string(profile, resource->backend);
+		if (backend[0]) {
+			fputs(", by ", out);
+			render_safe_text(out, backend);
+		}
+		const char *note = profile_string(profile, resource->note);
+		if (note[0]) {
+			fputs("; ", out);
+			render_safe_text(out, note);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_life(FILE *out, const struct profile *profile, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns > profile->start_ns)
+		fprintf(out, ", from %.3f s", (double)(start_ns - profile->start_ns) / 1e9);
+	if (end_ns > profile->start_ns)
+		fprintf(out, ", until %.3f s", (double)(end_ns - profile->start_ns) / 1e9);
+	fputc('\n', out);
+}
+
+static void print_processes(FILE *out, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+		fprintf(out, "  %" PRIu32 " ", process->pid);
+		render_safe_text(out, profile_string(profile, process->name));
+		if (process->parent_pid)
+			fprintf(out, ", child of %" PRIu32, process->parent_pid);
+		print_life(out, profile, process->start_ns, process->end_ns);
+	}
+}
+
+static void print_threads(FILE *out, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+		fprintf(out, "  %" PRIu32 " ", thread->tid);
+		render_safe_text(out, profile_string(profile, thread->name));
+		fprintf(out, ", of process %" PRIu32, profile->processes[thread->process].pid);
+		print_life(out, profile, thread->start_ns, thread->end_ns);
+	}
+}
+
+static void print_modules(FILE *out, const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->module_count; i++) {
+		char build_id[INFO_BUILD_ID_TEXT];
+		info_build_id(&profile->modules[i], build_id);
+		fprintf(out, "  %-40s ", build_id[0] ? build_id : "(no build-id)");
+		render_safe_text(out, profile_string(profile, profile->modules[i].path));
+		fputc('\n', out);
+	}
+}
+
+static void print_causes(FILE *out, const struct info *info)
+{
+	const struct profile *profile = info->profile;
+	for (size_t i = 0; i < profile->cause_count; i++) {
+		const struct profile_cause *cause = &profile->causes[i];
+		fprintf(out, "  %10" PRIu64 " %7.2f %%  %s", cause->count,
+			info->quality.stacks ? (double)cause->count * 100 / (double)info->quality.stacks : 0,
+			cause->whole ? "" : "not whole: ");
+		render_safe_text(out, profile_string(profile, cause->text));
+		fputc('\n', out);
+	}
+}
+
+static void print_warnings(FILE *out, const struct profile *profile, const struct render_options *options)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < profile->note_count; i++)
+		count += strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0;
+	if (count == 0)
+		return;
+	print_title(out, "warnings", count, options);
+	for (size_t i = 0; i < profile->note_count; i++) {
+		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") != 0)
+			continue;
+		fputs("  ", out);
+		render_safe_text(out, profile_string(profile, profile->notes[i].value));
+		fputc('\n', out);
+	}
+}
+
+void info_text(FILE *out, const struct info *info, const struct render_options *options)
+{
+	const struct profile *profile = info->profile;
+	print_headline(out, info);
+	print_quality(out, info);
+	print_title(out, "resources", profile->resource_count, options);
+	print_resources(out, profile);
+	print_title(out, "processes", profile->process_count, options);
+	print_processes(out, profile);
+	print_title(out, "threads", profile->thread_count, options);
+	print_threads(out, profile);
+	print_title(out, "modules", profile->module_count, options);
+	print_modules(out, profile);
+	if (profile->cause_count > 0) {
+		print_title(out, "how the stacks ended", profile->cause_count, options);
+		print_causes(out, info);
+	}
+	print_warnings(out, profile, options);
+}

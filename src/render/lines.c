@@ -1,0 +1,125 @@
+/* Hits beside the lines of a function's source. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/emit.h"
+
+enum {
+	CONTEXT_LINES = 3, /* shown before and after a line with hits */
+	GAP_LINES = 20,    /* a longer run of lines without hits is left out */
+};
+
+static void print_line(FILE *out, const struct line_list *lines, const struct line_entry *entry, uint32_t number,
+		       const char *text)
+{
+	if (entry)
+		fprintf(out, "%8.4f %8.4f %10" PRIu64, fraction_of(entry->body, lines->total),
+			fraction_of(entry->total, lines->total), entry->total);
+	else
+		fprintf(out, "%8s %8s %10s", "", "", "");
+	if (number)
+		fprintf(out, " %6" PRIu32, number);
+	else
+		fprintf(out, " %6s", "?");
+	if (text && text[0]) {
+		fputs("  ", out);
+		source_text_print(out, text);
+	}
+	fputc('\n', out);
+}
+
+/* The entries of one file, [first, end), with the text of the lines around them. */
+static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end, const struct source *source)
+{
+	uint32_t next = 1; /* the next line number to print */
+	for (size_t i = first; i < end; i++) {
+		const struct line_entry *entry = &lines->entries[i];
+		if (entry->line == 0 || entry->line > source->count) {
+			print_line(out, lines, entry, entry->line, NULL);
+			continue;
+		}
+		uint32_t from = entry->line > CONTEXT_LINES ? entry->line - CONTEXT_LINES : 1;
+		if (i > first && lines->entries[i - 1].line && entry->line - lines->entries[i - 1].line <= GAP_LINES)
+			from = next;
+		if (from > next && next > 1)
+			fprintf(out, "%*s...\n", 31, "");
+		for (next = from > next ? from : next; next < entry->line; next++)
+			print_line(out, lines, NULL, next, source->lines[next - 1]);
+		print_line(out, lines, entry, next, source->lines[next - 1]);
+		next++;
+		uint32_t until = i + 1 < end ? lines->entries[i + 1].line : UINT32_MAX;
+		for (int after = 0; after < CONTEXT_LINES && next < until && next <= source->count; after++, next++)
+			print_line(out, lines, NULL, next, source->lines[next - 1]);
+	}
+}
+
+static size_t file_end(const struct line_list *lines, size_t first)
+{
+	size_t end = first;
+	while (end < lines->count && lines->entries[end].file == lines->entries[first].file)
+		end++;
+	return end;
+}
+
+static void note_missing(const char *path, size_t count, char *missing, size_t missing_bytes)
+{
+	if (count == 0 && missing && missing_bytes > 0)
+		snprintf(missing, missing_bytes, "%s", path);
+}
+
+static size_t print_text(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			 const struct render_options *options, char *missing, size_t missing_bytes)
+{
+	char format[96];
+	snprintf(format, sizeof(format), "body_fraction total_fraction #%s line_number text", raw_name(view));
+	heading_print(out, "Source Line Profile", view, format, options);
+	if (empty_print(out, view))
+		return 0;
+	size_t absent = 0;
+	for (size_t first = 0, end; first < lines->count; first = end) {
+		const char *path = profile_string(view->profile, lines->entries[first].file);
+		struct source source = { 0 };
+		end = file_end(lines, first);
+		render_safe_text(out, function);
+		fputs(" in ", out);
+		render_safe_text(out, path[0] ? path : "an unknown source file");
+		fputs(":\n", out);
+		if (path[0] && source_open(&source, path, profile_note(view->profile, "directory")) < 0)
+			note_missing(path, absent++, missing, missing_bytes);
+		print_file(out, lines, first, end, &source);
+		source_release(&source);
+	}
+	return absent;
+}
+
+static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			const struct render_options *options)
+{
+	struct table table;
+	table_open(&table, out, "Source Line Profile", view,
+		   "resource,function,file,line,body_fraction,total_fraction,body_hits,total_hits", options);
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct line_entry *entry = &lines->entries[i];
+		table_row(&table);
+		if (!table.json)
+			table_text(&table, "resource", profile_string(view->profile, view->resource->name));
+		table_text(&table, "function", function);
+		table_text(&table, "file", profile_string(view->profile, entry->file));
+		table_count(&table, "line", entry->line);
+		table_number(&table, "body_fraction", fraction_of(entry->body, lines->total));
+		table_number(&table, "total_fraction", fraction_of(entry->total, lines->total));
+		table_count(&table, "body_hits", entry->body);
+		table_count(&table, "total_hits", entry->total);
+		table_row_end(&table);
+	}
+	table_close(&table, 0);
+}
+
+size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+		    const struct render_options *options, char *missing, size_t missing_bytes)
+{
+	if (options->format == RENDER_TEXT)
+		return print_text(out, function, view, lines, options, missing, missing_bytes);
+	print_table(out, function, view, lines, options);
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* Function, body, downward and upward profiles. */
+#include <inttypes.h>
+
+#include "render/emit.h"
+
+/* What one name of the list stands for, in the heading's format line. */
+static const char *designator(const struct view *view, bool bare)
+{
+	static const char *const bare_names[] = { "function_name", "function@call_site", "function:line", "module" };
+	static const char *const path_names[] = { "(call_path)", "(call_site_path)", "(line_path)", "(module_path)" };
+	return bare ? bare_names[view->options.by] : path_names[view->options.by];
+}
+
+/* Entries come sorted, so those that reach the threshold stand first. */
+static size_t count_reaching(const struct view *view, const struct path_list *list, double threshold)
+{
+	size_t reaching = 0;
+	while (reaching < list->count && fraction_of(list->entries[reaching].hits, view->total) >= threshold)
+		reaching++;
+	return reaching;
+}
+
+static void print_text(FILE *out, const char *heading, const struct view *view, const struct path_list *list, bool bare,
+		       const struct render_options *options)
+{
+	char format[96];
+	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]",
+		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", designator(view, bare), raw_name(view));
+	heading_print(out, heading, view, format, options);
+	if (empty_print(out, view))
+		return;
+	size_t reaching = count_reaching(view, list, options->threshold);
+	size_t shown = shown_entries(reaching, options);
+	for (size_t i = 0; i < shown; i++) {
+		const struct path_entry *entry = &list->entries[i];
+		fraction_print(out, view, entry->hits, options);
+		fputs(bare ? " " : " (", out);
+		names_print(out, view, list->labels + entry->first, entry->length, " ");
+		fputs(bare ? " " : ") ", out);
+		paint_on(out, PAINT_DIM, options);
+		fprintf(out, "[%" PRIu64 "]", entry->hits);
+		paint_off(out, options);
+		fputc('\n', out);
+	}
+	left_out_print(out, list->count, reaching, shown, options);
+}
+
+static void print_table(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
+			const struct render_options *options)
+{
+	const char *resource = profile_string(view->profile, view->resource->name);
+	struct table table;
+	table_open(&table, out, heading, view, "resource,path,fraction,error,hits", options);
+	size_t shown = shown_entries(count_reaching(view, list, options->threshold), options);
+	for (size_t i = 0; i < shown; i++) {
+		const struct path_entry *entry = &list->entries[i];
+		table_row(&table);
+		if (!table.json)
+			table_text(&table, "resource", resource);
+		table_path(&table, "path", view, list->labels + entry->first, entry->length);
+		table_number(&table, "fraction", fraction_of(entry->hits, view->total));
+		table_number(&table, "error", analyze_error(entry->hits, view->total, view->samples));
+		table_count(&table, "hits", entry->hits);
+		table_row_end(&table);
+	}
+	table_close(&table, list->count - shown);
+}
+
+void render_names(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
+		  const struct render_options *options)
+{
+	if (options->format == RENDER_TEXT)
+		print_text(out, heading, view, list, true, options);
+	else
+		print_table(out, heading, view, list, options);
+}
+
+void render_paths(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
+		  const struct render_options *options)
+{
+	if (options->format == RENDER_TEXT)
+		print_text(out, heading, view, list, false, options);
+	else
+		print_table(out, heading, view, list, options);
+}

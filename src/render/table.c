@@ -1,0 +1,163 @@
+/* JSON and CSV. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/emit.h"
+#include "render/utf8.h"
+
+void json_string(FILE *out, const char *text)
+{
+	const unsigned char *next = (const unsigned char *)text;
+	fputc('"', out);
+	while (*next) {
+		size_t length = utf8_sequence(next);
+		if (length == 0) {
+			fputs("\\ufffd", out);
+			next++;
+		} else if (*next == '"' || *next == '\\') {
+			fprintf(out, "\\%c", *next++);
+		} else if (*next < 0x20 || *next == 0x7f) {
+			fprintf(out, "\\u%04x", *next++);
+		} else {
+			fwrite(next, 1, length, out);
+			next += length;
+		}
+	}
+	fputc('"', out);
+}
+
+void json_number(FILE *out, double number)
+{
+	/* JSON has no infinity and no NaN. */
+	if (isfinite(number))
+		fprintf(out, "%.6g", number);
+	else
+		fputs("null", out);
+}
+
+/* The inside of a quoted CSV field (RFC 4180): quotes are doubled. */
+static void csv_inside(FILE *out, const char *text)
+{
+	const unsigned char *next = (const unsigned char *)text;
+	while (*next) {
+		size_t length = utf8_sequence(next);
+		if (length == 0) {
+			fputs("\xef\xbf\xbd", out);
+			next++;
+			continue;
+		}
+		if (*next == '"')
+			fputc('"', out);
+		fwrite(next, 1, length, out);
+		next += length;
+	}
+}
+
+static void json_heading(FILE *out, const char *heading, const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	fputs("{\"profile\": ", out);
+	json_string(out, heading);
+	fputs(", \"resource\": ", out);
+	json_string(out, profile_string(profile, view->resource->name));
+	fputs(", \"title\": ", out);
+	json_string(out, profile_string(profile, view->resource->title));
+	fputs(", \"unit\": ", out);
+	json_string(out, profile_string(profile, view->resource->unit));
+	fprintf(out, ", \"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
+		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
+	fputs(", \"entries\": [", out);
+}
+
+void table_open(struct table *table, FILE *out, const char *heading, const struct view *view, const char *csv_header,
+		const struct render_options *options)
+{
+	*table = (struct table){ .out = out, .json = options->format == RENDER_JSON };
+	if (table->json)
+		json_heading(out, heading, view);
+	else if (!options->no_header)
+		fprintf(out, "%s\n", csv_header);
+}
+
+void table_row(struct table *table)
+{
+	if (table->json)
+		fputs(table->rows ? ",\n  {" : "\n  {", table->out);
+	table->rows++;
+	table->fields = 0;
+}
+
+static void field(struct table *table, const char *name)
+{
+	if (table->fields++ > 0)
+		fputs(table->json ? ", " : ",", table->out);
+	if (table->json)
+		fprintf(table->out, "\"%s\": ", name);
+}
+
+void table_text(struct table *table, const char *name, const char *text)
+{
+	field(table, name);
+	if (table->json) {
+		json_string(table->out, text);
+		return;
+	}
+	fputc('"', table->out);
+	csv_inside(table->out, text);
+	fputc('"', table->out);
+}
+
+void table_count(struct table *table, const char *name, uint64_t count)
+{
+	field(table, name);
+	fprintf(table->out, "%" PRIu64, count);
+}
+
+void table_number(struct table *table, const char *name, double number)
+{
+	field(table, name);
+	json_number(table->out, number);
+}
+
+void table_flag(struct table *table, const char *name, bool flag)
+{
+	field(table, name);
+	fputs(flag ? "true" : "false", table->out);
+}
+
+void table_path(struct table *table, const char *name, const struct view *view, const uint32_t *labels, size_t length)
+{
+	field(table, name);
+	fputc(table->json ? '[' : '"', table->out);
+	for (size_t i = 0; i < length; i++) {
+		const char *text = view->labels[labels[i]].text;
+		if (i > 0)
+			fputs(table->json ? ", " : ";", table->out);
+		if (table->json)
+			json_string(table->out, text);
+		else
+			csv_inside(table->out, text);
+	}
+	fputc(table->json ? ']' : '"', table->out);
+}
+
+void table_row_end(struct table *table)
+{
+	fputs(table->json ? "}" : "\n", table->out);
+}
+
+void table_close(struct table *table, size_t left_out)
+{
+	if (table->json)
+		fprintf(table->out, "%s], \"left_out\": %zu}\n", table->rows ? "\n" : "", left_out);
+}
+
+void render_separate(FILE *out, enum render_format format, size_t index, size_t count)
+{
+	if (format == RENDER_TEXT && index > 0 && index < count)
+		fputc('\n', out);
+	if (format == RENDER_JSON && count > 1)
+		fputs(index == 0 ? "[\n" : index == count ? "]\n" : ",\n", out);
+}

@@ -1,0 +1,137 @@
+/* Names, amounts and colours in text. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/emit.h"
+#include "render/utf8.h"
+
+static void print_safe(FILE *out, const char *text, bool keep_tabs)
+{
+	const unsigned char *next = (const unsigned char *)text;
+	while (*next) {
+		size_t length = utf8_sequence(next);
+		bool control = *next < 0x20 || *next == 0x7f || (length == 2 && next[0] == 0xc2 && next[1] < 0xa0);
+		if (keep_tabs && *next == '\t')
+			control = false;
+		if (length == 0 || control) {
+			fprintf(out, "\\x%02x", *next++);
+			if (length == 2)
+				fprintf(out, "\\x%02x", *next++);
+			continue;
+		}
+		fwrite(next, 1, length, out);
+		next += length;
+	}
+}
+
+void render_safe_text(FILE *out, const char *text)
+{
+	print_safe(out, text, false);
+}
+
+void source_text_print(FILE *out, const char *text)
+{
+	print_safe(out, text, true);
+}
+
+void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0)
+			fputs(separator, out);
+		render_safe_text(out, view->labels[labels[i]].text);
+	}
+}
+
+static const char *plural_ending(const char *unit, double amount)
+{
+	size_t length = strlen(unit);
+	if (amount == 1 || length == 0)
+		return "";
+	const char *last = unit + length - 1;
+	if (*last == 's' || *last == 'x' || (*last == 'h' && length > 1 && (last[-1] == 'c' || last[-1] == 's')))
+		return "es";
+	return "s";
+}
+
+struct scale {
+	double from; /* gticks */
+	const char *name;
+};
+
+/* The largest scale that the amount reaches; the last row fits all. */
+static void print_scaled(char *text, size_t bytes, double amount, const struct scale *scales)
+{
+	const struct scale *scale = scales;
+	while (fabs(amount) < scale->from && scale[1].name)
+		scale++;
+	snprintf(text, bytes, "%.4g %s", amount / scale->from, scale->name);
+}
+
+char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
+{
+	static const struct scale times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" }, { 0, NULL } };
+	static const struct scale sizes[] = {
+		{ 1073741824.0, "GiB" }, { 1048576.0, "MiB" }, { 1024.0, "KiB" }, { 0, NULL }
+	};
+	if (strcmp(unit, "ns") == 0)
+		print_scaled(text, bytes, gticks, times);
+	else if (strcmp(unit, "byte") == 0 && fabs(gticks) >= 1024)
+		print_scaled(text, bytes, gticks, sizes);
+	else
+		snprintf(text, bytes, "%.15g %s%s", gticks, unit, plural_ending(unit, gticks));
+	return text;
+}
+
+void paint_on(FILE *out, enum paint paint, const struct render_options *options)
+{
+	static const char *const codes[] = {
+		[PAINT_HEADING] = "\x1b[1m", [PAINT_HOT] = "\x1b[31m", [PAINT_WARM] = "\x1b[33m", [PAINT_DIM] = "\x1b[2m"
+	};
+	if (options->colour)
+		fputs(codes[paint], out);
+}
+
+void paint_off(FILE *out, const struct render_options *options)
+{
+	if (options->colour)
+		fputs("\x1b[0m", out);
+}
+
+double fraction_of(uint64_t hits, uint64_t total)
+{
+	return total ? (double)hits / (double)total : 0;
+}
+
+void fraction_print(FILE *out, const struct view *view, uint64_t hits, const struct render_options *options)
+{
+	double fraction = fraction_of(hits, view->total);
+	bool painted = fraction >= 0.05;
+	if (painted)
+		paint_on(out, fraction >= 0.2 ? PAINT_HOT : PAINT_WARM, options);
+	fprintf(out, "%.4f", fraction);
+	if (painted)
+		paint_off(out, options);
+	if (view->resource->kind != RESOURCE_EXACT)
+		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->samples));
+}
+
+size_t shown_entries(size_t reaching, const struct render_options *options)
+{
+	return options->limit > 0 && options->limit < reaching ? options->limit : reaching;
+}
+
+void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, const struct render_options *options)
+{
+	if (shown == count)
+		return;
+	fprintf(out, "... %zu more %s", count - shown, count - shown == 1 ? "entry" : "entries");
+	if (reaching == shown)
+		fprintf(out, ", below %g", options->threshold);
+	else if (reaching < count)
+		fprintf(out, ", %zu of them below %g", count - reaching, options->threshold);
+	if (options->hint)
+		fprintf(out, ": %s", options->hint);
+	fputc('\n', out);
+}

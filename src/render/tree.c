@@ -1,0 +1,209 @@
+/*
+ * The sample tree. With a limit the heaviest nodes are wanted; as no child is
+ * heavier than its parent, they are found by growing a tree from the root,
+ * always by the heaviest node on its rim, and so hang together.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "render/emit.h"
+
+struct place {
+	uint32_t node;
+	uint32_t depth;
+};
+
+struct walk {
+	const struct view *view;
+	double threshold;
+	bool *kept;          /* [node_count] */
+	struct place *stack; /* [node_count]: also the rim of the grown tree */
+	uint32_t *siblings;  /* [node_count] */
+	size_t reaching;     /* nodes that reach the threshold */
+	size_t with_hits;
+};
+
+/* Decreasing weight, ties by text. */
+static int compare_nodes(const void *a, const void *b, void *context)
+{
+	const struct view *view = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	if (view->weight[left] != view->weight[right])
+		return view->weight[left] < view->weight[right] ? 1 : -1;
+	return strcmp(view->labels[view->label[left]].text, view->labels[view->label[right]].text);
+}
+
+/* The kept children of a node in the order of printing, at walk->siblings. */
+static size_t kept_children(const struct walk *walk, uint32_t node)
+{
+	const struct view *view = walk->view;
+	size_t count = 0;
+	for (uint32_t i = view->child_start[node]; i < view->child_start[node + 1]; i++)
+		if (walk->kept[view->child[i]])
+			walk->siblings[count++] = view->child[i];
+	if (count > 1)
+		qsort_r(walk->siblings, count, sizeof(*walk->siblings), compare_nodes, (void *)view);
+	return count;
+}
+
+static bool reaches(const struct walk *walk, uint32_t node)
+{
+	uint64_t weight = walk->view->weight[node];
+	return weight > 0 && fraction_of(weight, walk->view->total) >= walk->threshold;
+}
+
+/* A binary heap over the rim, heaviest first; a smaller id wins a tie. */
+static bool is_before(const struct view *view, uint32_t a, uint32_t b)
+{
+	return view->weight[a] != view->weight[b] ? view->weight[a] > view->weight[b] : a < b;
+}
+
+static void rim_push(const struct view *view, uint32_t *rim, size_t count, uint32_t node)
+{
+	size_t at = count;
+	while (at > 0 && is_before(view, node, rim[(at - 1) / 2])) {
+		rim[at] = rim[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	rim[at] = node;
+}
+
+static uint32_t rim_pop(const struct view *view, uint32_t *rim, size_t count)
+{
+	uint32_t first = rim[0], moved = rim[count - 1];
+	size_t at = 0;
+	for (size_t child = 1; child < count - 1; child = 2 * at + 1) {
+		if (child + 1 < count - 1 && is_before(view, rim[child + 1], rim[child]))
+			child++;
+		if (!is_before(view, rim[child], moved))
+			break;
+		rim[at] = rim[child];
+		at = child;
+	}
+	rim[at] = moved;
+	return first;
+}
+
+static void keep_heaviest(struct walk *walk, size_t limit)
+{
+	const struct view *view = walk->view;
+	uint32_t *rim = walk->siblings; /* not in use before the printing */
+	size_t rim_count = 0, kept = 0;
+	uint32_t node = 0;
+	for (;;) {
+		for (uint32_t i = view->child_start[node]; i < view->child_start[node + 1]; i++)
+			if (reaches(walk, view->child[i]))
+				rim_push(view, rim, rim_count++, view->child[i]);
+		if (rim_count == 0 || kept == limit)
+			return;
+		node = rim_pop(view, rim, rim_count--);
+		walk->kept[node] = true;
+		kept++;
+	}
+}
+
+static void choose(struct walk *walk, size_t limit)
+{
+	for (uint32_t node = 1; node < walk->view->node_count; node++) {
+		walk->kept[node] = reaches(walk, node);
+		walk->reaching += walk->kept[node];
+		walk->with_hits += walk->view->weight[node] > 0;
+	}
+	if (limit > 0 && limit < walk->reaching) {
+		memset(walk->kept, 0, walk->view->node_count * sizeof(*walk->kept));
+		keep_heaviest(walk, limit);
+	}
+}
+
+/* Calls `print` for each kept node, parents first. */
+static void walk_kept(const struct walk *walk, void (*print)(void *, uint32_t, uint32_t), void *context)
+{
+	size_t count = 0;
+	walk->stack[count++] = (struct place){ .node = 0, .depth = 0 };
+	while (count > 0) {
+		struct place place = walk->stack[--count];
+		if (place.node != 0)
+			print(context, place.node, place.depth - 1);
+		size_t children = kept_children(walk, place.node);
+		while (children > 0)
+			walk->stack[count++] =
+				(struct place){ .node = walk->siblings[--children], .depth = place.depth + 1 };
+	}
+}
+
+struct tree_printer {
+	FILE *out;
+	const struct view *view;
+	const struct render_options *options;
+	struct table table;
+};
+
+static void print_text_node(void *context, uint32_t node, uint32_t depth)
+{
+	const struct tree_printer *printer = context;
+	const struct view *view = printer->view;
+	fprintf(printer->out, "%*s", (int)depth * 2, "");
+	render_safe_text(printer->out, view->labels[view->label[node]].text);
+	fprintf(printer->out, " (%.4f) ", fraction_of(view->weight[node], view->total));
+	paint_on(printer->out, PAINT_DIM, printer->options);
+	fprintf(printer->out, "[%" PRIu64 "]", view->weight[node]);
+	paint_off(printer->out, printer->options);
+	fputc('\n', printer->out);
+}
+
+static void print_table_node(void *context, uint32_t node, uint32_t depth)
+{
+	struct tree_printer *printer = context;
+	const struct view *view = printer->view;
+	struct table *table = &printer->table;
+	table_row(table);
+	if (!table->json)
+		table_text(table, "resource", profile_string(view->profile, view->resource->name));
+	table_count(table, "depth", depth);
+	table_text(table, "name", view->labels[view->label[node]].text);
+	table_number(table, "fraction", fraction_of(view->weight[node], view->total));
+	table_number(table, "error", analyze_error(view->weight[node], view->total, view->samples));
+	table_count(table, "hits", view->weight[node]);
+	table_count(table, "own_hits", view->hits[node]);
+	table_row_end(table);
+}
+
+static void print_all(struct tree_printer *printer, struct walk *walk)
+{
+	const char *heading = "Sample Tree Profile";
+	const struct render_options *options = printer->options;
+	choose(walk, options->limit);
+	size_t shown = shown_entries(walk->reaching, options);
+	if (options->format != RENDER_TEXT) {
+		table_open(&printer->table, printer->out, heading, walk->view,
+			   "resource,depth,name,fraction,error,hits,own_hits", options);
+		walk_kept(walk, print_table_node, printer);
+		table_close(&printer->table, walk->with_hits - shown);
+		return;
+	}
+	char format[96];
+	snprintf(format, sizeof(format), "frame_designator (usage_fraction) [#%s]", raw_name(walk->view));
+	heading_print(printer->out, heading, walk->view, format, options);
+	if (empty_print(printer->out, walk->view))
+		return;
+	walk_kept(walk, print_text_node, printer);
+	left_out_print(printer->out, walk->with_hits, walk->reaching, shown, options);
+}
+
+int render_tree(FILE *out, const struct view *view, const struct render_options *options)
+{
+	struct walk walk = { .view = view, .threshold = options->threshold };
+	walk.kept = calloc(view->node_count, sizeof(*walk.kept));
+	walk.stack = malloc(view->node_count * sizeof(*walk.stack));
+	walk.siblings = malloc(view->node_count * sizeof(*walk.siblings));
+	struct tree_printer printer = { .out = out, .view = view, .options = options };
+	bool enough = walk.kept && walk.stack && walk.siblings;
+	if (enough)
+		print_all(&printer, &walk);
+	free(walk.kept);
+	free(walk.stack);
+	free(walk.siblings);
+	return enough ? 0 : ERROR_MEMORY;
+}
