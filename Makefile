@@ -1,0 +1,62 @@
+# A thin front: meson and ninja build, tools/ does the rest.
+#
+#   make            build cpprof                     -> build/src/cmd/cpprof
+#   make demo       record the paper's example program and show where it spends
+#   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
+#   make lint       format, clang-tidy, headers, includes
+#   make format     apply clang-format
+#   make bench      measure against perf, side by side
+#   make install    PREFIX=/usr/local, DESTDIR= for packagers
+#   make clean      remove build/
+#
+# A bare Debian 12 is enough: each target first installs what it lacks (tools/setup).
+
+PREFIX ?= /usr/local
+BUILD = build
+# Debian's meson runs on Debian's Python, whatever else is first in PATH.
+MESON = $(firstword $(wildcard /usr/bin/meson) meson)
+FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+
+.PHONY: all setup demo check lint format bench install clean help
+
+all: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+setup:
+	@tools/setup build
+
+# The programs that users want, without the tests, where meson finds what it needs.
+$(BUILD)/build.ninja: | setup
+	@$(MESON) setup --prefix=$(PREFIX) -Dtests=false $(BUILD) >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+
+demo: all
+	@tools/demo $(BUILD)
+
+check:
+	@tools/setup check
+	@tools/run_tests
+
+lint:
+	@tools/setup check
+	@tools/lint
+
+format:
+	@tools/setup check
+	@clang-format -i $(FORMATTED)
+
+bench: all
+	@tools/setup bench
+	@bench/run $(BUILD)
+
+# The prefix is baked in when installing, not when first configuring, so that `make` and then
+# `make install PREFIX=...` does what it says.
+install: all
+	@$(MESON) configure --prefix=$(PREFIX) $(BUILD)
+	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(MESON) install -C $(BUILD) --quiet
+	@echo "cpprof is installed: $(DESTDIR)$(PREFIX)/bin/cpprof"
+
+clean:
+	@rm -rf $(BUILD)
+
+help:
+	@sed -n 's/^#   //p' Makefile
