@@ -21,8 +21,8 @@
 #include "profile/profile.h"
 
 /* What `report` and `explore` show unless told otherwise. */
-#define SELECTION_THRESHOLD_DEFAULT 0.01
-#define SELECTION_LIMIT_DEFAULT 50
+#define SELECTION_THRESHOLD_DEFAULT 0.005
+#define SELECTION_LIMIT_DEFAULT 40
 
 /* A usage fraction, "0.01" or "1%": 0 to 1. */
 int selection_threshold(const char *text, double *threshold, struct error *error);
