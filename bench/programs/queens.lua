@@ -1,6 +1,6 @@
 -- All solutions of the queens puzzle on an N x N board, N from the command line (default 9), repeated R times.
 local n = tonumber(arg[1]) or 9
-local rounds = tonumber(arg[2]) or 12
+local rounds = tonumber(arg[2]) or 240
 
 local function safe(columns, row, column)
 	for i = 1, row - 1 do

@@ -1,0 +1,190 @@
+"""What the tests of `cpprof record` share: building programs, recording them, and reading back what was recorded."""
+import ctypes
+import functools
+import hashlib
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
+CPPROF = str(BUILD / "src/cmd/cpprof")
+PROGRAMS = REPOSITORY / "tests/programs"
+SECONDS_ALLOWED = 120
+
+SYS_PERF_EVENT_OPEN = 298
+CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) % complete.*")
+
+
+@functools.cache
+def perf_refusal():
+	"""Why the kernel refuses a user-mode CPU clock of our own process, or None."""
+	attribute = bytearray(128)
+	exclude_kernel_and_hypervisor = 0x60
+	struct.pack_into("=IIQQQQQ", attribute, 0, 1, 128, 0, 1000000, 0, 0, exclude_kernel_and_hypervisor)
+	buffer = (ctypes.c_char * len(attribute)).from_buffer(attribute)
+	libc = ctypes.CDLL(None, use_errno=True)
+	fd = libc.syscall(SYS_PERF_EVENT_OPEN, buffer, 0, -1, -1, 0)
+	if fd < 0:
+		return os.strerror(ctypes.get_errno())
+	os.close(fd)
+	return None
+
+
+needs_perf = pytest.mark.skipif(perf_refusal() is not None, reason=f"perf events are refused here: {perf_refusal()}")
+
+LINKAGES = {
+	"pie": ["-fPIE", "-pie"],
+	"no-pie": ["-fno-pie", "-no-pie"],
+	"static": ["-static"],
+	"static-pie": ["-static-pie", "-fPIE"],
+	"shared": ["-fPIC", "-shared"],
+}
+
+
+def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None, strip=False):
+	"""Compiles a file of tests/programs (once, ever, for the same text and flags) and returns the program's path."""
+	path = PROGRAMS / source
+	if path.suffix == ".rs":
+		command = ["rustc", "--edition=2021", "-O", "-g", *flags]
+	else:
+		if path.suffix == ".cpp":
+			compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
+		command = [compiler, level, "-g", "-D_GNU_SOURCE", "-pthread", *LINKAGES[linkage]]
+		if level != "-O0":
+			command.append("-fomit-frame-pointer")
+	key = hashlib.sha256()
+	for part in [path.read_bytes(), (PROGRAMS / "burn.h").read_bytes(), repr((command, flags, strip)).encode()]:
+		key.update(part)
+	output = BUILD / "tests/programs" / key.hexdigest()[:16] / (name or path.stem)
+	if not output.exists():
+		output.parent.mkdir(parents=True, exist_ok=True)
+		partial = output.with_name(f"{output.name}.{os.getpid()}")
+		subprocess.run([*command, "-o", partial, path, *(() if path.suffix == ".rs" else flags)], check=True)
+		if strip:
+			subprocess.run(["strip", partial], check=True)
+		partial.rename(output)
+	return str(output)
+
+
+class Recorded:
+	"""One run of `cpprof record`: what it said, and what its file holds."""
+
+	def __init__(self, result, path):
+		self.status = result.returncode
+		self.out = result.stdout
+		self.err = result.stderr
+		self.path = Path(path)
+
+	def closing(self):
+		"""(samples, lost, complete %), from the closing line."""
+		found = CLOSING_LINE.findall(self.err)
+		assert found, f"no closing line in: {self.err!r}"
+		samples, lost, complete = found[-1]
+		return int(samples.replace(",", "")), int(lost.replace(",", "")), float(complete)
+
+	def paths(self, resource=None):
+		return folded(self.path, resource)
+
+
+def run_cpprof(*args, **options):
+	settings = {"capture_output": True, "text": True, "timeout": SECONDS_ALLOWED, **options}
+	return subprocess.run([CPPROF, *map(str, args)], check=False, **settings)
+
+
+def record(folder, command, *options, **settings):
+	"""Records a command into `folder`/out.data."""
+	path = Path(folder) / "out.data"
+	result = run_cpprof("record", "-o", path, *options, "--", *command, **{"cwd": folder, **settings})
+	return Recorded(result, path)
+
+
+def record_well(folder, command, *options, status=0, **settings):
+	"""... which must end with the given status, lose nothing, and have complete paths."""
+	recorded = record(folder, command, *options, **settings)
+	assert recorded.status == status, recorded.err
+	samples, lost, complete = recorded.closing()
+	assert samples > 0
+	assert lost == 0
+	assert complete >= 99, f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	return recorded
+
+
+def folded(path, resource=None):
+	"""{(outermost function, ..., innermost): hits}, by `cpprof export`."""
+	options = ["-r", resource] if resource else []
+	result = run_cpprof("export", "--format", "folded", *options, path)
+	assert result.returncode == 0, result.stderr
+	paths = {}
+	for line in result.stdout.splitlines():
+		frames, count = line.rsplit(" ", 1)
+		key = tuple(frames.split(";"))
+		paths[key] = paths.get(key, 0) + int(count)
+	return paths
+
+
+def frame_is(frame, name):
+	"""Does a frame show this function? Parameters, template arguments, namespaces and clones aside."""
+	return re.search(rf"(?:^|[:\s]){re.escape(name)}(?:$|[.(<@\s])", frame) is not None
+
+
+def holds(path, names):
+	"""Has the path frames of these names in this order, with any frames between?"""
+	frames = iter(path)
+	return all(any(frame_is(frame, name) for frame in frames) for name in names)
+
+
+def hits(paths, *names):
+	"""Hits of all paths that hold these names in order; with no name, all hits."""
+	return sum(count for path, count in paths.items() if holds(path, names))
+
+
+def tolerance(fraction, samples):
+	"""
+	Four standard errors of a fraction of so many samples. Near 0 and 1 the error is that of five samples, not nothing: a process
+	has a few samples outside main, while it is being loaded.
+	"""
+	least = min(5 / samples, 0.5)
+	clipped = min(max(fraction, least), 1 - least)
+	return 4 * math.sqrt(clipped * (1 - clipped) / samples)
+
+
+def agrees(paths, names, fraction):
+	"""Fails unless the share of the samples that hold these names is as it should be."""
+	total = hits(paths)
+	assert total > 0
+	measured = hits(paths, *names) / total
+	assert abs(measured - fraction) <= tolerance(fraction, total), (
+		f"{';'.join(names)}: {measured:.4f} of {total}, not {fraction:.4f} ± {tolerance(fraction, total):.4f}\n"
+		+ show(paths))
+
+
+def show(paths, most=12):
+	"""The heaviest paths, for a failure's message."""
+	ordered = sorted(paths.items(), key=lambda item: -item[1])[:most]
+	return "\n".join(f"{count:6d} {';'.join(path[:12])}{f' ... {len(path)} frames' if len(path) > 12 else ''}"
+		for path, count in ordered)
+
+
+def truths(text):
+	"""The program's own statement: [([names], fraction)] of its `share` lines."""
+	found = re.findall(r"^share (\S+) ([\d.]+)$", text, re.MULTILINE)
+	assert found, f"the program stated nothing: {text!r}"
+	return [(path.split(";"), float(fraction)) for path, fraction in found]
+
+
+def check_truths(recorded, resource=None):
+	paths = recorded.paths(resource)
+	for names, fraction in truths(recorded.out):
+		agrees(paths, names, fraction)
+	return paths
+
+
+def have(tool):
+	return shutil.which(tool) is not None

@@ -1,0 +1,369 @@
+"""`cpprof record` asked for what cannot be done: a clear message, the right status, nothing lost and nothing left behind."""
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from record_support import (CPPROF, Recorded, build, folded, hits, needs_perf, perf_refusal, record, run_cpprof)
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+NOBODY = 65534
+is_root = os.geteuid() == 0
+
+
+@pytest.fixture
+def older(tmp_path):
+	"""A profile of an earlier run, that no failure may touch."""
+	path = tmp_path / "cpprof.data"
+	path.write_bytes(b"precious")
+	yield path
+	assert path.read_bytes() == b"precious"
+	assert not path.with_name("cpprof.data.old").exists()
+
+
+@pytest.fixture
+def witness(tmp_path):
+	"""A command that leaves a file behind if it ever runs."""
+	path = tmp_path / "ran"
+	yield ["/bin/sh", "-c", f"echo > '{path}'"]
+	assert not path.exists(), "the target ran"
+
+
+def refused(result, *words, status=(1, 2)):
+	"""One message on standard error that holds these words; nothing on standard output."""
+	assert result.returncode in status, result.stderr
+	assert result.stderr.startswith("cpprof"), result.stderr
+	assert result.stdout == ""
+	for word in words:
+		assert word in result.stderr, result.stderr
+	assert "samples" not in result.stderr
+
+
+def only(folder, *names):
+	assert sorted(os.listdir(folder)) == sorted(names)
+
+
+@needs_perf
+@pytest.mark.parametrize("command", ["no-such-command-anywhere", "./no-such-file", "/nonexistent/program", ""])
+def test_no_such_command(tmp_path, older, command):
+	refused(run_cpprof("record", "--", command, cwd=tmp_path), command, status=(1,))
+	only(tmp_path, "cpprof.data")
+
+
+@needs_perf
+def test_not_executable(tmp_path, older):
+	(tmp_path / "text").write_text("just text\n")
+	refused(run_cpprof("record", "--", "./text", cwd=tmp_path), "text", "ermission", status=(1,))
+	refused(run_cpprof("record", "--", "/tmp", cwd=tmp_path), "/tmp", status=(1,))
+	only(tmp_path, "cpprof.data", "text")
+
+
+@needs_perf
+def test_script(tmp_path):
+	"""A script is run by its interpreter, and its children are followed."""
+	script = tmp_path / "script"
+	script.write_text(f"#!/bin/sh\n'{build('forms.c')}' 20\nexit 9\n")
+	script.chmod(0o755)
+	recorded = record(tmp_path, ["./script"])
+	assert recorded.status == 9
+	assert hits(recorded.paths(), "main", "db_update_record", "db_read_record") > 0
+
+
+@needs_perf
+def test_script_without_interpreter(tmp_path, older):
+	script = tmp_path / "script"
+	script.write_text("echo > ran\n")
+	script.chmod(0o755)
+	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", "#!", status=(1,))
+	only(tmp_path, "cpprof.data", "script")
+
+
+@needs_perf
+def test_script_of_missing_interpreter(tmp_path, older):
+	script = tmp_path / "script"
+	script.write_text("#!/nonexistent/interpreter\n")
+	script.chmod(0o755)
+	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", status=(1,))
+	only(tmp_path, "cpprof.data", "script")
+
+
+@needs_perf
+def test_wrong_architecture(tmp_path, older):
+	program = bytearray(Path(build("ending.c")).read_bytes())
+	struct.pack_into("<H", program, 18, 183) # e_machine: EM_AARCH64
+	foreign = tmp_path / "foreign"
+	foreign.write_bytes(program)
+	foreign.chmod(0o755)
+	refused(run_cpprof("record", "--", "./foreign", cwd=tmp_path), "foreign", "architecture", status=(1,))
+	only(tmp_path, "cpprof.data", "foreign")
+
+
+@needs_perf
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF\x02\x01\x01" + b"\0" * 100], ids=["empty", "magic", "header"])
+def test_broken_program(tmp_path, older, content):
+	program = tmp_path / "broken"
+	program.write_bytes(content)
+	program.chmod(0o755)
+	refused(run_cpprof("record", "--", "./broken", cwd=tmp_path), "broken", status=(1,))
+	only(tmp_path, "cpprof.data", "broken")
+
+
+@pytest.mark.parametrize("words", [
+	[], ["-o"], ["-r"], ["--no-such-option", "true"], ["-F", "fast", "true"], ["-p"], ["-p", "zero"], ["-p", "0"], ["-p", "-5"],
+	["-p", "99999999999999999999"], ["-p", "1", "true"], ["--duration", "1", "true"], ["-p", "1", "--duration", "soon"],
+	["-p", "1", "--duration", "-1"], ["-p", "1", "--duration", "nan"],
+], ids=lambda words: " ".join(words) or "nothing")
+def test_wrong_words(tmp_path, older, words):
+	refused(run_cpprof("record", *words, cwd=tmp_path), status=(2,))
+	only(tmp_path, "cpprof.data")
+
+
+@needs_perf
+def test_no_such_process(tmp_path, older):
+	gone = subprocess.Popen(["true"])
+	gone.wait()
+	refused(run_cpprof("record", "-p", gone.pid, cwd=tmp_path), str(gone.pid), status=(1,))
+	only(tmp_path, "cpprof.data")
+
+
+@pytest.mark.parametrize("name, near", [
+	("cpuu", "cpu"), ("page-fault", "page-faults"), ("pagefaults", "page-faults"), ("context-switch", "context-switches"),
+	("instruction", "instructions"), ("sy", "sys"), ("xyzzyplugh", "page-faults"), ("", "cpu"),
+])
+def test_unknown_resource(tmp_path, older, witness, name, near):
+	refused(run_cpprof("record", "-r", name, "--", *witness, cwd=tmp_path), near, status=(2,))
+
+
+@pytest.mark.parametrize("resource", [
+	"cpu/0", "cpu/", "cpu/0ms", "cpu/-5ms", "cpu/abc", "cpu/1parsec", "cpu/1 ms", "cpu/1ms/1ms", "cpu/1ns", "cpu/1e300s", "cpu/nan",
+	"cpu/inf", "cpu/0x10ms", "cpu/99999999999999999999s", "cpu/18446744073709551617ns", "page-faults/1ms", "page-faults/0",
+	"page-faults/-1", "page-faults/1.5", "page-faults/18446744073709551617", "page-faults/99999999999999999999999",
+])
+def test_bad_interval(tmp_path, older, witness, resource):
+	refused(run_cpprof("record", "-r", resource, "--", *witness, cwd=tmp_path), status=(2,))
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "", "1e9", "1000000000", "99999999999999999999", "nan", "1kHz?"])
+def test_bad_rate(tmp_path, older, witness, rate):
+	refused(run_cpprof("record", "-F", rate, "--", *witness, cwd=tmp_path), status=(2,))
+
+
+@needs_perf
+def test_same_resource_twice(tmp_path):
+	"""Whether it is refused or recorded once, the words are not passed over in silence."""
+	result = run_cpprof("record", "-r", "cpu", "-r", "cpu/5ms", "-o", "out.data", "--", build("ending.c"), "exit", "0", cwd=tmp_path)
+	assert result.returncode == 2
+	assert "cpu" in result.stderr
+
+
+@needs_perf
+@pytest.mark.parametrize("output", ["missing/out.data", "folder", "file/out.data", "x" * 300])
+def test_output_not_writable(tmp_path, witness, output):
+	"""Said before the target runs."""
+	(tmp_path / "folder").mkdir()
+	(tmp_path / "file").write_text("")
+	refused(run_cpprof("record", "-o", output, "--", *witness, cwd=tmp_path), output[:40], status=(1,))
+	only(tmp_path, "file", "folder")
+
+
+@contextlib.contextmanager
+def open_folder():
+	"""A folder that an unprivileged user reaches, with copies of what it runs there."""
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
+		folder = Path(name)
+		folder.chmod(0o755)
+		(folder / "bin").mkdir(mode=0o755)
+		for program in (CPPROF, build("user_sys.c"), build("deny_perf.c")):
+			shutil.copy(program, folder / "bin")
+		(folder / "own").mkdir()
+		if is_root:
+			os.chown(folder / "own", NOBODY, NOBODY)
+		yield folder
+
+
+def unprivileged(folder, *words, launcher=()):
+	"""Runs the copied cpprof as nobody, or as who we are if that is nobody special."""
+	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
+	return subprocess.run([*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)], cwd=folder / "own", capture_output=True,
+		text=True, check=False, timeout=60)
+
+
+@needs_perf
+def test_output_in_read_only_folder():
+	with open_folder() as folder:
+		locked = folder / "locked"
+		locked.mkdir()
+		locked.chmod(0o555)
+		result = unprivileged(folder, "record", "-o", locked / "out.data", "--", "touch", folder / "own/ran")
+		refused(result, "locked", "ermission", status=(1,))
+		only(folder / "own")
+
+
+@contextlib.contextmanager
+def paranoid(level):
+	before = PARANOID.read_text()
+	if int(before) != level:
+		if not is_root:
+			pytest.skip(f"perf_event_paranoid is {before.strip()}, and only root may set it to {level}")
+		PARANOID.write_text(f"{level}\n")
+	try:
+		yield
+	finally:
+		if int(before) != level:
+			PARANOID.write_text(before)
+
+
+@needs_perf
+def test_unprivileged_user_gets_user_time():
+	"""At paranoid 2 the default is `user`, and the closing line says so."""
+	with open_folder() as folder, paranoid(2):
+		result = unprivileged(folder, "record", "--", folder / "bin/user_sys", "5")
+		assert result.returncode == 0, result.stderr
+		recorded = Recorded(result, folder / "own/cpprof.data")
+		assert recorded.closing()[0] > 50
+		assert "user" in re.search(r"cpprof: \d+ samples.*", result.stderr, re.DOTALL).group(0), result.stderr
+		paths = recorded.paths()
+		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
+		info = run_cpprof("info", recorded.path).stdout
+		assert "user" in info
+
+
+@needs_perf
+@pytest.mark.parametrize("resource", ["sys", "cpu"])
+def test_unprivileged_user_asks_for_kernel_time(resource):
+	"""Never silently replaced: `sys` cannot be had, and `cpu` comes with a word about what is missing or is refused."""
+	with open_folder() as folder, paranoid(2):
+		result = unprivileged(folder, "record", "-r", resource, "--", folder / "bin/user_sys", "2")
+		if resource == "cpu" and result.returncode == 0:
+			assert "user" in result.stderr
+		else:
+			assert result.returncode == 1
+			assert "perf_event_paranoid" in result.stderr
+			assert "user 0" not in result.stdout
+			only(folder / "own")
+
+
+def test_perf_events_not_permitted():
+	"""The setting is named, what it is now and what would do; the target is not run, and no file is made."""
+	with open_folder() as folder:
+		result = unprivileged(folder, "record", "--", "touch", "ran", launcher=[folder / "bin/deny_perf"])
+		refused(result, "perf_event_paranoid", PARANOID.read_text().strip(), status=(1,))
+		only(folder / "own")
+
+
+def test_perf_events_not_permitted_to_attach():
+	with open_folder() as folder:
+		result = unprivileged(folder, "record", "-p", os.getpid(), launcher=[folder / "bin/deny_perf"])
+		refused(result, status=(1,))
+		only(folder / "own")
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+	mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True, check=False)
+	if mounted.returncode:
+		pytest.skip(f"no file system of {size} can be mounted: {mounted.stderr.strip()}")
+	try:
+		yield
+	finally:
+		subprocess.run(["umount", "-l", folder], check=True)
+
+
+@needs_perf
+@pytest.mark.parametrize("program", [["mixture.c", "500"], ["recursion.c", "updown"]], ids=["steady", "recursion"])
+def test_disk_full(tmp_path, program):
+	"""The target runs to its end, the loss is said, and what fits is kept and readable."""
+	disk = tmp_path / "disk"
+	disk.mkdir()
+	command = [build(program[0]), program[1]]
+	with small_disk(disk, "64k"):
+		padding = disk / "padding"
+		padding.write_bytes(b"x" * 40000)
+		result = run_cpprof("record", "-r", "cpu/20us", "-r", "page-faults/1", "-o", disk / "out.data", "--", *command)
+		assert "share main" in result.stdout, "the target ended before its time"
+		assert result.returncode == 1, result.stderr
+		assert "No space left" in result.stderr
+		assert stat.S_ISREG((disk / "out.data").stat().st_mode)
+		info = run_cpprof("info", disk / "out.data")
+		assert info.returncode == 0, info.stderr
+		assert run_cpprof("report", disk / "out.data").returncode == 0
+
+
+@needs_perf
+def test_disk_full_from_the_start(tmp_path, witness):
+	disk = tmp_path / "disk"
+	disk.mkdir()
+	with small_disk(disk, "16k"):
+		(disk / "padding").write_bytes(b"x" * 16384)
+		refused(run_cpprof("record", "-o", disk / "out.data", "--", *witness), "No space left", status=(1,))
+
+
+def cpu_seconds(pid):
+	"""CPU time of a process, by /proc: in ticks of 10 ms."""
+	try:
+		fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+	except (FileNotFoundError, ProcessLookupError):
+		return 0
+	return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children(pid):
+	with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+		return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+	return []
+
+
+@needs_perf
+def test_recorder_killed(tmp_path):
+	"""Killed at 20 moments, with SIGKILL: the file reads, up to the last second."""
+	rng = random.Random(1993)
+	program = build("forms.c")
+	for moment in [rng.uniform(0.03, 1.0) for _ in range(16)] + [rng.uniform(1.3, 2.2) for _ in range(4)]:
+		path = tmp_path / f"at-{moment:.3f}"
+		recorder = subprocess.Popen([CPPROF, "record", "-o", str(path), "--", program], stdout=subprocess.DEVNULL,
+			stderr=subprocess.DEVNULL)
+		end = time.monotonic() + 60
+		while not (targets := children(recorder.pid)) or cpu_seconds(targets[0]) < moment:
+			assert time.monotonic() < end and recorder.poll() is None
+			time.sleep(0.005)
+		used = cpu_seconds(targets[0])
+		recorder.kill()
+		recorder.wait()
+		for target in targets:
+			with contextlib.suppress(ProcessLookupError):
+				os.kill(target, signal.SIGKILL)
+		info = run_cpprof("info", path)
+		assert info.returncode == 0, f"killed after {moment} s: {info.stderr}"
+		recorded = hits(folded(path)) if used > 1.1 else 0
+		assert recorded >= 1000 * 0.9 * (used - 1.1), f"{recorded} samples of a process that used {used} s"
+		report = run_cpprof("report", path)
+		assert report.returncode == 0 or recorded == 0, report.stderr
+
+
+@needs_perf
+def test_same_output_twice_at_once(tmp_path):
+	"""Two recorders with the same output: both end well, and what stands there afterwards are whole profiles."""
+	recorders = [subprocess.Popen([CPPROF, "record", "--", build("forms.c"), "20"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+		stderr=subprocess.PIPE, text=True) for _ in range(2)]
+	for recorder in recorders:
+		_, err = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0, err
+	only(tmp_path, "cpprof.data", "cpprof.data.old")
+	for name in ("cpprof.data", "cpprof.data.old"):
+		paths = folded(tmp_path / name)
+		assert hits(paths, "main", "db_update_record") > 0
+		assert run_cpprof("info", tmp_path / name).returncode == 0
+
+
+def test_refusal_is_known():
+	"""The probe behind every skip above gives a reason in words, or none."""
+	assert perf_refusal() is None or isinstance(perf_refusal(), str)

@@ -1,0 +1,243 @@
+"""`cpprof record` follows threads and processes, attaches to running ones, and leaves no trace on the target."""
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+from record_support import (CPPROF, Recorded, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show)
+
+pytestmark = needs_perf
+
+FINE = ["-r", "cpu/250us"]
+
+
+def test_short_threads(tmp_path):
+	recorded = record_well(tmp_path, [build("threads.c"), "200"], *FINE)
+	assert "threads 200" in recorded.out
+	check_truths(recorded)
+
+
+def test_fork_tree(tmp_path):
+	recorded = record_well(tmp_path, [build("fork_tree.c")], *FINE)
+	check_truths(recorded)
+	processes = re.findall(r"^process (\d+)$", recorded.out, re.MULTILINE)
+	assert len(processes) == 12
+	info = run_cpprof("info", recorded.path).stdout
+	missing = [process for process in processes if not re.search(rf"\b{process}\b", info)]
+	assert not missing, info
+
+
+@pytest.mark.parametrize("how", ["vfork", "posix_spawn", "fork"])
+def test_spawned_program(tmp_path, how):
+	check_truths(record_well(tmp_path, [build("spawn.c"), how], *FINE))
+
+
+def test_exec_chain(tmp_path):
+	check_truths(record_well(tmp_path, [build("exec_chain.c")], *FINE, status=3))
+
+
+def test_exec_of_another_program(tmp_path):
+	"""A shell that becomes another program: that one's functions are named, not the shell's."""
+	recorded = record_well(tmp_path, ["/bin/sh", "-c", 'exec "$0" 30', build("forms.c")], *FINE)
+	check_truths(recorded)
+
+
+def test_changed_names(tmp_path):
+	recorded = record_well(tmp_path, [build("renamed.c")])
+	info = run_cpprof("info", recorded.path).stdout
+	assert "chameleon" in info
+	for thread in ("chameleon", "crunching"):
+		report = run_cpprof("report", "--thread", thread, recorded.path)
+		assert report.returncode == 0, report.stderr
+		assert "burn" in report.stdout
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 3, 77, 126, 127, 128, 129, 200, 255])
+def test_exit_status(tmp_path, status):
+	recorded = record(tmp_path, [build("ending.c"), "exit", str(status)])
+	assert recorded.status == status
+	assert recorded.closing()[0] > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+def test_ended_by_signal(tmp_path, number):
+	recorded = record(tmp_path, [build("ending.c"), "signal", str(int(number))])
+	assert recorded.status == 128 + number
+	assert recorded.closing()[0] > 0
+	assert hits(recorded.paths(), "main") > 0
+
+
+def test_input_and_output_pass_through(tmp_path):
+	data = bytes(range(256)) * 4000
+	result = run_cpprof("record", "-o", tmp_path / "out.data", "--", "cat", input=data, text=False, cwd=tmp_path)
+	assert result.returncode == 0
+	assert result.stdout == data
+
+
+def test_target_inherits_the_same(tmp_path):
+	"""Descriptors, signal mask and dispositions, environment, folder and limits are those of a bare run."""
+	program = build("inherited.c")
+	options = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "env": {"PATH": os.environ["PATH"], "WORD": "two words"}}
+	bare = subprocess.run([program], capture_output=True, text=True, check=True, **options)
+	recorded = record(tmp_path, [program], **options)
+	assert recorded.status == 0
+	assert sorted(recorded.out.splitlines()) == sorted(bare.stdout.splitlines())
+
+
+def test_ignored_signals_stay_ignored(tmp_path):
+	"""As below nohup: what is ignored or blocked before the recorder is so in the target."""
+	def settings():
+		signal.signal(signal.SIGHUP, signal.SIG_IGN)
+		signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+
+	recorded = record(tmp_path, [build("inherited.c")], preexec_fn=settings)
+	assert f"ignored {int(signal.SIGHUP)}\n" in recorded.out
+	assert f"blocked {int(signal.SIGUSR2)}\n" in recorded.out
+
+
+def read_until(fd, wanted, seconds=60):
+	text = b""
+	end = time.monotonic() + seconds
+	while wanted not in text:
+		assert time.monotonic() < end, f"{wanted!r} did not come: {text!r}"
+		if select.select([fd], [], [], 1)[0]:
+			try:
+				text += os.read(fd, 4096)
+			except OSError: # the other side of the terminal is closed
+				break
+	assert wanted in text, text
+	return text
+
+
+def test_interrupt_reaches_the_target_once(tmp_path):
+	"""^C on a terminal: the target counts it once, goes on, and its profile and status come out as always."""
+	program = build("interrupted.c")
+	child, terminal = pty.fork()
+	if child == 0:
+		os.chdir(tmp_path)
+		os.execv(CPPROF, [CPPROF, "record", "-o", "out.data", "--", program])
+	try:
+		read_until(terminal, b"ready")
+		os.write(terminal, b"\x03")
+		text = read_until(terminal, b"complete")
+		assert b"interrupts 1\r" in text, text
+		assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+	finally:
+		os.close(terminal)
+	recorded = run_cpprof("report", "--functions", tmp_path / "out.data")
+	assert "wait_for_it" in recorded.stdout
+
+
+@pytest.fixture
+def server():
+	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	assert process.stdout.readline() == "ready\n"
+	yield process
+	if process.poll() is None:
+		process.kill()
+	process.wait()
+	process.stdin.close()
+	process.stdout.close()
+
+
+def left_running(server):
+	"""The server still runs, and ends as it should when its input does."""
+	assert server.poll() is None
+	server.stdin.close()
+	assert server.wait(timeout=60) == 5
+	return server.stdout.read()
+
+
+def test_attach(tmp_path, server):
+	path = tmp_path / "out.data"
+	recorded = Recorded(run_cpprof("record", "-p", server.pid, "--duration", 1, "-o", path, *FINE, cwd=tmp_path), path)
+	assert recorded.status == 0, recorded.err
+	samples, _, complete = recorded.closing()
+	assert samples > 500
+	assert complete >= 99
+	assert re.search(r"stopped \d+", left_running(server))
+	paths = recorded.paths()
+	for duty in ("first_duty", "second_duty", "passing_duty"):
+		assert hits(paths, duty) > 0.1 * hits(paths), show(paths)
+	assert hits(paths, "first_thread", "first_duty") == hits(paths, "first_duty")
+
+
+def test_attach_until_interrupted(tmp_path, server):
+	path = tmp_path / "out.data"
+	recorder = subprocess.Popen([CPPROF, "record", "-p", str(server.pid), "-o", str(path)], stderr=subprocess.PIPE, text=True)
+	end = time.monotonic() + 60
+	while not path.exists() or path.stat().st_size == 0:
+		assert time.monotonic() < end and recorder.poll() is None
+		time.sleep(0.02)
+	time.sleep(0.3) # not for a race: so that there is something to record
+	recorder.send_signal(signal.SIGINT)
+	_, err = recorder.communicate(timeout=60)
+	assert recorder.returncode == 0, err
+	assert re.search(r"\d+ samples", err)
+	left_running(server)
+	assert run_cpprof("report", path).returncode == 0
+
+
+def test_attach_to_one_that_ends(tmp_path):
+	"""The recording ends with the process, not with the duration."""
+	target = subprocess.Popen([build("forms.c"), "40"], stdout=subprocess.DEVNULL)
+	path = tmp_path / "out.data"
+	recorded = Recorded(run_cpprof("record", "-p", target.pid, "--duration", 50, "-o", path), path)
+	assert target.wait(timeout=60) == 0
+	assert recorded.status == 0, recorded.err
+	assert recorded.closing()[0] > 0
+
+
+def test_two_recorders_at_once(tmp_path):
+	"""Of two programs at the same time, each into its own file."""
+	recorders = []
+	for name in ("one", "two"):
+		folder = tmp_path / name
+		folder.mkdir()
+		recorders.append(subprocess.Popen([CPPROF, "record", "-r", "cpu/250us", "--", build("mixture.c"), "60"], cwd=folder,
+			stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+	for name, recorder in zip(("one", "two"), recorders):
+		out, err = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0, err
+		recorded = Recorded(subprocess.CompletedProcess([], 0, out, err), tmp_path / name / "cpprof.data")
+		check_truths(recorded)
+
+
+def test_two_recorders_of_one_process(tmp_path, server):
+	recorders = [subprocess.Popen([CPPROF, "record", "-p", str(server.pid), "--duration", "0.5", "-o", str(tmp_path / name)],
+		stderr=subprocess.PIPE, text=True) for name in ("one", "two")]
+	for name, recorder in zip(("one", "two"), recorders):
+		_, err = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0, err
+		assert run_cpprof("report", tmp_path / name).returncode == 0
+	left_running(server)
+
+
+def test_older_profile_is_kept(tmp_path):
+	ending = build("ending.c")
+	assert run_cpprof("record", "--", ending, "exit", 0, cwd=tmp_path).returncode == 0
+	first = (tmp_path / "cpprof.data").read_bytes()
+	assert run_cpprof("record", "--", ending, "exit", 0, cwd=tmp_path).returncode == 0
+	assert (tmp_path / "cpprof.data.old").read_bytes() == first
+	assert (tmp_path / "cpprof.data").read_bytes() != first
+	assert sorted(os.listdir(tmp_path)) == ["cpprof.data", "cpprof.data.old"]
+
+
+def test_command_without_dashes_keeps_its_options(tmp_path):
+	"""What follows the command belongs to it, also what looks like an option of ours."""
+	result = run_cpprof("record", "-o", tmp_path / "out.data", "echo", "-r", "cpu", "--", "-o")
+	assert result.returncode == 0
+	assert result.stdout == "-r cpu -- -o\n"
+
+
+def test_program_removed_while_it_runs(tmp_path):
+	"""A program that deletes its own file is still unwound and named."""
+	program = tmp_path / "vanishing"
+	program.write_bytes(open(build("forms.c"), "rb").read())
+	program.chmod(0o755)
+	recorded = record_well(tmp_path, ["/bin/sh", "-c", '"$0" 40 & sleep 0.1; rm "$0"; wait', str(program)], *FINE)
+	check_truths(recorded)

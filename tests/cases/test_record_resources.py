@@ -1,0 +1,103 @@
+"""What each resource counts is what the program did, by its own account or the kernel's."""
+import re
+
+import pytest
+from record_support import agrees, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
+
+pytestmark = needs_perf
+
+
+def number(text, name):
+	return float(re.search(rf"^{name} ([\d.]+)", text, re.MULTILINE).group(1))
+
+
+@pytest.mark.parametrize("resource", ["page-faults", "minor-faults"])
+def test_page_faults(tmp_path, resource):
+	"""Each hit stands for 10 faults, on average: N in one function, 2 N in another."""
+	recorded = record_well(tmp_path, [build("page_faults.c"), "10000"], "-r", f"{resource}/10")
+	paths = recorded.paths(resource)
+	for function in ("touch_some", "touch_twice_as_many"):
+		expected = number(recorded.out, f"faults {function}") / 10
+		measured = hits(paths, "main", function)
+		assert abs(measured - expected) <= 0.05 * expected + 4, f"{function}: {measured}, not {expected}\n{show(paths)}"
+
+
+def test_every_page_fault(tmp_path):
+	"""At interval 1 nothing is estimated: the two functions have exactly their faults, but for a sample or two lost to nobody."""
+	recorded = record_well(tmp_path, [build("page_faults.c"), "2000"], "-r", "page-faults/1")
+	paths = recorded.paths("page-faults")
+	assert abs(hits(paths, "main", "touch_some") - 2000) <= 20, show(paths)
+	assert abs(hits(paths, "main", "touch_twice_as_many") - 4000) <= 20, show(paths)
+
+
+def test_context_switches(tmp_path):
+	recorded = record_well(tmp_path, [build("switches.c")], "-r", "context-switches/1")
+	measured, expected = hits(recorded.paths("context-switches")), number(recorded.out, "switches")
+	assert abs(measured - expected) <= 0.05 * expected + 10
+	assert hits(recorded.paths("context-switches"), "ping_pong", "pass") > 0.9 * measured
+
+
+def test_user_and_system_time(tmp_path):
+	recorded = record_well(tmp_path, [build("user_sys.c"), "10"], "-r", "user/250us", "-r", "sys/250us")
+	user, system = recorded.paths("user"), recorded.paths("sys")
+	# The kernel's own account of a short run is in ticks on some machines, hence the wide margin.
+	for paths, name in ((user, "user"), (system, "sys")):
+		seconds, expected = hits(paths) * 250e-6, number(recorded.out, name)
+		assert abs(seconds - expected) <= 0.2 * expected + 0.02, f"{name}: {seconds}, not {expected}"
+	assert hits(user, "main", "compute") > 0.9 * hits(user), show(user)
+	assert hits(system, "main", "call_system") > 0.9 * hits(system), show(system)
+
+
+def test_several_resources_in_one_run(tmp_path):
+	resources = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "context-switches", "migrations"]
+	options = [word for resource in resources for word in ("-r", resource)]
+	recorded = record_well(tmp_path, [build("page_faults.c"), "30000"], *options)
+	info = run_cpprof("info", recorded.path).stdout
+	assert all(resource in info for resource in resources), info
+	for resource in ("cpu", "sys", "page-faults", "minor-faults"):
+		assert hits(recorded.paths(resource), "main") > 0, resource
+	for resource in resources:
+		assert run_cpprof("report", "-r", resource, recorded.path).returncode == 0, resource
+
+
+@pytest.mark.parametrize("resource", ["cycles", "instructions", "cache-misses", "branch-misses"])
+def test_hardware_counters(tmp_path, resource):
+	"""Where the machine has the counter it is recorded; where not, that is said, and the target does not run."""
+	recorded = record(tmp_path, [build("forms.c"), "20"], "-r", resource)
+	if recorded.status == 0:
+		assert hits(recorded.paths(resource), "main") > 0
+	else:
+		assert recorded.status == 1
+		assert resource in recorded.err
+		assert recorded.out == ""
+		assert not recorded.path.exists()
+
+
+@pytest.mark.parametrize("period_us", [1000, 2000, 500])
+def test_program_in_step_with_the_interval(tmp_path, period_us):
+	"""The jitter keeps fractions right where a fixed interval would see one function only."""
+	recorded = record_well(tmp_path, [build("lockstep.c"), str(period_us), "1.5"], "-r", "cpu/1ms")
+	paths = recorded.paths()
+	total = hits(paths)
+	assert abs(hits(paths, "main", "quarter") / total - 0.25) <= 0.10, show(paths)
+	assert abs(hits(paths, "main", "three_quarters") / total - 0.75) <= 0.10, show(paths)
+
+
+@pytest.mark.parametrize("options, interval", [
+	(["-r", "cpu/500us"], 500e-6),
+	(["-r", "cpu/2ms"], 2e-3),
+	(["-r", "cpu/0.5ms"], 500e-6),
+	(["-F", "2000"], 500e-6),
+	([], 1e-3),
+], ids=lambda value: "_".join(value) if isinstance(value, list) else str(value))
+def test_mean_interval(tmp_path, options, interval):
+	"""Hits times the interval are the CPU time used, whatever the jitter."""
+	recorded = record_well(tmp_path, [build("user_sys.c"), "15"], *options)
+	used = number(recorded.out, "user") + number(recorded.out, "sys")
+	measured = hits(recorded.paths()) * interval
+	assert abs(measured - used) <= 0.1 * used + 0.02, f"{measured} s, not {used}"
+
+
+def test_high_rate(tmp_path):
+	"""20,000 samples a second: whole, and nothing lost."""
+	check_truths(record_well(tmp_path, [build("mixture.c")], "-F", "20000"))

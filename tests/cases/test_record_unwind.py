@@ -1,0 +1,145 @@
+"""Real programs, one kind of frame each: their paths come out whole, and their shares as the programs say."""
+import re
+
+import pytest
+from record_support import (agrees, build, check_truths, have, hits, holds, needs_perf, record_well, run_cpprof, show)
+
+pytestmark = needs_perf
+
+FINE = ["-r", "cpu/250us"]
+LEVELS = ["-O0", "-O1", "-O2", "-O3"]
+COMPILERS = ["gcc", "clang"]
+
+
+@pytest.mark.parametrize("linkage", ["pie", "no-pie", "static"])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_kinds_of_frames(tmp_path, compiler, level, linkage):
+	program = build("mixture.c", compiler=compiler, level=level, linkage=linkage)
+	check_truths(record_well(tmp_path, [program], *FINE))
+
+
+def test_static_pie(tmp_path):
+	check_truths(record_well(tmp_path, [build("mixture.c", linkage="static-pie")], *FINE))
+
+
+@pytest.mark.parametrize("flags", [
+	["-fno-asynchronous-unwind-tables", "-gdwarf-4"],
+	["-gdwarf-5", "-gz=zlib", "-fno-asynchronous-unwind-tables"],
+], ids=["debug_frame", "compressed_debug_frame"])
+def test_debug_frame(tmp_path, flags):
+	"""Without .eh_frame the rules come from .debug_frame."""
+	check_truths(record_well(tmp_path, [build("mixture.c", *flags)], *FINE))
+
+
+@pytest.mark.parametrize("how", ["once", "updown", "callers"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_deep_recursion(tmp_path, how, level):
+	flags = ["-fno-optimize-sibling-calls", "-fno-inline"]
+	recorded = record_well(tmp_path, [build("recursion.c", *flags, level=level), how])
+	paths = check_truths(recorded)
+	assert all(path[0] == "main" for path, count in paths.items() if holds(path, ["descend"])), show(paths)
+	if how != "updown":
+		depths = {sum(frame == "descend" for frame in path) for path in paths if holds(path, ["bottom"])}
+		assert depths == {10000}
+	info = run_cpprof("info", recorded.path).stdout
+	assert re.search(r"completed", info), info
+
+
+@pytest.mark.parametrize("stack", ["normal", "alternate"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_signal_handler(tmp_path, compiler, level, stack):
+	program = build("signals.c", compiler=compiler, level=level)
+	paths = check_truths(record_well(tmp_path, [program, stack], *FINE))
+	handled = hits(paths, "main", "victim", "handler", "handler_work")
+	total = hits(paths)
+	assert 0.2 * total < handled < 0.9 * total, show(paths)
+	assert handled == hits(paths, "handler_work"), "all of the handler's paths go on through what it interrupted"
+
+
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_exceptions_in_flight(tmp_path, compiler, level, linkage):
+	program = build("exceptions.cpp", compiler=compiler, level=level, linkage=linkage)
+	recorded = record_well(tmp_path, [program], *FINE)
+	paths = recorded.paths()
+	total = hits(paths)
+	assert "caught 15000 released 600000" in recorded.out
+	assert hits(paths, "main", "attempt") > 0.97 * total, show(paths)
+	# In flight: the unwinder below the deepest frame, or below the frame whose destructors it has just run.
+	assert hits(paths, "main", "attempt", "descend") > 0.7 * total, show(paths)
+
+
+def test_plt(tmp_path):
+	callee = build("plt_callee.c", linkage="shared", name="libplt_callee.so")
+	caller = build("plt_caller.c", "-Wl,-z,lazy", "-fplt", callee, linkage="shared", name="libplt_caller.so")
+	recorded = record_well(tmp_path, [build("plt.c"), caller], *FINE)
+	paths = recorded.paths()
+	total = hits(paths)
+	assert hits(paths, "main") > 0.97 * total, show(paths)
+	assert hits(paths, "main", "bind_lazily") + hits(paths, "main", "call_bound") > 0.97 * total, show(paths)
+	assert hits(paths, "main", "call_bound", "use", "call_all") > 0.1 * total, show(paths)
+
+
+def test_vdso(tmp_path):
+	paths = check_truths(record_well(tmp_path, [build("vdso.c")], *FINE))
+	# More frames than the reader itself: the C library's wrapper, and the vDSO below it.
+	assert any(holds(path, ["main", "read_clock"]) and len(path) >= 4 for path in paths), show(paths)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_callback(tmp_path, compiler):
+	paths = record_well(tmp_path, [build("callback.c", compiler=compiler)], *FINE).paths()
+	assert hits(paths, "main", "sort_them", "compare") > 0.97 * hits(paths), show(paths)
+	libc_between = sum(count for path, count in paths.items()
+		if holds(path, ["sort_them", "compare"]) and path.index("compare") - path.index("sort_them") > 1)
+	assert libc_between > 0.97 * hits(paths), show(paths)
+
+
+def test_library_replaced_at_the_same_address(tmp_path):
+	plugins = [build("plugin.c", f"-DNAME={name}", linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
+	recorded = record_well(tmp_path, [build("dlclose.c"), *plugins], *FINE)
+	same = re.search(r"same (\d+) of (\d+)", recorded.out)
+	assert int(same.group(1)) >= 10, "the libraries must come to the same address for this test to say anything"
+	check_truths(recorded)
+
+
+def test_stripped(tmp_path):
+	"""A stripped function is still one function, named by module and start; the paths are as whole as ever."""
+	plain = record_well(tmp_path, [build("forms.c"), "40"], *FINE).paths()
+	stripped = record_well(tmp_path, [build("forms.c", name="bare", strip=True), "40"], *FINE).paths()
+	names = {frame for path in stripped for frame in path if frame.startswith("bare+0x")}
+	# main, five forms, address_information, and three db_ functions.
+	assert 10 <= len(names) <= 13, sorted(names)
+	by_weight = lambda paths, names: sorted(
+		sum(count for path, count in paths.items() if name in path) / hits(paths) for name in names)
+	ten = ["main", "invoice", "loan_application", "envelope", "form_US_1040", "form_NJ_1040", "address_information",
+		"db_get_property", "db_read_record", "db_update_record"]
+	for measured, expected in zip(by_weight(stripped, names)[-10:], by_weight(plain, ten)):
+		assert abs(measured - expected) < 0.06, show(stripped)
+
+
+def test_cpp_names_and_inlines(tmp_path):
+	recorded = record_well(tmp_path, [build("names.cpp")], *FINE)
+	paths = recorded.paths()
+	for names in (["main", "render", "draw", "burn"], ["main", "holds_inlined", "inlined_once", "inlined_twice"], ["main", "call"]):
+		agrees(paths, names, 1 / 3)
+	everything = {frame for path in paths for frame in path}
+	assert any("shapes::circle::draw" in frame for frame in everything), everything
+	assert any("shapes::render<shapes::circle>" in frame for frame in everything), everything
+	assert not any(frame.startswith("_Z") for frame in everything), everything
+	without = run_cpprof("report", "--functions", "--no-inlines", "--threshold", 0, recorded.path).stdout
+	assert "holds_inlined" in without and "inlined_twice" not in without, without
+
+
+@pytest.mark.skipif(not have("rustc"), reason="rustc is not installed")
+def test_rust_names(tmp_path):
+	recorded = record_well(tmp_path, [build("names.rs", name="names_rs")], *FINE)
+	everything = {frame for path in recorded.paths() for frame in path}
+	assert any("names::main" in frame or "names_rs::main" in frame for frame in everything), everything
+	assert any("shapes::Circle" in frame and "draw" in frame for frame in everything), everything
+	assert not any(frame.startswith("_ZN") or frame.startswith("_R") for frame in everything), everything
+	# No hash of the old mangling scheme is left in a name.
+	assert not any(re.search(r"::h[0-9a-f]{16}$", frame) for frame in everything), everything
