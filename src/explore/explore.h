@@ -29,9 +29,10 @@ struct explore_options {
 };
 
 /* Runs the loop. Returns 0; or, not interactive, the number of commands that
- * failed (a positive number: the exit status is then 1); or a negative error,
- * with `error` filled in, if it could not start (ERROR_MEMORY) or if writing
- * to `out` failed for another reason than a reader that went away.
+ * failed (a positive number: the exit status is then 1); or ERROR_MEMORY, with
+ * `error` filled in, if it could not start. A report that cannot be written is
+ * a command that failed, except for a reader of `out` that went away: that
+ * ends the loop like the end of the input.
  *
  * While it runs SIGPIPE is ignored and, if interactive, SIGINT is caught; both
  * are as before when it returns. The profile stays the caller's. */

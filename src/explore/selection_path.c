@@ -6,25 +6,9 @@
 #include "base/buffer.h"
 #include "explore/quote.h"
 #include "explore/selection.h"
+#include "explore/words.h"
 
 enum { NEAR_MAX = 5 };
-
-/* The bytes of `text` without the white space and one pair of quotes around them. */
-static const char *bare(const char *text, size_t length, size_t *bare_length)
-{
-	while (length && strchr(" \t\r\n", text[0]))
-		text++, length--;
-	while (length && strchr(" \t\r\n", text[length - 1]))
-		length--;
-	/* 'lambda'()::'lambda' begins and ends with quotes that are its own. */
-	char mark = length >= 2 ? text[0] : 0;
-	if ((mark == '\'' || mark == '"') && memchr(text + 1, mark, length - 1) == text + length - 1) {
-		text++;
-		length -= 2;
-	}
-	*bare_length = length;
-	return text;
-}
 
 static bool function_exists(const struct profile *profile, const char *name)
 {
@@ -94,7 +78,7 @@ static int label_find_bytes(const struct view *view, const char *text, size_t le
 			    struct error *error)
 {
 	size_t name_length;
-	text = bare(text, length, &name_length);
+	text = words_bare(text, length, &name_length);
 	char *name = strndup(text, name_length);
 	if (!name)
 		return error_set(error, ERROR_MEMORY, "out of memory");
