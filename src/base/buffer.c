@@ -50,6 +50,15 @@ void buffer_append(struct buffer *buffer, const void *bytes, size_t size)
 	buffer->size += size;
 }
 
+uint8_t *buffer_extend(struct buffer *buffer, size_t size)
+{
+	if (!has_room(buffer, size))
+		return NULL;
+	uint8_t *bytes = buffer->bytes + buffer->size;
+	buffer->size += size;
+	return bytes;
+}
+
 void buffer_append_string(struct buffer *buffer, const char *text)
 {
 	buffer_append(buffer, text, strlen(text));

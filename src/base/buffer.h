@@ -23,6 +23,8 @@ void buffer_clear(struct buffer *buffer);
 int buffer_error(const struct buffer *buffer);
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t size);
+/* Appends `size` bytes for the caller to fill in before the next call; NULL: no memory. */
+uint8_t *buffer_extend(struct buffer *buffer, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text); /* without its NUL */
 void buffer_append_byte(struct buffer *buffer, uint8_t byte);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));

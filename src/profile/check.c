@@ -64,13 +64,18 @@ static bool symbols_are_sound(const struct profile *p)
 	return true;
 }
 
-static bool paths_are_sound(const struct profile *p)
+static bool nodes_are_sound(const struct profile *p)
 {
 	if (p->node_count == 0 || p->nodes[0].parent != PROFILE_NONE)
 		return false;
 	for (size_t i = 1; i < p->node_count; i++)
 		if (p->nodes[i].parent >= i || p->nodes[i].location >= p->location_count)
 			return false;
+	return true;
+}
+
+static bool hits_are_sound(const struct profile *p)
+{
 	for (size_t i = 0; i < p->hit_count; i++) {
 		const struct profile_hit *h = &p->hits[i];
 		if (h->node >= p->node_count || h->resource >= p->resource_count || h->count == 0 ||
@@ -80,8 +85,13 @@ static bool paths_are_sound(const struct profile *p)
 	return true;
 }
 
+int profile_check_tables(const struct profile *profile)
+{
+	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && nodes_are_sound(profile);
+	return sound ? 0 : ERROR_CORRUPT;
+}
+
 int profile_check(const struct profile *profile)
 {
-	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && paths_are_sound(profile);
-	return sound ? 0 : ERROR_CORRUPT;
+	return profile_check_tables(profile) == 0 && hits_are_sound(profile) ? 0 : ERROR_CORRUPT;
 }

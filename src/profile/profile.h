@@ -206,6 +206,9 @@ int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t loca
 int64_t profile_append_node(struct profile *profile, uint32_t parent, uint32_t location);
 int profile_index_nodes(struct profile *profile);
 
+/* Room for `count` hit rows in all. A large room is made of huge pages. */
+int profile_reserve_hits(struct profile *profile, size_t count);
+
 /* Appends hit rows; a count above 32 bits becomes several rows. */
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);
@@ -223,5 +226,7 @@ uint32_t profile_find_resource(const struct profile *profile, const char *name);
  * come before children: what a reader calls on data from outside.
  * Returns 0 or ERROR_CORRUPT. */
 int profile_check(const struct profile *profile);
+/* The same of everything but the hits. */
+int profile_check_tables(const struct profile *profile);
 
 #endif

@@ -1,0 +1,201 @@
+#include "profile_file/column.h"
+
+#include <string.h>
+
+enum {
+	FORM_WIDTH = 0x0f,
+	FORM_DELTA = 0x80,
+	CHUNK_ROWS = 1024, /* decoded at a time, so that the numbers stay in the first-level cache */
+};
+
+static const uint64_t NS_PER_US = 1000;
+
+uint64_t column_get(const struct table_column *column, const char *item)
+{
+	uint8_t u8;
+	uint32_t u32;
+	uint64_t u64;
+	switch (column->size) {
+	case 1:
+		memcpy(&u8, item + column->offset, 1);
+		return u8;
+	case 4:
+		memcpy(&u32, item + column->offset, 4);
+		return column->kind == COLUMN_ID ? u32 + 1 : u32;
+	default:
+		memcpy(&u64, item + column->offset, 8);
+		if (column->kind == COLUMN_TIME && u64 != 0)
+			return u64 < NS_PER_US ? 1 : u64 / NS_PER_US;
+		return u64;
+	}
+}
+
+/* --- writing --- */
+
+static unsigned bytes_of(uint64_t value)
+{
+	return value == 0 ? 0 : (71 - (unsigned)__builtin_clzll(value)) / 8;
+}
+
+/* The smallest value and the width of what is left above it. */
+static unsigned plain_width(const uint64_t *values, size_t rows, uint64_t *base)
+{
+	uint64_t min = rows ? values[0] : 0;
+	uint64_t max = min;
+	for (size_t i = 1; i < rows; i++) {
+		min = values[i] < min ? values[i] : min;
+		max = values[i] > max ? values[i] : max;
+	}
+	*base = min;
+	return bytes_of(max - min);
+}
+
+/* The same of the differences from row to row, as signed numbers. The first
+ * row's difference is free to choose (`start` makes up for it): it is made the
+ * second's. */
+static unsigned delta_width(const uint64_t *values, size_t rows, uint64_t *base)
+{
+	int64_t min = rows > 1 ? (int64_t)(values[1] - values[0]) : 0;
+	int64_t max = min;
+	for (size_t i = 2; i < rows; i++) {
+		int64_t delta = (int64_t)(values[i] - values[i - 1]);
+		min = delta < min ? delta : min;
+		max = delta > max ? delta : max;
+	}
+	*base = (uint64_t)min;
+	return bytes_of((uint64_t)max - (uint64_t)min);
+}
+
+void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool prefer_delta)
+{
+	uint64_t base, delta_base;
+	unsigned width = plain_width(values, rows, &base);
+	unsigned narrow = delta_width(values, rows, &delta_base);
+	bool delta = narrow < width || (prefer_delta && narrow == width && width > 0);
+	uint64_t start = 0;
+	if (delta) {
+		width = narrow;
+		base = delta_base;
+		start = rows > 1 ? values[0] - (values[1] - values[0]) : 0;
+	}
+	buffer_append_byte(out, (uint8_t)(width | (delta ? FORM_DELTA : 0)));
+	if (delta)
+		buffer_append_varint_signed(out, (int64_t)start);
+	buffer_append_varint_signed(out, (int64_t)base);
+	uint8_t *planes = buffer_extend(out, width * rows);
+	if (!planes)
+		return;
+	uint64_t previous = start;
+	for (size_t i = 0; i < rows; i++) {
+		uint64_t rest = values[i] - base - (delta ? previous : 0);
+		previous = values[i];
+		for (unsigned w = 0; w < width; w++)
+			planes[w * rows + i] = (uint8_t)(rest >> (8 * w));
+	}
+}
+
+/* --- reading --- */
+
+/* `width` is a constant at each call, so that each becomes a plain loop. */
+static inline __attribute__((always_inline)) void widen_by(uint64_t *values, const uint8_t *planes, size_t rows,
+							    size_t count, uint64_t base, unsigned width)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = 0;
+		for (unsigned w = 0; w < width; w++)
+			value |= (uint64_t)planes[w * rows + i] << (8 * w);
+		values[i] = base + value;
+	}
+}
+
+static void widen(uint64_t *values, const uint8_t *planes, size_t rows, size_t count, uint64_t base, unsigned width)
+{
+	switch (width) {
+#define WIDTH(n)                                                   \
+	case n:                                                    \
+		widen_by(values, planes, rows, count, base, n); \
+		break;
+		WIDTH(0)
+		WIDTH(1)
+		WIDTH(2)
+		WIDTH(3)
+		WIDTH(4)
+		WIDTH(5)
+		WIDTH(6)
+		WIDTH(7)
+		WIDTH(8)
+#undef WIDTH
+	}
+}
+
+static void store(const struct table_column *column, char *field, size_t stride, const uint64_t *values, size_t count)
+{
+	switch (column->size) {
+	case 1:
+		for (size_t i = 0; i < count; i++, field += stride)
+			*field = (char)values[i];
+		break;
+	case 4: {
+		uint32_t less = column->kind == COLUMN_ID;
+		for (size_t i = 0; i < count; i++, field += stride) {
+			uint32_t value = (uint32_t)values[i] - less;
+			memcpy(field, &value, 4);
+		}
+		break;
+	}
+	default: {
+		uint64_t factor = column->kind == COLUMN_TIME ? NS_PER_US : 1;
+		for (size_t i = 0; i < count; i++, field += stride) {
+			uint64_t value = values[i] * factor;
+			memcpy(field, &value, 8);
+		}
+	}
+	}
+}
+
+/* The largest number on disk that fits the field. */
+static uint64_t limit_of(const struct table_column *column)
+{
+	switch (column->kind) {
+	case COLUMN_FLAG:
+		return 1;
+	case COLUMN_TIME:
+		return UINT64_MAX / NS_PER_US;
+	default:
+		return column->size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * column->size)) - 1;
+	}
+}
+
+bool column_decode(struct cursor *cursor, size_t rows, const struct table_column *column, char *items, size_t stride,
+		   struct column_range *range)
+{
+	uint8_t form = cursor_u8(cursor);
+	bool delta = form & FORM_DELTA;
+	unsigned width = form & FORM_WIDTH;
+	uint64_t previous = delta ? (uint64_t)cursor_varint_signed(cursor) : 0;
+	uint64_t base = (uint64_t)cursor_varint_signed(cursor);
+	if (cursor->failed || width > 8 || (form & ~(FORM_WIDTH | FORM_DELTA)))
+		return false;
+	const uint8_t *planes = cursor_bytes(cursor, width * rows);
+	if (!planes)
+		return false;
+	uint64_t values[CHUNK_ROWS];
+	uint64_t min = UINT64_MAX;
+	uint64_t max = 0;
+	for (size_t done = 0; done < rows;) {
+		size_t count = rows - done < CHUNK_ROWS ? rows - done : CHUNK_ROWS;
+		widen(values, planes + done, rows, count, base, width);
+		for (size_t i = 0; i < count && delta; i++)
+			values[i] = previous += values[i];
+		for (size_t i = 0; i < count; i++) {
+			min = values[i] < min ? values[i] : min;
+			max = values[i] > max ? values[i] : max;
+		}
+		if (max > limit_of(column))
+			return false;
+		store(column, items + done * stride + column->offset, stride, values, count);
+		done += count;
+	}
+	*range = (struct column_range){ .min = min, .max = max };
+	return true;
+}

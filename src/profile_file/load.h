@@ -1,0 +1,46 @@
+/* Between the files of the reader: a profile that is being loaded. */
+#ifndef PROFILE_FILE_LOAD_H
+#define PROFILE_FILE_LOAD_H
+
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/profile.h"
+#include "profile_file/block.h"
+#include "profile_file/source.h"
+
+struct load_block {
+	struct format_block_header header;
+	uint64_t offset; /* of the header */
+};
+
+struct load {
+	struct source source;
+	struct profile *profile;
+	struct load_block *blocks; /* whole blocks, in file order */
+	size_t block_count;
+	size_t block_capacity;
+};
+
+/* What one thread needs to get at payloads. */
+struct load_buffers {
+	struct unpacker unpacker;
+	struct buffer stored;
+};
+
+int load_buffers_init(struct load_buffers *buffers); /* 0 or ERROR_MEMORY */
+void load_buffers_release(struct load_buffers *buffers);
+
+/* The payload of a block, valid until the next call; NULL: *code is why. */
+const uint8_t *load_payload(const struct load *load, const struct load_block *block, struct load_buffers *buffers,
+			    int *code);
+
+/* Says what is wrong with a block; returns `code`. */
+int load_block_error(const struct load *load, const struct load_block *block, int code, struct error *error);
+
+/* Decodes all blocks of hits, on as many processors as there are. All other
+ * tables are complete. *last_ns: the latest time of a hit. */
+int load_hits(struct load *load, uint64_t *last_ns, struct error *error);
+
+#endif

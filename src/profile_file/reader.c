@@ -1,0 +1,303 @@
+/*
+ * A file is read in three passes: the block headers, which tell where it ends;
+ * then every table but the hits, in file order; then the hits (load_hits.c).
+ */
+#include "profile_file/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "profile_file/column.h"
+#include "profile_file/load.h"
+#include "profile_file/tables.h"
+
+int load_buffers_init(struct load_buffers *buffers)
+{
+	buffer_init(&buffers->stored);
+	return unpacker_init(&buffers->unpacker);
+}
+
+void load_buffers_release(struct load_buffers *buffers)
+{
+	buffer_release(&buffers->stored);
+	unpacker_release(&buffers->unpacker);
+}
+
+const uint8_t *load_payload(const struct load *load, const struct load_block *block, struct load_buffers *buffers,
+			    int *code)
+{
+	const uint8_t *stored = source_read(&load->source, block->offset + sizeof(block->header),
+					    block->header.stored_bytes, &buffers->stored, code);
+	return stored ? unpacker_unpack(&buffers->unpacker, &block->header, stored, code) : NULL;
+}
+
+int load_block_error(const struct load *load, const struct load_block *block, int code, struct error *error)
+{
+	const char *name = load->source.name;
+	unsigned long long offset = block->offset;
+	switch (code) {
+	case ERROR_CORRUPT:
+		return error_set(error, code, "%s is damaged: the block at byte %llu is not what was written", name, offset);
+	case ERROR_VERSION:
+		return error_set(error, code, "%s was written by a newer cpprof: update to read it", name);
+	case ERROR_SYSTEM:
+		return error_set_errno(error, "cannot read %s", name);
+	default:
+		return error_set(error, code, "cannot read %s: %s", name, error_text(code));
+	}
+}
+
+/* --- the file header --- */
+
+struct foreign {
+	const char *start;
+	size_t bytes;
+	const char *what;
+};
+
+static int refuse_foreign(const struct source *source, const uint8_t *bytes, size_t size, struct error *error)
+{
+	static const struct foreign foreigners[] = {
+		{ "PERFILE2", 8, "data of perf" },
+		{ "gmon", 4, "data of gprof" },
+		{ "\x1f\x8b", 2, "gzip data, perhaps a profile of pprof" },
+		{ "\x28\xb5\x2f\xfd", 4, "zstd data" },
+		{ "\x7f" "ELF", 4, "a program" },
+		{ "{", 1, "perhaps JSON" },
+	};
+	if (size == 0)
+		return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile: it is empty", source->name);
+	if (memcmp(bytes, FORMAT_MAGIC, size < FORMAT_MAGIC_BYTES ? size : FORMAT_MAGIC_BYTES) == 0)
+		return error_set(error, ERROR_TRUNCATED, "%s is cut off within its first %zu bytes", source->name,
+				 sizeof(struct format_file_header));
+	if (size >= 4 && memcmp(bytes, FORMAT_MAGIC, 4) == 0)
+		return error_set(error, ERROR_CORRUPT, "%s is damaged, as by a transfer as text", source->name);
+	for (size_t i = 0; i < sizeof(foreigners) / sizeof(*foreigners); i++)
+		if (size >= foreigners[i].bytes && memcmp(bytes, foreigners[i].start, foreigners[i].bytes) == 0)
+			return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile: it is %s", source->name,
+					 foreigners[i].what);
+	return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile", source->name);
+}
+
+static int check_file_header(const struct load *load, struct buffer *buffer, struct error *error)
+{
+	const struct source *source = &load->source;
+	struct format_file_header header;
+	size_t size = source->size < sizeof(header) ? (size_t)source->size : sizeof(header);
+	int code;
+	const uint8_t *bytes = source_read(source, 0, size, buffer, &code);
+	if (!bytes)
+		return code == ERROR_SYSTEM ? error_set_errno(error, "cannot read %s", source->name) :
+					      error_set(error, code, "cannot read %s: %s", source->name, error_text(code));
+	if (size < sizeof(header) || memcmp(bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) != 0)
+		return refuse_foreign(source, bytes, size, error);
+	memcpy(&header, bytes, sizeof(header));
+	if (!format_file_header_sound(&header))
+		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are not what was written",
+				 source->name, sizeof(header));
+	if (header.major > FORMAT_MAJOR)
+		return error_set(error, ERROR_VERSION, "%s was written by a newer cpprof: update to read it (format %u)",
+				 source->name, header.major);
+	return 0;
+}
+
+/* --- block headers --- */
+
+/* Fills in `blocks` up to the end mark or the last whole block; *cut: bytes behind it. */
+static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct error *error)
+{
+	uint64_t size = load->source.size;
+	uint64_t offset = sizeof(struct format_file_header);
+	while (size - offset >= sizeof(struct format_block_header)) {
+		struct load_block block = { .offset = offset };
+		int code;
+		const uint8_t *bytes = source_read(&load->source, offset, sizeof(block.header), buffer, &code);
+		if (!bytes)
+			return load_block_error(load, &block, code, error);
+		memcpy(&block.header, bytes, sizeof(block.header));
+		if (!format_block_header_sound(&block.header))
+			return load_block_error(load, &block, ERROR_CORRUPT, error);
+		if (size - offset - sizeof(block.header) < block.header.stored_bytes)
+			break;
+		if (ARRAY_RESERVE(load->blocks, load->block_capacity, load->block_count + 1) < 0)
+			return load_block_error(load, &block, ERROR_MEMORY, error);
+		load->blocks[load->block_count++] = block;
+		offset += sizeof(block.header) + block.header.stored_bytes;
+		if (block.header.type == BLOCK_END)
+			break;
+	}
+	*cut = size - offset;
+	return 0;
+}
+
+/* --- tables --- */
+
+/* Room for `count` items in all; new ones are 0, which is right for every field that has no column. */
+static int grow(const struct table *table, struct profile *profile, size_t count)
+{
+	size_t had = table_count(table, profile);
+	if (count <= had)
+		return 0;
+	if (count >= PROFILE_NONE)
+		return ERROR_CORRUPT;
+	size_t capacity;
+	memcpy(&capacity, (char *)profile + table->capacity, sizeof(capacity));
+	if (array_reserve((char *)profile + table->items, &capacity, count, table->item_bytes) < 0)
+		return ERROR_MEMORY;
+	memcpy((char *)profile + table->capacity, &capacity, sizeof(capacity));
+	memset(table_items(table, profile) + had * table->item_bytes, 0, (count - had) * table->item_bytes);
+	memcpy((char *)profile + table->count, &count, sizeof(count));
+	return 0;
+}
+
+static int read_table(struct profile *profile, const struct format_block_header *header, struct cursor *cursor)
+{
+	const struct table *table = &format_tables[header->type];
+	size_t had = table_count(table, profile);
+	bool fits = table->rule == TABLE_APPEND  ? header->first == had :
+		    table->rule == TABLE_REPLACE ? header->first <= had :
+						   header->first <= had && header->rows <= had - header->first;
+	if (!fits)
+		return ERROR_CORRUPT;
+	int code = grow(table, profile, header->first + header->rows);
+	if (code < 0)
+		return code;
+	if (header->type == BLOCK_LOCATIONS)
+		for (size_t i = had; i < profile->location_count; i++)
+			profile->locations[i].first_frame = PROFILE_NONE;
+	char *rows = table_items(table, profile) + header->first * table->item_bytes;
+	for (size_t c = 0; c < table->column_count; c++) {
+		struct column_range range;
+		if (!column_decode(cursor, header->rows, &table->columns[c], rows, table->item_bytes, &range))
+			return ERROR_CORRUPT;
+	}
+	return 0;
+}
+
+static int read_strings(struct profile *profile, const struct format_block_header *header, struct cursor *cursor)
+{
+	static const struct table_column length_column = { .size = sizeof(uint64_t), .kind = COLUMN_VALUE };
+	struct column_range range;
+	if (header->first != profile->strings.count)
+		return ERROR_CORRUPT;
+	uint64_t *lengths = malloc(header->rows * sizeof(*lengths));
+	if (!lengths)
+		return ERROR_MEMORY;
+	int code = 0;
+	if (!column_decode(cursor, header->rows, &length_column, (char *)lengths, sizeof(*lengths), &range))
+		code = ERROR_CORRUPT;
+	for (uint32_t i = 0; i < header->rows && code == 0; i++) {
+		const uint8_t *text = cursor_bytes(cursor, lengths[i]);
+		if (!text || memchr(text, 0, lengths[i])) {
+			code = ERROR_CORRUPT;
+			break;
+		}
+		int64_t id = strings_add(&profile->strings, (const char *)text, lengths[i]);
+		if (id != (int64_t)(header->first + i))
+			code = id < 0 ? (int)id : ERROR_CORRUPT;
+	}
+	free(lengths);
+	return code;
+}
+
+static int read_block(struct load *load, const struct load_block *block, struct load_buffers *buffers)
+{
+	int code;
+	const struct format_block_header *header = &block->header;
+	const uint8_t *payload = load_payload(load, block, buffers, &code);
+	if (!payload)
+		return code;
+	if (header->type == BLOCK_END) {
+		load->profile->ended = true;
+		return 0;
+	}
+	if (header->rows == 0 || header->rows > FORMAT_ROWS_MAX)
+		return ERROR_CORRUPT;
+	struct cursor cursor = cursor_over(payload, header->raw_bytes);
+	return header->type == BLOCK_STRINGS ? read_strings(load->profile, header, &cursor) :
+					       read_table(load->profile, header, &cursor);
+}
+
+static bool is_known(const struct load_block *block)
+{
+	return block->header.type < BLOCK_TYPE_COUNT;
+}
+
+static int read_tables(struct load *load, struct load_buffers *buffers, uint64_t *unknown, struct error *error)
+{
+	for (size_t i = 0; i < load->block_count; i++) {
+		const struct load_block *block = &load->blocks[i];
+		int code = 0;
+		if (!is_known(block))
+			++*unknown;
+		else if (block->header.type != BLOCK_HITS)
+			code = read_block(load, block, buffers);
+		else if (block->header.rows == 0 || block->header.rows > FORMAT_ROWS_MAX)
+			code = ERROR_CORRUPT;
+		if (code < 0)
+			return load_block_error(load, block, code, error);
+	}
+	return 0;
+}
+
+/* --- the whole --- */
+
+static int load_all(struct load *load, struct load_buffers *buffers, struct reader_report *report, struct error *error)
+{
+	int code = check_file_header(load, &buffers->stored, error);
+	if (code == 0)
+		code = scan(load, &buffers->stored, &report->cut_bytes, error);
+	if (code == 0)
+		code = read_tables(load, buffers, &report->unknown_blocks, error);
+	uint64_t last_ns = 0;
+	if (code == 0)
+		code = load_hits(load, &last_ns, error);
+	if (code < 0)
+		return code;
+	/* A recorder that was killed did not say when it ended: with its last hit. */
+	if (!load->profile->ended && load->profile->end_ns < last_ns)
+		load->profile->end_ns = last_ns;
+	if (profile_check_tables(load->profile) < 0)
+		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together", load->source.name);
+	return 0;
+}
+
+/* Takes the source over. */
+static struct profile *load_source(struct load *load, struct reader_report *report, struct error *error)
+{
+	struct reader_report passed_over = { 0 };
+	struct load_buffers buffers;
+	int code = load_buffers_init(&buffers);
+	load->profile = code == 0 ? profile_new() : NULL;
+	if (!load->profile)
+		code = error_set(error, ERROR_MEMORY, "cannot read %s: out of memory", load->source.name);
+	if (code == 0)
+		code = load_all(load, &buffers, &passed_over, error);
+	load_buffers_release(&buffers);
+	free(load->blocks);
+	source_release(&load->source);
+	if (report)
+		*report = passed_over;
+	if (code == 0)
+		return load->profile;
+	profile_free(load->profile);
+	return NULL;
+}
+
+struct profile *reader_load(const char *path, struct reader_report *report, struct error *error)
+{
+	struct load load = { 0 };
+	if (source_open(&load.source, path, error) < 0)
+		return NULL;
+	return load_source(&load, report, error);
+}
+
+struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, struct reader_report *report,
+				  struct error *error)
+{
+	struct load load = { 0 };
+	source_open_bytes(&load.source, bytes, size, name);
+	return load_source(&load, report, error);
+}

@@ -1,0 +1,87 @@
+#include "profile_file/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIPE_READ_BYTES = 64 * 1024 };
+
+void source_release(struct source *source)
+{
+	if (source->fd > STDIN_FILENO)
+		close(source->fd);
+	buffer_release(&source->owned);
+}
+
+void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name)
+{
+	/* Not NULL, which would mean "in a file". */
+	*source = (struct source){ .name = name, .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
+}
+
+static int read_pipe(struct source *source, struct error *error)
+{
+	for (;;) {
+		size_t had = source->owned.size;
+		uint8_t *next = buffer_extend(&source->owned, PIPE_READ_BYTES);
+		if (!next)
+			return error_set(error, ERROR_MEMORY, "cannot read %s: out of memory", source->name);
+		ssize_t got = read(source->fd, next, PIPE_READ_BYTES);
+		int number = errno;
+		source->owned.size = had + (got > 0 ? (size_t)got : 0);
+		if (got == 0)
+			break;
+		errno = number;
+		if (got < 0 && errno != EINTR)
+			return error_set_errno(error, "cannot read %s", source->name);
+	}
+	source->bytes = source->owned.bytes;
+	source->size = source->owned.size;
+	return 0;
+}
+
+int source_open(struct source *source, const char *path, struct error *error)
+{
+	bool standard = strcmp(path, "-") == 0;
+	*source = (struct source){ .name = standard ? "standard input" : path };
+	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat status;
+	if (source->fd < 0 || fstat(source->fd, &status) < 0) {
+		int code = error_set_errno(error, "cannot read %s", source->name);
+		source_release(source);
+		return code;
+	}
+	int code = 0;
+	if (S_ISDIR(status.st_mode))
+		code = error_set(error, ERROR_FORMAT, "%s is a directory, not a cpprof profile", source->name);
+	else if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0)
+		source->size = (uint64_t)status.st_size;
+	else
+		code = read_pipe(source, error);
+	if (code < 0)
+		source_release(source);
+	return code;
+}
+
+const uint8_t *source_read(const struct source *source, uint64_t offset, size_t size, struct buffer *buffer, int *code)
+{
+	if (source->bytes)
+		return source->bytes + offset;
+	buffer_clear(buffer);
+	/* At least one byte, so that nothing is not NULL. */
+	uint8_t *bytes = buffer_extend(buffer, size + 1);
+	*code = ERROR_MEMORY;
+	size_t done = 0;
+	while (bytes && done < size) {
+		ssize_t got = pread(source->fd, bytes + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		*code = got < 0 ? ERROR_SYSTEM : ERROR_TRUNCATED;
+		if (got <= 0)
+			return NULL;
+		done += (size_t)got;
+	}
+	return bytes;
+}
