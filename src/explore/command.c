@@ -8,9 +8,12 @@
 #include "explore/quote.h"
 
 const struct explore_command *const explore_commands[] = {
-	&explore_resource, &explore_functions, &explore_body,    &explore_down,    &explore_up,   &explore_tree,
-	&explore_source,   &explore_whatif,    &explore_threshold, &explore_limit, &explore_by,   &explore_thread,
-	&explore_process,  &explore_time,      &explore_inlines, &explore_trim,    &explore_export, &explore_info,
+	&explore_resource, &explore_functions, &explore_body,
+	&explore_down,     &explore_up,        &explore_tree,
+	&explore_source,   &explore_whatif,    &explore_threshold,
+	&explore_limit,    &explore_by,        &explore_thread,
+	&explore_process,  &explore_time,      &explore_inlines,
+	&explore_trim,     &explore_export,    &explore_info,
 	&explore_help,     &explore_quit,      NULL,
 };
 
@@ -18,7 +21,8 @@ static void command_missing(const char *name, struct error *error)
 {
 	for (size_t i = 0; explore_commands[i]; i++) {
 		if (text_resembles(name, explore_commands[i]->name)) {
-			error_set(error, ERROR_USAGE, "no command %s; near: %s", QUOTE(name), explore_commands[i]->name);
+			error_set(error, ERROR_USAGE, "no command %s; near: %s", QUOTE(name),
+				  explore_commands[i]->name);
 			return;
 		}
 	}

@@ -76,8 +76,7 @@ static int functions_report(struct session *session, const struct view *view, co
 			    struct error *error)
 {
 	(void)arguments;
-	return print_list(session, render_names, "Function Profile", view, analyze_functions(view, error), out,
-			  error);
+	return print_list(session, render_names, "Function Profile", view, analyze_functions(view, error), out, error);
 }
 
 static int functions_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -146,8 +145,8 @@ static int up_report(struct session *session, const struct view *view, const cha
 	int status = session_label(session, view, arguments, &label, error);
 	if (status)
 		return status;
-	return print_list(session, render_paths, "Upward Call Path Profile", view, analyze_up(view, label, error),
-			  out, error);
+	return print_list(session, render_paths, "Upward Call Path Profile", view, analyze_up(view, label, error), out,
+			  error);
 }
 
 static int up_run(struct session *session, const char *arguments, FILE *out, struct error *error)

@@ -35,8 +35,8 @@ static int label_missing(const struct view *view, const char *name, struct error
 {
 	const char *what = view->options.by == VIEW_MODULE ? "module" : "function";
 	if (view->total == 0)
-		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection", what,
-				 QUOTE(name));
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
+				 what, QUOTE(name));
 	if (view->options.by != VIEW_MODULE && function_exists(view->profile, name))
 		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
 	uint32_t near[NEAR_MAX];
@@ -67,9 +67,9 @@ static int label_find(const struct view *view, const char *name, uint32_t *label
 	struct buffer names;
 	buffer_init(&names);
 	append_labels(&names, view, found, count < NEAR_MAX ? count : NEAR_MAX);
-	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions: %s%s", QUOTE(name), count,
-			       buffer_error(&names) ? "..." : (const char *)names.bytes,
-			       count > NEAR_MAX ? ", ..." : "");
+	int status =
+		error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions: %s%s", QUOTE(name), count,
+			  buffer_error(&names) ? "..." : (const char *)names.bytes, count > NEAR_MAX ? ", ..." : "");
 	buffer_release(&names);
 	return status;
 }

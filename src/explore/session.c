@@ -98,7 +98,8 @@ static int label_of_candidate(const struct view *view, const struct session_cand
 			      struct error *error)
 {
 	for (uint32_t i = 0; i < view->label_count; i++) {
-		if (view->labels[i].function == candidate->function && strcmp(view->labels[i].text, candidate->text) == 0) {
+		if (view->labels[i].function == candidate->function &&
+		    strcmp(view->labels[i].text, candidate->text) == 0) {
 			*label = i;
 			return 0;
 		}

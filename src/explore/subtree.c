@@ -81,9 +81,9 @@ struct view *subtree_new(const struct view *view, uint32_t label, struct error *
 		subtree->node_count = 1;
 	}
 	int status = !subtree || !copies || !subtree->parent || !subtree->label || !subtree->hits || !subtree->weight ||
-				     !subtree->child || !subtree->child_start ?
-			     ERROR_MEMORY :
-			     0;
+				     !subtree->child || !subtree->child_start
+			     ? ERROR_MEMORY
+			     : 0;
 	if (status == 0) {
 		subtree->parent[0] = PROFILE_NONE;
 		subtree->label[0] = PROFILE_NONE;

@@ -46,7 +46,7 @@ static char *find_bar(char *line)
 	for (char *bar = strchr(line, '|'); bar; bar = strchr(bar + 1, '|')) {
 		if (bar[1] == '|')
 			bar++;
-		else if (bar > line && is_white(bar[-1]))
+		else if (bar == line || is_white(bar[-1]))
 			return bar;
 	}
 	return NULL;

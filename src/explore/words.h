@@ -3,7 +3,7 @@
  *
  *   COMMAND [ARGUMENTS] [ | SHELL COMMAND]
  *
- * The bar must have white space before it and must not be doubled, so that
+ * The bar must have white space (or nothing) before it and must not be doubled, so that
  * `operator|(A, B)` and `operator||` stay function names.
  */
 #ifndef EXPLORE_WORDS_H
