@@ -1,7 +1,8 @@
 /*
  * Bounded, read-only view of one ELF file (64-bit, little-endian, x86-64), for
  * the unwinder: section and segment bytes, build-id, entry point. Every offset
- * is checked against the file's size; a hostile file gives an error. Names and
+ * is checked against the file's size; a hostile file gives an error (section
+ * headers, which a program runs without, are then only missing). Names and
  * debug information are symbolize/'s business, through elfutils.
  */
 #ifndef ELF_ELF_FILE_H
@@ -22,7 +23,7 @@ struct elf_bytes {
 	uint64_t address; /* ELF virtual address of bytes[0]; 0 if not loaded */
 };
 
-/* From a descriptor (mapped; may be closed afterwards) or from memory (not
+/* From a descriptor (duplicated; may be closed afterwards) or from memory (not
  * copied, must outlive it: the vDSO, the fuzzer). NULL: ERROR_FORMAT (not ELF),
  * ERROR_UNSUPPORTED (another class or machine), ERROR_CORRUPT, ERROR_SYSTEM. */
 struct elf_file *elf_file_open(int fd, const char *name, struct error *error);

@@ -21,7 +21,8 @@
 /* --- tables --- */
 
 struct unwind_table {
-	uint64_t base; /* ELF virtual address that rows' pc count from */
+	uint64_t base; /* ELF virtual address that rows' pc count from: the text's lowest */
+	uint32_t text_size; /* all rows' and functions' pc are below it, also of a table without rows */
 	struct unwind_row *rows;
 	uint32_t row_count;
 	/* Starts and ends of functions (of FDEs), sorted: names for stripped code. */
@@ -64,7 +65,9 @@ struct unwind_module {
 };
 
 struct unwind_frame {
-	uint64_t pc;      /* run time; of a caller: its return address minus 1, so that it is in the call */
+	/* Run time. Of a caller: its return address minus 1, so that it is in the call;
+	 * of the leaf, and of code that a signal interrupted, the exact one. */
+	uint64_t pc;
 	uint64_t address; /* pc as ELF virtual address in its module */
 	uint64_t rsp;     /* on entry to this step: a caller's rsp is its callee's CFA */
 	uint64_t rbp;
@@ -74,7 +77,9 @@ struct unwind_frame {
 struct unwind_source {
 	/* The module at a run-time pc: 0 and *module filled in, or -1: none is known there. */
 	int (*module_at)(void *context, uint64_t pc, struct unwind_module *module);
-	/* The 8 bytes at an address; 0, or -1: not readable. Must be cheap: called about twice a frame. */
+	/* The 8 bytes at an address; 0, or -1: not readable. Must be cheap: called about twice a frame,
+	 * with addresses of the stack; where a rule is missing also with addresses of code, and -1 is
+	 * then no failure, only less certainty. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
 	/* May be NULL. Asked about every caller frame (not the leaf) before it is
 	 * stepped from; true: the rest of this stack is known already, stop here.

@@ -1,0 +1,419 @@
+#include "elf/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cursor.h"
+
+/*
+ * A file is read piece by piece, never mapped: a library that is overwritten
+ * while it is being looked at gives a short read, where a mapping would kill
+ * the process with SIGBUS.
+ */
+struct elf_chunk {
+	struct elf_chunk *next;
+	uint64_t offset; /* in the file; UINT64_MAX - section number: that section, decompressed */
+	size_t size;
+	uint8_t bytes[];
+};
+
+struct elf_file {
+	const uint8_t *memory; /* NULL: the file is `fd` */
+	int fd;
+	uint64_t size;
+	uint64_t entry;
+	const Elf64_Phdr *segments;
+	size_t segment_count;
+	const Elf64_Shdr *sections; /* NULL: stripped, or damaged */
+	size_t section_count;
+	const char *section_names; /* ends with a NUL at section_names[section_names_size - 1] */
+	size_t section_names_size;
+	struct elf_chunk *chunks;
+};
+
+enum { PAGE_BYTES = 4096, MOST_DEBUG_FRAME_BYTES = 1 << 28, ZLIB_BEST_RATIO = 1032 };
+
+static struct elf_chunk *chunk_new(struct elf_file *file, uint64_t offset, size_t size)
+{
+	struct elf_chunk *chunk = malloc(sizeof(*chunk) + size);
+	if (!chunk)
+		return NULL;
+	*chunk = (struct elf_chunk){ .next = file->chunks, .offset = offset, .size = size };
+	file->chunks = chunk;
+	return chunk;
+}
+
+static const struct elf_chunk *chunk_find(const struct elf_file *file, uint64_t offset, size_t size)
+{
+	for (const struct elf_chunk *chunk = file->chunks; chunk; chunk = chunk->next)
+		if (chunk->offset == offset && chunk->size == size)
+			return chunk;
+	return NULL;
+}
+
+/* `size` bytes at a file offset, or NULL: not in the file, or not readable. */
+static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size)
+{
+	if (offset > file->size || size > file->size - offset)
+		return NULL;
+	if (file->memory)
+		return file->memory + offset;
+	const struct elf_chunk *known = chunk_find(file, offset, size);
+	if (known)
+		return known->bytes;
+	struct elf_chunk *chunk = chunk_new(file, offset, size);
+	if (!chunk)
+		return NULL;
+	size_t done = 0;
+	while (done < size) {
+		ssize_t got = pread(file->fd, chunk->bytes + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	if (done < size) {
+		file->chunks = chunk->next;
+		free(chunk);
+		return NULL;
+	}
+	return chunk->bytes;
+}
+
+/* Tables of headers are read through structs; a hostile offset may be odd, and
+ * memory (the vDSO, the fuzzer's) is then copied. */
+static const void *view_aligned(struct elf_file *file, uint64_t offset, uint64_t size)
+{
+	const uint8_t *bytes = view(file, offset, size);
+	if (!bytes || (uintptr_t)bytes % _Alignof(uint64_t) == 0)
+		return bytes;
+	const struct elf_chunk *known = chunk_find(file, offset, size);
+	if (known)
+		return known->bytes;
+	struct elf_chunk *chunk = chunk_new(file, offset, size);
+	return chunk ? memcpy(chunk->bytes, bytes, size) : NULL;
+}
+
+/* --- opening --- */
+
+/* Section headers are optional for a program that runs, so what is wrong with
+ * them only makes it a file without sections. */
+static void read_sections(struct elf_file *file, const Elf64_Ehdr *header)
+{
+	if (header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr))
+		return;
+	const Elf64_Shdr *first = view_aligned(file, header->e_shoff, sizeof(*first));
+	if (!first)
+		return;
+	uint64_t count = header->e_shnum ? header->e_shnum : first->sh_size;
+	uint32_t names = header->e_shstrndx == SHN_XINDEX ? first->sh_link : header->e_shstrndx;
+	if (count > file->size / sizeof(Elf64_Shdr) || names >= count)
+		return;
+	const Elf64_Shdr *sections = view_aligned(file, header->e_shoff, count * sizeof(*sections));
+	if (!sections || sections[names].sh_type == SHT_NOBITS || sections[names].sh_size == 0)
+		return;
+	const uint8_t *text = view(file, sections[names].sh_offset, sections[names].sh_size);
+	if (!text || text[sections[names].sh_size - 1] != 0)
+		return;
+	file->sections = sections;
+	file->section_count = count;
+	file->section_names = (const char *)text;
+	file->section_names_size = sections[names].sh_size;
+}
+
+static int read_headers(struct elf_file *file, const char *name, struct error *error)
+{
+	const Elf64_Ehdr *header = view_aligned(file, 0, sizeof(*header));
+	const uint8_t *magic = header ? header->e_ident : view(file, 0, SELFMAG);
+	if (!magic || memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return error_set(error, ERROR_FORMAT, "%s is not an ELF file", name);
+	if (!header)
+		return error_set(error, ERROR_CORRUPT, "%s ends inside its ELF header", name);
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_machine != EM_X86_64)
+		return error_set(error, ERROR_UNSUPPORTED, "%s is for another machine than x86-64", name);
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return error_set(error, ERROR_UNSUPPORTED, "%s is neither a program nor a shared library", name);
+	if (header->e_phnum && header->e_phentsize != sizeof(Elf64_Phdr))
+		return error_set(error, ERROR_CORRUPT, "%s has program headers of a wrong size", name);
+	file->segment_count = header->e_phnum;
+	file->segments = view_aligned(file, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr));
+	if (!file->segments)
+		return error_set(error, ERROR_CORRUPT, "%s has its program headers outside of the file", name);
+	file->entry = header->e_entry;
+	read_sections(file, header);
+	return 0;
+}
+
+static struct elf_file *open_source(struct elf_file source, const char *name, struct error *error)
+{
+	struct elf_file *file = malloc(sizeof(*file));
+	if (!file) {
+		error_set(error, ERROR_MEMORY, "out of memory for %s", name);
+		if (source.fd >= 0)
+			close(source.fd);
+		return NULL;
+	}
+	*file = source;
+	if (read_headers(file, name, error) < 0) {
+		elf_file_free(file);
+		return NULL;
+	}
+	return file;
+}
+
+struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0) {
+		error_set_errno(error, "cannot look at %s", name);
+		return NULL;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		error_set(error, ERROR_FORMAT, "%s is not an ELF file", name);
+		return NULL;
+	}
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0) {
+		error_set_errno(error, "cannot open %s", name);
+		return NULL;
+	}
+	return open_source((struct elf_file){ .fd = own, .size = (uint64_t)status.st_size }, name, error);
+}
+
+struct elf_file *elf_file_from_memory(const void *bytes, size_t size, const char *name, struct error *error)
+{
+	static const uint8_t nothing[1];
+	return open_source((struct elf_file){ .memory = bytes ? bytes : nothing, .fd = -1, .size = bytes ? size : 0 },
+			   name, error);
+}
+
+void elf_file_free(struct elf_file *file)
+{
+	if (!file)
+		return;
+	while (file->chunks) {
+		struct elf_chunk *next = file->chunks->next;
+		free(file->chunks);
+		file->chunks = next;
+	}
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file);
+}
+
+/* --- sections --- */
+
+/* libelf knows the compressions; it is asked about this one section only. */
+static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *elf)
+{
+	struct elf_bytes none = { 0 };
+	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
+	if (!scn || elf_compress(scn, 0, 0) < 0)
+		return none;
+	Elf_Data *data = elf_getdata(scn, NULL);
+	if (!data || !data->d_buf)
+		return none;
+	struct elf_chunk *chunk = chunk_new(file, UINT64_MAX - section, data->d_size);
+	if (!chunk)
+		return none;
+	memcpy(chunk->bytes, data->d_buf, data->d_size);
+	return (struct elf_bytes){ .bytes = chunk->bytes, .size = chunk->size };
+}
+
+static struct elf_bytes compressed_section(struct elf_file *file, size_t section)
+{
+	struct elf_bytes none = { 0 };
+	const Elf64_Shdr *header = &file->sections[section];
+	for (const struct elf_chunk *chunk = file->chunks; chunk; chunk = chunk->next)
+		if (chunk->offset == UINT64_MAX - section)
+			return (struct elf_bytes){ .bytes = chunk->bytes, .size = chunk->size };
+	/* A small file must not be able to ask for a large memory. */
+	const uint8_t *bytes = view(file, header->sh_offset, header->sh_size);
+	Elf64_Chdr compression;
+	if (!bytes || header->sh_size < sizeof(compression))
+		return none;
+	memcpy(&compression, bytes, sizeof(compression));
+	if (compression.ch_size > MOST_DEBUG_FRAME_BYTES ||
+	    compression.ch_size / ZLIB_BEST_RATIO > header->sh_size || elf_version(EV_CURRENT) == EV_NONE)
+		return none;
+	/* libelf does not write to memory that it only reads: its prototype is older than const. */
+	Elf *elf = file->memory ? elf_memory((char *)(uintptr_t)file->memory, file->size)
+				: elf_begin(file->fd, ELF_C_READ, NULL);
+	struct elf_bytes result = decompress(file, section, elf);
+	elf_end(elf);
+	return result;
+}
+
+struct elf_bytes elf_file_section(struct elf_file *file, const char *name)
+{
+	struct elf_bytes none = { 0 };
+	size_t length = strlen(name);
+	for (size_t i = 0; i < file->section_count; i++) {
+		const Elf64_Shdr *header = &file->sections[i];
+		if (header->sh_name >= file->section_names_size ||
+		    file->section_names_size - header->sh_name <= length ||
+		    memcmp(file->section_names + header->sh_name, name, length + 1) != 0)
+			continue;
+		if (header->sh_type == SHT_NOBITS)
+			return none;
+		if (header->sh_flags & SHF_COMPRESSED)
+			return compressed_section(file, i);
+		const uint8_t *bytes = view(file, header->sh_offset, header->sh_size);
+		return bytes ? (struct elf_bytes){ bytes, header->sh_size, header->sh_addr } : none;
+	}
+	return none;
+}
+
+/* --- segments --- */
+
+/* The bytes of a PT_LOAD segment from an address on that the file really has. */
+static bool find_loaded(const struct elf_file *file, uint64_t address, uint64_t *offset, uint64_t *size)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		uint64_t skip = address - segment->p_vaddr;
+		if (segment->p_type != PT_LOAD || address < segment->p_vaddr || skip >= segment->p_filesz)
+			continue;
+		if (segment->p_offset > file->size || skip >= file->size - segment->p_offset)
+			return false;
+		*offset = segment->p_offset + skip;
+		*size = segment->p_filesz - skip;
+		if (*size > file->size - *offset)
+			*size = file->size - *offset;
+		return true;
+	}
+	return false;
+}
+
+struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		if (segment->p_type != PT_GNU_EH_FRAME)
+			continue;
+		const uint8_t *bytes = view(file, segment->p_offset, segment->p_filesz);
+		if (bytes)
+			return (struct elf_bytes){ bytes, segment->p_filesz, segment->p_vaddr };
+	}
+	return (struct elf_bytes){ 0 };
+}
+
+const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size)
+{
+	uint64_t offset;
+	uint64_t present;
+	if (!find_loaded(file, address, &offset, &present) || size > present)
+		return NULL;
+	return view(file, offset, size);
+}
+
+struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address)
+{
+	uint64_t offset;
+	uint64_t present;
+	if (!find_loaded(file, address, &offset, &present))
+		return (struct elf_bytes){ 0 };
+	const uint8_t *bytes = view(file, offset, present);
+	return bytes ? (struct elf_bytes){ bytes, present, address } : (struct elf_bytes){ 0 };
+}
+
+bool elf_file_address_of_offset(const struct elf_file *file, uint64_t offset, uint64_t *address)
+{
+	/* The kernel maps whole pages, so a mapping may begin before its
+	 * segment; and a page with the end of one segment and the start of the
+	 * next is mapped twice. Executable segments go first. */
+	for (int executable = 1; executable >= 0; executable--) {
+		for (size_t i = 0; i < file->segment_count; i++) {
+			const Elf64_Phdr *segment = &file->segments[i];
+			bool is_executable = segment->p_flags & PF_X;
+			uint64_t start = segment->p_offset - segment->p_offset % PAGE_BYTES;
+			uint64_t size = segment->p_offset % PAGE_BYTES + segment->p_filesz;
+			if (segment->p_type != PT_LOAD || is_executable != executable)
+				continue;
+			if (offset < start || offset - start >= size)
+				continue;
+			*address = segment->p_vaddr + (offset - segment->p_offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+void elf_file_text_range(const struct elf_file *file, uint64_t *low, uint64_t *high)
+{
+	*low = UINT64_MAX;
+	*high = 0;
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		uint64_t end = segment->p_vaddr + segment->p_memsz;
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || end <= segment->p_vaddr)
+			continue;
+		if (segment->p_vaddr < *low)
+			*low = segment->p_vaddr;
+		if (end > *high)
+			*high = end;
+	}
+	if (*high == 0)
+		*low = 0;
+}
+
+uint64_t elf_file_entry(const struct elf_file *file)
+{
+	return file->entry;
+}
+
+/* --- build-id --- */
+
+static size_t align_up(size_t value, size_t alignment)
+{
+	return (value + alignment - 1) & ~(alignment - 1);
+}
+
+/*
+ * Notes, each:  name size u32 | desc size u32 | type u32 | name | desc, both
+ * padded to the alignment of the segment.
+ */
+static size_t build_id_in(const uint8_t *notes, size_t size, size_t alignment, const uint8_t **id)
+{
+	struct cursor cursor = cursor_over(notes, size);
+	while (cursor_left(&cursor) >= sizeof(Elf64_Nhdr)) {
+		uint32_t name_size = cursor_u32(&cursor);
+		uint32_t desc_size = cursor_u32(&cursor);
+		uint32_t type = cursor_u32(&cursor);
+		const uint8_t *name = cursor_bytes(&cursor, align_up(name_size, 4));
+		const uint8_t *desc = cursor_bytes(&cursor, desc_size);
+		if (!name || !desc)
+			return 0;
+		if (type == NT_GNU_BUILD_ID && name_size == 4 && memcmp(name, "GNU", 4) == 0 && desc_size > 0) {
+			*id = desc;
+			return desc_size;
+		}
+		size_t used = (size_t)(cursor.next - notes);
+		size_t padding = align_up(used, alignment) - used;
+		cursor_bytes(&cursor, padding < cursor_left(&cursor) ? padding : cursor_left(&cursor));
+	}
+	return 0;
+}
+
+size_t elf_file_build_id(struct elf_file *file, const uint8_t **id)
+{
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segments[i];
+		if (segment->p_type != PT_NOTE)
+			continue;
+		const uint8_t *notes = view(file, segment->p_offset, segment->p_filesz);
+		size_t size = notes ? build_id_in(notes, segment->p_filesz, segment->p_align == 8 ? 8 : 4, id) : 0;
+		if (size)
+			return size;
+	}
+	struct elf_bytes section = elf_file_section(file, ".note.gnu.build-id");
+	return section.bytes ? build_id_in(section.bytes, section.size, 4, id) : 0;
+}

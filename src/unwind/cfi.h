@@ -1,0 +1,183 @@
+/*
+ * Call frame information (CFI): the DWARF standard's chapter 6.4, in the two
+ * forms .eh_frame (Linux Standard Base, "Exception Frames") and .debug_frame.
+ *
+ * A section is a list of entries: CIEs (common information) and FDEs (one
+ * range of addresses each). An FDE's instructions, run after its CIE's, give
+ * for every pc of the range a state: how to compute the CFA, and where each
+ * register of the caller is. The table builder asks for all the states of an
+ * FDE in turn; the slow step for the one at a pc, and evaluates it in full.
+ */
+#ifndef UNWIND_CFI_H
+#define UNWIND_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cursor.h"
+#include "base/hash_map.h"
+#include "unwind/unwind.h"
+
+/* --- states --- */
+
+enum cfi_rule_kind {
+	CFI_UNSPECIFIED = 0, /* nothing was said: unchanged if the ABI makes it callee-saved */
+	CFI_UNDEFINED,       /* the caller's value is lost */
+	CFI_SAME,            /* unchanged */
+	CFI_OFFSET,          /* at CFA + value */
+	CFI_VAL_OFFSET,      /* is CFA + value */
+	CFI_REGISTER,        /* in register number `value` */
+	CFI_EXPRESSION,      /* at the address that the expression gives */
+	CFI_VAL_EXPRESSION,  /* is what the expression gives */
+};
+
+struct cfi_rule {
+	int64_t value; /* of expressions: where their bytes begin in the section */
+	uint32_t size; /* bytes of the expression */
+	uint8_t kind;  /* enum cfi_rule_kind */
+};
+
+struct cfi_state {
+	struct cfi_rule cfa; /* CFI_REGISTER: register `size` + value; CFI_VAL_EXPRESSION; else unknown */
+	struct cfi_rule registers[UNWIND_REGISTERS];
+};
+
+/* --- entries --- */
+
+struct cfi_section {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address; /* ELF virtual address of bytes[0] */
+	bool is_eh_frame; /* else .debug_frame */
+	bool ends_at_zero; /* its size is not known: an entry of length 0 ends it */
+};
+
+struct cfi_cie {
+	uint64_t code_align;
+	int64_t data_align;
+	uint32_t instructions; /* in the section, and their size */
+	uint32_t instructions_size;
+	uint8_t return_register;
+	uint8_t pointer_encoding;
+	uint8_t address_size;
+	uint8_t segment_size;
+	bool has_augmentation_data;
+	bool is_signal;
+	bool usable; /* false: understood only so far that its FDEs must be skipped */
+	struct cfi_state initial;
+};
+
+struct cfi_fde {
+	uint64_t start; /* ELF virtual addresses */
+	uint64_t end;
+	uint32_t cie; /* index */
+	uint32_t instructions; /* in the section, and their size */
+	uint32_t instructions_size;
+};
+
+/* Reads the entries of one section in their order; CIEs are kept in `cies`.
+ * Life cycle: cfi_reader_init, cfi_reader_next until it gives 0 or an error,
+ * cfi_reader_release. */
+struct cfi_reader {
+	struct cfi_section section;
+	size_t next;
+	struct cfi_cie *cies; /* owned; cfi_reader_take_cies hands them over */
+	size_t cie_count;
+	size_t cie_capacity;
+	struct hash_map cie_by_offset;
+	size_t last_cie_offset; /* FDEs of one object follow each other */
+	uint32_t last_cie;
+	uint64_t skipped; /* damaged or unknown entries */
+};
+
+void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *section);
+void cfi_reader_release(struct cfi_reader *reader);
+/* 1: *fde is filled in; 0: the end; ERROR_MEMORY. */
+int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde);
+
+/* A pointer in one of the DW_EH_PE_ encodings, at `cursor` inside `section`.
+ * False: omitted, indirect (its value is known at run time only), relative to
+ * something unknown, or cut off. */
+bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value);
+/* Steps over one; false: its length is not known. */
+bool cfi_skip_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding);
+
+/* --- running the instructions --- */
+
+enum { CFI_NESTED_STATES = 16 };
+
+/* While cfi_machine_next returns 1, `state` holds for [start, end). */
+struct cfi_machine {
+	const struct cfi_section *section;
+	const struct cfi_cie *cie;
+	struct cursor instructions;
+	uint64_t start;
+	uint64_t end;
+	uint64_t limit; /* the FDE's end */
+	struct cfi_state state;
+	unsigned remembered_count;
+	struct cfi_state remembered[CFI_NESTED_STATES];
+};
+
+void cfi_machine_init(struct cfi_machine *machine, const struct cfi_section *section, const struct cfi_cie *cie,
+		      const struct cfi_fde *fde);
+/* 1: a range; 0: the FDE's end was reached; ERROR_CORRUPT: from `start` on
+ * nothing is known. */
+int cfi_machine_next(struct cfi_machine *machine);
+/* Runs a CIE's own instructions into cie->initial; false: damaged. */
+bool cfi_cie_run(const struct cfi_section *section, struct cfi_cie *cie);
+
+/* --- evaluating a state --- */
+
+enum cfi_status {
+	CFI_OK = 0,
+	CFI_ROOT,       /* the return address is undefined: the outermost frame */
+	CFI_NO_RULE,    /* no FDE covers the pc */
+	CFI_BAD,        /* damaged, or not computable */
+	CFI_UNREADABLE, /* memory; the address is in cfi_frame.unreadable */
+	CFI_UNKNOWN,    /* a register is needed whose value is not known */
+};
+
+/* Registers at a pc; cfi_step replaces them with the caller's. */
+struct cfi_frame {
+	struct unwind_registers registers;
+	uint32_t known; /* bit n: register n's value is known */
+	bool is_signal; /* after cfi_step: the frame that was left is a signal frame, so rip is exact */
+	uint64_t unreadable;
+};
+
+enum { CFI_ALL_REGISTERS = (1 << UNWIND_REGISTERS) - 1 };
+
+/* What a table keeps for the slow step. */
+struct unwind_cfi {
+	struct cfi_part {
+		struct cfi_section section; /* bytes are owned */
+		struct cfi_cie *cies;       /* owned */
+		size_t cie_count;
+	} parts[2]; /* .eh_frame, .debug_frame */
+	/* The FDE of each of the table's functions, in the same order. */
+	struct cfi_place {
+		uint32_t cie;
+		uint32_t instructions;
+		uint32_t instructions_size : 31;
+		uint32_t part : 1;
+	} *places; /* owned */
+};
+
+void unwind_cfi_free(struct unwind_cfi *cfi); /* NULL is fine */
+
+/* The index of the table's function that holds an ELF virtual address, or -1. */
+int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address);
+
+/* Steps from `frame` to its caller by the full CFI of `lookup`, the run-time
+ * address by which the frame is found (rip, or rip - 1 in callers). The frame
+ * is unchanged unless the result is CFI_OK. */
+enum cfi_status cfi_step(const struct unwind_table *table, uint64_t bias, uint64_t lookup,
+			 const struct unwind_source *source, struct cfi_frame *frame);
+
+/* A DWARF expression as CFI allows it. `initial` (may be NULL) is pushed first. */
+enum cfi_status cfi_expression(const uint8_t *bytes, size_t size, uint64_t bias, const struct unwind_source *source,
+			       struct cfi_frame *frame, const uint64_t *initial, uint64_t *result);
+
+#endif

@@ -1,0 +1,297 @@
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "unwind/cfi.h"
+
+/*
+ * One entry:
+ *
+ *   length      u32, or 0xffffffff and u64: bytes from `id` on; 0: the end
+ *   id          CIE: 0 (.debug_frame: all ones); FDE: where its CIE is
+ *   CIE         version u8 | augmentation string | [eh data] | [sizes] | alignments | ... | instructions
+ *   FDE         start | size | [augmentation data] | instructions
+ */
+enum { MOST_CIES = 1 << 20, DW_EH_PE_format = 0x0f, DW_EH_PE_relation = 0x70 };
+
+void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *section)
+{
+	*reader = (struct cfi_reader){ .section = *section, .last_cie_offset = SIZE_MAX };
+	hash_map_init(&reader->cie_by_offset);
+	/* Places in a section are 32-bit numbers. */
+	if (reader->section.size > UINT32_MAX)
+		reader->section.size = UINT32_MAX;
+}
+
+void cfi_reader_release(struct cfi_reader *reader)
+{
+	free(reader->cies);
+	hash_map_release(&reader->cie_by_offset);
+}
+
+/* --- pointers --- */
+
+static uint64_t address_of(const struct cursor *cursor, const struct cfi_section *section)
+{
+	return section->address + (uint64_t)(cursor->next - section->bytes);
+}
+
+static bool read_format(struct cursor *cursor, uint8_t format, uint64_t *value)
+{
+	switch (format) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		*value = cursor_u64(cursor);
+		return true;
+	case DW_EH_PE_uleb128:
+		*value = cursor_varint(cursor);
+		return true;
+	case DW_EH_PE_udata2:
+		*value = cursor_u16(cursor);
+		return true;
+	case DW_EH_PE_udata4:
+		*value = cursor_u32(cursor);
+		return true;
+	case DW_EH_PE_sleb128:
+		*value = (uint64_t)cursor_sleb128(cursor);
+		return true;
+	case DW_EH_PE_sdata2:
+		*value = (uint64_t)(int64_t)(int16_t)cursor_u16(cursor);
+		return true;
+	case DW_EH_PE_sdata4:
+		*value = (uint64_t)(int64_t)(int32_t)cursor_u32(cursor);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void align_to_8(struct cursor *cursor, const struct cfi_section *section)
+{
+	cursor_bytes(cursor, -address_of(cursor, section) & 7);
+}
+
+bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value)
+{
+	if (encoding == DW_EH_PE_omit || (encoding & DW_EH_PE_indirect))
+		return false;
+	if (encoding == DW_EH_PE_aligned) {
+		align_to_8(cursor, section);
+		*value = cursor_u64(cursor);
+		return !cursor->failed;
+	}
+	uint64_t here = address_of(cursor, section);
+	if (!read_format(cursor, encoding & DW_EH_PE_format, value) || cursor->failed)
+		return false;
+	switch (encoding & DW_EH_PE_relation) {
+	case DW_EH_PE_absptr:
+		return true;
+	case DW_EH_PE_pcrel:
+		*value += here;
+		return true;
+	case DW_EH_PE_datarel:
+		/* Of .eh_frame_hdr, the only place where x86-64 has a data base. */
+		*value += section->address;
+		return !section->is_eh_frame;
+	default:
+		return false;
+	}
+}
+
+bool cfi_skip_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding)
+{
+	uint64_t value;
+	if (encoding == DW_EH_PE_omit)
+		return true;
+	if ((encoding & 0x7f) == DW_EH_PE_aligned) {
+		align_to_8(cursor, section);
+		cursor_u64(cursor);
+		return !cursor->failed;
+	}
+	return read_format(cursor, encoding & DW_EH_PE_format, &value) && !cursor->failed;
+}
+
+/* --- CIEs --- */
+
+/* The data that the augmentation string's letters describe, in their order.
+ * An unknown letter hides the place of all that follow it: harmless unless a
+ * pointer encoding is among them. */
+static bool read_augmentation(struct cursor *cursor, const struct cfi_section *section, const char *letters,
+			      struct cfi_cie *cie)
+{
+	uint64_t size = cursor_varint(cursor);
+	const uint8_t *bytes = cursor_bytes(cursor, size);
+	if (!bytes)
+		return false;
+	struct cursor data = { .next = bytes, .end = bytes + size };
+	bool understood = true;
+	cie->has_augmentation_data = true;
+	for (; *letters; letters++) {
+		if (*letters == 'S')
+			cie->is_signal = true;
+		else if (*letters == 'R' && understood)
+			cie->pointer_encoding = cursor_u8(&data);
+		else if (*letters == 'R')
+			return false;
+		else if (*letters == 'L' && understood)
+			cursor_u8(&data);
+		else if (*letters == 'P' && understood)
+			understood = cfi_skip_pointer(&data, section, cursor_u8(&data));
+		else
+			understood = false;
+	}
+	return !data.failed;
+}
+
+static bool parse_cie(struct cursor *cursor, const struct cfi_section *section, struct cfi_cie *cie)
+{
+	*cie = (struct cfi_cie){ .pointer_encoding = DW_EH_PE_absptr, .address_size = 8 };
+	uint8_t version = cursor_u8(cursor);
+	const char *augmentation = cursor_string(cursor);
+	if (!augmentation || (version != 1 && version != 3 && version != 4))
+		return false;
+	if (strcmp(augmentation, "eh") == 0) { /* gcc 2: a pointer to its exception table */
+		cursor_u64(cursor);
+		augmentation = "";
+	}
+	if (version == 4) {
+		cie->address_size = cursor_u8(cursor);
+		cie->segment_size = cursor_u8(cursor);
+	}
+	cie->code_align = cursor_varint(cursor);
+	cie->data_align = cursor_sleb128(cursor);
+	uint64_t return_register = version == 1 ? cursor_u8(cursor) : cursor_varint(cursor);
+	if (augmentation[0] == 'z') {
+		if (!read_augmentation(cursor, section, augmentation + 1, cie))
+			return false;
+	} else if (augmentation[0]) {
+		return false;
+	}
+	if (cursor->failed || return_register >= UNWIND_REGISTERS ||
+	    (cie->address_size != 8 && cie->address_size != 4))
+		return false;
+	cie->return_register = (uint8_t)return_register;
+	cie->instructions = (uint32_t)(cursor->next - section->bytes);
+	cie->instructions_size = (uint32_t)cursor_left(cursor);
+	return cfi_cie_run(section, cie);
+}
+
+/* --- entries --- */
+
+struct entry {
+	size_t offset;   /* of the length */
+	bool is_cie;
+	size_t cie_offset; /* of an FDE; SIZE_MAX: outside of the section */
+	struct cursor rest; /* what follows the id */
+};
+
+/* 1: an entry; 0: the end (or damage after which no entry can be found). */
+static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *entry, size_t *next)
+{
+	const struct cfi_section *section = &reader->section;
+	struct cursor cursor = cursor_over(section->bytes + offset, section->size - offset);
+	uint64_t length = cursor_u32(&cursor);
+	bool is_64bit = length == 0xffffffff;
+	if (is_64bit)
+		length = cursor_u64(&cursor);
+	const uint8_t *body = cursor_bytes(&cursor, length);
+	if (!body)
+		return 0;
+	*next = (size_t)(cursor.next - section->bytes);
+	entry->offset = offset;
+	entry->rest = (struct cursor){ .next = body, .end = body + length };
+	if (length == 0)
+		return 1;
+	/* In .eh_frame the id has 4 bytes also in 64-bit entries. */
+	bool wide = is_64bit && !section->is_eh_frame;
+	uint64_t id = wide ? cursor_u64(&entry->rest) : cursor_u32(&entry->rest);
+	if (section->is_eh_frame) {
+		uint64_t at = (uint64_t)(body - section->bytes);
+		entry->is_cie = id == 0;
+		entry->cie_offset = id <= at ? (size_t)(at - id) : SIZE_MAX;
+	} else {
+		entry->is_cie = id == (wide ? UINT64_MAX : UINT32_MAX);
+		entry->cie_offset = id < section->size ? (size_t)id : SIZE_MAX;
+	}
+	return 1;
+}
+
+/* The index of the CIE at an offset, parsed on first use. */
+static int find_cie(struct cfi_reader *reader, size_t offset, uint32_t *index)
+{
+	if (offset == reader->last_cie_offset) {
+		*index = reader->last_cie;
+		return 0;
+	}
+	if (offset >= reader->section.size)
+		return ERROR_CORRUPT;
+	*index = hash_map_get(&reader->cie_by_offset, offset);
+	if (*index == HASH_MAP_NONE) {
+		struct entry entry = { 0 };
+		size_t next;
+		if (!read_entry(reader, offset, &entry, &next) || !entry.is_cie || entry.rest.failed)
+			return ERROR_CORRUPT;
+		if (reader->cie_count >= MOST_CIES)
+			return ERROR_CORRUPT;
+		if (ARRAY_RESERVE(reader->cies, reader->cie_capacity, reader->cie_count + 1) < 0)
+			return ERROR_MEMORY;
+		*index = (uint32_t)reader->cie_count;
+		if (hash_map_put(&reader->cie_by_offset, offset, *index) < 0)
+			return ERROR_MEMORY;
+		struct cfi_cie *cie = &reader->cies[reader->cie_count++];
+		cie->usable = parse_cie(&entry.rest, &reader->section, cie);
+	}
+	reader->last_cie_offset = offset;
+	reader->last_cie = *index;
+	return 0;
+}
+
+static bool parse_fde(struct cursor *cursor, const struct cfi_section *section, const struct cfi_cie *cie,
+		      struct cfi_fde *fde)
+{
+	uint8_t encoding = cie->pointer_encoding;
+	uint64_t size;
+	if (cie->address_size == 4 && encoding == DW_EH_PE_absptr)
+		encoding = DW_EH_PE_udata4;
+	cursor_bytes(cursor, cie->segment_size);
+	if (!cfi_pointer(cursor, section, encoding, &fde->start) ||
+	    !read_format(cursor, encoding & DW_EH_PE_format, &size))
+		return false;
+	if (cie->has_augmentation_data)
+		cursor_bytes(cursor, cursor_varint(cursor));
+	if (cursor->failed || size > UINT64_MAX - fde->start)
+		return false;
+	fde->end = fde->start + size;
+	fde->instructions = (uint32_t)(cursor->next - section->bytes);
+	fde->instructions_size = (uint32_t)cursor_left(cursor);
+	return true;
+}
+
+int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde)
+{
+	while (reader->next < reader->section.size) {
+		struct entry entry = { 0 };
+		if (!read_entry(reader, reader->next, &entry, &reader->next)) {
+			/* Fewer bytes than a length are padding; else the entry is cut off. */
+			reader->skipped += reader->section.size - reader->next >= sizeof(uint32_t);
+			break;
+		}
+		if (cursor_left(&entry.rest) == 0 && !entry.rest.failed && reader->next - entry.offset <= 4) {
+			if (reader->section.ends_at_zero)
+				break;
+			continue;
+		}
+		if (entry.is_cie)
+			continue;
+		int status = entry.rest.failed ? ERROR_CORRUPT : find_cie(reader, entry.cie_offset, &fde->cie);
+		if (status == ERROR_MEMORY)
+			return status;
+		const struct cfi_cie *cie = status == 0 ? &reader->cies[fde->cie] : NULL;
+		if (cie && cie->usable && parse_fde(&entry.rest, &reader->section, cie, fde))
+			return 1;
+		reader->skipped++;
+	}
+	return 0;
+}

@@ -1,0 +1,275 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "unwind/arch.h"
+#include "unwind/fde_list.h"
+
+/* --- where the CFI is --- */
+
+/*
+ * .eh_frame_hdr begins with
+ *   version u8 = 1 | encodings u8 u8 u8 | pointer to .eh_frame | ...
+ * Its search table is not needed: all of .eh_frame is read.
+ */
+static struct cfi_section eh_frame_by_header(struct elf_file *file)
+{
+	struct cfi_section none = { .is_eh_frame = true };
+	struct elf_bytes header = elf_file_eh_frame_hdr(file);
+	struct cursor cursor = cursor_over(header.bytes, header.size);
+	struct cfi_section data = { .bytes = header.bytes, .size = header.size, .address = header.address };
+	uint64_t address;
+	uint8_t version = cursor_u8(&cursor);
+	uint8_t encoding = cursor_u8(&cursor);
+	cursor_bytes(&cursor, 2);
+	if (cursor.failed || version != 1 || !cfi_pointer(&cursor, &data, encoding, &address))
+		return none;
+	struct elf_bytes found = elf_file_from(file, address);
+	return (struct cfi_section){
+		.bytes = found.bytes,
+		.size = found.size,
+		.address = address,
+		.is_eh_frame = true,
+		.ends_at_zero = true,
+	};
+}
+
+static struct cfi_section find_eh_frame(struct elf_file *file)
+{
+	struct elf_bytes found = elf_file_section(file, ".eh_frame");
+	if (!found.bytes || found.size == 0)
+		return eh_frame_by_header(file);
+	return (struct cfi_section){
+		.bytes = found.bytes,
+		.size = found.size,
+		.address = found.address,
+		.is_eh_frame = true,
+	};
+}
+
+static struct cfi_section find_debug_frame(struct elf_file *file)
+{
+	struct elf_bytes found = elf_file_section(file, ".debug_frame");
+	return (struct cfi_section){ .bytes = found.bytes, .size = found.size, .address = found.address };
+}
+
+/* --- rows --- */
+
+struct row_list {
+	struct unwind_row *items;
+	size_t count;
+	size_t capacity;
+};
+
+static bool same_rule(const struct unwind_row *a, const struct unwind_row *b)
+{
+	/* A slow row stands for its own pc's CFI, so two of them are alike. */
+	return a->kind == b->kind && a->cfa == b->cfa && a->fp == b->fp;
+}
+
+static int add_row(struct row_list *list, uint32_t pc, struct unwind_row row)
+{
+	row.pc = pc;
+	if (list->count && same_rule(&list->items[list->count - 1], &row))
+		return 0;
+	if (ARRAY_RESERVE(list->items, list->capacity, list->count + 1) < 0)
+		return ERROR_MEMORY;
+	list->items[list->count++] = row;
+	return 0;
+}
+
+static int add_function_rows(struct row_list *list, struct unwind_table *table, const struct fde_item *item,
+			     struct cfi_machine *machine)
+{
+	const struct cfi_part *part = &table->cfi->parts[item->place.part];
+	const struct cfi_cie *cie = &part->cies[item->place.cie];
+	const struct cfi_fde fde = {
+		.start = table->base + item->start,
+		.end = table->base + item->start + item->size,
+		.instructions = item->place.instructions,
+		.instructions_size = item->place.instructions_size,
+	};
+	int status;
+	cfi_machine_init(machine, &part->section, cie, &fde);
+	while ((status = cfi_machine_next(machine)) == 1) {
+		uint32_t pc = (uint32_t)(machine->start - table->base);
+		if (add_row(list, pc, arch_row(&part->section, cie, &machine->state)) < 0)
+			return ERROR_MEMORY;
+	}
+	if (status == 0)
+		return 0;
+	table->skipped++;
+	return add_row(list, (uint32_t)(machine->start - table->base), (struct unwind_row){ .kind = UNWIND_NO_RULE });
+}
+
+static int make_rows(struct unwind_table *table, const struct fde_list *list)
+{
+	struct row_list rows = { 0 };
+	struct cfi_machine machine;
+	const struct unwind_row gap = { .kind = UNWIND_NO_RULE };
+	int status = 0;
+	for (size_t i = 0; i < list->count && status == 0; i++) {
+		const struct fde_item *item = &list->items[i];
+		uint32_t end = item->start + item->size;
+		status = add_function_rows(&rows, table, item, &machine);
+		if (status == 0 && (i + 1 == list->count || list->items[i + 1].start != end))
+			status = add_row(&rows, end, gap);
+	}
+	if (status == 0 && rows.count > UINT32_MAX)
+		status = ERROR_MEMORY;
+	if (status < 0) {
+		free(rows.items);
+		return status;
+	}
+	table->rows = rows.items;
+	table->row_count = (uint32_t)rows.count;
+	struct unwind_row *exact = realloc(rows.items, rows.count * sizeof(*exact));
+	if (exact)
+		table->rows = exact;
+	return 0;
+}
+
+/* --- the table --- */
+
+static int make_functions(struct unwind_table *table, const struct fde_list *list)
+{
+	table->functions = malloc(list->count * sizeof(*table->functions));
+	table->cfi->places = malloc(list->count * sizeof(*table->cfi->places));
+	if (!table->functions || !table->cfi->places)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < list->count; i++) {
+		table->functions[i] = (struct unwind_function){ list->items[i].start, list->items[i].size };
+		table->cfi->places[i] = list->items[i].place;
+	}
+	table->function_count = (uint32_t)list->count;
+	return 0;
+}
+
+/* Where the last of a part's instructions ends. */
+static size_t used_bytes(const struct cfi_part *part, unsigned number, const struct fde_list *list)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct cfi_place *place = &list->items[i].place;
+		size_t end = (size_t)place->instructions + place->instructions_size;
+		if (place->part == number && end > used)
+			used = end;
+	}
+	for (size_t i = 0; used && i < part->cie_count; i++) {
+		size_t end = (size_t)part->cies[i].instructions + part->cies[i].instructions_size;
+		if (part->cies[i].usable && end > used)
+			used = end;
+	}
+	return used;
+}
+
+/* The table outlives the file: a part that is used gets its own bytes. */
+static int keep_sections(struct unwind_cfi *cfi, const struct cfi_section *sections, const struct fde_list *list)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		size_t used = used_bytes(&cfi->parts[i], i, list);
+		if (used == 0)
+			continue;
+		uint8_t *own = malloc(used);
+		if (!own)
+			return ERROR_MEMORY;
+		cfi->parts[i].section.bytes = memcpy(own, sections[i].bytes, used);
+		cfi->parts[i].section.size = used;
+	}
+	return 0;
+}
+
+static int fill(struct unwind_table *table, struct elf_file *file, struct fde_list *list)
+{
+	struct unwind_cfi *cfi = table->cfi;
+	const struct cfi_section sections[2] = { find_eh_frame(file), find_debug_frame(file) };
+	int status = 0;
+	for (unsigned i = 0; i < 2 && status == 0; i++) {
+		struct cfi_part *part = &cfi->parts[i];
+		part->section.is_eh_frame = sections[i].is_eh_frame;
+		part->section.address = sections[i].address;
+		if (sections[i].bytes)
+			status = fde_list_read(list, &sections[i], i, &part->cies, &part->cie_count, &table->skipped);
+	}
+	if (status == 0)
+		status = fde_list_settle(list);
+	if (status < 0 || list->count == 0)
+		return status;
+	status = keep_sections(cfi, sections, list);
+	if (status == 0)
+		status = make_functions(table, list);
+	return status < 0 ? status : make_rows(table, list);
+}
+
+struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error)
+{
+	struct unwind_table *table = calloc(1, sizeof(*table));
+	struct fde_list list = { 0 };
+	int status = ERROR_MEMORY;
+	if (table)
+		table->cfi = calloc(1, sizeof(*table->cfi));
+	if (table && table->cfi) {
+		uint64_t high;
+		elf_file_text_range(file, &table->base, &high);
+		/* Rows have 32-bit addresses: text beyond 4 GB has no rules. */
+		uint64_t most = table->base + UINT32_MAX;
+		list.base = table->base;
+		list.end = high < most || most < table->base ? high : most;
+		table->text_size = (uint32_t)(list.end - list.base);
+		status = fill(table, file, &list);
+	}
+	fde_list_release(&list);
+	if (status < 0) {
+		unwind_table_free(table);
+		error_set(error, ERROR_MEMORY, "out of memory for an unwind table");
+		return NULL;
+	}
+	return table;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	if (!table)
+		return;
+	unwind_cfi_free(table->cfi);
+	free(table->rows);
+	free(table->functions);
+	free(table);
+}
+
+/* --- look-ups --- */
+
+const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address)
+{
+	uint64_t pc = address - table->base;
+	if (table->row_count == 0 || pc >= table->text_size || pc < table->rows[0].pc)
+		return NULL;
+	return &table->rows[unwind_search(table->rows, table->row_count, (uint32_t)pc)];
+}
+
+int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)
+{
+	uint64_t pc = address - table->base;
+	uint32_t low = 0;
+	uint32_t high = table->function_count;
+	if (high == 0 || pc >= table->text_size || pc < table->functions[0].start)
+		return -1;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (table->functions[middle].start <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	return pc - table->functions[low].start < table->functions[low].size ? (int64_t)low : -1;
+}
+
+uint64_t unwind_table_function(const struct unwind_table *table, uint64_t address, uint64_t *size)
+{
+	int64_t index = unwind_table_function_index(table, address);
+	if (index < 0)
+		return 0;
+	if (size)
+		*size = table->functions[index].size;
+	return table->base + table->functions[index].start;
+}

@@ -1,0 +1,272 @@
+#include "unwind/arch.h"
+#include "unwind/cfi.h"
+
+/*
+ * A walk. Invariants:
+ *
+ * 1. `now` holds rip, rsp and rbp of the frame that is stepped from; they are
+ *    known and exact. rip is exact also in callers, where frames[].pc is not.
+ * 2. frames[0 .. result.count) are written; the last one is the frame of `now`.
+ * 3. `full` holds all registers that are known at frames[full_frame]. The fast
+ *    path leaves it behind; a step that needs more than three registers first
+ *    brings it up to the present, frame by frame. Each frame is passed at most
+ *    once by the fast path and once by this, so that a walk is linear.
+ *
+ *    locate -> step -+-> arch_step     the row has an equation
+ *      ^             +-> step_slow     UNWIND_SLOW: the CFI itself
+ *      |             +-> step_no_rule  signal return, call site, frame pointer
+ *      +--- enter <--+
+ */
+struct walk {
+	const struct unwind_source *source;
+	struct unwind_frame *frames;
+	struct arch_registers now;
+	bool is_caller; /* found by its return address: looked up by rip - 1 */
+	bool has_module;
+	struct unwind_module module; /* of `now`, if has_module */
+	struct cfi_frame full;
+	size_t full_frame;
+	struct unwind_result result;
+};
+
+enum { CONTINUE = -1 }; /* else an enum unwind_cause ends the walk */
+
+static const struct unwind_row *row_at(const struct unwind_module *module, uint64_t address)
+{
+	return module->table ? unwind_table_row(module->table, address) : NULL;
+}
+
+static bool in_text(const struct unwind_module *module, uint64_t pc)
+{
+	return module->table && pc - module->bias - module->table->base < module->table->text_size;
+}
+
+/* Writes the frame of `now`. The last frame's module is tried first: most
+ * calls stay in their module. */
+static struct unwind_frame *locate(struct walk *walk)
+{
+	uint64_t pc = walk->now.rip - walk->is_caller;
+	struct unwind_frame *frame = &walk->frames[walk->result.count++];
+	if (!walk->has_module || !in_text(&walk->module, pc))
+		walk->has_module = walk->source->module_at(walk->source->context, pc, &walk->module) == 0;
+	*frame = (struct unwind_frame){
+		.pc = pc,
+		.address = walk->has_module ? pc - walk->module.bias : pc,
+		.rsp = walk->now.rsp,
+		.rbp = walk->now.rbp,
+		.module = walk->has_module ? walk->module.id : UINT32_MAX,
+	};
+	return frame;
+}
+
+static int unreadable(struct walk *walk, uint64_t address)
+{
+	walk->result.unreadable = address;
+	return UNWIND_UNREADABLE;
+}
+
+static int root(const struct walk *walk)
+{
+	return walk->result.used_frame_pointer ? UNWIND_ROOT_FRAME_POINTER : UNWIND_ROOT;
+}
+
+/* Makes the caller the present frame. From a signal frame the stack may go
+ * anywhere (an alternate stack); else it must grow, which ends every loop. */
+static int enter(struct walk *walk, const struct arch_registers *caller, bool was_signal)
+{
+	if (!was_signal && caller->rsp <= walk->now.rsp)
+		return UNWIND_NO_PROGRESS;
+	walk->now = *caller;
+	walk->is_caller = !was_signal;
+	return caller->rip == 0 ? root(walk) : CONTINUE;
+}
+
+/* --- where there is no rule --- */
+
+static bool is_known_code(const struct walk *walk, uint64_t pc)
+{
+	struct unwind_module module;
+	return walk->source->module_at(walk->source->context, pc, &module) == 0;
+}
+
+/* Code without a rule, such as assembler, on its way in or out: the word at rsp
+ * is its return address if a direct call in front of that goes to just before
+ * the pc. */
+static bool step_by_call_site(const struct walk *walk, struct arch_registers *registers)
+{
+	enum { SMALL_FUNCTION_BYTES = 4096 };
+	uint64_t return_address;
+	uint64_t target;
+	if (walk->is_caller || walk->source->read(walk->source->context, registers->rsp, &return_address) != 0 ||
+	    arch_call_before(walk->source, return_address, &target) != ARCH_CALL || target == 0 ||
+	    registers->rip - target >= SMALL_FUNCTION_BYTES || !is_known_code(walk, return_address - 1))
+		return false;
+	registers->rip = return_address;
+	registers->rsp += sizeof(return_address);
+	return true;
+}
+
+static bool step_by_frame_pointer(const struct walk *walk, struct arch_registers *registers)
+{
+	struct arch_registers caller = *registers;
+	uint64_t target;
+	if (!arch_frame_pointer_step(walk->source, &caller) || !is_known_code(walk, caller.rip - 1) ||
+	    arch_call_before(walk->source, caller.rip, &target) == ARCH_NO_CALL)
+		return false;
+	*registers = caller;
+	return true;
+}
+
+static int step_no_rule(struct walk *walk)
+{
+	struct arch_registers caller = walk->now;
+	if (arch_is_sigreturn(walk->source, walk->now.rip)) {
+		const struct unwind_row row = { .kind = UNWIND_SIGNAL };
+		uint64_t address;
+		if (!arch_step(&row, walk->source, &caller, &address))
+			return unreadable(walk, address);
+		return enter(walk, &caller, true);
+	}
+	/* The ABI marks the deepest frame by rbp = 0. */
+	if (walk->is_caller && walk->has_module && walk->now.rbp == 0)
+		return root(walk);
+	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
+		walk->result.used_frame_pointer = true;
+		return enter(walk, &caller, false);
+	}
+	if (!walk->has_module)
+		return UNWIND_NO_MODULE;
+	return walk->module.table && walk->module.table->row_count ? UNWIND_NO_RULE_AT_PC : UNWIND_NO_TABLE;
+}
+
+/* --- the slow path --- */
+
+static void set_three_registers(struct cfi_frame *frame, uint64_t rip, uint64_t rsp, uint64_t rbp)
+{
+	frame->registers.value[UNWIND_RIP_REGISTER] = rip;
+	frame->registers.value[UNWIND_RSP_REGISTER] = rsp;
+	frame->registers.value[UNWIND_RBP_REGISTER] = rbp;
+	frame->known |= 1u << UNWIND_RIP_REGISTER | 1u << UNWIND_RSP_REGISTER | 1u << UNWIND_RBP_REGISTER;
+}
+
+/* All registers of the caller of walk->full, a frame that the fast path has
+ * passed already. What cannot be found out becomes unknown. */
+static bool step_all_registers(struct walk *walk, const struct unwind_frame *frame)
+{
+	struct cfi_frame *full = &walk->full;
+	struct unwind_module module;
+	const struct unwind_row *row = NULL;
+	uint64_t ucontext = frame->rsp;
+	if (walk->source->module_at(walk->source->context, frame->pc, &module) == 0)
+		row = row_at(&module, frame->address);
+	bool has_rule = row && row->kind != UNWIND_NO_RULE;
+	bool is_signal = has_rule ? row->kind == UNWIND_SIGNAL
+				  : arch_is_sigreturn(walk->source, full->registers.value[UNWIND_RIP_REGISTER]);
+	if (is_signal) {
+		ucontext += has_rule ? (uint64_t)row->cfa * sizeof(uint64_t) : 0;
+		bool read = arch_read_ucontext(walk->source, ucontext, &full->registers, &full->unreadable);
+		full->known = read ? CFI_ALL_REGISTERS : 0;
+	} else if (!has_rule || cfi_step(module.table, module.bias, frame->pc, walk->source, full) != CFI_OK) {
+		full->known = 0;
+	}
+	return is_signal;
+}
+
+/* Brings walk->full up to the frame of `now`. */
+static void catch_up(struct walk *walk)
+{
+	for (; walk->full_frame + 1 < walk->result.count; walk->full_frame++) {
+		const struct unwind_frame *frame = &walk->frames[walk->full_frame];
+		bool was_signal = step_all_registers(walk, frame);
+		const struct unwind_frame *next = frame + 1;
+		set_three_registers(&walk->full, next->pc + !was_signal, next->rsp, next->rbp);
+	}
+	set_three_registers(&walk->full, walk->now.rip, walk->now.rsp, walk->now.rbp);
+}
+
+static enum cfi_status step_by_cfi(const struct walk *walk, struct cfi_frame *frame)
+{
+	const struct unwind_frame *last = &walk->frames[walk->result.count - 1];
+	return cfi_step(walk->module.table, walk->module.bias, last->pc, walk->source, frame);
+}
+
+static bool is_known(const struct cfi_frame *frame, unsigned number)
+{
+	return frame->known >> number & 1;
+}
+
+static int step_slow(struct walk *walk)
+{
+	/* Often the three registers do (an odd offset, rbp saved far away). */
+	struct cfi_frame frame = { 0 };
+	set_three_registers(&frame, walk->now.rip, walk->now.rsp, walk->now.rbp);
+	enum cfi_status status = step_by_cfi(walk, &frame);
+	if (status == CFI_UNKNOWN || (status == CFI_OK && !is_known(&frame, UNWIND_RBP_REGISTER))) {
+		catch_up(walk);
+		frame = walk->full;
+		status = step_by_cfi(walk, &frame);
+		if (status == CFI_OK) {
+			walk->full = frame;
+			walk->full_frame++;
+		}
+	}
+	if (status == CFI_ROOT)
+		return root(walk);
+	if (status == CFI_UNREADABLE)
+		return unreadable(walk, frame.unreadable);
+	if (status != CFI_OK || !is_known(&frame, UNWIND_RBP_REGISTER))
+		return UNWIND_BAD_RULE;
+	const struct arch_registers caller = {
+		.rip = frame.registers.value[UNWIND_RIP_REGISTER],
+		.rsp = frame.registers.value[UNWIND_RSP_REGISTER],
+		.rbp = frame.registers.value[UNWIND_RBP_REGISTER],
+	};
+	return enter(walk, &caller, frame.is_signal);
+}
+
+/* --- the loop --- */
+
+static int step(struct walk *walk, const struct unwind_frame *frame)
+{
+	const struct unwind_row *row = walk->has_module ? row_at(&walk->module, frame->address) : NULL;
+	if (!row || row->kind == UNWIND_NO_RULE)
+		return step_no_rule(walk);
+	if (row->kind == UNWIND_END)
+		return root(walk);
+	if (row->kind == UNWIND_SLOW)
+		return step_slow(walk);
+	struct arch_registers caller = walk->now;
+	uint64_t address;
+	if (!arch_step(row, walk->source, &caller, &address))
+		return unreadable(walk, address);
+	return enter(walk, &caller, row->kind == UNWIND_SIGNAL);
+}
+
+struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
+				 struct unwind_frame *frames, size_t limit)
+{
+	struct walk walk = {
+		.source = source,
+		.frames = frames,
+		.now = {
+			.rip = registers->value[UNWIND_RIP_REGISTER],
+			.rsp = registers->value[UNWIND_RSP_REGISTER],
+			.rbp = registers->value[UNWIND_RBP_REGISTER],
+		},
+		.full = { .registers = *registers, .known = CFI_ALL_REGISTERS },
+	};
+	int cause = UNWIND_DEPTH;
+	while (walk.result.count < limit) {
+		const struct unwind_frame *frame = locate(&walk);
+		if (walk.is_caller && source->joins && source->joins(source->context, frame)) {
+			walk.result.joined = true;
+			break;
+		}
+		cause = step(&walk, frame);
+		if (cause != CONTINUE)
+			break;
+		cause = UNWIND_DEPTH;
+	}
+	walk.result.cause = (enum unwind_cause)cause;
+	return walk.result;
+}
