@@ -27,7 +27,7 @@ setup:
 
 # The programs that users want, without the tests, where meson finds what it needs.
 $(BUILD)/build.ninja: | setup
-	@$(MESON) setup --prefix=$(PREFIX) -Dtests=false $(BUILD) >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@$(MESON) setup --prefix=$(PREFIX) -Dtests=false $(BUILD) >/dev/null || { tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
 demo: all
 	@tools/demo $(BUILD)
