@@ -64,32 +64,32 @@ static void print_text(FILE *out, const char *heading, const struct view *a, con
 static void print_table(FILE *out, const char *heading, const struct view *a, const struct view *b,
 			const struct diff_list *list, const struct render_options *options)
 {
-	struct table table;
+	struct sheet sheet;
 	size_t shown = 0;
-	table_open(&table, out, heading, b,
+	sheet_open(&sheet, out, heading, b,
 		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant", options);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))
 			continue;
 		shown++;
-		table_row(&table);
-		if (!table.json) {
-			table_text(&table, "profile", heading);
-			table_text(&table, "resource", profile_string(a->profile, a->resource->name));
+		sheet_row(&sheet);
+		if (!sheet.json) {
+			sheet_text(&sheet, "profile", heading);
+			sheet_text(&sheet, "resource", profile_string(a->profile, a->resource->name));
 		}
-		table_text(&table, "path", entry->path);
-		table_number(&table, "fraction_a", entry->fraction_a);
-		table_number(&table, "fraction_b", entry->fraction_b);
-		table_count(&table, "hits_a", entry->hits_a);
-		table_count(&table, "hits_b", entry->hits_b);
-		table_number(&table, "gticks_a", entry->gticks_a);
-		table_number(&table, "gticks_b", entry->gticks_b);
-		table_number(&table, "z", entry->z);
-		table_flag(&table, "significant", entry->significant);
-		table_row_end(&table);
+		sheet_text(&sheet, "path", entry->path);
+		sheet_number(&sheet, "fraction_a", entry->fraction_a);
+		sheet_number(&sheet, "fraction_b", entry->fraction_b);
+		sheet_count(&sheet, "hits_a", entry->hits_a);
+		sheet_count(&sheet, "hits_b", entry->hits_b);
+		sheet_number(&sheet, "gticks_a", entry->gticks_a);
+		sheet_number(&sheet, "gticks_b", entry->gticks_b);
+		sheet_number(&sheet, "z", entry->z);
+		sheet_flag(&sheet, "significant", entry->significant);
+		sheet_row_end(&sheet);
 	}
-	table_close(&table, list->count - shown);
+	sheet_close(&sheet, list->count - shown);
 }
 
 void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,

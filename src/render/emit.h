@@ -1,7 +1,7 @@
 /*
  * What the renderers of this folder share.
  *
- * JSON and CSV come from one `struct table`: a renderer opens it, adds rows of
+ * JSON and CSV come from one `struct sheet`: a renderer opens it, adds rows of
  * named fields and closes it, and does not care which of the two it writes. In
  * CSV a row's fields must follow the order of the header given at the opening.
  */
@@ -10,7 +10,7 @@
 
 #include "render/render.h"
 
-struct table {
+struct sheet {
 	FILE *out;
 	bool json;
 	size_t rows;
@@ -18,18 +18,18 @@ struct table {
 };
 
 /* JSON: {"profile": heading, "resource": ..., ..., "entries": [ ; CSV: the header. */
-void table_open(struct table *table, FILE *out, const char *heading, const struct view *view, const char *csv_header,
+void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
 		const struct render_options *options);
-void table_row(struct table *table);
-void table_text(struct table *table, const char *name, const char *text);
-void table_count(struct table *table, const char *name, uint64_t count);
-void table_number(struct table *table, const char *name, double number);
-void table_flag(struct table *table, const char *name, bool flag);
+void sheet_row(struct sheet *sheet);
+void sheet_text(struct sheet *sheet, const char *name, const char *text);
+void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
+void sheet_number(struct sheet *sheet, const char *name, double number);
+void sheet_flag(struct sheet *sheet, const char *name, bool flag);
 /* A JSON array; in CSV one field, the names joined by ';'. */
-void table_path(struct table *table, const char *name, const struct view *view, const uint32_t *labels, size_t length);
-void table_row_end(struct table *table);
+void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length);
+void sheet_row_end(struct sheet *sheet);
 /* `left_out`: entries that threshold or limit kept back. */
-void table_close(struct table *table, size_t left_out);
+void sheet_close(struct sheet *sheet, size_t left_out);
 
 /* "text", quoted and escaped; broken UTF-8 becomes U+FFFD. */
 void json_string(FILE *out, const char *text);
@@ -65,14 +65,14 @@ void paint_on(FILE *out, enum paint paint, const struct render_options *options)
 void paint_off(FILE *out, const struct render_options *options);
 
 /* A source file's lines, if it is found (source.c). */
-struct source {
+struct source_text {
 	char *bytes;        /* owned */
 	const char **lines; /* owned; lines[i] is line i + 1, NUL-terminated */
 	size_t count;
 };
 /* Returns 0, ERROR_NOT_FOUND or ERROR_MEMORY. `directory` may be NULL: where
  * the recorded program ran. */
-int source_open(struct source *source, const char *path, const char *directory);
-void source_release(struct source *source);
+int source_text_open(struct source_text *source, const char *path, const char *directory);
+void source_text_release(struct source_text *source);
 
 #endif

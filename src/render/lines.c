@@ -29,7 +29,7 @@ static void print_line(FILE *out, const struct line_list *lines, const struct li
 }
 
 /* The entries of one file, [first, end), with the text of the lines around them. */
-static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end, const struct source *source)
+static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end, const struct source_text *source)
 {
 	uint32_t next = 1; /* the next line number to print */
 	for (size_t i = first; i < end; i++) {
@@ -78,16 +78,16 @@ static size_t print_text(FILE *out, const char *function, const struct view *vie
 	size_t absent = 0;
 	for (size_t first = 0, end; first < lines->count; first = end) {
 		const char *path = profile_string(view->profile, lines->entries[first].file);
-		struct source source = { 0 };
+		struct source_text source = { 0 };
 		end = file_end(lines, first);
 		render_safe_text(out, function);
 		fputs(" in ", out);
 		render_safe_text(out, path[0] ? path : "an unknown source file");
 		fputs(":\n", out);
-		if (path[0] && source_open(&source, path, profile_note(view->profile, "directory")) < 0)
+		if (path[0] && source_text_open(&source, path, profile_note(view->profile, "directory")) < 0)
 			note_missing(path, absent++, missing, missing_bytes);
 		print_file(out, lines, first, end, &source);
-		source_release(&source);
+		source_text_release(&source);
 	}
 	return absent;
 }
@@ -95,24 +95,24 @@ static size_t print_text(FILE *out, const char *function, const struct view *vie
 static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
 			const struct render_options *options)
 {
-	struct table table;
-	table_open(&table, out, "Source Line Profile", view,
+	struct sheet sheet;
+	sheet_open(&sheet, out, "Source Line Profile", view,
 		   "resource,function,file,line,body_fraction,total_fraction,body_hits,total_hits", options);
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct line_entry *entry = &lines->entries[i];
-		table_row(&table);
-		if (!table.json)
-			table_text(&table, "resource", profile_string(view->profile, view->resource->name));
-		table_text(&table, "function", function);
-		table_text(&table, "file", profile_string(view->profile, entry->file));
-		table_count(&table, "line", entry->line);
-		table_number(&table, "body_fraction", fraction_of(entry->body, lines->total));
-		table_number(&table, "total_fraction", fraction_of(entry->total, lines->total));
-		table_count(&table, "body_hits", entry->body);
-		table_count(&table, "total_hits", entry->total);
-		table_row_end(&table);
+		sheet_row(&sheet);
+		if (!sheet.json)
+			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
+		sheet_text(&sheet, "function", function);
+		sheet_text(&sheet, "file", profile_string(view->profile, entry->file));
+		sheet_count(&sheet, "line", entry->line);
+		sheet_number(&sheet, "body_fraction", fraction_of(entry->body, lines->total));
+		sheet_number(&sheet, "total_fraction", fraction_of(entry->total, lines->total));
+		sheet_count(&sheet, "body_hits", entry->body);
+		sheet_count(&sheet, "total_hits", entry->total);
+		sheet_row_end(&sheet);
 	}
-	table_close(&table, 0);
+	sheet_close(&sheet, 0);
 }
 
 size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,

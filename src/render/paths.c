@@ -49,21 +49,21 @@ static void print_table(FILE *out, const char *heading, const struct view *view,
 			const struct render_options *options)
 {
 	const char *resource = profile_string(view->profile, view->resource->name);
-	struct table table;
-	table_open(&table, out, heading, view, "resource,path,fraction,error,hits", options);
+	struct sheet sheet;
+	sheet_open(&sheet, out, heading, view, "resource,path,fraction,error,hits", options);
 	size_t shown = shown_entries(count_reaching(view, list, options->threshold), options);
 	for (size_t i = 0; i < shown; i++) {
 		const struct path_entry *entry = &list->entries[i];
-		table_row(&table);
-		if (!table.json)
-			table_text(&table, "resource", resource);
-		table_path(&table, "path", view, list->labels + entry->first, entry->length);
-		table_number(&table, "fraction", fraction_of(entry->hits, view->total));
-		table_number(&table, "error", analyze_error(entry->hits, view->total, view->samples));
-		table_count(&table, "hits", entry->hits);
-		table_row_end(&table);
+		sheet_row(&sheet);
+		if (!sheet.json)
+			sheet_text(&sheet, "resource", resource);
+		sheet_path(&sheet, "path", view, list->labels + entry->first, entry->length);
+		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
+		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->samples));
+		sheet_count(&sheet, "hits", entry->hits);
+		sheet_row_end(&sheet);
 	}
-	table_close(&table, list->count - shown);
+	sheet_close(&sheet, list->count - shown);
 }
 
 void render_names(FILE *out, const char *heading, const struct view *view, const struct path_list *list,

@@ -48,7 +48,7 @@ static int read_all(int fd, char **bytes, size_t *size)
 }
 
 /* Cuts the bytes into lines in place. */
-static int split(struct source *source, size_t size)
+static int split(struct source_text *source, size_t size)
 {
 	size_t capacity = 0;
 	char *next = source->bytes, *end = source->bytes + size;
@@ -66,9 +66,9 @@ static int split(struct source *source, size_t size)
 	return 0;
 }
 
-int source_open(struct source *source, const char *path, const char *directory)
+int source_text_open(struct source_text *source, const char *path, const char *directory)
 {
-	*source = (struct source){ 0 };
+	*source = (struct source_text){ 0 };
 	int fd = path[0] ? open_somewhere(path, directory) : -1;
 	if (fd < 0)
 		return ERROR_NOT_FOUND;
@@ -78,13 +78,13 @@ int source_open(struct source *source, const char *path, const char *directory)
 	if (result == 0)
 		result = split(source, size);
 	if (result < 0)
-		source_release(source);
+		source_text_release(source);
 	return result;
 }
 
-void source_release(struct source *source)
+void source_text_release(struct source_text *source)
 {
 	free(source->bytes);
 	free(source->lines);
-	*source = (struct source){ 0 };
+	*source = (struct source_text){ 0 };
 }

@@ -137,7 +137,7 @@ struct tree_printer {
 	FILE *out;
 	const struct view *view;
 	const struct render_options *options;
-	struct table table;
+	struct sheet sheet;
 };
 
 static void print_text_node(void *context, uint32_t node, uint32_t depth)
@@ -157,17 +157,17 @@ static void print_table_node(void *context, uint32_t node, uint32_t depth)
 {
 	struct tree_printer *printer = context;
 	const struct view *view = printer->view;
-	struct table *table = &printer->table;
-	table_row(table);
-	if (!table->json)
-		table_text(table, "resource", profile_string(view->profile, view->resource->name));
-	table_count(table, "depth", depth);
-	table_text(table, "name", view->labels[view->label[node]].text);
-	table_number(table, "fraction", fraction_of(view->weight[node], view->total));
-	table_number(table, "error", analyze_error(view->weight[node], view->total, view->samples));
-	table_count(table, "hits", view->weight[node]);
-	table_count(table, "own_hits", view->hits[node]);
-	table_row_end(table);
+	struct sheet *sheet = &printer->sheet;
+	sheet_row(sheet);
+	if (!sheet->json)
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	sheet_count(sheet, "depth", depth);
+	sheet_text(sheet, "name", view->labels[view->label[node]].text);
+	sheet_number(sheet, "fraction", fraction_of(view->weight[node], view->total));
+	sheet_number(sheet, "error", analyze_error(view->weight[node], view->total, view->samples));
+	sheet_count(sheet, "hits", view->weight[node]);
+	sheet_count(sheet, "own_hits", view->hits[node]);
+	sheet_row_end(sheet);
 }
 
 static void print_all(struct tree_printer *printer, struct walk *walk)
@@ -177,10 +177,10 @@ static void print_all(struct tree_printer *printer, struct walk *walk)
 	choose(walk, options->limit);
 	size_t shown = shown_entries(walk->reaching, options);
 	if (options->format != RENDER_TEXT) {
-		table_open(&printer->table, printer->out, heading, walk->view,
+		sheet_open(&printer->sheet, printer->out, heading, walk->view,
 			   "resource,depth,name,fraction,error,hits,own_hits", options);
 		walk_kept(walk, print_table_node, printer);
-		table_close(&printer->table, walk->with_hits - shown);
+		sheet_close(&printer->sheet, walk->with_hits - shown);
 		return;
 	}
 	char format[96];

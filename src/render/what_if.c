@@ -39,21 +39,21 @@ static void print_text(FILE *out, const struct view *view, const struct what_if 
 static void print_table(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
 			const struct what_if_result *result, const struct render_options *options)
 {
-	struct table table;
-	table_open(&table, out, "What-If Prediction", view, "resource,path,factor,fraction,hits,predicted_total",
+	struct sheet sheet;
+	sheet_open(&sheet, out, "What-If Prediction", view, "resource,path,factor,fraction,hits,predicted_total",
 		   options);
 	for (size_t i = 0; i < count; i++) {
-		table_row(&table);
-		if (!table.json)
-			table_text(&table, "resource", profile_string(view->profile, view->resource->name));
-		table_path(&table, "path", view, paths[i].labels, paths[i].length);
-		table_number(&table, "factor", paths[i].factor);
-		table_number(&table, "fraction", fraction_of(result->affected[i], view->total));
-		table_count(&table, "hits", result->affected[i]);
-		table_number(&table, "predicted_total", result->predicted);
-		table_row_end(&table);
+		sheet_row(&sheet);
+		if (!sheet.json)
+			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
+		sheet_path(&sheet, "path", view, paths[i].labels, paths[i].length);
+		sheet_number(&sheet, "factor", paths[i].factor);
+		sheet_number(&sheet, "fraction", fraction_of(result->affected[i], view->total));
+		sheet_count(&sheet, "hits", result->affected[i]);
+		sheet_number(&sheet, "predicted_total", result->predicted);
+		sheet_row_end(&sheet);
 	}
-	table_close(&table, 0);
+	sheet_close(&sheet, 0);
 }
 
 void render_what_if(FILE *out, const struct view *view, const struct what_if *paths, size_t count,

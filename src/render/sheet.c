@@ -71,87 +71,87 @@ static void json_heading(FILE *out, const char *heading, const struct view *view
 	fputs(", \"entries\": [", out);
 }
 
-void table_open(struct table *table, FILE *out, const char *heading, const struct view *view, const char *csv_header,
+void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
 		const struct render_options *options)
 {
-	*table = (struct table){ .out = out, .json = options->format == RENDER_JSON };
-	if (table->json)
+	*sheet = (struct sheet){ .out = out, .json = options->format == RENDER_JSON };
+	if (sheet->json)
 		json_heading(out, heading, view);
 	else if (!options->no_header)
 		fprintf(out, "%s\n", csv_header);
 }
 
-void table_row(struct table *table)
+void sheet_row(struct sheet *sheet)
 {
-	if (table->json)
-		fputs(table->rows ? ",\n  {" : "\n  {", table->out);
-	table->rows++;
-	table->fields = 0;
+	if (sheet->json)
+		fputs(sheet->rows ? ",\n  {" : "\n  {", sheet->out);
+	sheet->rows++;
+	sheet->fields = 0;
 }
 
-static void field(struct table *table, const char *name)
+static void field(struct sheet *sheet, const char *name)
 {
-	if (table->fields++ > 0)
-		fputs(table->json ? ", " : ",", table->out);
-	if (table->json)
-		fprintf(table->out, "\"%s\": ", name);
+	if (sheet->fields++ > 0)
+		fputs(sheet->json ? ", " : ",", sheet->out);
+	if (sheet->json)
+		fprintf(sheet->out, "\"%s\": ", name);
 }
 
-void table_text(struct table *table, const char *name, const char *text)
+void sheet_text(struct sheet *sheet, const char *name, const char *text)
 {
-	field(table, name);
-	if (table->json) {
-		json_string(table->out, text);
+	field(sheet, name);
+	if (sheet->json) {
+		json_string(sheet->out, text);
 		return;
 	}
-	fputc('"', table->out);
-	csv_inside(table->out, text);
-	fputc('"', table->out);
+	fputc('"', sheet->out);
+	csv_inside(sheet->out, text);
+	fputc('"', sheet->out);
 }
 
-void table_count(struct table *table, const char *name, uint64_t count)
+void sheet_count(struct sheet *sheet, const char *name, uint64_t count)
 {
-	field(table, name);
-	fprintf(table->out, "%" PRIu64, count);
+	field(sheet, name);
+	fprintf(sheet->out, "%" PRIu64, count);
 }
 
-void table_number(struct table *table, const char *name, double number)
+void sheet_number(struct sheet *sheet, const char *name, double number)
 {
-	field(table, name);
-	json_number(table->out, number);
+	field(sheet, name);
+	json_number(sheet->out, number);
 }
 
-void table_flag(struct table *table, const char *name, bool flag)
+void sheet_flag(struct sheet *sheet, const char *name, bool flag)
 {
-	field(table, name);
-	fputs(flag ? "true" : "false", table->out);
+	field(sheet, name);
+	fputs(flag ? "true" : "false", sheet->out);
 }
 
-void table_path(struct table *table, const char *name, const struct view *view, const uint32_t *labels, size_t length)
+void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length)
 {
-	field(table, name);
-	fputc(table->json ? '[' : '"', table->out);
+	field(sheet, name);
+	fputc(sheet->json ? '[' : '"', sheet->out);
 	for (size_t i = 0; i < length; i++) {
 		const char *text = view->labels[labels[i]].text;
 		if (i > 0)
-			fputs(table->json ? ", " : ";", table->out);
-		if (table->json)
-			json_string(table->out, text);
+			fputs(sheet->json ? ", " : ";", sheet->out);
+		if (sheet->json)
+			json_string(sheet->out, text);
 		else
-			csv_inside(table->out, text);
+			csv_inside(sheet->out, text);
 	}
-	fputc(table->json ? ']' : '"', table->out);
+	fputc(sheet->json ? ']' : '"', sheet->out);
 }
 
-void table_row_end(struct table *table)
+void sheet_row_end(struct sheet *sheet)
 {
-	fputs(table->json ? "}" : "\n", table->out);
+	fputs(sheet->json ? "}" : "\n", sheet->out);
 }
 
-void table_close(struct table *table, size_t left_out)
+void sheet_close(struct sheet *sheet, size_t left_out)
 {
-	if (table->json)
-		fprintf(table->out, "%s], \"left_out\": %zu}\n", table->rows ? "\n" : "", left_out);
+	if (sheet->json)
+		fprintf(sheet->out, "%s], \"left_out\": %zu}\n", sheet->rows ? "\n" : "", left_out);
 }
 
 void render_separate(FILE *out, enum render_format format, size_t index, size_t count)

@@ -1,0 +1,19 @@
+/* The table of commands. */
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/rows.h"
+
+const struct command *const commands[] = {
+	&command_report, &command_explore,    &command_whatif, &command_diff, &command_info,
+	&command_import, &command_export,     &command_help,   &command_man,  &command_completion,
+	NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}

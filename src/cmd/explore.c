@@ -1,0 +1,49 @@
+#include "explore/explore.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/message.h"
+#include "cmd/rows.h"
+
+static int run(struct invocation *invocation)
+{
+	struct stat status;
+	struct error error = { 0 };
+	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
+	struct explore_options options = {
+		.file = invocation->profile_path,
+		.file_bytes = is_file ? (uint64_t)status.st_size : 0,
+		.in = stdin,
+		.out = stdout,
+		.err = stderr,
+		.interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.colour = wants_colour(),
+	};
+	int result = explore_run(invocation->profile, &options, &error);
+	if (result < 0)
+		return failure_of(invocation, &error);
+	return result == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const char *const usage[] = { "[FILE]", NULL };
+
+static const struct command_option options[] = { { 0 } };
+
+static const struct command_example examples[] = {
+	{ "cpprof explore", "ask question after question; 'help' lists the commands" },
+	{ "echo 'down main' | cpprof explore run.data", "the same from a script" },
+	{ 0 },
+};
+
+const struct command command_explore = {
+	.name = "explore",
+	.task = TASK_READ,
+	.summary = "look around in a profile, question by question",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = NEEDS_PROFILE,
+	.run = run,
+};

@@ -1,0 +1,91 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/formats.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+#include "cmd/text_output.h"
+#include "cmd/view_options.h"
+#include "explore/selection.h"
+
+enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT };
+
+/* The resource asked for; else the first, with a word about the others. */
+static int choose_resource(const struct invocation *invocation, uint32_t *resource, struct error *error)
+{
+	const struct profile *profile = invocation->profile;
+	const char *name = option_value(invocation, OPTION_RESOURCE);
+	if (name)
+		return selection_resource(profile, name, resource, error);
+	if (profile->resource_count == 0)
+		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+	*resource = 0;
+	char others[256] = "";
+	for (size_t i = 1; i < profile->resource_count; i++) {
+		size_t used = strlen(others);
+		snprintf(others + used, sizeof(others) - used, "%s%s", used ? ", " : "",
+			 profile_string(profile, profile->resources[i].name));
+	}
+	if (others[0])
+		notice(invocation, "this is '%s'; with -r there is also: %s",
+		       profile_string(profile, profile->resources[0].name), others);
+	return 0;
+}
+
+static int export(const struct invocation *invocation, const struct convert_format *format, struct error *error)
+{
+	struct text_output output;
+	struct convert_selection selection = {
+		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
+		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
+	};
+	int result = choose_resource(invocation, &selection.resource, error);
+	if (result == 0)
+		result = text_output_open(&output, option_value(invocation, OPTION_OUTPUT), error);
+	if (result < 0)
+		return result;
+	result = format->export(invocation->profile, &selection, output.stream, error);
+	if (result < 0) {
+		/* A stream that cannot be written is told of at the end. */
+		bool output_failed = output.stream == stdout && ferror(stdout);
+		text_output_discard(&output);
+		return output_failed ? 0 : result;
+	}
+	return text_output_commit(&output, error);
+}
+
+static int run(struct invocation *invocation)
+{
+	struct error error = { 0 };
+	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
+	if (!format)
+		return EXIT_WORDS;
+	return export(invocation, format, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+static const char *const usage[] = { "[--format FORMAT] [-r RES] [-o FILE] [FILE]", NULL };
+
+static const struct command_option options[] = {
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What to write: folded (lines such as 'main;f;g 12')", "folded" },
+	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
+	ROWS_FRAMES,
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof export --format folded | flamegraph.pl > flame.svg", "draw a flame graph" },
+	{ "cpprof export -r page-faults -o faults.txt run.data", "one resource of several" },
+	{ 0 },
+};
+
+const struct command command_export = {
+	.name = "export",
+	.task = TASK_EXCHANGE,
+	.summary = "write a profile in another tool's format",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = NEEDS_PROFILE,
+	.run = run,
+};

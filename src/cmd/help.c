@@ -1,0 +1,126 @@
+#include "cmd/help.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+
+enum { OPTION_COLUMN = 26, LINE_WIDTH = 80 };
+
+/* Words of `text`, broken into lines that start at `column`. */
+static void print_wrapped(FILE *out, const char *text, size_t column)
+{
+	size_t at = column;
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		if (at > column && at + 1 + length > LINE_WIDTH) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		} else if (at > column) {
+			fputc(' ', out);
+			at++;
+		}
+		fwrite(text, 1, length, out);
+		at += length;
+		text += length;
+		text += strspn(text, " ");
+	}
+}
+
+static void print_option(FILE *out, const struct command_option *option)
+{
+	char left[64], right[320];
+	char letter[4] = "  ";
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c", option->letter);
+	snprintf(left, sizeof(left), "  %s%s --%s%s%s", letter, option->letter ? "," : " ", option->name,
+		 option->value ? " " : "", option->value ? option->value : "");
+	snprintf(right, sizeof(right), "%s%s%s%s", option->help, option->standard ? " [" : "",
+		 option->standard ? option->standard : "", option->standard ? "]" : "");
+	fputs(left, out);
+	if (strlen(left) + 2 > OPTION_COLUMN)
+		fprintf(out, "\n%*s", OPTION_COLUMN, "");
+	else
+		fprintf(out, "%*s", OPTION_COLUMN - (int)strlen(left), "");
+	print_wrapped(out, right, OPTION_COLUMN);
+	fputc('\n', out);
+}
+
+void help_print_command(FILE *out, const struct command *command)
+{
+	fprintf(out, "cpprof %s: %s\n\n", command->name, command->summary);
+	for (size_t i = 0; command->usage[i]; i++)
+		fprintf(out, "%s cpprof %s %s\n", i ? "      " : "usage:", command->name, command->usage[i]);
+	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show this" };
+	fputs("\noptions:\n", out);
+	for (const struct command_option *option = command->options; option->name; option++)
+		print_option(out, option);
+	print_option(out, &help_row);
+	if (command->examples[0].line)
+		fputs("\nexamples:\n", out);
+	for (const struct command_example *example = command->examples; example->line; example++)
+		fprintf(out, "  %s\n      %s\n", example->line, example->what);
+	fprintf(out, "\nThe manual: man cpprof-%s\n", command->name);
+}
+
+void help_print_overview(FILE *out)
+{
+	const char *task = "";
+	fputs("cpprof tells where a program spends its time, and any other resource whose use only\n"
+	      "grows, in terms of call paths.\n\n"
+	      "usage: cpprof COMMAND [OPTION]... [ARGUMENT]...\n",
+	      out);
+	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->needs & IS_HIDDEN)
+			continue;
+		if (strcmp(task, commands[i]->task) != 0)
+			fprintf(out, "\n%s\n", commands[i]->task);
+		task = commands[i]->task;
+		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+	}
+	fputs("\nexamples:\n", out);
+	for (size_t i = 0; commands[i]; i++) {
+		const struct command_example *example = commands[i]->examples;
+		if (!(commands[i]->needs & IS_HIDDEN) && example[0].line)
+			fprintf(out, "  %-42s %s\n", example[0].line, example[0].what);
+	}
+	fputs("\n'cpprof COMMAND --help' tells a command's options; 'cpprof --version' the version.\n", out);
+}
+
+static int run(struct invocation *invocation)
+{
+	if (invocation->argument_count == 0) {
+		help_print_overview(stdout);
+		return EXIT_DONE;
+	}
+	const char *name = invocation->arguments[0];
+	const struct command *command = command_find(name);
+	if (command) {
+		help_print_command(stdout, command);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->needs & IS_HIDDEN) && text_resembles(name, commands[i]->name))
+			return usage_error(invocation, "no command '%s' (did you mean '%s'?)", name,
+					   commands[i]->name);
+	return usage_error(invocation, "no command '%s'", name);
+}
+
+static const char *const usage[] = { "[COMMAND]", NULL };
+static const struct command_option options[] = { { 0 } };
+static const struct command_example examples[] = {
+	{ "cpprof help report", "what 'report' can do" },
+	{ 0 },
+};
+
+const struct command command_help = {
+	.name = "help",
+	.task = TASK_HELP,
+	.summary = "tell what the commands do",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.argument_max = 1,
+	.run = run,
+};

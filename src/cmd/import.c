@@ -1,0 +1,105 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/formats.h"
+#include "cmd/message.h"
+#include "cmd/profile_open.h"
+#include "cmd/progress.h"
+#include "cmd/rows.h"
+#include "profile_file/writer.h"
+#include "render/quality.h"
+
+enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT };
+
+static struct profile *read_input(const struct invocation *invocation, const struct convert_format *format,
+				  const char *path)
+{
+	bool is_standard = strcmp(path, "-") == 0;
+	struct error error = { 0 };
+	FILE *in = is_standard ? stdin : fopen(path, "re");
+	if (!in) {
+		error_set_errno(&error, "cannot read '%s'", path);
+		failure_of(invocation, &error);
+		return NULL;
+	}
+	char what[96];
+	snprintf(what, sizeof(what), "reading %s", path);
+	progress_begin(what);
+	struct profile *profile = format->import(in, is_standard ? "standard input" : path, &error);
+	progress_end();
+	if (!profile)
+		failure_of(invocation, &error);
+	if (!is_standard)
+		fclose(in);
+	return profile;
+}
+
+static int write_profile(struct writer *writer, const struct profile *profile, struct error *error)
+{
+	progress_begin("writing the profile");
+	int result = writer_finish(writer, profile, error);
+	if (result == 0)
+		result = writer_publish(writer, error);
+	progress_end();
+	return result;
+}
+
+static int import(const struct invocation *invocation, const struct convert_format *format, const char *input,
+		  const char *output)
+{
+	struct error error = { 0 };
+	/* Opened first: that it cannot be written is told before much is read. */
+	struct writer *writer = writer_open(output, &error);
+	if (!writer)
+		return failure_of(invocation, &error);
+	int status = EXIT_FAILED;
+	struct profile *profile = read_input(invocation, format, input);
+	if (profile && write_profile(writer, profile, &error) < 0) {
+		status = failure_of(invocation, &error);
+	} else if (profile) {
+		struct quality quality = quality_of(profile);
+		notice(invocation, "%" PRIu64 " samples, %zu call paths, %" PRIu64 " bytes written to %s",
+		       quality.samples, profile->node_count - 1, writer_size(writer), output);
+		status = EXIT_DONE;
+	}
+	profile_free(profile);
+	writer_free(writer);
+	return status;
+}
+
+static int run(struct invocation *invocation)
+{
+	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
+	if (!format)
+		return EXIT_WORDS;
+	const char *output = option_value(invocation, OPTION_OUTPUT);
+	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
+}
+
+static const char *const usage[] = { "[--format FORMAT] [-o FILE] INPUT|-", NULL };
+
+static const struct command_option options[] = {
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is: folded (lines such as 'main;f;g 12')", "folded" },
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
+	  PROFILE_FILE_DEFAULT },
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof import --format folded stacks.txt", "read what a flame graph is drawn from" },
+	{ "cpprof import -o run.data - < stacks.txt", "the same from standard input" },
+	{ 0 },
+};
+
+const struct command command_import = {
+	.name = "import",
+	.task = TASK_EXCHANGE,
+	.summary = "make a profile of another tool's file",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.argument_min = 1,
+	.argument_max = 1,
+	.run = run,
+};

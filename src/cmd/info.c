@@ -1,0 +1,42 @@
+#include <sys/stat.h>
+
+#include "cmd/message.h"
+#include "cmd/rows.h"
+#include "cmd/view_options.h"
+#include "render/render.h"
+
+static int run(struct invocation *invocation)
+{
+	struct view_request request;
+	struct error error = { 0 };
+	struct stat status;
+	if (view_request_init(&request, invocation, NULL, &error) < 0)
+		return failure_of(invocation, &error);
+	if (request.render.format == RENDER_CSV)
+		return usage_error(invocation, "a description is no table: --format text or json");
+	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
+	render_info(stdout, invocation->profile, invocation->profile_path, is_file ? (uint64_t)status.st_size : 0,
+		    &request.render);
+	return EXIT_DONE;
+}
+
+static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
+
+static const struct command_option options[] = { ROW_FORMAT("text or json"), { 0 } };
+
+static const struct command_example examples[] = {
+	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },
+	{ "cpprof info --format json run.data", "the same for a program" },
+	{ 0 },
+};
+
+const struct command command_info = {
+	.name = "info",
+	.task = TASK_READ,
+	.summary = "tell what was recorded, and how good it is",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = NEEDS_PROFILE,
+	.run = run,
+};

@@ -1,0 +1,6 @@
+#include "cmd/command.h"
+
+int main(int argc, char **argv)
+{
+	return dispatch(argc, argv);
+}

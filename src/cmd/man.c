@@ -1,0 +1,138 @@
+/*
+ * Manual pages. A template in docs/man/ holds the prose, in scdoc's language;
+ * lines such as @OPTIONS@ stand for what the command table knows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+
+/* Text in which scdoc's own marks are plain characters. */
+static void print_plain(const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("\\_*#[]<", *text))
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+static void print_synopsis(const struct command *command)
+{
+	for (size_t i = 0; command->usage[i]; i++) {
+		printf("%s*cpprof %s* ", i ? "\n" : "", command->name);
+		print_plain(command->usage[i]);
+		putchar('\n');
+	}
+}
+
+static void print_option(const struct command_option *option)
+{
+	putchar('*');
+	if (option->letter)
+		printf("-%c*, *", option->letter);
+	printf("--%s*", option->name);
+	if (option->value)
+		printf(" _%s_", option->value);
+	fputs("\n\t", stdout);
+	print_plain(option->help);
+	if (option->standard) {
+		fputs(". Default: ", stdout);
+		print_plain(option->standard);
+	}
+	fputs(".\n\n", stdout);
+}
+
+static void print_options(const struct command *command)
+{
+	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show a summary of all this" };
+	for (const struct command_option *option = command->options; option->name; option++)
+		print_option(option);
+	print_option(&help_row);
+}
+
+static void print_examples(const struct command *command)
+{
+	for (const struct command_example *example = command->examples; example->line; example++) {
+		putchar('*');
+		print_plain(example->line);
+		fputs("*\n\t", stdout);
+		print_plain(example->what);
+		fputs("\n\n", stdout);
+	}
+}
+
+static void print_summary(const struct command *command)
+{
+	printf("cpprof-%s - %s\n", command->name, command->summary);
+}
+
+static void print_commands(const struct command *command)
+{
+	(void)command;
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->needs & IS_HIDDEN))
+			printf("*cpprof-%s*(1)\n\t%s\n\n", commands[i]->name, commands[i]->summary);
+}
+
+static const struct {
+	const char *line;
+	void (*print)(const struct command *command);
+} marks[] = {
+	{ "@SUMMARY@\n", print_summary },   { "@SYNOPSIS@\n", print_synopsis }, { "@OPTIONS@\n", print_options },
+	{ "@EXAMPLES@\n", print_examples }, { "@COMMANDS@\n", print_commands },
+};
+
+static void print_line(const char *line, const struct command *command)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		if (strcmp(line, marks[i].line) == 0) {
+			marks[i].print(command);
+			return;
+		}
+	}
+	fputs(line, stdout);
+}
+
+/* man COMMAND TEMPLATE: the overview page's template names no command ("cpprof"). */
+static int run(struct invocation *invocation)
+{
+	const struct command *command = command_find(invocation->arguments[0]);
+	const char *path = invocation->arguments[1];
+	struct error error = { 0 };
+	if (!command && strcmp(invocation->arguments[0], "cpprof") != 0)
+		return usage_error(invocation, "no command '%s'", invocation->arguments[0]);
+	FILE *template = fopen(path, "re");
+	if (!template) {
+		error_set_errno(&error, "cannot read '%s'", path);
+		return failure_of(invocation, &error);
+	}
+	char *line = NULL;
+	size_t capacity = 0;
+	while (getline(&line, &capacity, template) > 0)
+		print_line(line, command);
+	bool failed = ferror(template);
+	free(line);
+	fclose(template);
+	return failed ? failure(invocation, "cannot read '%s'", path) : EXIT_DONE;
+}
+
+static const char *const usage[] = { "COMMAND TEMPLATE", NULL };
+static const struct command_option options[] = { { 0 } };
+static const struct command_example examples[] = { { 0 } };
+
+const struct command command_man = {
+	.name = "man",
+	.task = TASK_HELP,
+	.summary = "fill in a manual page's template",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = IS_HIDDEN,
+	.argument_min = 2,
+	.argument_max = 2,
+	.run = run,
+};

@@ -1,0 +1,25 @@
+/*
+ * What the user is told beside the results: one line each, on standard error,
+ * "cpprof COMMAND: ...". Names from files are made safe for a terminal.
+ */
+#ifndef CMD_MESSAGE_H
+#define CMD_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "cmd/command.h"
+
+/* Each returns the exit status that goes with it. `usage_error` adds where to
+ * look: "; try 'cpprof report --help'". */
+int failure(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int usage_error(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The one of the two that the error's code asks for. */
+int failure_of(const struct invocation *invocation, const struct error *error);
+
+void warning(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void notice(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Colour on standard output: a terminal, and no NO_COLOR (no-color.org). */
+bool wants_colour(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* The kinds of profile that are lists of paths: one row each, for `report` and
+ * `diff` alike. */
+#ifndef CMD_MODES_H
+#define CMD_MODES_H
+
+#include "analyze/analyses.h"
+#include "cmd/view_options.h"
+
+enum {
+	OPTION_FUNCTIONS = OPTION_OWN,
+	OPTION_BODY,
+	OPTION_DOWN,
+	OPTION_UP,
+	OPTION_MODE_END, /* ids from here on are free again */
+};
+
+struct mode {
+	int id;              /* the option that asks for it */
+	const char *heading; /* "Function Profile" */
+	bool has_root;       /* the option's value is a function */
+	bool is_bare;        /* its entries are single names */
+	/* root: label, only with has_root */
+	struct path_list *(*analyze)(const struct view *view, uint32_t root, struct error *error);
+};
+
+extern const struct mode modes[]; /* ended by a row without a heading */
+
+#define ROWS_MODES(standard)                                                                                            \
+	{ OPTION_FUNCTIONS, 'f', "functions", NULL, "Each function with what it calls", standard },                     \
+	{ OPTION_BODY, 'b', "body", NULL, "Each function without what it calls", NULL },                              \
+	{ OPTION_DOWN, 'd', "down", "FN", "The call paths that start at function FN, outermost first", NULL },        \
+	{ OPTION_UP, 'u', "up", "FN", "The call paths that end at function FN", NULL }
+
+const struct mode *mode_find(int option_id); /* NULL: that option is no mode */
+
+/* Runs it and writes the result. Returns 0 or a negative error. */
+int mode_report(const struct mode *mode, const struct view *view, uint32_t root, const struct render_options *render,
+		struct error *error);
+
+/* A list without entries, to be freed with path_list_free; NULL: out of memory. */
+struct path_list *path_list_empty(void);
+
+#endif

@@ -1,0 +1,105 @@
+#include "cmd/profile_open.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cmd/message.h"
+#include "cmd/progress.h"
+#include "profile_file/reader.h"
+#include "render/quality.h"
+#include "symbolize/symbolize.h"
+
+static const double WHOLE_PERCENT_EXPECTED = 99;
+
+static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
+{
+	if (error->code == ERROR_NOT_FOUND && strcmp(path, PROFILE_FILE_DEFAULT) == 0)
+		failure(invocation, "there is no '" PROFILE_FILE_DEFAULT "' here: run 'cpprof record COMMAND' first");
+	else if (error->code == ERROR_NOT_FOUND)
+		failure(invocation, "%s: run 'cpprof record COMMAND' first", error->message);
+	else if (error->code == ERROR_FORMAT)
+		failure(invocation, "%s: 'cpprof import' reads other tools' files", error->message);
+	else
+		failure_of(invocation, error);
+}
+
+/* The last moment that the profile tells of, in seconds since its start. */
+static double last_second(const struct profile *profile)
+{
+	uint64_t last_ns = profile->end_ns;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (profile->hits[i].time_ns > last_ns)
+			last_ns = profile->hits[i].time_ns;
+	return last_ns > profile->start_ns ? (double)(last_ns - profile->start_ns) / 1e9 : 0;
+}
+
+static void warn_of_losses(const struct invocation *invocation, const char *path, const struct profile *profile,
+			   const struct reader_report *report)
+{
+	if (!profile->ended)
+		warning(invocation, "%s: the recorder was stopped before its end; this reads up to %.1f s", path,
+			last_second(profile));
+	else if (report->cut_bytes)
+		warning(invocation, "%s: %" PRIu64 " bytes at its end are not whole and were passed over", path,
+			report->cut_bytes);
+	if (report->unknown_blocks)
+		warning(invocation,
+			"%s: %" PRIu64 " blocks of kinds that this version does not know were passed over; "
+			"a newer cpprof shows all",
+			path, report->unknown_blocks);
+	struct quality quality = quality_of(profile);
+	double whole = quality_percent(quality.whole, quality.stacks);
+	bool incomplete = quality.stacks && whole < WHOLE_PERCENT_EXPECTED;
+	char lost[96] = "", cut[96] = "";
+	if (profile->lost)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost besides %" PRIu64 " recorded%s",
+			 profile->lost, quality.samples, incomplete ? ", and " : "");
+	if (incomplete)
+		snprintf(cut, sizeof(cut), "only %.2f %% of the call paths are whole", whole);
+	if (profile->lost || incomplete)
+		warning(invocation, "%s: %s%s; 'cpprof info' tells more", path, lost, cut);
+}
+
+static void show_naming(void *context, size_t done, size_t total)
+{
+	(void)context;
+	progress_set(done, total);
+}
+
+static bool name_addresses(const struct invocation *invocation, const char *path, struct profile *profile)
+{
+	struct symbolize_options options = { .progress = show_naming };
+	struct error error = { 0 };
+	notice(invocation, "%s: naming %zu addresses, which its recorder did not come to", path,
+	       profile->location_count);
+	progress_begin("naming addresses");
+	int result = symbolize_profile(profile, &options, &error);
+	progress_end();
+	if (result < 0)
+		failure_of(invocation, &error);
+	return result == 0;
+}
+
+struct profile *profile_open(const struct invocation *invocation, const char *path)
+{
+	char what[96];
+	struct error error = { 0 };
+	struct reader_report report = { 0 };
+	snprintf(what, sizeof(what), "reading %s", path);
+	progress_begin(what);
+	struct profile *profile = reader_load(path, &report, &error);
+	progress_end();
+	if (!profile) {
+		say_why_not(invocation, path, &error);
+		return NULL;
+	}
+	warn_of_losses(invocation, path, profile, &report);
+	if (!profile->symbolized && !name_addresses(invocation, path, profile)) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}

@@ -1,0 +1,92 @@
+#include "cmd/progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Invariants: SIGALRM is ours, and the timer runs, only from progress_begin
+ * to progress_end; the handler calls nothing but write. */
+static struct {
+	const char *what;
+	volatile sig_atomic_t running;
+	volatile sig_atomic_t seconds;
+	volatile sig_atomic_t percent; /* -1: not known */
+	struct sigaction before;
+} progress;
+
+static size_t put_text(char *line, size_t at, size_t bytes, const char *text)
+{
+	while (*text && at < bytes) {
+		unsigned char byte = (unsigned char)*text++;
+		line[at++] = byte < 0x20 || byte == 0x7f ? '?' : (char)byte;
+	}
+	return at;
+}
+
+static size_t put_number(char *line, size_t at, size_t bytes, unsigned number)
+{
+	char digits[12];
+	size_t count = 0;
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (count && at < bytes)
+		line[at++] = digits[--count];
+	return at;
+}
+
+static void put_line(int signal_number)
+{
+	(void)signal_number;
+	int saved = errno;
+	char line[160] = "\r";
+	size_t at = put_text(line, 1, 110, progress.what);
+	at = put_text(line, at, sizeof(line), " ... ");
+	if (progress.percent >= 0) {
+		at = put_number(line, at, sizeof(line), (unsigned)progress.percent);
+		at = put_text(line, at, sizeof(line), " %, ");
+	}
+	at = put_number(line, at, sizeof(line), (unsigned)++progress.seconds);
+	at = put_text(line, at, sizeof(line), " s");
+	if (write(STDERR_FILENO, line, at) < 0)
+		progress.seconds--; /* not shown, so nothing to wipe */
+	errno = saved;
+}
+
+void progress_begin(const char *what)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	struct sigaction action = { .sa_handler = put_line, .sa_flags = SA_RESTART };
+	struct itimerval second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
+	progress.what = what;
+	progress.seconds = 0;
+	progress.percent = -1;
+	if (sigaction(SIGALRM, &action, &progress.before) < 0)
+		return;
+	progress.running = 1;
+	setitimer(ITIMER_REAL, &second, NULL);
+}
+
+void progress_set(size_t done, size_t total)
+{
+	if (total)
+		progress.percent = (sig_atomic_t)((double)done / (double)total * 100);
+}
+
+void progress_end(void)
+{
+	static const char wipe[] = "\r\x1b[K";
+	struct itimerval none = { 0 };
+	if (!progress.running)
+		return;
+	setitimer(ITIMER_REAL, &none, NULL);
+	sigaction(SIGALRM, &progress.before, NULL);
+	progress.running = 0;
+	if (progress.seconds > 0)
+		fwrite(wipe, 1, sizeof(wipe) - 1, stderr);
+}

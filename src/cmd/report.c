@@ -1,0 +1,200 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/message.h"
+#include "cmd/modes.h"
+#include "cmd/rows.h"
+#include "explore/selection.h"
+
+enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE };
+
+/* One resource's part of the report. */
+struct part {
+	struct view *view; /* owned */
+	uint32_t root;     /* label, or PROFILE_NONE: no root is asked for, or it has no hits here */
+};
+
+struct report {
+	struct invocation *invocation;
+	struct view_request request;
+	int kind;               /* the option's id: one of the modes, OPTION_TREE or OPTION_SOURCE */
+	const char *root;       /* the function's name, or NULL */
+	struct part *parts;     /* [request.resource_count] */
+	struct error not_found; /* of the first part that has hits, but none of the root */
+};
+
+static int choose_kind(struct report *report)
+{
+	const struct option_use *chosen = NULL;
+	const struct invocation *invocation = report->invocation;
+	report->kind = OPTION_FUNCTIONS;
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		if (use->option->id < OPTION_OWN)
+			continue;
+		if (chosen)
+			return usage_error(invocation, "--%s and --%s do not go together", chosen->option->name,
+					   use->option->name);
+		chosen = use;
+		report->kind = use->option->id;
+		report->root = use->value;
+	}
+	if (report->kind != OPTION_SOURCE)
+		return EXIT_DONE;
+	static const int unfit[] = { OPTION_THRESHOLD, OPTION_LIMIT, OPTION_BY };
+	static const char *const unfit_names[] = { "threshold", "limit", "by" };
+	for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
+		if (option_given(invocation, unfit[i]))
+			return usage_error(invocation, "--source shows all lines of a function: --%s does not go with it",
+					   unfit_names[i]);
+	return EXIT_DONE;
+}
+
+/* The root's label in one view. A resource without any hits has no functions
+ * and is reported as empty; the others must know the function somewhere. */
+static int find_root(struct report *report, struct part *part)
+{
+	struct error error = { 0 };
+	part->root = PROFILE_NONE;
+	if (!report->root || part->view->total == 0)
+		return 0;
+	int result = selection_label(part->view, report->root, &part->root, &error);
+	if (result == ERROR_NOT_FOUND) {
+		if (!report->not_found.code)
+			report->not_found = error;
+		return 0;
+	}
+	if (result < 0)
+		failure_of(report->invocation, &error);
+	return result;
+}
+
+static int make_parts(struct report *report)
+{
+	struct view_request *request = &report->request;
+	bool found = false;
+	report->parts = calloc(request->resource_count, sizeof(*report->parts));
+	if (!report->parts)
+		return failure(report->invocation, "out of memory");
+	for (size_t i = 0; i < request->resource_count; i++) {
+		struct error error = { 0 };
+		struct part *part = &report->parts[i];
+		request->view.resource = request->resources[i];
+		part->view = view_new(report->invocation->profile, &request->view, &error);
+		if (!part->view)
+			return failure_of(report->invocation, &error);
+		int result = find_root(report, part);
+		if (result < 0)
+			return result == ERROR_USAGE ? EXIT_WORDS : EXIT_FAILED;
+		found = found || part->root != PROFILE_NONE;
+	}
+	if (report->not_found.code && !found)
+		return failure_of(report->invocation, &report->not_found);
+	return EXIT_DONE;
+}
+
+static int print_lines(struct report *report, const struct part *part, struct error *error)
+{
+	struct line_list empty = { 0 }, *lines = &empty;
+	char missing[256];
+	const char *function = report->root;
+	if (part->root != PROFILE_NONE) {
+		function = part->view->labels[part->root].text;
+		lines = analyze_lines(part->view, part->root, error);
+	}
+	if (!lines)
+		return error->code;
+	size_t absent = render_lines(stdout, function, part->view, lines, &report->request.render, missing,
+				     sizeof(missing));
+	if (lines != &empty)
+		line_list_free(lines);
+	if (absent > 0)
+		notice(report->invocation, "source file '%s'%s not found: run this where its path leads to it", missing,
+		       absent > 1 ? " and others were" : " was");
+	return 0;
+}
+
+static int print_part(struct report *report, const struct part *part)
+{
+	struct error error = { 0 };
+	const struct mode *mode = mode_find(report->kind);
+	int result;
+	if (mode)
+		result = mode_report(mode, part->view, part->root, &report->request.render, &error);
+	else if (report->kind == OPTION_SOURCE)
+		result = print_lines(report, part, &error);
+	else if ((result = render_tree(stdout, part->view, &report->request.render)) < 0)
+		error_set(&error, result, "%s", error_text(result));
+	return result < 0 ? failure_of(report->invocation, &error) : EXIT_DONE;
+}
+
+static int print_parts(struct report *report)
+{
+	size_t count = report->request.resource_count;
+	enum render_format format = report->request.render.format;
+	for (size_t i = 0; i < count; i++) {
+		report->request.render.no_header = i > 0;
+		render_separate(stdout, format, i, count);
+		int status = print_part(report, &report->parts[i]);
+		if (status != EXIT_DONE)
+			return status;
+	}
+	render_separate(stdout, format, count, count);
+	return EXIT_DONE;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct report report = { .invocation = invocation };
+	struct error error = { 0 };
+	int status = choose_kind(&report);
+	if (status != EXIT_DONE)
+		return status;
+	if (view_request_init(&report.request, invocation, invocation->profile, &error) < 0)
+		return failure_of(invocation, &error);
+	status = make_parts(&report);
+	if (status == EXIT_DONE)
+		status = print_parts(&report);
+	for (size_t i = 0; report.parts && i < report.request.resource_count; i++)
+		view_free(report.parts[i].view);
+	free(report.parts);
+	view_request_release(&report.request);
+	return status;
+}
+
+static const char *const usage[] = { "[--functions|--body|--down FN|--up FN|--tree|--source FN] [OPTION]... [FILE]", NULL };
+
+static const struct command_option options[] = {
+	ROWS_MODES("default"),
+	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
+	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
+	ROW_RESOURCES("all"),
+	ROW_THRESHOLD,
+	ROW_LIMIT,
+	ROW_BY,
+	ROWS_SELECTION,
+	ROWS_FRAMES,
+	ROW_FORMAT("text, json or csv"),
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof report", "which functions cost most" },
+	{ "cpprof report --down main", "which call paths below main cost most" },
+	{ "cpprof report --up qsort -r page-faults", "on whose behalf qsort took its page faults" },
+	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
+	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },
+	{ "cpprof report --format json --limit 0 --threshold 0 run.data", "everything, for a program" },
+	{ 0 },
+};
+
+const struct command command_report = {
+	.name = "report",
+	.task = TASK_READ,
+	.summary = "print which functions, call paths or lines cost most",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = NEEDS_PROFILE,
+	.run = run,
+};

@@ -1,0 +1,11 @@
+/* The rows of the command table, by file. */
+#ifndef CMD_ROWS_H
+#define CMD_ROWS_H
+
+#include "cmd/command.h"
+
+extern const struct command command_report, command_explore, command_whatif, command_diff, command_info;
+extern const struct command command_import, command_export;
+extern const struct command command_help, command_man, command_completion;
+
+#endif

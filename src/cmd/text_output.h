@@ -1,0 +1,28 @@
+/*
+ * Where exported text goes: standard output, or a file that is replaced only
+ * when all of the text is on disk.
+ *
+ * Life cycle: text_output_open, writing to `stream`, then text_output_commit or
+ * text_output_discard.
+ */
+#ifndef CMD_TEXT_OUTPUT_H
+#define CMD_TEXT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct text_output {
+	FILE *stream;    /* what to write to */
+	char *path;      /* owned; NULL: standard output */
+	char *temporary; /* owned; NULL: written in place (a pipe, a device) */
+};
+
+/* `path` NULL or "-": standard output, whose errors the end of the program
+ * notices. Returns 0 or a negative error. */
+int text_output_open(struct text_output *output, const char *path, struct error *error);
+int text_output_commit(struct text_output *output, struct error *error);
+void text_output_discard(struct text_output *output);
+
+#endif

@@ -1,0 +1,107 @@
+#include "cmd/view_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/message.h"
+#include "explore/selection.h"
+
+static int read_format(const char *text, enum render_format *format, struct error *error)
+{
+	static const char *const names[] = { [RENDER_TEXT] = "text", [RENDER_JSON] = "json", [RENDER_CSV] = "csv" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], text) == 0) {
+			*format = (enum render_format)i;
+			return 0;
+		}
+	}
+	return error_set(error, ERROR_USAGE, "unknown format '%s': text, json or csv", text);
+}
+
+static int add_resource(struct view_request *request, const struct profile *profile, const char *name,
+			struct error *error)
+{
+	uint32_t resource;
+	int result = selection_resource(profile, name, &resource, error);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < request->resource_count; i++)
+		if (request->resources[i] == resource)
+			return 0;
+	request->resources[request->resource_count++] = resource;
+	return 0;
+}
+
+static int choose_resources(struct view_request *request, const struct invocation *invocation,
+			    const struct profile *profile, struct error *error)
+{
+	int result = 0;
+	request->resources = calloc(profile->resource_count + 1, sizeof(*request->resources));
+	if (!request->resources)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++)
+		if (invocation->uses[i].option->id == OPTION_RESOURCE)
+			result = add_resource(request, profile, invocation->uses[i].value, error);
+	if (result == 0 && request->resource_count == 0)
+		for (uint32_t i = 0; i < profile->resource_count; i++)
+			request->resources[request->resource_count++] = i;
+	if (result == 0 && request->resource_count == 0)
+		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+	return result;
+}
+
+static int read_option(struct view_request *request, const struct option_use *use, const struct profile *profile,
+		       struct error *error)
+{
+	switch (use->option->id) {
+	case OPTION_THRESHOLD:
+		return selection_threshold(use->value, &request->render.threshold, error);
+	case OPTION_LIMIT:
+		return selection_limit(use->value, &request->render.limit, error);
+	case OPTION_BY:
+		return selection_by(use->value, &request->view.by, error);
+	case OPTION_THREAD:
+		return selection_thread(profile, use->value, &request->view.thread, error);
+	case OPTION_PROCESS:
+		return selection_process(profile, use->value, &request->view.process, error);
+	case OPTION_NO_INLINES:
+		request->view.no_inlines = true;
+		return 0;
+	case OPTION_UNTRIMMED:
+		request->view.untrimmed = true;
+		return 0;
+	case OPTION_FORMAT:
+		return read_format(use->value, &request->render.format, error);
+	default:
+		return 0; /* read elsewhere: resources, times, the command's own */
+	}
+}
+
+int view_request_init(struct view_request *request, const struct invocation *invocation,
+		      const struct profile *profile, struct error *error)
+{
+	*request = (struct view_request){
+		.view = { .process = VIEW_ANY, .thread = VIEW_ANY },
+		.render = { .threshold = SELECTION_THRESHOLD_DEFAULT,
+			    .limit = SELECTION_LIMIT_DEFAULT,
+			    .colour = wants_colour(),
+			    .hint = "--threshold 0 --limit 0 shows all" },
+	};
+	int result = 0;
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++)
+		result = read_option(request, &invocation->uses[i], profile, error);
+	if (result == 0)
+		result = selection_time(option_value(invocation, OPTION_FROM), option_value(invocation, OPTION_TO),
+					&request->view, error);
+	if (result == 0 && profile)
+		result = choose_resources(request, invocation, profile, error);
+	if (result < 0)
+		view_request_release(request);
+	return result;
+}
+
+void view_request_release(struct view_request *request)
+{
+	free(request->resources);
+	*request = (struct view_request){ 0 };
+}
