@@ -46,14 +46,13 @@ format:
 
 bench: all
 	@tools/setup bench
-	@bench/run $(BUILD)
+	@CPPROF_BUILD=$(BUILD) /usr/bin/python3 bench/run
 
-# The prefix is baked in when installing, not when first configuring, so that `make` and then
-# `make install PREFIX=...` does what it says.
+# The prefix may differ from the one that was first configured.
 install: all
-	@$(MESON) configure --prefix=$(PREFIX) $(BUILD)
-	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(MESON) install -C $(BUILD) --quiet
-	@echo "cpprof is installed: $(DESTDIR)$(PREFIX)/bin/cpprof"
+	@$(MESON) setup --reconfigure --prefix=$(PREFIX) $(BUILD) >/dev/null
+	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(MESON) install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/cpprof"
 
 clean:
 	@rm -rf $(BUILD)
