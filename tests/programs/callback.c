@@ -28,6 +28,5 @@ int main(int argc, char **argv)
 {
 	for (int i = 0, rounds = rounds_wanted(argc, argv, 12); i < rounds; i++)
 		sort_them();
-	share("main;sort_them;qsort;compare;burn", 0.98);
 	return 0;
 }

@@ -4,14 +4,20 @@
 
 #include "burn.h"
 
-namespace {
+namespace
+{
 
 int released;
 
 struct guard {
 	int depth;
-	explicit guard(int d) : depth(d) {}
-	~guard() { released += depth > 0; }
+	explicit guard(int d) : depth(d)
+	{
+	}
+	~guard()
+	{
+		released += depth > 0;
+	}
 };
 
 NOINLINE void descend(int depth)
@@ -43,6 +49,5 @@ int main(int argc, char **argv)
 	for (int i = 0, rounds = rounds_wanted(argc, argv, 15000); i < rounds; i++)
 		caught += attempt();
 	std::printf("caught %d released %d\n", caught, released);
-	share("main;attempt;descend;_Unwind_RaiseException", 0.9);
 	return 0;
 }

@@ -3,11 +3,11 @@
 
 #include "burn.h"
 
-#define STAGE(name, us)                                                                                                 \
-	NOINLINE static void name(void)                                                                                \
-	{                                                                                                              \
-		burn(us);                                                                                              \
-		NOT_A_TAIL_CALL();                                                                                     \
+#define STAGE(name, us)                 \
+	NOINLINE static void name(void) \
+	{                               \
+		burn(us);               \
+		NOT_A_TAIL_CALL();      \
 	}
 
 STAGE(stage_0, 50000)

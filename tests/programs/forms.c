@@ -45,12 +45,12 @@ NOINLINE static void address_information(unsigned us)
 	NOT_A_TAIL_CALL();
 }
 
-#define FORM(name, by_address, directly)                                                                                \
-	NOINLINE static void name(void)                                                                                \
-	{                                                                                                              \
-		address_information((by_address) * UNIT_US);                                                           \
-		db_get_property((directly) * UNIT_US);                                                                 \
-		NOT_A_TAIL_CALL();                                                                                     \
+#define FORM(name, by_address, directly)                   \
+	NOINLINE static void name(void)                    \
+	{                                                  \
+		address_information((by_address)*UNIT_US); \
+		db_get_property((directly)*UNIT_US);       \
+		NOT_A_TAIL_CALL();                         \
 	}
 
 FORM(invoice, 85, 22)

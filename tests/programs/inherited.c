@@ -53,6 +53,7 @@ int main(void)
 		if (getrlimit((__rlimit_resource_t)i, &limit) == 0)
 			printf("limit %d %lu %lu\n", i, (unsigned long)limit.rlim_cur, (unsigned long)limit.rlim_max);
 	printf("umask %o nice %d\n", umask(0), getpriority(PRIO_PROCESS, 0));
-	printf("group %s session %s\n", getpgrp() == getpid() ? "own" : "inherited", getsid(0) == getpid() ? "own" : "inherited");
+	printf("group %s session %s\n", getpgrp() == getpid() ? "own" : "inherited",
+	       getsid(0) == getpid() ? "own" : "inherited");
 	return 0;
 }

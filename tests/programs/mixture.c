@@ -97,7 +97,8 @@ NOINLINE static void frame_100k(void)
 
 NOINLINE static unsigned many_registers(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f)
 {
-	unsigned p = variable * a, q = variable * b, r = variable * c, s = variable * d, t = variable * e, u = variable * f;
+	unsigned p = variable * a, q = variable * b, r = variable * c, s = variable * d, t = variable * e,
+		 u = variable * f;
 
 	leaf();
 	return p ^ (q << 1) ^ (r << 2) ^ (s << 3) ^ (t << 4) ^ (u << 5);
@@ -121,8 +122,9 @@ NOINLINE static void by_callback(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "chain", "with_alloca", "with_vla", "realigned", "realigned_variable",
-					     "frame_20k", "frame_100k", "many_registers", "by_callback" };
+	static const char *const names[] = { "chain",      "with_alloca",        "with_vla",
+					     "realigned",  "realigned_variable", "frame_20k",
+					     "frame_100k", "many_registers",     "by_callback" };
 	enum { KINDS = sizeof(names) / sizeof(names[0]) };
 
 	for (int i = 0, rounds = rounds_wanted(argc, argv, 90); i < rounds; i++) {

@@ -1,10 +1,12 @@
 /* C++ names and inlined functions: a namespace, a class, a template, a lambda, and a chain of functions that are always inlined. */
 #include "burn.h"
 
-namespace shapes {
+namespace shapes
+{
 
-class circle {
-public:
+class circle
+{
+      public:
 	NOINLINE void draw() const
 	{
 		burn(500);

@@ -4,9 +4,9 @@
 #define EACH64(f) EACH8(f, 0) EACH8(f, 1) EACH8(f, 2) EACH8(f, 3) EACH8(f, 4) EACH8(f, 5) EACH8(f, 6) EACH8(f, 7)
 EACH64(ONE)
 #undef ONE
-#define ONE(n)                                                                                                          \
-	int callee_##n(int x)                                                                                          \
-	{                                                                                                              \
-		return x + 1;                                                                                          \
+#define ONE(n)                \
+	int callee_##n(int x) \
+	{                     \
+		return x + 1; \
 	}
 EACH64(ONE)
