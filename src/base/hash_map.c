@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/error.h"
 
 enum { FIRST_SLOTS = 32 };
@@ -81,9 +84,5 @@ int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value)
 
 uint64_t hash_bytes(const void *bytes, size_t size)
 {
-	const uint8_t *next = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ next[i]) * UINT64_C(0x100000001b3);
-	return hash_u64(hash);
+	return XXH3_64bits(bytes, size);
 }

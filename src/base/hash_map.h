@@ -46,7 +46,7 @@ static inline uint64_t hash_u64(uint64_t key)
 	return key ^ (key >> 31);
 }
 
-/* FNV-1a of bytes (Fowler, Noll, Vo), then mixed. */
+/* XXH3 of bytes (Collet): many bytes at a time, and names of C++ are long. */
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 #endif

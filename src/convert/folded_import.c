@@ -27,7 +27,7 @@ struct import {
 	size_t frame_count;
 	size_t frame_capacity;
 	char *stack; /* the stack of the line before, `stack_length` bytes */
-	size_t stack_length = 0;
+	size_t stack_length;
 	size_t stack_capacity;
 	uint64_t total;
 	const char *name; /* of the input */
