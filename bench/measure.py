@@ -1,4 +1,4 @@
-"""Runs one command and measures it: CPU of everything it started, wall time, and the peak memory of the process itself."""
+"""Runs one command and measures it: CPU of all that it started, wall time, and the peak memory of the process itself."""
 import ctypes
 import os
 import re

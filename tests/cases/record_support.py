@@ -147,8 +147,8 @@ def hits(paths, *names):
 
 def tolerance(fraction, samples):
 	"""
-	Four standard errors of a fraction of so many samples. Near 0 and 1 the error is that of five samples, not nothing: a process
-	has a few samples outside main, while it is being loaded.
+	Four standard errors of a fraction of so many samples. Near 0 and 1 the error is that of five samples, not nothing:
+	a process has a few samples outside main, while it is being loaded.
 	"""
 	least = min(5 / samples, 0.5)
 	clipped = min(max(fraction, least), 1 - least)

@@ -1,4 +1,4 @@
-"""`cpprof record` asked for what cannot be done: a clear message, the right status, nothing lost and nothing left behind."""
+"""`cpprof record` asked for what cannot be done: a clear message, the right status, nothing lost, nothing left over."""
 import contextlib
 import os
 import random
@@ -108,7 +108,8 @@ def test_wrong_architecture(tmp_path, older):
 
 
 @needs_perf
-@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF\x02\x01\x01" + b"\0" * 100], ids=["empty", "magic", "header"])
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF\x02\x01\x01" + b"\0" * 100],
+	ids=["empty", "magic", "header"])
 def test_broken_program(tmp_path, older, content):
 	program = tmp_path / "broken"
 	program.write_bytes(content)
@@ -118,9 +119,9 @@ def test_broken_program(tmp_path, older, content):
 
 
 @pytest.mark.parametrize("words", [
-	[], ["-o"], ["-r"], ["--no-such-option", "true"], ["-F", "fast", "true"], ["-p"], ["-p", "zero"], ["-p", "0"], ["-p", "-5"],
-	["-p", "99999999999999999999"], ["-p", "1", "true"], ["--duration", "1", "true"], ["-p", "1", "--duration", "soon"],
-	["-p", "1", "--duration", "-1"], ["-p", "1", "--duration", "nan"],
+	[], ["-o"], ["-r"], ["--no-such-option", "true"], ["-F", "fast", "true"], ["-p"], ["-p", "zero"], ["-p", "0"],
+	["-p", "-5"], ["-p", "99999999999999999999"], ["-p", "1", "true"], ["--duration", "1", "true"],
+	["-p", "1", "--duration", "soon"], ["-p", "1", "--duration", "-1"], ["-p", "1", "--duration", "nan"],
 ], ids=lambda words: " ".join(words) or "nothing")
 def test_wrong_words(tmp_path, older, words):
 	refused(run_cpprof("record", *words, cwd=tmp_path), status=(2,))
@@ -144,8 +145,8 @@ def test_unknown_resource(tmp_path, older, witness, name, near):
 
 
 @pytest.mark.parametrize("resource", [
-	"cpu/0", "cpu/", "cpu/0ms", "cpu/-5ms", "cpu/abc", "cpu/1parsec", "cpu/1 ms", "cpu/1ms/1ms", "cpu/1ns", "cpu/1e300s", "cpu/nan",
-	"cpu/inf", "cpu/0x10ms", "cpu/99999999999999999999s", "cpu/18446744073709551617ns", "page-faults/1ms", "page-faults/0",
+	"cpu/0", "cpu/", "cpu/0ms", "cpu/-5ms", "cpu/abc", "cpu/1parsec", "cpu/1 ms", "cpu/1ms/1ms", "cpu/1ns", "cpu/1e300s",
+	"cpu/nan", "cpu/inf", "cpu/0x10ms", "cpu/99999999999999999999s", "cpu/18446744073709551617ns", "page-faults/1ms", "page-faults/0",
 	"page-faults/-1", "page-faults/1.5", "page-faults/18446744073709551617", "page-faults/99999999999999999999999",
 ])
 def test_bad_interval(tmp_path, older, witness, resource):
@@ -160,7 +161,8 @@ def test_bad_rate(tmp_path, older, witness, rate):
 @needs_perf
 def test_same_resource_twice(tmp_path):
 	"""Whether it is refused or recorded once, the words are not passed over in silence."""
-	result = run_cpprof("record", "-r", "cpu", "-r", "cpu/5ms", "-o", "out.data", "--", build("ending.c"), "exit", "0", cwd=tmp_path)
+	options = ["-r", "cpu", "-r", "cpu/5ms", "-o", "out.data"]
+	result = run_cpprof("record", *options, "--", build("ending.c"), "exit", "0", cwd=tmp_path)
 	assert result.returncode == 2
 	assert "cpu" in result.stderr
 
@@ -193,8 +195,8 @@ def open_folder():
 def unprivileged(folder, *words, launcher=()):
 	"""Runs the copied cpprof as nobody, or as who we are if that is nobody special."""
 	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
-	return subprocess.run([*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)], cwd=folder / "own", capture_output=True,
-		text=True, check=False, timeout=60)
+	command = [*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)]
+	return subprocess.run(command, cwd=folder / "own", capture_output=True, text=True, check=False, timeout=60)
 
 
 @needs_perf
@@ -269,7 +271,8 @@ def test_perf_events_not_permitted_to_attach():
 
 @contextlib.contextmanager
 def small_disk(folder, size):
-	mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True, check=False)
+	mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True,
+		check=False)
 	if mounted.returncode:
 		pytest.skip(f"no file system of {size} can be mounted: {mounted.stderr.strip()}")
 	try:
@@ -352,8 +355,9 @@ def test_recorder_killed(tmp_path):
 @needs_perf
 def test_same_output_twice_at_once(tmp_path):
 	"""Two recorders with the same output: both end well, and what stands there afterwards are whole profiles."""
-	recorders = [subprocess.Popen([CPPROF, "record", "--", build("forms.c"), "20"], cwd=tmp_path, stdout=subprocess.DEVNULL,
-		stderr=subprocess.PIPE, text=True) for _ in range(2)]
+	command = [CPPROF, "record", "--", build("forms.c"), "20"]
+	recorders = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+		for _ in range(2)]
 	for recorder in recorders:
 		_, err = recorder.communicate(timeout=60)
 		assert recorder.returncode == 0, err

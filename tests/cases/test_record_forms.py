@@ -57,13 +57,15 @@ def test_shares(forms):
 
 def test_function_profile(forms):
 	text = report(forms, "--functions")
-	printed = {name: float(fraction) for fraction, name in re.findall(r"^([\d.]+) ±[\d.]+ (\S+) \[\d+\]$", text, re.MULTILINE)}
+	lines = re.findall(r"^([\d.]+) ±[\d.]+ (\S+) \[\d+\]$", text, re.MULTILINE)
+	printed = {name: float(fraction) for fraction, name in lines}
 	check(FUNCTIONS, printed, samples_of(text))
 
 
 def test_upward_profile(forms):
 	text = report(forms, "--up", "db_read_record")
-	printed = {path: float(fraction) for fraction, path in re.findall(r"^([\d.]+) ±[\d.]+ \(([^)]*)\) \[\d+\]$", text, re.MULTILINE)}
+	lines = re.findall(r"^([\d.]+) ±[\d.]+ \(([^)]*)\) \[\d+\]$", text, re.MULTILINE)
+	printed = {path: float(fraction) for fraction, path in lines}
 	check(UPWARD, printed, samples_of(text))
 
 
@@ -91,7 +93,8 @@ def test_sample_tree_profile(forms):
 def test_four_call_sites(forms):
 	"""address_information calls db_get_property from four lines, a quarter each: what the paper could not show."""
 	text = report(forms, "--down", "address_information", "--by", "callsite")
-	quarters = [float(fraction) for fraction, path in re.findall(r"^([\d.]+) ±[\d.]+ \((.*)\) \[\d+\]$", text, re.MULTILINE)
+	lines = re.findall(r"^([\d.]+) ±[\d.]+ \((.*)\) \[\d+\]$", text, re.MULTILINE)
+	quarters = [float(fraction) for fraction, path in lines
 		if path.count("db_get_property") == 1 and "db_read_record" not in path]
 	assert len(quarters) == 4, text
 	expected = 422 / SAMPLES / 4

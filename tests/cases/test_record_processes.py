@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from record_support import (CPPROF, Recorded, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show)
+from record_support import CPPROF, Recorded, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
 
 pytestmark = needs_perf
 
@@ -168,7 +168,8 @@ def test_attach(tmp_path, server):
 
 def test_attach_until_interrupted(tmp_path, server):
 	path = tmp_path / "out.data"
-	recorder = subprocess.Popen([CPPROF, "record", "-p", str(server.pid), "-o", str(path)], stderr=subprocess.PIPE, text=True)
+	command = [CPPROF, "record", "-p", str(server.pid), "-o", str(path)]
+	recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 	end = time.monotonic() + 60
 	while not path.exists() or path.stat().st_size == 0:
 		assert time.monotonic() < end and recorder.poll() is None
@@ -208,8 +209,9 @@ def test_two_recorders_at_once(tmp_path):
 
 
 def test_two_recorders_of_one_process(tmp_path, server):
-	recorders = [subprocess.Popen([CPPROF, "record", "-p", str(server.pid), "--duration", "0.5", "-o", str(tmp_path / name)],
-		stderr=subprocess.PIPE, text=True) for name in ("one", "two")]
+	command = [CPPROF, "record", "-p", str(server.pid), "--duration", "0.5", "-o"]
+	recorders = [subprocess.Popen([*command, str(tmp_path / name)], stderr=subprocess.PIPE, text=True)
+		for name in ("one", "two")]
 	for name, recorder in zip(("one", "two"), recorders):
 		_, err = recorder.communicate(timeout=60)
 		assert recorder.returncode == 0, err

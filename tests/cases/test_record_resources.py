@@ -23,7 +23,7 @@ def test_page_faults(tmp_path, resource):
 
 
 def test_every_page_fault(tmp_path):
-	"""At interval 1 nothing is estimated: the two functions have exactly their faults, but for a sample or two lost to nobody."""
+	"""At interval 1 nothing is estimated: the two functions have their faults, and the few of the calls around them."""
 	recorded = record_well(tmp_path, [build("page_faults.c"), "2000"], "-r", "page-faults/1")
 	paths = recorded.paths("page-faults")
 	assert abs(hits(paths, "main", "touch_some") - 2000) <= 20, show(paths)

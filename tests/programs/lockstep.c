@@ -1,6 +1,7 @@
 /*
- * Alternates between two functions with a fixed period of its own CPU time, a quarter in one and three quarters in the
- * other: `lockstep PERIOD_US SECONDS`. A sampler without jitter that has the same period sees only one of the two.
+ * Alternates between two functions with a fixed period of its own CPU time, a quarter in one and three quarters in
+ * the other: `lockstep PERIOD_US SECONDS`. A sampler without jitter that has the same period sees only one of the
+ * two.
  */
 #include <time.h>
 

@@ -1,4 +1,7 @@
-/* C++ names and inlined functions: a namespace, a class, a template, a lambda, and a chain of functions that are always inlined. */
+/*
+ * C++ names and inlined functions: a namespace, a class, a template, a lambda, and a chain of functions that are
+ * always inlined.
+ */
 #include "burn.h"
 
 namespace shapes

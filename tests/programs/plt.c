@@ -1,6 +1,7 @@
 /*
- * `plt LIBRARY`: half of the rounds bind 64 calls lazily (the dynamic linker's resolver above the caller), half make bound
- * calls to functions that do nothing, so that samples fall into PLT stubs, at every one of their instructions.
+ * `plt LIBRARY`: half of the rounds bind 64 calls lazily (the dynamic linker's resolver above the caller), half
+ * make bound calls to functions that do nothing, so that samples fall into PLT stubs, at every one of their
+ * instructions.
  */
 #include <dlfcn.h>
 

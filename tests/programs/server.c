@@ -1,6 +1,6 @@
 /*
- * Runs until its standard input ends: two threads from the beginning, and one that is made and joined all the time. Says "ready" when
- * they run; at the end it prints "stopped" and how many short-lived threads there were.
+ * Runs until its standard input ends: two threads from the beginning, and one that is made and joined all the
+ * time. Says "ready" when they run; at the end it prints "stopped" and how many short-lived threads there were.
  */
 #include <poll.h>
 #include <pthread.h>

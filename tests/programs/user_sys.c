@@ -1,4 +1,7 @@
-/* One function that only computes and one that only makes system calls, each for a known time by the kernel's own account. */
+/*
+ * One function that only computes and one that only makes system calls, each for a known time by the kernel's own
+ * account.
+ */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
