@@ -117,22 +117,57 @@ const char *profile_note(const struct profile *profile, const char *key)
 }
 
 /* The map's key mixes the module in; equal keys are told apart by stepping. */
-int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t address)
+static uint64_t location_key(uint32_t module, uint64_t address)
 {
-	uint64_t key = address ^ hash_u64(module + UINT64_C(1));
+	return address ^ hash_u64(module + UINT64_C(1));
+}
+
+static const uint64_t LOCATION_KEY_STEP = UINT64_C(0x9e3779b97f4a7c15);
+
+/* The location, or HASH_MAP_NONE; then *key is where it belongs. */
+static uint32_t find_location(const struct profile *profile, uint32_t module, uint64_t address, uint64_t *key)
+{
 	uint32_t found;
-	while ((found = hash_map_get(&profile->location_by_address, key)) != HASH_MAP_NONE) {
+	*key = location_key(module, address);
+	while ((found = hash_map_get(&profile->location_by_address, *key)) != HASH_MAP_NONE) {
 		const struct profile_location *location = &profile->locations[found];
 		if (location->module == module && location->address == address)
-			return found;
-		key += UINT64_C(0x9e3779b97f4a7c15);
+			break;
+		*key += LOCATION_KEY_STEP;
 	}
+	return found;
+}
+
+/* Locations that a reader of files appended. */
+static int index_locations(struct profile *profile)
+{
+	if (hash_map_reserve(&profile->location_by_address, profile->location_count) < 0)
+		return ERROR_MEMORY;
+	for (; profile->locations_indexed < profile->location_count; profile->locations_indexed++) {
+		const struct profile_location *location = &profile->locations[profile->locations_indexed];
+		uint64_t key;
+		if (find_location(profile, location->module, location->address, &key) == HASH_MAP_NONE)
+			hash_map_put(&profile->location_by_address, key, (uint32_t)profile->locations_indexed);
+	}
+	return 0;
+}
+
+int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t address)
+{
+	if (profile->locations_indexed < profile->location_count && index_locations(profile) < 0)
+		return ERROR_MEMORY;
+	uint64_t key;
+	uint32_t found = find_location(profile, module, address, &key);
+	if (found != HASH_MAP_NONE)
+		return found;
 	struct profile_location location = { .module = module, .address = address, .first_frame = PROFILE_NONE };
 	if (hash_map_reserve(&profile->location_by_address, profile->location_by_address.count + 1) < 0)
 		return ERROR_MEMORY;
 	int64_t id = APPEND(profile, locations, location_count, location_capacity, location);
-	if (id >= 0)
+	if (id >= 0) {
 		hash_map_put(&profile->location_by_address, key, (uint32_t)id);
+		profile->locations_indexed++;
+	}
 	return id;
 }
 
@@ -147,8 +182,25 @@ int64_t profile_append_node(struct profile *profile, uint32_t parent, uint32_t l
 	return APPEND(profile, nodes, node_count, node_capacity, node);
 }
 
+int profile_index_nodes(struct profile *profile)
+{
+	if (hash_map_reserve(&profile->node_by_edge, profile->node_count) < 0)
+		return ERROR_MEMORY;
+	if (profile->nodes_indexed == 0)
+		profile->nodes_indexed = 1; /* the root hangs on no edge */
+	for (; profile->nodes_indexed < profile->node_count; profile->nodes_indexed++) {
+		const struct profile_node *node = &profile->nodes[profile->nodes_indexed];
+		uint64_t key = edge_key(node->parent, node->location);
+		if (hash_map_get(&profile->node_by_edge, key) == HASH_MAP_NONE)
+			hash_map_put(&profile->node_by_edge, key, (uint32_t)profile->nodes_indexed);
+	}
+	return 0;
+}
+
 int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t location)
 {
+	if (profile->nodes_indexed < profile->node_count && profile_index_nodes(profile) < 0)
+		return ERROR_MEMORY;
 	uint64_t key = edge_key(parent, location);
 	uint32_t found = hash_map_get(&profile->node_by_edge, key);
 	if (found != HASH_MAP_NONE)
@@ -156,18 +208,11 @@ int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t loca
 	if (hash_map_reserve(&profile->node_by_edge, profile->node_by_edge.count + 1) < 0)
 		return ERROR_MEMORY;
 	int64_t id = profile_append_node(profile, parent, location);
-	if (id >= 0)
+	if (id >= 0) {
 		hash_map_put(&profile->node_by_edge, key, (uint32_t)id);
+		profile->nodes_indexed++;
+	}
 	return id;
-}
-
-int profile_index_nodes(struct profile *profile)
-{
-	int result = hash_map_reserve(&profile->node_by_edge, profile->node_count);
-	for (size_t i = 1; i < profile->node_count && result == 0; i++)
-		result = hash_map_put(&profile->node_by_edge,
-				      edge_key(profile->nodes[i].parent, profile->nodes[i].location), (uint32_t)i);
-	return result;
 }
 
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,

@@ -168,8 +168,10 @@ struct profile {
 	bool symbolized;        /* the locations' frames are final */
 	bool ended;             /* the recorder ended normally */
 
-	struct hash_map node_by_edge;         /* (parent, location) -> node */
-	struct hash_map location_by_address;  /* see profile_add_location */
+	struct hash_map node_by_edge;        /* (parent, location) -> node */
+	struct hash_map location_by_address; /* see profile_add_location */
+	size_t nodes_indexed;     /* nodes below this one are in the map */
+	size_t locations_indexed; /* ... and locations */
 };
 
 /* NULL: out of memory. A new profile holds string 0 and node 0. */
@@ -201,8 +203,8 @@ int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t 
 int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t location);
 
 /* Appends a node without looking for an equal one: for readers of files, in
- * which nodes are distinct by construction. profile_add_node finds such a node
- * only after profile_index_nodes. */
+ * which nodes are distinct by construction. The next profile_add_node indexes
+ * such nodes first, which takes a while once; profile_index_nodes does it now. */
 int64_t profile_append_node(struct profile *profile, uint32_t parent, uint32_t location);
 int profile_index_nodes(struct profile *profile);
 
