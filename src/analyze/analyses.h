@@ -1,8 +1,9 @@
 /*
  * The analyses, as defined in docs/definitions.md. Each takes a view and gives a
  * list of entries, every path that got a hit, sorted by decreasing hits, ties
- * by the path's text, so that the same profile always prints the same bytes.
- * Threshold and limit are the printer's business.
+ * by the path: label texts compared one after the other, outermost first, a
+ * path before its extensions; so that the same profile always prints the same
+ * bytes. Threshold and limit are the printer's business.
  */
 #ifndef ANALYZE_ANALYSES_H
 #define ANALYZE_ANALYSES_H
@@ -14,7 +15,8 @@
 #include "base/error.h"
 
 struct path_entry {
-	uint32_t first; /* path = labels[first] ... labels[first + length - 1], outermost first */
+	uint32_t first; /* path = labels[first] ... labels[first + length - 1], outermost first;
+			 * paths that begin or end alike share their labels */
 	uint32_t length;
 	uint64_t hits;
 };
@@ -29,7 +31,10 @@ struct path_list {
 
 void path_list_free(struct path_list *list); /* NULL is fine */
 
-/* Each function once per sample in whose stack it occurs. NULL: ERROR_MEMORY. */
+/* NULL: ERROR_MEMORY; ERROR_LIMIT where the paths together have 2^32 labels;
+ * ERROR_NOT_FOUND for a root that is no label of the view. A root that has no
+ * hits in the selection gives an empty list. */
+/* Each function once per sample in whose stack it occurs. */
 struct path_list *analyze_functions(const struct view *view, struct error *error);
 /* Only the innermost function of each sample. */
 struct path_list *analyze_body(const struct view *view, struct error *error);
@@ -52,6 +57,9 @@ struct what_if_result {
 	double predicted;   /* new total as a fraction of the old */
 	uint64_t *affected; /* [count]: hits below each path; owned: free() */
 };
+/* Returns 0, or ERROR_MEMORY, ERROR_NOT_FOUND (a label that is none) or
+ * ERROR_USAGE (an empty path, a factor below 0 or not finite), with nothing in
+ * `result` to free. `predicted` of an empty selection is 1. */
 int analyze_what_if(const struct view *view, const struct what_if *paths, size_t count, struct what_if_result *result,
 		    struct error *error);
 
@@ -68,7 +76,9 @@ struct line_list {
 	uint64_t total; /* H */
 	uint64_t samples;
 };
-/* Lines executing in the functions labelled `label` of a by-function view. */
+/* Lines executing in the functions labelled `label` of a by-function view,
+ * in all frames, also those that the view trims. NULL: ERROR_MEMORY,
+ * ERROR_USAGE (not a by-function view) or ERROR_NOT_FOUND (no such label). */
 struct line_list *analyze_lines(const struct view *view, uint32_t label, struct error *error);
 void line_list_free(struct line_list *list);
 

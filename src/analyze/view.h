@@ -5,8 +5,11 @@
  *
  *   profile nodes (addresses)  --expand inlined frames, trim, label, merge-->  view nodes (labels)
  *
- * Children of a view node have distinct labels; a parent has a smaller index
- * than its children; node 0 is the root above every path and has no label.
+ * Children of a view node have distinct labels. Nodes are in depth-first order:
+ * node 0 is the root above every path and has no label, and the subtree of node
+ * n is n, n + 1, ... end[n] - 1, so that most analyses are one pass without a
+ * stack, and "is u below n" is n <= u < end[n]. Siblings are in the order of
+ * their labels. Nodes without a hit in the selection are left out.
  */
 #ifndef ANALYZE_VIEW_H
 #define ANALYZE_VIEW_H
@@ -35,7 +38,8 @@ struct view_options {
 	bool untrimmed;  /* show what the C library puts above main and thread starts */
 	uint32_t process; /* index in processes, or VIEW_ANY */
 	uint32_t thread;  /* index in threads, or VIEW_ANY */
-	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end. */
+	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.
+	 * Where either is set, hits whose time is not known are left out. */
 	uint64_t from_ns;
 	uint64_t to_ns;
 };
@@ -43,6 +47,8 @@ struct view_options {
 struct view_label {
 	const char *text;  /* as printed; points into the view or the profile */
 	uint32_t function; /* index in profile->functions of one function so labelled, or PROFILE_NONE */
+	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
+			       * "@libfoo.so", "@file.c:88", ":88" */
 };
 
 struct view {
@@ -50,6 +56,9 @@ struct view {
 	struct view_options options;
 	const struct profile_resource *resource;
 
+	/* Sorted by text (strcmp), texts distinct: comparing two label indexes
+	 * compares their texts. Labels of the whole profile, also of what has no
+	 * hit in this selection; of call sites, only those of the selection. */
 	struct view_label *labels;
 	size_t label_count;
 
@@ -57,8 +66,10 @@ struct view {
 	uint32_t *parent; /* [0] is PROFILE_NONE */
 	uint32_t *label;  /* index in labels; [0] is PROFILE_NONE */
 	uint64_t *hits;   /* exclusive */
-	uint64_t *weight; /* hits + those of all descendants */
+	uint64_t *weight; /* hits + those of all descendants; > 0 but for an empty selection's root */
+	uint32_t *end;    /* one past the last node of the subtree */
 	size_t node_count;
+	size_t depth;     /* nodes on the longest path, without the root */
 	/* Children of node n: child[child_start[n]] ... child[child_start[n+1] - 1]. */
 	uint32_t *child;
 	uint32_t *child_start;
@@ -66,7 +77,10 @@ struct view {
 	uint64_t total;   /* H: all hits of the selection */
 	uint64_t samples; /* independent samples in it: for the error; 0 if exact */
 
-	struct strings *texts; /* labels made for this view: owned */
+	struct strings *texts;    /* the labels' texts: owned */
+	uint64_t *node_hits;      /* per node of the profile: its hits in the selection */
+	uint32_t *function_label; /* per function of the profile: its label (PROFILE_NONE: on no path);
+				   * NULL unless VIEW_FUNCTION */
 };
 
 /* NULL: `error` says why (ERROR_MEMORY, ERROR_NOT_FOUND: no such resource,

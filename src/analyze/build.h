@@ -1,0 +1,74 @@
+/*
+ * The steps of view_new, in their order. Internal to analyze/.
+ *
+ *   selection_sum  hits of the selection, per profile node
+ *   names_make     a text for each function and module, told apart where names clash
+ *   labels_make    each location's frames as labels, outermost first
+ *   tree_build     the merged tree of labels
+ *
+ * While labels are made, a label is the id of its text in the view's `texts`;
+ * labels_finish then numbers them in the order of their texts.
+ */
+#ifndef ANALYZE_BUILD_H
+#define ANALYZE_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/view.h"
+#include "base/buffer.h"
+#include "base/hash_map.h"
+#include "base/strings.h"
+
+#define LABEL_END UINT32_MAX /* closes a location's labels */
+
+/* Text ids of what is shown for a function or module; `name_length` of its
+ * bytes are the name itself, a suffix may follow. */
+struct shown_name {
+	uint32_t text;
+	uint32_t name_length;
+};
+
+/* Everything that is only alive during view_new. */
+struct view_build {
+	const struct profile *profile;
+	struct view *view;
+	struct buffer scratch; /* for composing texts */
+
+	struct shown_name *functions; /* per function */
+	struct shown_name *modules;   /* per module: its basename, or its path where basenames clash */
+
+	/* Per text id: the label so far (`text` NULL: no label), then its number. */
+	struct view_label *by_text;
+	size_t by_text_capacity;
+	uint32_t *label_of_text;
+
+	/* Locations: text ids of the frames, outermost first. */
+	uint32_t *location_first; /* where the run in `frame_labels` starts */
+	uint32_t *location_lead;  /* labels to drop while nothing else stands above them: start code */
+	uint32_t *location_top;   /* of the first frame after `lead`, or of the innermost if none is
+				   * left: its label if it is the outermost of a path */
+	uint32_t *frame_labels;   /* the runs, each closed by LABEL_END */
+
+	/* VIEW_CALLSITE only. */
+	uint32_t *frame_site;      /* per frame: a number for its file and line, or PROFILE_NONE */
+	struct hash_map site_ids;  /* (file, line) -> that number */
+	struct hash_map callsites; /* (function's text, site) -> text id */
+};
+
+/* Each returns 0 or a negative error. The first says in `error` what the options
+ * ask for that is not there; else the only cause is ERROR_MEMORY or ERROR_LIMIT. */
+int selection_sum(struct view *view, struct error *error);
+int names_make(struct view_build *build);
+int labels_make(struct view_build *build);
+int tree_build(struct view_build *build);
+
+/* For tree_build. The label (text id) of the outermost frame of `location` when
+ * called from `caller`, or a negative error. */
+int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
+/* Fills view->labels and label_of_text. */
+int labels_finish(struct view_build *build);
+/* The last component of a path; of a path that ends in '/', the whole. */
+const char *names_basename(const char *path);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * The downward call path profile: the algorithm of the appendix of R. J. Hall and
+ * A. J. Goldberg, "Call Path Profiling of Monotonic Program Resources in UNIX",
+ * USENIX Summer 1993, without its recursion and its search for the call path's
+ * record. A recursion, worked through in docs/definitions.md:
+ *
+ *   stack         main  f      g        f          g
+ *   P before      ()    (main) (main f) (main f g) (main f)
+ *   path hit      main  main f main f g main f g f (main f g: has its hits)
+ *   P after       main  main f main f g main f     main f g
+ */
+#include "analyze/analyses.h"
+#include "analyze/path_trie.h"
+#include "analyze/walk.h"
+
+/* The entry of P + label. */
+static int64_t entry_of(struct fold_walk *walk, struct path_trie *trie, bool sole)
+{
+	if (walk->fold.length == 0)
+		return 0;
+	uint32_t parent = walk->fold.at[walk->fold.length - 1].entry;
+	return path_trie_child(trie, parent, walk->label, sole);
+}
+
+/* At most once per sample: below a node that gave an entry its hits, the entry
+ * is locked until the subtree ends. */
+static void credit(const struct view *view, uint32_t node, struct trie_entry *entry)
+{
+	if (node < entry->lock)
+		return;
+	entry->lock = view->end[node];
+	entry->hits += view->weight[node];
+}
+
+/* A node is the only one to ask for the children of the entry that it made, as
+ * long as no other node's path folds to it; `mark` remembers who made its entry. */
+static int count_paths(const struct view *view, struct fold_walk *walk, struct path_trie *trie)
+{
+	while (fold_walk_next(walk)) {
+		struct walk_level *parent = fold_walk_parent(walk);
+		bool sole = parent && parent->mark;
+		size_t known = trie->count;
+		int64_t entry = entry_of(walk, trie, sole);
+		if (entry < 0)
+			return (int)entry;
+		credit(view, walk->node, &trie->entries[entry]);
+		fold_walk_enter(walk, (uint32_t)entry);
+		struct walk_level *level = fold_walk_parent(walk);
+		level->mark = trie->count > known && level->label != FOLD_NONE;
+	}
+	return 0;
+}
+
+struct path_list *analyze_down(const struct view *view, uint32_t root_label, struct error *error)
+{
+	if (root_label >= view->label_count) {
+		error_set(error, ERROR_NOT_FOUND, "the view has no label number %u", root_label);
+		return NULL;
+	}
+	struct fold_walk walk;
+	struct path_trie trie;
+	int result = fold_walk_init(&walk, view, root_label);
+	if (result < 0) {
+		error_set(error, result, "out of memory for the downward profile");
+		return NULL;
+	}
+	result = path_trie_init(&trie, root_label);
+	if (result == 0)
+		result = count_paths(view, &walk, &trie);
+	fold_walk_release(&walk);
+	struct path_list *list = NULL;
+	if (result == 0)
+		list = path_trie_list_down(&trie, error);
+	else
+		error_set(error, result, "the downward profile cannot be made: %s", error_text(result));
+	path_trie_release(&trie);
+	return list;
+}

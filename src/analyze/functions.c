@@ -1,0 +1,66 @@
+/* The function profile and the body profile. */
+#include <stdlib.h>
+
+#include "analyze/path_trie.h"
+
+/* One-label paths of all labels with hits. */
+static struct path_list *list_labels(const struct view *view, const uint64_t *hits, struct error *error)
+{
+	struct path_list *list = path_list_new(view->label_count, view->label_count, error);
+	if (!list)
+		return NULL;
+	for (uint32_t label = 0; label < view->label_count; label++) {
+		if (hits[label] == 0)
+			continue;
+		list->entries[list->count++] =
+			(struct path_entry){ .first = (uint32_t)list->label_count, .length = 1, .hits = hits[label] };
+		list->labels[list->label_count++] = label;
+	}
+	if (path_list_sort(list) < 0) {
+		path_list_free(list);
+		error_set(error, ERROR_MEMORY, "out of memory for a list of functions");
+		return NULL;
+	}
+	return list;
+}
+
+/* A function's outermost node in each stack gets the weight. In depth-first
+ * order, nodes before `inside[label]` lie below such a node:
+ *
+ *   main(10) -> f(8) -> g(5) -> f(3)       f gets 8: the inner f is inside the outer
+ */
+struct path_list *analyze_functions(const struct view *view, struct error *error)
+{
+	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
+	uint32_t *inside = calloc(view->label_count + 1, sizeof(*inside));
+	struct path_list *list = NULL;
+	if (hits && inside) {
+		for (uint32_t node = 1; node < view->node_count; node++) {
+			uint32_t label = view->label[node];
+			if (node < inside[label])
+				continue;
+			inside[label] = view->end[node];
+			hits[label] += view->weight[node];
+		}
+		list = list_labels(view, hits, error);
+	} else {
+		error_set(error, ERROR_MEMORY, "out of memory for the function profile");
+	}
+	free(hits);
+	free(inside);
+	return list;
+}
+
+struct path_list *analyze_body(const struct view *view, struct error *error)
+{
+	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
+	if (!hits) {
+		error_set(error, ERROR_MEMORY, "out of memory for the body profile");
+		return NULL;
+	}
+	for (size_t node = 1; node < view->node_count; node++)
+		hits[view->label[node]] += view->hits[node];
+	struct path_list *list = list_labels(view, hits, error);
+	free(hits);
+	return list;
+}

@@ -1,0 +1,278 @@
+/* Frames as labels, in each of the ways that a view can show them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/build.h"
+#include "base/array.h"
+
+/* Makes the text a label; `name_length` and `function` of the first stay. */
+static int64_t make_label(struct view_build *build, int64_t text, uint32_t name_length, uint32_t function)
+{
+	if (text < 0)
+		return text;
+	size_t old = build->by_text_capacity;
+	if (ARRAY_RESERVE(build->by_text, build->by_text_capacity, (size_t)text + 1) < 0)
+		return ERROR_MEMORY;
+	if (build->by_text_capacity > old)
+		memset(build->by_text + old, 0, (build->by_text_capacity - old) * sizeof(*build->by_text));
+	struct view_label *label = &build->by_text[text];
+	if (!label->text)
+		*label = (struct view_label){ .text = strings_get(build->view->texts, (uint32_t)text),
+					      .function = function,
+					      .name_length = name_length };
+	return text;
+}
+
+static int64_t scratch_label(struct view_build *build, uint32_t name_length, uint32_t function)
+{
+	if (buffer_error(&build->scratch))
+		return ERROR_MEMORY;
+	int64_t text = strings_add(build->view->texts, (const char *)build->scratch.bytes, build->scratch.size);
+	return make_label(build, text, name_length, function);
+}
+
+static int64_t plain_label(struct view_build *build, uint32_t function)
+{
+	const struct shown_name *shown = &build->functions[function];
+	return make_label(build, shown->text, shown->name_length, function);
+}
+
+static int64_t line_label(struct view_build *build, const struct profile_frame *frame)
+{
+	const struct shown_name *shown = &build->functions[frame->function];
+	if (frame->line == 0)
+		return plain_label(build, frame->function);
+	buffer_clear(&build->scratch);
+	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
+	buffer_printf(&build->scratch, ":%u", frame->line);
+	return scratch_label(build, shown->name_length, frame->function);
+}
+
+/* A location that was never symbolized. */
+static int64_t address_label(struct view_build *build, const struct profile_location *location)
+{
+	buffer_clear(&build->scratch);
+	buffer_append_string(&build->scratch, strings_get(build->view->texts, build->modules[location->module].text));
+	buffer_printf(&build->scratch, "+0x%llx", (unsigned long long)location->address);
+	return scratch_label(build, (uint32_t)build->scratch.size, PROFILE_NONE);
+}
+
+static int64_t module_label(struct view_build *build, uint32_t module)
+{
+	return make_label(build, build->modules[module].text, build->modules[module].name_length, PROFILE_NONE);
+}
+
+/* "qsort@process_db.c:88": the frame of `function` called from the frame `caller`. */
+static int64_t callsite_label(struct view_build *build, uint32_t function, uint32_t caller)
+{
+	uint32_t site = caller == PROFILE_NONE ? PROFILE_NONE : build->frame_site[caller];
+	if (site == PROFILE_NONE)
+		return plain_label(build, function);
+	const struct shown_name *shown = &build->functions[function];
+	uint64_t key = (uint64_t)shown->text << 32 | site;
+	uint32_t known = hash_map_get(&build->callsites, key);
+	if (known != HASH_MAP_NONE)
+		return known;
+	const struct profile_frame *frame = &build->profile->frames[caller];
+	buffer_clear(&build->scratch);
+	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
+	buffer_printf(&build->scratch, "@%s:%u", names_basename(profile_string(build->profile, frame->file)),
+		      frame->line);
+	int64_t text = scratch_label(build, shown->name_length, function);
+	if (text < 0 || hash_map_put(&build->callsites, key, (uint32_t)text) < 0)
+		return text < 0 ? text : ERROR_MEMORY;
+	return text;
+}
+
+/* The frames of a location that the view shows: [first, first + count), innermost first. */
+struct shown_frames {
+	uint32_t first;
+	uint32_t count; /* 0: not symbolized */
+};
+
+static struct shown_frames shown_frames(const struct view_build *build, const struct profile_location *location)
+{
+	if (location->first_frame == PROFILE_NONE || location->frame_count == 0)
+		return (struct shown_frames){ 0 };
+	if (build->view->options.no_inlines)
+		return (struct shown_frames){ location->first_frame + location->frame_count - 1, 1 };
+	return (struct shown_frames){ location->first_frame, location->frame_count };
+}
+
+/* The label of one frame; `caller` is the next frame outwards in the same
+ * location, PROFILE_NONE for the outermost, whose callers vary. */
+static int64_t frame_label(struct view_build *build, const struct profile_location *location, uint32_t frame,
+			   uint32_t caller)
+{
+	const struct profile_frame *at = &build->profile->frames[frame];
+	switch (build->view->options.by) {
+	case VIEW_CALLSITE:
+		return callsite_label(build, at->function, caller);
+	case VIEW_LINE:
+		return line_label(build, at);
+	case VIEW_MODULE:
+		return module_label(build, location->module);
+	case VIEW_FUNCTION:
+	default:
+		return plain_label(build, at->function);
+	}
+}
+
+static bool is_start(const struct view_build *build, uint32_t frame)
+{
+	return build->profile->functions[build->profile->frames[frame].function].role == ROLE_START;
+}
+
+static int label_unnamed(struct view_build *build, uint32_t id, uint32_t *next)
+{
+	const struct profile_location *location = &build->profile->locations[id];
+	int64_t label = build->view->options.by == VIEW_MODULE ? module_label(build, location->module)
+							       : address_label(build, location);
+	if (label < 0)
+		return (int)label;
+	build->frame_labels[(*next)++] = build->location_top[id] = (uint32_t)label;
+	return 0;
+}
+
+static int label_location(struct view_build *build, uint32_t id, uint32_t *next)
+{
+	const struct profile_location *location = &build->profile->locations[id];
+	struct shown_frames frames = shown_frames(build, location);
+	build->location_first[id] = *next;
+	if (frames.count == 0) {
+		int result = label_unnamed(build, id, next);
+		build->frame_labels[(*next)++] = LABEL_END;
+		return result;
+	}
+	uint32_t lead = 0;
+	uint32_t caller = PROFILE_NONE;
+	for (uint32_t i = frames.count; i-- > 0;) {
+		uint32_t frame = frames.first + i;
+		int64_t label = frame_label(build, location, frame, caller);
+		if (label < 0)
+			return (int)label;
+		build->frame_labels[(*next)++] = (uint32_t)label;
+		caller = frame;
+		if (!build->view->options.untrimmed && lead == frames.count - 1 - i && is_start(build, frame))
+			lead++;
+	}
+	build->frame_labels[(*next)++] = LABEL_END;
+	build->location_lead[id] = lead;
+	uint32_t top = lead < frames.count ? lead : frames.count - 1;
+	int64_t label = frame_label(build, location, frames.first + frames.count - 1 - top, PROFILE_NONE);
+	if (label < 0)
+		return (int)label;
+	build->location_top[id] = (uint32_t)label;
+	return 0;
+}
+
+/* A number for each distinct (file, line) at which a frame calls. */
+static int number_sites(struct view_build *build)
+{
+	const struct profile *profile = build->profile;
+	build->frame_site = malloc((profile->frame_count + 1) * sizeof(*build->frame_site));
+	if (!build->frame_site)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frames[i];
+		build->frame_site[i] = PROFILE_NONE;
+		if (frame->line == 0 || !profile_string(profile, frame->file)[0])
+			continue;
+		uint64_t key = (uint64_t)frame->file << 32 | frame->line;
+		uint32_t site = hash_map_get(&build->site_ids, key);
+		if (site == HASH_MAP_NONE) {
+			site = (uint32_t)build->site_ids.count;
+			if (hash_map_put(&build->site_ids, key, site) < 0)
+				return ERROR_MEMORY;
+		}
+		build->frame_site[i] = site;
+	}
+	return 0;
+}
+
+int labels_make(struct view_build *build)
+{
+	const struct profile *profile = build->profile;
+	size_t locations = profile->location_count + 1;
+	size_t frames = 0;
+	for (size_t i = 0; i < profile->location_count; i++)
+		frames += shown_frames(build, &profile->locations[i]).count + 2;
+	if (frames >= LABEL_END)
+		return ERROR_LIMIT;
+	build->location_first = malloc(locations * sizeof(*build->location_first));
+	build->location_lead = calloc(locations, sizeof(*build->location_lead));
+	build->location_top = malloc(locations * sizeof(*build->location_top));
+	build->frame_labels = malloc((frames + 1) * sizeof(*build->frame_labels));
+	if (!build->location_first || !build->location_lead || !build->location_top || !build->frame_labels)
+		return ERROR_MEMORY;
+	int result = build->view->options.by == VIEW_CALLSITE ? number_sites(build) : 0;
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < profile->location_count && result == 0; i++)
+		result = label_location(build, i, &next);
+	return result;
+}
+
+int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)
+{
+	const struct profile *profile = build->profile;
+	if (build->view->options.by != VIEW_CALLSITE)
+		return build->frame_labels[build->location_first[location]];
+	struct shown_frames callee_frames = shown_frames(build, &profile->locations[location]);
+	struct shown_frames caller_frames = shown_frames(build, &profile->locations[caller]);
+	if (callee_frames.count == 0 || caller_frames.count == 0)
+		return build->frame_labels[build->location_first[location]];
+	uint32_t outermost = callee_frames.first + callee_frames.count - 1;
+	return callsite_label(build, profile->frames[outermost].function, caller_frames.first);
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+	return strcmp(((const struct view_label *)left)->text, ((const struct view_label *)right)->text);
+}
+
+/* Where each function's frames are found again, for analyses that look at frames. */
+static int map_functions(struct view_build *build)
+{
+	struct view *view = build->view;
+	size_t count = build->profile->function_count;
+	view->function_label = malloc((count + 1) * sizeof(*view->function_label));
+	if (!view->function_label)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		view->function_label[i] = build->label_of_text[build->functions[i].text];
+	return 0;
+}
+
+int labels_finish(struct view_build *build)
+{
+	struct view *view = build->view;
+	size_t text_count = view->texts->count;
+	size_t known = build->by_text_capacity < text_count ? build->by_text_capacity : text_count;
+	size_t count = 0;
+	for (size_t i = 0; i < known; i++)
+		count += build->by_text[i].text != NULL;
+	view->labels = malloc((count + 1) * sizeof(*view->labels));
+	build->label_of_text = malloc((text_count + 1) * sizeof(*build->label_of_text));
+	if (!view->labels || !build->label_of_text)
+		return ERROR_MEMORY;
+	memset(build->label_of_text, 0xff, (text_count + 1) * sizeof(*build->label_of_text));
+	/* The text's id rides along in name_length's place while sorting. */
+	uint32_t *lengths = malloc((text_count + 1) * sizeof(*lengths));
+	if (!lengths)
+		return ERROR_MEMORY;
+	for (uint32_t i = 0; i < known; i++) {
+		if (!build->by_text[i].text)
+			continue;
+		lengths[i] = build->by_text[i].name_length;
+		view->labels[view->label_count] = build->by_text[i];
+		view->labels[view->label_count++].name_length = i;
+	}
+	qsort(view->labels, count, sizeof(*view->labels), compare_labels);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t text = view->labels[i].name_length;
+		build->label_of_text[text] = i;
+		view->labels[i].name_length = lengths[text];
+	}
+	free(lengths);
+	return view->options.by == VIEW_FUNCTION ? map_functions(build) : 0;
+}

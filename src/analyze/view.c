@@ -1,0 +1,82 @@
+#include "analyze/view.h"
+
+#include <stdlib.h>
+
+#include "analyze/build.h"
+
+static void build_release(struct view_build *build)
+{
+	buffer_release(&build->scratch);
+	free(build->functions);
+	free(build->modules);
+	free(build->by_text);
+	free(build->label_of_text);
+	free(build->location_first);
+	free(build->location_lead);
+	free(build->location_top);
+	free(build->frame_labels);
+	free(build->frame_site);
+	hash_map_release(&build->site_ids);
+	hash_map_release(&build->callsites);
+}
+
+static int build_view(struct view *view)
+{
+	struct view_build build = { .profile = view->profile, .view = view };
+	buffer_init(&build.scratch);
+	hash_map_init(&build.site_ids);
+	hash_map_init(&build.callsites);
+	int result = names_make(&build);
+	if (result == 0)
+		result = labels_make(&build);
+	if (result == 0)
+		result = tree_build(&build);
+	build_release(&build);
+	return result;
+}
+
+struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error)
+{
+	struct view *view = calloc(1, sizeof(*view));
+	struct strings *texts = calloc(1, sizeof(*texts));
+	if (!view || !texts || strings_init(texts) < 0) {
+		free(view);
+		free(texts);
+		error_set(error, ERROR_MEMORY, "out of memory for a view of the profile");
+		return NULL;
+	}
+	view->profile = profile;
+	view->options = *options;
+	view->texts = texts;
+	if (selection_sum(view, error) < 0) {
+		view_free(view);
+		return NULL;
+	}
+	int result = build_view(view);
+	if (result < 0) {
+		error_set(error, result, "the view of the profile cannot be built: %s", error_text(result));
+		view_free(view);
+		return NULL;
+	}
+	return view;
+}
+
+void view_free(struct view *view)
+{
+	if (!view)
+		return;
+	if (view->texts)
+		strings_release(view->texts);
+	free(view->texts);
+	free(view->labels);
+	free(view->parent);
+	free(view->label);
+	free(view->hits);
+	free(view->weight);
+	free(view->end);
+	free(view->child);
+	free(view->child_start);
+	free(view->node_hits);
+	free(view->function_label);
+	free(view);
+}
