@@ -1,0 +1,178 @@
+#include "analyze/cxx_name.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Nesting deeper than this is taken as no nesting: such a name does not come
+ * from a demangler, and is then only found by its whole text. */
+enum { NESTING_LIMIT = 256 };
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Length of "operator" and its symbol at `at`, or 0. A conversion ("operator
+ * bool", "operator std::string") counts up to its parameters, as does
+ * operator"" with its suffix. */
+static size_t operator_length(const char *text, size_t length, size_t at)
+{
+	static const char word[] = "operator";
+	const size_t word_length = sizeof(word) - 1;
+	if (length - at < word_length || memcmp(text + at, word, word_length) != 0 || (at > 0 && is_word(text[at - 1])))
+		return 0;
+	size_t next = at + word_length;
+	if (next == length || is_word(text[next]))
+		return 0;
+	if (length - next >= 2 && (memcmp(text + next, "()", 2) == 0 || memcmp(text + next, "[]", 2) == 0))
+		return word_length + 2;
+	if (text[next] == ' ' || text[next] == '"') {
+		while (next < length && text[next] != '(')
+			next++;
+		return next - at;
+	}
+	while (next < length && strchr("+-*/%^&|~!=<>,", text[next]))
+		next++;
+	return next - at;
+}
+
+/* The place behind the bracket at `at` and all that it encloses; `at` + 1 if
+ * it is never closed. An unmatched '<' is a "less than". */
+static size_t skip_brackets(const char *text, size_t length, size_t at)
+{
+	char stack[NESTING_LIMIT];
+	size_t depth = 0;
+	for (size_t i = at; i < length; i++) {
+		size_t operator_bytes = text[i] == 'o' ? operator_length(text, length, i) : 0;
+		if (operator_bytes > 0) {
+			i += operator_bytes - 1;
+			continue;
+		}
+		char c = text[i];
+		if (c == '(' || c == '[' || c == '{' || c == '<') {
+			if (depth == NESTING_LIMIT)
+				return at + 1;
+			stack[depth++] = c;
+			continue;
+		}
+		char opener = c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : c == '>' && text[i - 1] != '-' ? '<' : 0;
+		if (opener == 0 || (opener == '<' && stack[depth - 1] != '<'))
+			continue;
+		while (depth > 0 && stack[depth - 1] == '<' && opener != '<')
+			depth--;
+		if (depth == 0 || stack[depth - 1] != opener)
+			return at + 1;
+		if (--depth == 0)
+			return i + 1;
+	}
+	return at + 1;
+}
+
+static bool starts(const char *text, size_t length, size_t at, const char *what)
+{
+	size_t bytes = strlen(what);
+	return length - at >= bytes && memcmp(text + at, what, bytes) == 0;
+}
+
+/* Whether a parameter list that ends at `at` belongs to an enclosing function:
+ * "f(int) const::{lambda()#1}". */
+static bool is_enclosing(const char *text, size_t length, size_t at)
+{
+	static const char *const qualifiers[] = { " const", " volatile", " &&", " &", "&&", "&" };
+	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++)
+		if (starts(text, length, at, qualifiers[i]))
+			at += strlen(qualifiers[i]);
+	return starts(text, length, at, "::");
+}
+
+struct cxx_name cxx_name_parse(const char *text, size_t length)
+{
+	struct cxx_name name = { .start = 0, .end = length };
+	bool component_starts = true;
+	for (size_t i = 0; i < length;) {
+		size_t bytes = operator_length(text, length, i);
+		if (bytes > 0) {
+			i += bytes;
+			/* The demangler's "operator< <int>": no return type ends there. */
+			if (starts(text, length, i, " <"))
+				i++;
+			component_starts = false;
+		} else if (text[i] == '(' && !component_starts) {
+			size_t next = skip_brackets(text, length, i);
+			if (!is_enclosing(text, length, next)) {
+				name.end = i;
+				return name;
+			}
+			i = next;
+			while (!starts(text, length, i, "::"))
+				i++;
+		} else if (strchr("([{<", text[i])) {
+			i = skip_brackets(text, length, i);
+			component_starts = false;
+		} else if (text[i] == ' ') {
+			name.start = ++i;
+			component_starts = true;
+		} else if (starts(text, length, i, "::")) {
+			i += 2;
+			component_starts = true;
+		} else {
+			i++;
+			component_starts = false;
+		}
+	}
+	return name;
+}
+
+size_t cxx_name_plain(const char *name, size_t length, char *to)
+{
+	size_t size = 0;
+	bool component_starts = true;
+	for (size_t i = 0; i < length;) {
+		size_t bytes = operator_length(name, length, i);
+		bool turbofish = starts(name, length, i, "::<") && i > 0;
+		if (bytes > 0) {
+			memcpy(to + size, name + i, bytes);
+			size += bytes;
+			i += bytes;
+			if (starts(name, length, i, " <"))
+				i++;
+			component_starts = false;
+		} else if (turbofish) {
+			i = skip_brackets(name, length, i + 2);
+		} else if (strchr("([{<", name[i])) {
+			size_t next = skip_brackets(name, length, i);
+			bool closed = next > i + 1;
+			if (component_starts || !closed || name[i] == '(' || name[i] == '{') {
+				memcpy(to + size, name + i, next - i);
+				size += next - i;
+			}
+			i = next;
+			component_starts = false;
+		} else {
+			component_starts = starts(name, length, i, "::");
+			to[size++] = name[i++];
+			if (component_starts)
+				to[size++] = name[i++];
+		}
+	}
+	return size;
+}
+
+size_t cxx_name_component(const char *name, size_t length, size_t from)
+{
+	for (size_t i = from; i < length;) {
+		size_t bytes = operator_length(name, length, i);
+		if (bytes > 0) {
+			i += bytes;
+			if (starts(name, length, i, " <"))
+				i++;
+		} else if (strchr("([{<", name[i])) {
+			i = skip_brackets(name, length, i);
+		} else if (starts(name, length, i, "::") && !starts(name, length, i, "::<")) {
+			return i + 2;
+		} else {
+			i++;
+		}
+	}
+	return length;
+}

@@ -1,0 +1,34 @@
+/*
+ * The parts of a demangled C++ or Rust name, or of any other text taken as one.
+ * Internal to analyze/.
+ *
+ *   void ns::Klass<int>::f<char>(int, char const*) const
+ *        ^ start                ^ end
+ *
+ * Between start and end stands the qualified name; it breaks into components at
+ * "::" outside all brackets. Brackets of operators ("operator<", "operator()")
+ * and the '>' of "->" are no brackets; a component of its own like
+ * "(anonymous namespace)", "{lambda(int)#1}" or Rust's "<T as Trait>" is never
+ * taken for parameters or template arguments.
+ */
+#ifndef ANALYZE_CXX_NAME_H
+#define ANALYZE_CXX_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cxx_name {
+	size_t start; /* where the qualified name starts: behind a return type */
+	size_t end;   /* where it ends: before the parameters */
+};
+
+struct cxx_name cxx_name_parse(const char *text, size_t length);
+
+/* Copies the qualified name without template arguments, "::<...>" of Rust and
+ * ABI tags to `to` (room for `length` bytes); returns its length. */
+size_t cxx_name_plain(const char *name, size_t length, char *to);
+
+/* The next start of a component behind `from`, or `length`: none. */
+size_t cxx_name_component(const char *name, size_t length, size_t from);
+
+#endif

@@ -1,0 +1,126 @@
+/* Labels that resemble a name which fits none: for "did you mean". */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cxx_name.h"
+#include "analyze/view.h"
+
+/* Longer names are compared by their first letters only. */
+enum { LETTERS = 64, TOO_FAR = 1 << 20 };
+
+struct word {
+	char letters[LETTERS];
+	size_t size;
+};
+
+static struct word word_of(const char *text, size_t size)
+{
+	struct word word = { .size = size < LETTERS ? size : LETTERS };
+	for (size_t i = 0; i < word.size; i++)
+		word.letters[i] = (char)tolower((unsigned char)text[i]);
+	return word;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Edit distance with transpositions of neighbours (Damerau 1964, Levenshtein
+ * 1966; the restricted form). Three rows of the table are enough. */
+static size_t distance(const struct word *a, const struct word *b)
+{
+	size_t rows[3][LETTERS + 1];
+	size_t *before = rows[0], *above = rows[1], *row = rows[2];
+	for (size_t k = 0; k <= b->size; k++)
+		above[k] = k;
+	for (size_t i = 1; i <= a->size; i++) {
+		row[0] = i;
+		for (size_t k = 1; k <= b->size; k++) {
+			bool same = a->letters[i - 1] == b->letters[k - 1];
+			row[k] = least(above[k - 1] + !same, least(above[k], row[k - 1]) + 1);
+			if (i > 1 && k > 1 && a->letters[i - 1] == b->letters[k - 2] &&
+			    a->letters[i - 2] == b->letters[k - 1])
+				row[k] = least(row[k], before[k - 2] + 1);
+		}
+		size_t *oldest = before;
+		before = above;
+		above = row;
+		row = oldest;
+	}
+	return above[b->size];
+}
+
+/* Smaller is nearer; TOO_FAR: no resemblance. A name that is part of the other
+ * is near, the nearer the less is missing. */
+static size_t score_words(const struct word *wanted, const struct word *word)
+{
+	const struct word *longer = wanted->size > word->size ? wanted : word;
+	const struct word *shorter = longer == wanted ? word : wanted;
+	if (shorter->size == 0)
+		return TOO_FAR;
+	size_t score = TOO_FAR;
+	if (shorter->size >= 3 && memmem(longer->letters, longer->size, shorter->letters, shorter->size))
+		score = 4 + (longer->size - shorter->size);
+	size_t allowed = (wanted->size + 2) / 3;
+	if (longer->size - shorter->size > allowed)
+		return score;
+	size_t edits = distance(wanted, word);
+	return edits <= allowed ? least(score, edits * 4) : score;
+}
+
+/* The nearest of the whole name and its last components, to as many as were asked for. */
+static size_t score_label(const struct word *wanted, const struct view_label *label, char *scratch)
+{
+	struct cxx_name parts = cxx_name_parse(label->text, label->name_length);
+	size_t size = cxx_name_plain(label->text + parts.start, parts.end - parts.start, scratch);
+	size_t best = TOO_FAR;
+	for (size_t at = 0; at < size; at = cxx_name_component(scratch, size, at)) {
+		struct word word = word_of(scratch + at, size - at);
+		best = least(best, score_words(wanted, &word));
+	}
+	return best;
+}
+
+struct candidate {
+	uint32_t label;
+	size_t score;
+};
+
+/* Keeps the nearest `limit`, in order; of equals the smaller label. */
+static size_t keep(struct candidate *nearest, size_t count, size_t limit, struct candidate candidate)
+{
+	if (count == limit && nearest[count - 1].score <= candidate.score)
+		return count;
+	size_t at = count < limit ? count : count - 1;
+	for (; at > 0 && nearest[at - 1].score > candidate.score; at--)
+		nearest[at] = nearest[at - 1];
+	nearest[at] = candidate;
+	return count < limit ? count + 1 : count;
+}
+
+size_t view_near(const struct view *view, const char *name, uint32_t *found, size_t limit)
+{
+	size_t longest = 0;
+	for (size_t i = 0; i < view->label_count; i++)
+		if (view->labels[i].name_length > longest)
+			longest = view->labels[i].name_length;
+	char *scratch = malloc(longest + 1);
+	struct candidate *nearest = malloc((limit + 1) * sizeof(*nearest));
+	size_t count = 0;
+	if (scratch && nearest && limit > 0) {
+		struct cxx_name parts = cxx_name_parse(name, strlen(name));
+		struct word wanted = word_of(name + parts.start, parts.end - parts.start);
+		for (uint32_t i = 0; i < view->label_count; i++) {
+			struct candidate candidate = { i, score_label(&wanted, &view->labels[i], scratch) };
+			if (candidate.score < TOO_FAR)
+				count = keep(nearest, count, limit, candidate);
+		}
+		for (size_t i = 0; i < count; i++)
+			found[i] = nearest[i].label;
+	}
+	free(scratch);
+	free(nearest);
+	return count;
+}
