@@ -150,8 +150,8 @@ static int by_run(struct session *session, const char *arguments, FILE *out, str
 
 const struct explore_command explore_by = {
 	.name = "by",
-	.arguments = "[function|callsite|line|module]",
-	.summary = "what a frame is shown as",
+	.arguments = "[KIND]",
+	.summary = "show frames by function, callsite, line or module",
 	.words = WORDS_BY,
 	.run = by_run,
 };

@@ -44,7 +44,7 @@ static void complain(struct session *session, const struct input *input, const s
 	const struct explore_options *options = session->options;
 	session->failed++;
 	fflush(options->out);
-	if (options->interactive)
+	if (options->interactive || !input->number)
 		fprintf(options->err, "cpprof: %s\n", error->message);
 	else
 		fprintf(options->err, "cpprof: line %" PRIu64 ": %s\n", input->number, error->message);
@@ -63,12 +63,12 @@ static int run_line(struct session *session, char *line, bool *gone, struct erro
 	if (!command)
 		return error->code;
 	struct output output;
-	int status = output_open(&output, session->options->out, parts.shell, error);
+	int status = explore_output_open(&output, session->options->out, parts.shell, error);
 	if (status)
 		return status;
 	status = command->run(session, parts.arguments, output.stream, error);
 	struct error closing = { 0 };
-	if (output_close(&output, gone, &closing) && status == 0) {
+	if (explore_output_close(&output, gone, &closing) && status == 0) {
 		*error = closing;
 		status = closing.code;
 	}

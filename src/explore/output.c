@@ -25,7 +25,7 @@ static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 	return 0;
 }
 
-int output_open(struct output *output, FILE *out, const char *shell, struct error *error)
+int explore_output_open(struct output *output, FILE *out, const char *shell, struct error *error)
 {
 	*output = (struct output){ .target = out, .is_pipe = shell != NULL };
 	if (shell && !*shell)
@@ -52,7 +52,7 @@ static int close_shell(struct output *output, struct error *error)
 	return 0;
 }
 
-int output_close(struct output *output, bool *gone, struct error *error)
+int explore_output_close(struct output *output, bool *gone, struct error *error)
 {
 	fclose(output->stream); /* what it could not pass on is noted in `output` */
 	if (output->is_pipe)

@@ -20,12 +20,12 @@ struct output {
 };
 
 /* `shell`: NULL, or the command to pipe into. Returns 0 or a negative error. */
-int output_open(struct output *output, FILE *out, const char *shell, struct error *error);
+int explore_output_open(struct output *output, FILE *out, const char *shell, struct error *error);
 
 /* Flushes, and waits for the shell command. Returns 0 (also if the reader of a
  * pipe took only part of it), or a negative error: of writing, or because the
  * shell could not run its command. `gone` becomes true if `out` itself has no
  * reader any more. */
-int output_close(struct output *output, bool *gone, struct error *error);
+int explore_output_close(struct output *output, bool *gone, struct error *error);
 
 #endif

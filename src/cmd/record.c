@@ -1,0 +1,257 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cmd/message.h"
+#include "cmd/profile_open.h"
+#include "cmd/progress.h"
+#include "cmd/rows.h"
+#include "record/monitor.h"
+
+enum { OPTION_RESOURCE = 1, OPTION_FREQUENCY, OPTION_OUTPUT, OPTION_PID, OPTION_DURATION };
+
+enum { NS_PER_S = 1000000000 };
+
+/* A positive number that fills the whole word; otherwise -1. */
+static double positive_number(const char *word)
+{
+	char *end;
+	errno = 0;
+	double number = strtod(word, &end);
+	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
+	return whole && isfinite(number) && number > 0 ? number : -1;
+}
+
+/* --- the words --- */
+
+static int take_resources(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		if (invocation->uses[i].option->id != OPTION_RESOURCE)
+			continue;
+		if (options->resource_count == RESOURCE_REQUESTS_MAX)
+			return error_set(error, ERROR_USAGE, "more than %d resources in one run", RESOURCE_REQUESTS_MAX);
+		struct resource_request *request = &options->resources[options->resource_count];
+		int result = resource_parse(invocation->uses[i].value, request, error);
+		if (result < 0)
+			return result;
+		for (size_t j = 0; j < options->resource_count; j++)
+			if (options->resources[j].row == request->row)
+				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->row->name);
+		options->resource_count++;
+	}
+	return 0;
+}
+
+/* -F HZ is the interval of every time resource that has none of its own. */
+static int take_frequency(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	const char *word = option_value(invocation, OPTION_FREQUENCY);
+	if (!word)
+		return 0;
+	double hertz = positive_number(word);
+	if (hertz < 0)
+		return error_set(error, ERROR_USAGE, "-F takes samples per second of CPU time, as -F 1000, not '%s'", word);
+	char interval[64];
+	snprintf(interval, sizeof(interval), "%.0fns", NS_PER_S / hertz);
+	struct resource_request time;
+	uint64_t ns;
+	if (resource_parse("cpu", &time, error) < 0 || resource_parse_interval(time.row, interval, &ns, NULL) < 0)
+		return error_set(error, ERROR_USAGE, "-F %s makes no sense: give 0.02 to 50000 samples per second", word);
+	options->time_interval = ns;
+	bool used = options->resource_count == 0;
+	for (size_t i = 0; i < options->resource_count; i++) {
+		struct resource_request *request = &options->resources[i];
+		if (request->row->is_time && request->default_interval) {
+			request->interval = ns;
+			used = true;
+		}
+	}
+	return used ? 0 : error_set(error, ERROR_USAGE, "-F goes with a time resource that has no interval of its own");
+}
+
+static int take_process(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	const char *pid = option_value(invocation, OPTION_PID);
+	const char *duration = option_value(invocation, OPTION_DURATION);
+	if (pid) {
+		double number = positive_number(pid);
+		if (number < 1 || number > INT32_MAX || number != floor(number))
+			return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
+		options->pid = (pid_t)number;
+	}
+	if (duration) {
+		double seconds = positive_number(duration);
+		if (seconds < 0 || seconds > 1e9)
+			return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
+		if (!pid)
+			return error_set(error, ERROR_USAGE, "--duration goes with -p: a command is recorded until it ends");
+		options->duration_ns = (uint64_t)(seconds * NS_PER_S);
+	}
+	if (pid && invocation->argument_count > 0)
+		return error_set(error, ERROR_USAGE, "give either -p or a command, not both");
+	if (!pid && invocation->argument_count == 0)
+		return error_set(error, ERROR_USAGE, "what is to be recorded? Give a command, or -p PID");
+	return 0;
+}
+
+/* The command as a shell would take it. */
+static void append_quoted(struct buffer *line, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";
+	if (line->size > 0)
+		buffer_append_byte(line, ' ');
+	if (word[0] && strspn(word, plain) == strlen(word)) {
+		buffer_append_string(line, word);
+		return;
+	}
+	buffer_append_byte(line, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buffer_append_string(line, "'\\''");
+		else
+			buffer_append_byte(line, (uint8_t)*word);
+	}
+	buffer_append_byte(line, '\'');
+}
+
+/* --- the result --- */
+
+static void append_size(struct buffer *line, uint64_t bytes)
+{
+	enum { KB = 1024, MB = 1024 * 1024 };
+	if (bytes < 10 * KB)
+		buffer_printf(line, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 10 * MB)
+		buffer_printf(line, "%" PRIu64 " KB", (bytes + KB / 2) / KB);
+	else
+		buffer_printf(line, "%" PRIu64 " MB", (bytes + MB / 2) / MB);
+}
+
+/* The one closing line: what was measured, and how good it is. */
+static void say_result(const char *output, const struct record_result *result)
+{
+	struct buffer line;
+	buffer_init(&line);
+	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 100;
+	/* Never "100.00" for less than all. */
+	complete = floor(complete * 100) / 100;
+	buffer_printf(&line, "cpprof: %" PRIu64 " samples, %" PRIu64 " lost, %.2f %% complete", result->samples, result->lost, complete);
+	if (result->completed > 0)
+		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
+	buffer_append_string(&line, ", ");
+	append_size(&line, result->file_bytes);
+	buffer_printf(&line, " in %s", output);
+	if (result->user_mode_only)
+		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
+	if (result->throttled > 0)
+		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
+	if (result->still_running > 0)
+		buffer_printf(&line, "; %zu process%s that the command started still run%s, unrecorded", result->still_running,
+			      result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "");
+	buffer_append_byte(&line, '\n');
+	if (buffer_error(&line) == 0)
+		fwrite(line.bytes, 1, line.size, stderr);
+	buffer_release(&line);
+}
+
+/* Begun only now: while the target ran there was nothing to tell. */
+static void on_progress(void *context, size_t done, size_t total)
+{
+	(void)context;
+	static bool begun;
+	if (!begun)
+		progress_begin("naming addresses");
+	begun = true;
+	progress_set(done, total);
+}
+
+static void on_warning(void *context, const char *sentence)
+{
+	warning(context, "%s", sentence);
+}
+
+static int record(struct invocation *invocation, struct record_options *options)
+{
+	struct record_result result;
+	struct error error = { 0 };
+	options->progress = on_progress;
+	options->warn = on_warning;
+	options->context = invocation;
+	int status = record_run(options, &result, &error);
+	progress_end();
+	if (status < 0)
+		return failure_of(invocation, &error);
+	say_result(options->output, &result);
+	if (result.incomplete) {
+		failure(invocation, "the profile is incomplete: %s", error.message);
+		return EXIT_FAILED;
+	}
+	return result.status;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct record_options options = { .command = invocation->arguments };
+	struct error error = { 0 };
+	if (take_resources(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0 ||
+	    take_process(invocation, &options, &error) < 0)
+		return failure_of(invocation, &error);
+	const char *output = option_value(invocation, OPTION_OUTPUT);
+	options.output = output ? output : PROFILE_FILE_DEFAULT;
+	struct buffer line;
+	buffer_init(&line);
+	if (options.pid)
+		buffer_printf(&line, "-p %d", (int)options.pid);
+	for (size_t i = 0; i < invocation->argument_count; i++)
+		append_quoted(&line, invocation->arguments[i]);
+	buffer_append_byte(&line, 0);
+	options.command_line = buffer_error(&line) ? invocation->arguments[0] : (const char *)line.bytes;
+	int status = record(invocation, &options);
+	buffer_release(&line);
+	return status;
+}
+
+static const char *const usage[] = {
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--] COMMAND [ARG...]",
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
+	NULL,
+};
+
+static const struct command_option options[] = {
+	{ OPTION_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
+	  "What to measure, and how much of it goes by from sample to sample on average; may be given several times. "
+	  "Time: cpu, user, sys. Counts: page-faults, minor-faults, major-faults, context-switches, migrations. Hardware "
+	  "counters, where there are any: cycles, instructions, cache-misses, branch-misses. Intervals: 500us, 2ms; 10, 5k, 1M",
+	  "cpu/1ms" },
+	{ OPTION_FREQUENCY, 'F', "frequency", "HZ", "Samples per second of CPU time, for time resources without an interval", NULL },
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old", PROFILE_FILE_DEFAULT },
+	{ OPTION_PID, 'p', "pid", "PID", "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
+	{ OPTION_DURATION, 0, "duration", "S", "With -p: end after S seconds", NULL },
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof record ./program input.txt", "where does its CPU time go?" },
+	{ "cpprof record -r cpu -r page-faults/10 ./program", "CPU time and page faults, in one run" },
+	{ "cpprof record -r cpu/500us -o run.data make -j4", "a finer look, at a whole build" },
+	{ "cpprof record -p 1234 --duration 10", "ten seconds of a process that is running already" },
+	{ 0 },
+};
+
+const struct command command_record = {
+	.name = "record",
+	.task = TASK_RECORD,
+	.summary = "run a command, or watch a process, and record where it spends its resources",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = STOPS_AT_ARGUMENT,
+	.argument_min = 0,
+	.argument_max = SIZE_MAX,
+	.run = run,
+};

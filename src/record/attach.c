@@ -1,0 +1,100 @@
+#include "record/attach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_BYTES = 4096 + 128, ROUNDS_MAX = 100 };
+
+static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
+{
+	char path[64];
+	char name[64] = "";
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	FILE *file = fopen(path, "re");
+	if (file && fgets(name, sizeof(name), file))
+		name[strcspn(name, "\n")] = 0;
+	if (file)
+		fclose(file);
+	sink->name(sink->context, (uint32_t)pid, (uint32_t)tid, name, false, 0);
+}
+
+/* Lines of /proc/PID/maps: "start-end rwxp offset device inode path". */
+static void tell_maps(pid_t pid, const struct backend_sink *sink)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t capacity = 0;
+	while (file && getline(&line, &capacity, file) > 0) {
+		uint64_t start, end, offset;
+		char protection[8];
+		int name_at = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end, protection, &offset, &name_at) < 4 ||
+		    protection[2] != 'x' || name_at == 0)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		const char *name = line[name_at] ? line + name_at : "//anon";
+		if (strcmp(name, "[vsyscall]") == 0)
+			continue;
+		struct backend_map map = { .pid = (uint32_t)pid, .start = start, .size = end - start, .file_offset = offset, .path = name };
+		sink->map(sink->context, &map);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* Watches the threads that are not watched yet. How many those were, or an error. */
+static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
+			  const struct backend_sink *sink, struct error *error)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *directory = opendir(path);
+	if (!directory)
+		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid) :
+					 error_set_errno(error, "cannot look at process %d", (int)pid);
+	int added = 0;
+	const struct dirent *entry;
+	while (added >= 0 && (entry = readdir(directory)) != NULL) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (tid <= 0)
+			continue;
+		int result = vtable->attach(backend, tid, false, error);
+		if (result > 0)
+			tell_name(pid, tid, sink);
+		added = result < 0 ? result : added + result;
+	}
+	closedir(directory);
+	return added;
+}
+
+int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, const struct backend_sink *sink,
+		   struct error *error)
+{
+	/* Threads may start while we look: until a round finds no new one. One that
+	 * a watched thread started is watched by inheritance; the backend knows it
+	 * from the fork that was told of. */
+	int total = 0;
+	int added;
+	int rounds = 0;
+	do {
+		vtable->drain(backend, UINT64_MAX, sink);
+		added = attach_threads(vtable, backend, pid, sink, error);
+		if (added < 0 && error->code == ERROR_PERMISSION)
+			return error_set(error, ERROR_PERMISSION, "not permitted to record process %d: it belongs to another user, or may not be "
+					 "traced; as root it works", (int)pid);
+		if (added < 0)
+			return added;
+		total += added;
+	} while (added > 0 && ++rounds < ROUNDS_MAX);
+	if (total == 0)
+		return error_set(error, ERROR_NOT_FOUND, "process %d ended before it could be recorded", (int)pid);
+	tell_maps(pid, sink);
+	return 0;
+}

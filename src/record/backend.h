@@ -1,0 +1,111 @@
+/*
+ * A backend takes the samples: it is told which resources to watch in which
+ * threads, and delivers what happened, in order of time, to a sink. It knows
+ * nothing of modules, stacks or files; the monitor knows nothing of perf.
+ *
+ *   probe -> open -> attach... -> start -> drain... -> stop -> close
+ */
+#ifndef RECORD_BACKEND_H
+#define RECORD_BACKEND_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "record/resources.h"
+#include "unwind/unwind.h"
+
+/* One stack sample. Pointers are valid until the sink returns. */
+struct backend_sample {
+	uint32_t pid, tid;
+	uint32_t request; /* index of the resource request */
+	uint32_t hits;
+	uint64_t time_ns;
+	bool has_registers; /* false: kernel work with no user code above it */
+	bool other_abi;     /* 32-bit code: registers are meaningless */
+	struct unwind_registers registers;
+	const uint8_t *stack; /* copied from registers rsp on upwards */
+	size_t stack_bytes;
+	size_t stack_asked; /* how many bytes would have been copied had there been as many */
+};
+
+/* Executable memory was mapped. */
+struct backend_map {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint64_t start, size, file_offset;
+	const char *path;
+	const uint8_t *build_id; /* NULL: not told */
+	size_t build_id_bytes;
+};
+
+/* What a backend tells. All members are required. */
+struct backend_sink {
+	void *context;
+	void (*sample)(void *context, const struct backend_sample *sample);
+	void (*map)(void *context, const struct backend_map *map);
+	void (*name)(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns);
+	void (*fork)(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
+	void (*exit)(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns);
+	/* Samples that found no room, of whatever resource; see also `counts`. */
+	void (*lost)(void *context, uint64_t samples);
+	/* Tellings other than samples that found no room: maps, forks, names. */
+	void (*lost_events)(void *context, uint64_t events);
+	/* The kernel paused sampling for up to a tick, having had too many. */
+	void (*throttled)(void *context);
+};
+
+struct backend_request {
+	const struct resource_request *resources;
+	size_t resource_count;
+	bool user_mode_only; /* watch user mode alone, as the kernel permits no more */
+};
+
+struct backend;
+
+struct backend_vtable {
+	const char *name;
+
+	/* Whether this resource can be measured here: 0; or an error that names the
+	 * reason and the remedy. *user_mode_only is set if it can, but in user mode
+	 * alone. Required. */
+	int (*probe)(const struct resource_row *row, bool *user_mode_only, struct error *error);
+
+	/* Prepares; nothing runs yet. NULL: `error` says why. Required. */
+	struct backend *(*open)(const struct backend_request *request, struct error *error);
+
+	/* Watches a thread and all that it starts from now on. `on_exec`: counting
+	 * begins when it calls exec (a command to be started); otherwise with
+	 * start(). 1: watched; 0: there is no such thread (any more) or it was
+	 * watched already. Required. */
+	int (*attach)(struct backend *backend, pid_t tid, bool on_exec, struct error *error);
+
+	/* Begins counting in threads not attached `on_exec`. Required. */
+	int (*start)(struct backend *backend, struct error *error);
+
+	/* Descriptors that become readable when there is something to drain:
+	 * returns how many, writes at most `limit`. Required. */
+	size_t (*descriptors)(const struct backend *backend, struct pollfd *descriptors, size_t limit);
+
+	/* Delivers, in order of time, what happened up to `until_ns`
+	 * (CLOCK_MONOTONIC; UINT64_MAX: all). Required. */
+	void (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
+
+	/* Ends counting; samples taken before can still be drained. Required. */
+	void (*stop)(struct backend *backend);
+
+	/* After stop, for a request: gticks counted in all (0: not known) and samples
+	 * lost for want of room (UINT64_MAX: not known apart). Required. */
+	void (*counts)(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost);
+
+	/* Required. NULL is fine. */
+	void (*close)(struct backend *backend);
+};
+
+extern const struct backend_vtable backend_perf;
+extern const struct backend_vtable backend_none; /* refuses everything: the minimum */
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * The monitor process: starts or attaches to the target, takes samples through
+ * a backend, turns each into a node and a hit, and writes the profile to disk.
+ *
+ *   find, probe, open output          nothing has run, nothing was changed
+ *      | backend open, fork, attach
+ *   held ------------------------> publish the file, let the target exec
+ *      |
+ *   recording: wait -> drain -> (each second) flush      until the target ends,
+ *      |                                                 ^C or the duration (-p)
+ *   stop, drain the rest, symbolize, finish the file
+ *
+ * Invariants:
+ *   1. Whatever fails before `publish` leaves no trace: no target, no file.
+ *   2. After it, the target runs to its end whatever happens to us: a failed
+ *      write or allocation ends the recording, not the target.
+ *   3. What is on disk is readable at any moment, up to the last flush.
+ *   4. Samples go through in order of time with the maps and forks they need.
+ */
+#ifndef RECORD_MONITOR_H
+#define RECORD_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "record/resources.h"
+
+struct record_options {
+	struct resource_request resources[RESOURCE_REQUESTS_MAX];
+	size_t resource_count;   /* 0: cpu, or user where only that is permitted */
+	uint64_t time_interval;  /* ns, for the default resource; 0: its default */
+	const char *output;      /* path of the file */
+	pid_t pid;               /* attach to this process; 0: run the command */
+	uint64_t duration_ns;    /* with pid: end after so long; 0: when it ends */
+	char *const *command;    /* arguments, NULL-terminated */
+	const char *command_line; /* as to be shown in the profile */
+	/* Progress of naming, for a terminal; may be NULL. */
+	void (*progress)(void *context, size_t done, size_t total);
+	/* Something the user should know while the target runs; may be NULL. */
+	void (*warn)(void *context, const char *sentence);
+	void *context;
+};
+
+struct record_result {
+	uint64_t samples;
+	uint64_t lost;
+	uint64_t whole;       /* samples whose path reaches its root */
+	uint64_t completed;   /* ... with help from outside the copied stack */
+	uint64_t throttled;   /* times that the kernel paused sampling */
+	uint64_t lost_events; /* maps, forks, ... of which we were not told */
+	uint64_t file_bytes;
+	size_t still_running; /* processes that the command left behind */
+	bool user_mode_only;
+	bool incomplete;      /* writing failed: the file ends early; `error` says why */
+	int status;           /* of the target, as a shell says it; 0 for -p */
+};
+
+/* Records. 0 when the target ran, whatever came of it: then `result` holds, and
+ * if result->incomplete, `error` too. Otherwise an error: nothing has run. */
+int record_run(const struct record_options *options, struct record_result *result, struct error *error);
+
+#endif

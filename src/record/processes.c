@@ -1,0 +1,259 @@
+#include "record/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "record/deep_stack.h"
+
+struct processes {
+	struct profile *profile;
+	struct modules *modules;
+	struct process *items;
+	size_t count, capacity;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
+	struct hash_map by_tid;
+};
+
+struct processes *processes_new(struct profile *profile, struct modules *modules)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+	if (!processes)
+		return NULL;
+	processes->profile = profile;
+	processes->modules = modules;
+	hash_map_init(&processes->by_pid);
+	hash_map_init(&processes->by_tid);
+	return processes;
+}
+
+void processes_free(struct processes *processes)
+{
+	if (!processes)
+		return;
+	for (size_t i = 0; i < processes->count; i++)
+		free(processes->items[i].maps);
+	for (size_t i = 0; i < processes->thread_count; i++)
+		deep_stack_free(processes->threads[i].deep);
+	free(processes->items);
+	free(processes->threads);
+	hash_map_release(&processes->by_pid);
+	hash_map_release(&processes->by_tid);
+	free(processes);
+}
+
+/* --- adding --- */
+
+static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
+{
+	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
+		return ERROR_MEMORY;
+	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
+	int64_t id = profile_add_process(processes->profile, &shown);
+	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
+		return ERROR_MEMORY;
+	processes->items[processes->count] = (struct process){ .pid = pid, .id = (uint32_t)id };
+	return (int64_t)processes->count++;
+}
+
+static int64_t find_process(struct processes *processes, uint32_t pid)
+{
+	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	return found != HASH_MAP_NONE ? (int64_t)found : add_process(processes, pid, 0, 0);
+}
+
+static int64_t add_thread(struct processes *processes, uint32_t process, uint32_t tid, uint64_t time_ns)
+{
+	if (ARRAY_RESERVE(processes->threads, processes->thread_capacity, processes->thread_count + 1) < 0)
+		return ERROR_MEMORY;
+	uint32_t process_id = processes->items[process].id;
+	struct profile_thread shown = { .tid = tid, .process = process_id, .start_ns = time_ns };
+	/* A new thread has its process's name until it takes another. */
+	shown.name = processes->profile->processes[process_id].name;
+	int64_t id = profile_add_thread(processes->profile, &shown);
+	if (id < 0 || hash_map_put(&processes->by_tid, tid, (uint32_t)processes->thread_count) < 0)
+		return ERROR_MEMORY;
+	struct thread thread = { .tid = tid, .id = (uint32_t)id, .process = process };
+	processes->threads[processes->thread_count] = thread;
+	processes->items[process].living++;
+	return (int64_t)processes->thread_count++;
+}
+
+struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	if (found != HASH_MAP_NONE && processes->items[processes->threads[found].process].pid == pid)
+		return &processes->threads[found];
+	int64_t process = find_process(processes, pid);
+	int64_t added = process < 0 ? process : add_thread(processes, (uint32_t)process, tid, 0);
+	return added < 0 ? NULL : &processes->threads[added];
+}
+
+struct process *processes_of(struct processes *processes, const struct thread *thread)
+{
+	return &processes->items[thread->process];
+}
+
+/* --- maps --- */
+
+/* Index of the first mapping that ends above `address`. */
+static size_t first_above(const struct process *process, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = process->map_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (process->maps[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void insert_at(struct process *process, size_t at, const struct mapping *mapping)
+{
+	memmove(&process->maps[at + 1], &process->maps[at], (process->map_count - at) * sizeof(*process->maps));
+	process->maps[at] = *mapping;
+	process->map_count++;
+}
+
+/* A new mapping takes the place of whatever was there: the ends of an older one
+ * that it cuts stay. */
+static int insert_mapping(struct process *process, const struct mapping *mapping)
+{
+	if (ARRAY_RESERVE(process->maps, process->map_capacity, process->map_count + 2) < 0)
+		return ERROR_MEMORY;
+	size_t at = first_above(process, mapping->start);
+	if (at < process->map_count && process->maps[at].start < mapping->start) {
+		struct mapping before = process->maps[at];
+		before.end = mapping->start;
+		insert_at(process, at++, &before);
+		uint64_t moved = mapping->start - process->maps[at].start;
+		process->maps[at].start = mapping->start;
+		process->maps[at].file_offset += moved;
+	}
+	size_t covered = 0;
+	while (at + covered < process->map_count && process->maps[at + covered].end <= mapping->end)
+		covered++;
+	memmove(&process->maps[at], &process->maps[at + covered],
+		(process->map_count - at - covered) * sizeof(*process->maps));
+	process->map_count -= covered;
+	if (at < process->map_count && process->maps[at].start < mapping->end) {
+		process->maps[at].file_offset += mapping->end - process->maps[at].start;
+		process->maps[at].start = mapping->end;
+	}
+	insert_at(process, at, mapping);
+	return 0;
+}
+
+int processes_map(struct processes *processes, const struct backend_map *map)
+{
+	int64_t process = find_process(processes, map->pid);
+	if (process < 0)
+		return (int)process;
+	int64_t module = modules_add(processes->modules, map->path, map->build_id, map->build_id_bytes);
+	if (module < 0)
+		return (int)module;
+	struct mapping mapping = { .start = map->start, .file_offset = map->file_offset, .module = (uint32_t)module };
+	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
+	return mapping.end > mapping.start ? insert_mapping(&processes->items[process], &mapping) : 0;
+}
+
+int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)
+{
+	size_t at = first_above(process, pc);
+	if (at == process->map_count || process->maps[at].start > pc)
+		return -1;
+	struct mapping *mapping = &process->maps[at];
+	struct module *module = modules_get(processes->modules, mapping->module, (pid_t)process->pid);
+	if (!mapping->has_bias) {
+		uint64_t address = mapping->file_offset;
+		/* Without its file, an address is given as an offset in the file. */
+		if (module->file)
+			elf_file_address_of_offset(module->file, mapping->file_offset, &address);
+		mapping->bias = mapping->start - (module->kind == MODULE_ANON ? 0 : address);
+		mapping->has_bias = true;
+	}
+	*found = (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };
+	return 0;
+}
+
+/* --- what happens to processes --- */
+
+int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+{
+	(void)time_ns;
+	struct thread *thread = processes_thread(processes, pid, tid);
+	int64_t text = thread ? profile_add_string(processes->profile, name) : ERROR_MEMORY;
+	if (text < 0)
+		return ERROR_MEMORY;
+	struct process *process = processes_of(processes, thread);
+	processes->profile->threads[thread->id].name = (uint32_t)text;
+	if (pid == tid)
+		processes->profile->processes[process->id].name = (uint32_t)text;
+	if (is_exec) {
+		process->map_count = 0;
+		deep_stack_free(thread->deep);
+		thread->deep = NULL;
+	}
+	return 0;
+}
+
+static int fork_process(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	int64_t parent = find_process(processes, parent_pid);
+	int64_t child = parent < 0 ? parent : add_process(processes, pid, parent_pid, time_ns);
+	if (child < 0)
+		return (int)child;
+	const struct process *from = &processes->items[parent];
+	struct process *to = &processes->items[child];
+	if (ARRAY_RESERVE(to->maps, to->map_capacity, from->map_count) < 0)
+		return ERROR_MEMORY;
+	if (from->map_count > 0)
+		memcpy(to->maps, from->maps, from->map_count * sizeof(*to->maps));
+	to->map_count = from->map_count;
+	processes->profile->processes[to->id].name = processes->profile->processes[from->id].name;
+	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
+	return thread < 0 ? (int)thread : 0;
+}
+
+int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	if (parent_pid != pid)
+		return fork_process(processes, parent_pid, pid, tid, time_ns);
+	int64_t process = find_process(processes, pid);
+	int64_t thread = process < 0 ? process : add_thread(processes, (uint32_t)process, tid, time_ns);
+	return thread < 0 ? (int)thread : 0;
+}
+
+void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	if (found == HASH_MAP_NONE)
+		return;
+	struct thread *thread = &processes->threads[found];
+	struct process *process = processes_of(processes, thread);
+	if (process->pid != pid)
+		return;
+	processes->profile->threads[thread->id].end_ns = time_ns;
+	deep_stack_free(thread->deep);
+	thread->deep = NULL;
+	if (process->living > 0 && --process->living > 0)
+		return;
+	processes->profile->processes[process->id].end_ns = time_ns;
+	free(process->maps);
+	process->maps = NULL;
+	process->map_count = process->map_capacity = 0;
+}
+
+size_t processes_running(const struct processes *processes)
+{
+	size_t running = 0;
+	for (size_t i = 0; i < processes->count; i++)
+		running += processes->profile->processes[processes->items[i].id].end_ns == 0;
+	return running;
+}

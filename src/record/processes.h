@@ -1,0 +1,66 @@
+/*
+ * The processes and threads that are watched, and what code each process has
+ * mapped where: kept up to date by what the backend tells, in order of time.
+ */
+#ifndef RECORD_PROCESSES_H
+#define RECORD_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+#include "record/backend.h"
+#include "record/modules.h"
+
+struct deep_stack;
+
+/* Executable memory of one process, from one file. */
+struct mapping {
+	uint64_t start, end, file_offset;
+	uint32_t module; /* index in modules */
+	bool has_bias;   /* worked out on first use, as the file must be read for it */
+	uint64_t bias;   /* run-time address = ELF virtual address + bias */
+};
+
+struct process {
+	uint32_t pid;
+	uint32_t id;          /* in the profile's processes */
+	uint32_t living;      /* threads that have not ended */
+	struct mapping *maps; /* sorted by start, not overlapping; owned */
+	size_t map_count, map_capacity;
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t id;      /* in the profile's threads */
+	uint32_t process; /* index in processes */
+	struct deep_stack *deep; /* of a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
+};
+
+struct processes;
+
+/* NULL: out of memory. Neither profile nor modules is owned. */
+struct processes *processes_new(struct profile *profile, struct modules *modules);
+void processes_free(struct processes *processes); /* NULL is fine */
+
+/* What the backend tells. Each returns 0 or ERROR_MEMORY. */
+int processes_map(struct processes *processes, const struct backend_map *map);
+int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
+		   uint64_t time_ns);
+int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
+void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* The thread, added if it is new; NULL: out of memory. Pointers are valid until
+ * the next call that adds. */
+struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid);
+struct process *processes_of(struct processes *processes, const struct thread *thread);
+
+/* The module at a run-time address of a process: 0 and *module, or -1. */
+int processes_module_at(struct processes *processes, struct process *process, uint64_t pc,
+			struct unwind_module *module);
+
+/* How many processes are still running. */
+size_t processes_running(const struct processes *processes);
+
+#endif

@@ -1,0 +1,135 @@
+#include "record/recorder.h"
+
+#include <string.h>
+
+int recorder_init(struct recorder *recorder, struct error *error)
+{
+	*recorder = (struct recorder){ .profile = profile_new() };
+	if (recorder->profile)
+		recorder->modules = modules_new(recorder->profile);
+	if (recorder->modules)
+		recorder->processes = processes_new(recorder->profile, recorder->modules);
+	if (recorder->processes)
+		recorder->stacks = stacks_new(recorder->profile, recorder->processes, recorder->modules);
+	if (recorder->stacks)
+		return 0;
+	recorder_release(recorder);
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+void recorder_release(struct recorder *recorder)
+{
+	stacks_free(recorder->stacks);
+	processes_free(recorder->processes);
+	modules_free(recorder->modules);
+	profile_free(recorder->profile);
+	*recorder = (struct recorder){ 0 };
+}
+
+/* --- the sink --- */
+
+static void on_sample(void *context, const struct backend_sample *sample)
+{
+	struct recorder *recorder = context;
+	if (recorder->out_of_memory) {
+		recorder->profile->lost++;
+		return;
+	}
+	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
+	uint32_t thread_id = thread ? thread->id : 0;
+	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
+	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread_id, (uint32_t)node, sample->request, sample->hits) < 0) {
+		recorder->out_of_memory = true;
+		recorder->profile->lost++;
+		return;
+	}
+	recorder->samples++;
+}
+
+static void note_failure(struct recorder *recorder, int result)
+{
+	if (result < 0)
+		recorder->out_of_memory = true;
+}
+
+static void on_map(void *context, const struct backend_map *map)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_map(recorder->processes, map));
+}
+
+static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_name(recorder->processes, pid, tid, name, is_exec, time_ns));
+}
+
+static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_fork(recorder->processes, parent_pid, pid, tid, time_ns));
+}
+
+static void on_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	processes_exit(recorder->processes, pid, tid, time_ns);
+}
+
+static void on_lost(void *context, uint64_t samples)
+{
+	struct recorder *recorder = context;
+	recorder->profile->lost += samples;
+}
+
+static void on_lost_events(void *context, uint64_t events)
+{
+	struct recorder *recorder = context;
+	recorder->lost_events += events;
+}
+
+static void on_throttled(void *context)
+{
+	struct recorder *recorder = context;
+	recorder->throttled++;
+}
+
+struct backend_sink recorder_sink(struct recorder *recorder)
+{
+	return (struct backend_sink){
+		.context = recorder,
+		.sample = on_sample,
+		.map = on_map,
+		.name = on_name,
+		.fork = on_fork,
+		.exit = on_exit,
+		.lost = on_lost,
+		.lost_events = on_lost_events,
+		.throttled = on_throttled,
+	};
+}
+
+/* --- description --- */
+
+int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend)
+{
+	struct profile *profile = recorder->profile;
+	for (size_t i = 0; i < request->resource_count; i++) {
+		const struct resource_row *row = request->resources[i].row;
+		bool user_only = request->user_mode_only && row->modes == RESOURCE_ALL_MODES;
+		const char *texts[] = { row->name, row->title, row->gtick, backend, user_only ? "user mode only" : "" };
+		uint32_t ids[5];
+		for (size_t j = 0; j < 5; j++) {
+			int64_t id = profile_add_string(profile, texts[j]);
+			if (id < 0)
+				return (int)id;
+			ids[j] = (uint32_t)id;
+		}
+		struct profile_resource resource = { .name = ids[0], .title = ids[1], .unit = ids[2], .backend = ids[3], .note = ids[4],
+						     .kind = RESOURCE_SAMPLED, .interval = request->resources[i].interval };
+		int64_t added = profile_add_resource(profile, &resource);
+		if (added < 0)
+			return (int)added;
+	}
+	return 0;
+}

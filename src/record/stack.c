@@ -1,0 +1,326 @@
+#include "record/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/deep_stack.h"
+#include "record/target_memory.h"
+
+enum {
+	FRAMES_MAX = 256 * 1024,
+	CHECK_BYTES = 256,           /* what must agree where a copy and later memory meet */
+	FIRST_SPAN_BYTES = 64 * 1024,
+	COMPARE_BYTES = 4096,
+};
+
+/* Where the memory above the copied stack comes from, for the sample at hand. */
+enum above { ABOVE_NOT_ASKED, ABOVE_LIVE, ABOVE_REMEMBERED, ABOVE_NONE };
+
+struct stacks {
+	struct profile *profile;
+	struct processes *processes;
+	struct unwind_frame *frames;
+	uint32_t kernel_location, incomplete_location, unknown_location;
+
+	/* The sample at hand. */
+	const struct backend_sample *sample;
+	struct thread *thread;
+	struct process *process;
+	uint64_t window_start, window_end;
+	enum above above;
+	bool used_pages;    /* something from neither the window nor above it */
+	uint64_t same_from; /* from here up nothing changed since the last walk */
+	size_t join;        /* index of the remembered frame where the walk stopped */
+	struct target_memory memory;
+
+	uint64_t causes[UNWIND_CAUSE_COUNT];
+	uint64_t cut_recently;
+};
+
+/* --- life --- */
+
+/* A location that stands for something without an address. */
+static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
+{
+	int64_t module = modules_add_name(modules, name);
+	if (module < 0)
+		return (int)module;
+	uint32_t id = modules_get(modules, (uint32_t)module, 0)->id;
+	int64_t added = profile_add_location(stacks->profile, id, 0);
+	*location = (uint32_t)added;
+	return added < 0 ? (int)added : 0;
+}
+
+struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	if (!stacks)
+		return NULL;
+	stacks->profile = profile;
+	stacks->processes = processes;
+	target_memory_init(&stacks->memory);
+	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
+	if (!stacks->frames || add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
+	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
+	    add_name(stacks, modules, "[unknown code]", &stacks->unknown_location) < 0) {
+		stacks_free(stacks);
+		return NULL;
+	}
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	target_memory_release(&stacks->memory);
+	free(stacks->frames);
+	free(stacks);
+}
+
+uint64_t stacks_cut_recently(struct stacks *stacks)
+{
+	uint64_t count = stacks->cut_recently;
+	stacks->cut_recently = 0;
+	return count;
+}
+
+int stacks_publish(struct stacks *stacks)
+{
+	for (int i = 0; i < UNWIND_CAUSE_COUNT; i++) {
+		if (stacks->causes[i] == 0)
+			continue;
+		bool completed = i == UNWIND_ROOT_COMPLETED || i == UNWIND_ROOT_REMEMBERED;
+		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), unwind_cause_whole(i), completed, stacks->causes[i]);
+		if (result < 0)
+			return result;
+		stacks->causes[i] = 0;
+	}
+	return 0;
+}
+
+/* --- memory above the copy --- */
+
+/* The lowest address from which up the span and the remembered bytes are known
+ * to be the same; UINT64_MAX if they cannot be compared. */
+static uint64_t find_same_from(const struct stacks *stacks, const struct deep_stack *deep)
+{
+	size_t size;
+	const uint8_t *old = deep_stack_at(deep, stacks->window_end, &size);
+	uint64_t start = stacks->window_end;
+	if (!old) { /* remembered from further up only */
+		start = deep->top - deep->size;
+		old = deep_stack_at(deep, start, &size);
+	}
+	if (!old || start < stacks->memory.start || deep->top > stacks->memory.start + stacks->memory.size)
+		return UINT64_MAX;
+	const uint8_t *now = stacks->memory.span + (start - stacks->memory.start);
+	size_t same = size;
+	while (same > 0) {
+		size_t part = same < COMPARE_BYTES ? same : COMPARE_BYTES;
+		if (memcmp(now + same - part, old + same - part, part) != 0)
+			break;
+		same -= part;
+	}
+	return start + same;
+}
+
+static enum above look_above(struct stacks *stacks)
+{
+	const struct deep_stack *deep = stacks->thread->deep;
+	size_t window = (size_t)(stacks->window_end - stacks->window_start);
+	size_t check = window < CHECK_BYTES ? window : CHECK_BYTES;
+	const uint8_t *end_of_copy = stacks->sample->stack + window - check;
+	uint64_t start = stacks->window_end - check;
+	size_t wanted = deep && deep->top > stacks->window_end ? (size_t)(deep->top - start) : FIRST_SPAN_BYTES;
+	size_t got = target_memory_span(&stacks->memory, start, wanted);
+	if (got > check && memcmp(stacks->memory.span, end_of_copy, check) == 0) {
+		if (deep)
+			stacks->same_from = find_same_from(stacks, deep);
+		return ABOVE_LIVE;
+	}
+	size_t remembered;
+	const uint8_t *old = deep ? deep_stack_at(deep, start, &remembered) : NULL;
+	if (old && remembered > check && memcmp(old, end_of_copy, check) == 0) {
+		stacks->same_from = stacks->window_end;
+		return ABOVE_REMEMBERED;
+	}
+	return ABOVE_NONE;
+}
+
+static int read_above(struct stacks *stacks, uint64_t address, uint64_t *value)
+{
+	if (stacks->above == ABOVE_NOT_ASKED)
+		stacks->above = look_above(stacks);
+	const uint8_t *bytes = NULL;
+	size_t size = 0;
+	if (stacks->above == ABOVE_LIVE && target_memory_extend(&stacks->memory, address + sizeof(*value)) == 0) {
+		bytes = stacks->memory.span + (address - stacks->memory.start);
+		size = sizeof(*value);
+	} else if (stacks->above == ABOVE_REMEMBERED) {
+		bytes = deep_stack_at(stacks->thread->deep, address, &size);
+	}
+	if (!bytes || size < sizeof(*value))
+		return -1;
+	memcpy(value, bytes, sizeof(*value));
+	return 0;
+}
+
+/* --- what the unwinder asks --- */
+
+static int read_word(void *context, uint64_t address, uint64_t *value)
+{
+	struct stacks *stacks = context;
+	const struct backend_sample *sample = stacks->sample;
+	uint64_t offset = address - stacks->window_start;
+	if (address >= stacks->window_start && address + sizeof(*value) <= stacks->window_end) {
+		memcpy(value, sample->stack + offset, sizeof(*value));
+		return 0;
+	}
+	bool is_cut = sample->stack_bytes > 0 && sample->stack_bytes == sample->stack_asked;
+	if (is_cut && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
+		return read_above(stacks, address, value);
+	stacks->used_pages = true;
+	return target_memory_word(&stacks->memory, address, value);
+}
+
+static int module_at(void *context, uint64_t pc, struct unwind_module *module)
+{
+	struct stacks *stacks = context;
+	return processes_module_at(stacks->processes, stacks->process, pc, module);
+}
+
+static bool joins(void *context, const struct unwind_frame *frame)
+{
+	struct stacks *stacks = context;
+	if (frame->rsp < stacks->same_from || !stacks->thread->deep)
+		return false;
+	stacks->join = deep_stack_find(stacks->thread->deep, frame);
+	return stacks->join != SIZE_MAX;
+}
+
+/* --- from frames to the tree --- */
+
+static int64_t location_of(struct stacks *stacks, const struct unwind_frame *frame)
+{
+	if (frame->module == UINT32_MAX)
+		return stacks->unknown_location;
+	/* Addresses in generated code mean nothing later: one location for all. */
+	bool anonymous = stacks->profile->modules[frame->module].kind == MODULE_ANON;
+	return profile_add_location(stacks->profile, frame->module, anonymous ? 0 : frame->address);
+}
+
+/* The frames [0, count), outermost last, below `node`. */
+static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, struct deep_stack *deep)
+{
+	for (size_t i = count; i > 0; i--) {
+		int64_t location = location_of(stacks, &stacks->frames[i - 1]);
+		int64_t added = location < 0 ? location : profile_add_node(stacks->profile, node, (uint32_t)location);
+		if (added < 0)
+			return added;
+		node = (uint32_t)added;
+		const struct unwind_frame *frame = &stacks->frames[i - 1];
+		struct deep_frame kept = { .pc = frame->pc, .rsp = frame->rsp, .rbp = frame->rbp, .node = node };
+		if (deep && deep_stack_push(deep, &kept) < 0)
+			return ERROR_MEMORY;
+	}
+	return node;
+}
+
+static int64_t add_name_node(struct stacks *stacks, uint32_t location)
+{
+	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
+}
+
+/* Keeps the bytes of a stack that was completed, for the next sample. */
+static int remember_bytes(struct stacks *stacks, struct deep_stack *deep, bool joined)
+{
+	int result = 0;
+	if (stacks->above == ABOVE_LIVE) {
+		uint64_t end = joined ? stacks->same_from : stacks->memory.start + stacks->memory.size;
+		if (!joined)
+			deep_stack_clear(deep);
+		if (end > stacks->memory.start)
+			result = deep_stack_remember(deep, stacks->memory.start, stacks->memory.span, (size_t)(end - stacks->memory.start));
+	}
+	if (result == 0)
+		result = deep_stack_remember(deep, stacks->window_start, stacks->sample->stack,
+					     (size_t)(stacks->window_end - stacks->window_start));
+	return result;
+}
+
+/* A whole stack of which the copy was only a part. */
+static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *result)
+{
+	if (!stacks->thread->deep)
+		stacks->thread->deep = deep_stack_new();
+	struct deep_stack *deep = stacks->thread->deep;
+	if (!deep)
+		return ERROR_MEMORY;
+	uint32_t node = PROFILE_ROOT;
+	size_t count = result->count;
+	if (result->joined) {
+		node = deep->frames[stacks->join].node;
+		count--; /* the frame that joins is known */
+	}
+	if (remember_bytes(stacks, deep, result->joined) < 0)
+		return ERROR_MEMORY;
+	deep->frame_count = result->joined ? stacks->join + 1 : 0;
+	return add_path(stacks, node, count, deep);
+}
+
+static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
+{
+	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
+	if (cause == UNWIND_ROOT && stacks->above == ABOVE_REMEMBERED)
+		return UNWIND_ROOT_REMEMBERED;
+	if (cause == UNWIND_ROOT && (stacks->above == ABOVE_LIVE || stacks->used_pages))
+		return UNWIND_ROOT_COMPLETED;
+	if (cause == UNWIND_UNREADABLE && result->count == 1 && stacks->sample->stack_bytes == 0)
+		return UNWIND_NO_USER_STACK;
+	if (cause == UNWIND_UNREADABLE && stacks->above != ABOVE_NOT_ASKED)
+		return UNWIND_STACK_SHORT;
+	return cause;
+}
+
+static struct unwind_result walk(struct stacks *stacks)
+{
+	const struct backend_sample *sample = stacks->sample;
+	stacks->window_start = sample->registers.value[UNWIND_RSP_REGISTER];
+	stacks->window_end = stacks->window_start + sample->stack_bytes;
+	stacks->above = ABOVE_NOT_ASKED;
+	stacks->used_pages = false;
+	stacks->same_from = UINT64_MAX;
+	target_memory_begin(&stacks->memory, (pid_t)sample->pid);
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
+	return unwind_walk(&source, &sample->registers, stacks->frames, FRAMES_MAX);
+}
+
+int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	stacks->sample = sample;
+	stacks->thread = thread;
+	stacks->process = processes_of(stacks->processes, thread);
+	if (sample->other_abi) {
+		stacks->causes[UNWIND_OTHER_ABI]++;
+		return add_name_node(stacks, stacks->incomplete_location);
+	}
+	/* Between exec and its first map there is no program. */
+	if (!sample->has_registers || stacks->process->map_count == 0) {
+		stacks->causes[UNWIND_NO_USER_STACK]++;
+		return add_name_node(stacks, stacks->kernel_location);
+	}
+	struct unwind_result result = walk(stacks);
+	enum unwind_cause cause = cause_of(stacks, &result);
+	stacks->causes[cause]++;
+	stacks->cut_recently += stacks->above != ABOVE_NOT_ASKED;
+	if (cause == UNWIND_NO_USER_STACK)
+		return add_name_node(stacks, stacks->kernel_location);
+	if (!unwind_cause_whole(cause)) {
+		int64_t node = add_name_node(stacks, stacks->incomplete_location);
+		return node < 0 ? node : add_path(stacks, (uint32_t)node, result.count, NULL);
+	}
+	if (stacks->above == ABOVE_LIVE || stacks->above == ABOVE_REMEMBERED)
+		return add_deep_path(stacks, &result);
+	return add_path(stacks, PROFILE_ROOT, result.count, NULL);
+}

@@ -1,0 +1,51 @@
+/*
+ * From one sample to one node of the call path tree: walks the copied stack
+ * and, where the copy is too short, completes it.
+ *
+ * A stack is cut where the copy ends (at `window_end` below). What is above can
+ * be had from two places:
+ *
+ *      high  +---------------------+ top
+ *            |  outer frames       |   (live) the target's memory, read now; or
+ *            |                     |   (remembered) the bytes that an earlier
+ *            |                     |   sample of this thread saw there
+ *            +---------------------+ window_end   <- the CHECK_BYTES below must be
+ *            |  copied with the    |                 the same in both, else the
+ *            |  sample             |                 thread has moved on since
+ *      low   +---------------------+ rsp
+ *
+ * If neither agrees with the copy, the path stays broken and is counted as cut
+ * (UNWIND_STACK_SHORT): it is never passed off as a whole one.
+ *
+ * A very deep stack changes only at its inner end. So a thread whose stack was
+ * cut keeps its bytes and the frames found in them (struct deep_stack), and a
+ * walk stops at the first frame above which nothing has changed: the node of
+ * that frame is known. A 10,000-deep recursion then costs one read and one
+ * comparison of its stack per sample instead of 10,000 steps.
+ */
+#ifndef RECORD_STACK_H
+#define RECORD_STACK_H
+
+#include "profile/profile.h"
+#include "record/backend.h"
+#include "record/processes.h"
+
+struct stacks;
+
+/* NULL: out of memory. Nothing given is owned. */
+struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules);
+void stacks_free(struct stacks *stacks); /* NULL is fine */
+
+/* Walks the stack of a sample, adds its path to the tree, and counts how the
+ * walk ended. Returns the node, or ERROR_MEMORY. */
+int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
+
+/* How many samples since the last call had a stack that was cut: while there are
+ * any, the monitor had better hurry. */
+uint64_t stacks_cut_recently(struct stacks *stacks);
+
+/* Adds the counts of how walks ended, since the last call, to the profile's
+ * causes. Returns 0 or ERROR_MEMORY. */
+int stacks_publish(struct stacks *stacks);
+
+#endif
