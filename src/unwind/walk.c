@@ -70,11 +70,12 @@ static int root(const struct walk *walk)
 	return walk->result.used_frame_pointer ? UNWIND_ROOT_FRAME_POINTER : UNWIND_ROOT;
 }
 
-/* Makes the caller the present frame. From a signal frame the stack may go
- * anywhere (an alternate stack); else it must grow, which ends every loop. */
-static int enter(struct walk *walk, const struct arch_registers *caller, bool was_signal)
+/* Makes the caller the present frame. The stack must grow, which ends every
+ * loop, unless the step `switches` stacks: a signal frame (an alternate stack),
+ * or code such as longjmp's that has another's registers half installed. */
+static int enter(struct walk *walk, const struct arch_registers *caller, bool was_signal, bool switches)
 {
-	if (!was_signal && caller->rsp <= walk->now.rsp)
+	if (!switches && caller->rsp <= walk->now.rsp)
 		return UNWIND_NO_PROGRESS;
 	walk->now = *caller;
 	walk->is_caller = !was_signal;
@@ -125,14 +126,14 @@ static int step_no_rule(struct walk *walk)
 		uint64_t address;
 		if (!arch_step(&row, walk->source, &caller, &address))
 			return unreadable(walk, address);
-		return enter(walk, &caller, true);
+		return enter(walk, &caller, true, true);
 	}
 	/* The ABI marks the deepest frame by rbp = 0. */
 	if (walk->is_caller && walk->has_module && walk->now.rbp == 0)
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
 		walk->result.used_frame_pointer = true;
-		return enter(walk, &caller, false);
+		return enter(walk, &caller, false, false);
 	}
 	if (!walk->has_module)
 		return UNWIND_NO_MODULE;
@@ -179,6 +180,7 @@ static void catch_up(struct walk *walk)
 		const struct unwind_frame *frame = &walk->frames[walk->full_frame];
 		bool was_signal = step_all_registers(walk, frame);
 		const struct unwind_frame *next = frame + 1;
+		/* One too many for a signal frame, whose rule does not ask for rip. */
 		set_three_registers(&walk->full, next->pc + !was_signal, next->rsp, next->rbp);
 	}
 	set_three_registers(&walk->full, walk->now.rip, walk->now.rsp, walk->now.rbp);
@@ -221,14 +223,13 @@ static int step_slow(struct walk *walk)
 		.rsp = frame.registers.value[UNWIND_RSP_REGISTER],
 		.rbp = frame.registers.value[UNWIND_RBP_REGISTER],
 	};
-	return enter(walk, &caller, frame.is_signal);
+	return enter(walk, &caller, frame.is_signal, frame.is_signal || !walk->is_caller);
 }
 
 /* --- the loop --- */
 
-static int step(struct walk *walk, const struct unwind_frame *frame)
+static int step(struct walk *walk, const struct unwind_row *row)
 {
-	const struct unwind_row *row = walk->has_module ? row_at(&walk->module, frame->address) : NULL;
 	if (!row || row->kind == UNWIND_NO_RULE)
 		return step_no_rule(walk);
 	if (row->kind == UNWIND_END)
@@ -239,7 +240,8 @@ static int step(struct walk *walk, const struct unwind_frame *frame)
 	uint64_t address;
 	if (!arch_step(row, walk->source, &caller, &address))
 		return unreadable(walk, address);
-	return enter(walk, &caller, row->kind == UNWIND_SIGNAL);
+	bool is_signal = row->kind == UNWIND_SIGNAL;
+	return enter(walk, &caller, is_signal, is_signal);
 }
 
 struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
@@ -257,12 +259,18 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 	};
 	int cause = UNWIND_DEPTH;
 	while (walk.result.count < limit) {
-		const struct unwind_frame *frame = locate(&walk);
+		struct unwind_frame *frame = locate(&walk);
+		const struct unwind_row *row = walk.has_module ? row_at(&walk.module, frame->address) : NULL;
+		/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
+		if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
+			frame->pc++;
+			frame->address++;
+		}
 		if (walk.is_caller && source->joins && source->joins(source->context, frame)) {
 			walk.result.joined = true;
 			break;
 		}
-		cause = step(&walk, frame);
+		cause = step(&walk, row);
 		if (cause != CONTINUE)
 			break;
 		cause = UNWIND_DEPTH;

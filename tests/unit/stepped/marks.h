@@ -1,0 +1,13 @@
+/* The part of a program between BEGIN and END is stepped through, instruction
+ * by instruction, by test_unwind_stepped.c. */
+#ifndef STEPPED_MARKS_H
+#define STEPPED_MARKS_H
+
+#define BEGIN() __asm__ volatile("int3" ::: "memory")
+#define END() __asm__ volatile("int3" ::: "memory")
+
+/* Keeps calls and buffers from being optimised away. */
+#define KEEP(value) __asm__ volatile("" : "+r"(value)::"memory")
+#define NOINLINE __attribute__((noinline))
+
+#endif

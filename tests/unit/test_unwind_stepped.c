@@ -1,0 +1,188 @@
+/*
+ * The walk against the truth, at every instruction: small programs (stepped/)
+ * are run one instruction at a time; at each stop the stack is walked, must
+ * reach the root, and for a sample of the stops must be what libdwfl finds.
+ * Usage: test_unwind_stepped PROGRAM...
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "remote.h"
+
+enum { MOST_FRAMES = 200, COMPARE_EVERY = 7, MOST_TESTS = 256, FEWEST_STEPS = 8 };
+
+/* Longer programs are stepped whole but looked at in part: every n-th stop, n
+ * coprime to loops' lengths, so that all of their code is seen. */
+enum { DENSE_STEPS = 4000, SPARSE = 13, LONGEST_RUN = 400000 };
+
+/* libdwfl gives up below the dynamic linker's resolver, whose CFA is in rbx: what
+ * it found until then must agree, and it must not happen often. */
+static unsigned compared;
+static unsigned gave_up;
+/* Just before an exception's handler is entered, libgcc overwrites the saved
+ * registers of its own frame with those of the handler's. In these moments the
+ * stack is of neither; a walk must then say so. */
+static unsigned rewritten;
+enum { MOST_REWRITTEN = 100 };
+
+static pid_t start(const char *program)
+{
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		personality(ADDR_NO_RANDOMIZE);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execl(program, program, (char *)NULL);
+		_exit(127);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL), 0);
+	return pid;
+}
+
+static bool is_mark(pid_t tid)
+{
+	siginfo_t info;
+	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_signo == SIGTRAP && info.si_code == SI_KERNEL;
+}
+
+/* Runs to the first mark; the thread that is at it. */
+static pid_t run_to_mark(pid_t pid)
+{
+	pid_t tid = pid;
+	int status;
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	for (;;) {
+		tid = waitpid(-1, &status, __WALL);
+		assert_true(tid > 0);
+		assert_true(WIFSTOPPED(status));
+		if (WSTOPSIG(status) == SIGTRAP && status >> 16 == 0 && is_mark(tid))
+			return tid;
+		/* A clone's report, and its thread's first stop. */
+		ptrace(PTRACE_CONT, tid, NULL, NULL);
+	}
+}
+
+static void print_walks(struct remote *remote, const struct unwind_result *result, const struct unwind_frame *frames,
+			const uint64_t *reference, size_t reference_count)
+{
+	fprintf(stderr, "%s\n", unwind_cause_text(result->cause));
+	for (size_t i = 0; i < result->count || i < reference_count; i++) {
+		char place[128] = "-";
+		if (i < result->count)
+			snprintf(place, sizeof(place), "%s", remote_place(remote, frames[i].pc));
+		fprintf(stderr, "  %-40s %s\n", place, i < reference_count ? remote_place(remote, reference[i]) : "-");
+	}
+}
+
+static void check_stop(struct remote *remote, pid_t tid, bool compare)
+{
+	static struct unwind_frame frames[MOST_FRAMES];
+	uint64_t reference[MOST_FRAMES];
+	struct unwind_source source = remote_source(remote);
+	struct unwind_registers registers = remote_registers(tid);
+	remote_forget(remote);
+	struct unwind_result result = unwind_walk(&source, &registers, frames, MOST_FRAMES);
+	bool right = result.cause == UNWIND_ROOT;
+	size_t count = 0;
+	if (compare || !right) {
+		count = remote_reference_walk(remote, tid, reference, MOST_FRAMES);
+		right = right && count <= result.count;
+		for (size_t i = 0; right && i < count; i++)
+			right = reference[i] == frames[i].pc;
+		compared++;
+		gave_up += count != result.count;
+	}
+	if (!right && result.cause != UNWIND_ROOT && count == 0 &&
+	    strncmp(remote_place(remote, frames[0].pc), "libgcc_s", strlen("libgcc_s")) == 0) {
+		rewritten++;
+		return;
+	}
+	if (!right) {
+		print_walks(remote, &result, frames, reference, count);
+		fail_msg("a walk from %s is wrong", remote_place(remote, registers.value[UNWIND_RIP_REGISTER]));
+	}
+}
+
+/* Steps to the second mark and returns how many instructions that took. */
+static unsigned step_through(struct remote *remote, pid_t tid)
+{
+	int signal = 0;
+	for (unsigned steps = 0; steps < LONGEST_RUN; steps++) {
+		int status;
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, tid, NULL, signal), 0);
+		assert_int_equal(waitpid(tid, &status, __WALL), tid);
+		assert_true(WIFSTOPPED(status));
+		signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+		if (!signal && is_mark(tid))
+			return steps;
+		if (steps < DENSE_STEPS || steps % SPARSE == 0)
+			check_stop(remote, tid, steps % COMPARE_EVERY == 0);
+	}
+	fail_msg("the second mark was not reached");
+	return 0;
+}
+
+static void finish(pid_t pid, pid_t tid)
+{
+	int status;
+	ptrace(PTRACE_CONT, tid, NULL, NULL);
+	for (;;) {
+		pid_t stopped = waitpid(-1, &status, __WALL);
+		assert_true(stopped > 0);
+		if (stopped == pid && WIFEXITED(status))
+			break;
+		assert_false(WIFSIGNALED(status));
+		if (WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, stopped, NULL, NULL);
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void every_instruction(void **state)
+{
+	compared = gave_up = rewritten = 0;
+	pid_t pid = start(*state);
+	pid_t tid = run_to_mark(pid);
+	struct remote *remote = remote_new(pid);
+	unsigned steps = step_through(remote, tid);
+	remote_free(remote);
+	finish(pid, tid);
+	print_message("%u instructions; %u walks compared, %u of them in part; %u impossible\n", steps, compared, gave_up,
+		      rewritten);
+	assert_true(rewritten <= MOST_REWRITTEN);
+	assert_true(gave_up * 4 <= compared);
+	assert_true(steps >= FEWEST_STEPS);
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[MOST_TESTS];
+	size_t count = 0;
+	for (int i = 1; i < argc && count < MOST_TESTS; i++)
+		tests[count++] = (struct CMUnitTest){
+			.name = argv[i],
+			.test_func = every_instruction,
+			.initial_state = argv[i],
+		};
+	if (count == 0 || count != (size_t)argc - 1) {
+		fprintf(stderr, "usage: test_unwind_stepped PROGRAM...\n");
+		return 2;
+	}
+	return _cmocka_run_group_tests("unwind_stepped", tests, count, NULL, NULL);
+}
