@@ -1,0 +1,125 @@
+"""The product's analyses against the definitions, on thousands of random trees."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("CPPROF_BUILD", ROOT / "build"))
+sys.path.insert(0, str(ROOT / "tests" / "naive"))
+
+import definitions  # noqa: E402
+
+TREES = 1500
+SEEDS = range(4)
+NAMES = "abcdefg"
+
+
+def random_stack(rng, names, deepest):
+    stack = [rng.choice(names)]
+    while len(stack) < deepest and rng.random() < 0.85:
+        # Recursion of all kinds: the same again, the one before, anything.
+        stack.append(rng.choice([stack[-1], stack[-2] if len(stack) > 1 else stack[0], rng.choice(names)]))
+    return tuple(stack)
+
+
+def random_samples(rng):
+    names = NAMES[: rng.randint(1, len(NAMES))]
+    deepest = rng.randint(1, 12)
+    samples = [(random_stack(rng, names, deepest), rng.randint(1, 20)) for _ in range(rng.randint(1, 20))]
+    # Stacks that share a beginning make a tree, not a comb.
+    for _ in range(rng.randint(0, 10)):
+        stack, _ = rng.choice(samples)
+        keep = rng.randint(1, len(stack))
+        longer = stack[:keep] + random_stack(rng, names, max(1, deepest - keep))
+        samples.append((longer[:12], rng.randint(1, 20)))
+    return samples
+
+
+def random_changes(rng, samples):
+    """Paths of downward profiles, and some that are none, with factors."""
+    names = sorted({name for stack, _ in samples for name in stack})
+    changes = []
+    for _ in range(rng.randint(1, 4)):
+        stack, _ = rng.choice(samples)
+        paths = sorted(definitions.down_paths(stack, rng.choice(stack)))
+        path = rng.choice(paths)
+        if rng.random() < 0.2:
+            path = tuple(rng.choice(names) for _ in range(rng.randint(1, 4)))
+        changes.append((path, rng.choice([0, 0.25, 0.5, 1, 1.5, 3])))
+    return changes
+
+
+def ask(samples, changes, roots):
+    lines = ["N"]
+    lines += [f"S {';'.join(stack)} {hits}" for stack, hits in samples]
+    lines += ["Q functions", "Q body"]
+    lines += [f"Q down {root}" for root in roots] + [f"Q up {root}" for root in roots]
+    lines += ["Q whatif " + " ".join(f"{';'.join(path)}={factor}" for path, factor in changes)]
+    return lines
+
+
+def expected_list(result):
+    return [f"{hits} {';'.join(path)}" for path, hits in definitions.in_order(result)]
+
+
+def compare_what_if(answer, samples, changes):
+    predicted = definitions.what_if(samples, changes)
+    assert float(answer[0]) == pytest.approx(predicted, abs=1e-9)
+    assert [int(line) for line in answer[1:]] == [definitions.affected(samples, path) for path, _ in changes]
+
+
+def oracle(lines):
+    program = BUILD / "tests" / "unit" / "oracle_analyze"
+    run = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    answers, current = [], []
+    for line in run.stdout.splitlines():
+        if line == ".":
+            answers.append(current)
+            current = []
+        else:
+            current.append(line)
+    return iter(answers)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_trees(seed):
+    rng = random.Random(seed)
+    trees, lines = [], []
+    for _ in range(TREES):
+        samples = random_samples(rng)
+        roots = sorted({name for stack, _ in samples for name in stack})
+        changes = random_changes(rng, samples)
+        trees.append((samples, roots, changes))
+        lines += ask(samples, changes, roots)
+    answers = oracle(lines)
+    for samples, roots, changes in trees:
+        assert next(answers) == expected_list(definitions.functions(samples)), samples
+        assert next(answers) == expected_list(definitions.body(samples)), samples
+        for root in roots:
+            assert next(answers) == expected_list(definitions.down(samples, root)), (root, samples)
+        for root in roots:
+            assert next(answers) == expected_list(definitions.up(samples, root)), (root, samples)
+        compare_what_if(next(answers), samples, changes)
+    assert next(answers, None) is None
+
+
+def test_the_worked_examples_of_the_documentation():
+    samples = [(("main", "f", "g", "f", "g"), 3)]
+    assert definitions.down(samples, "main") == {
+        ("main",): 3,
+        ("main", "f"): 3,
+        ("main", "f", "g"): 3,
+        ("main", "f", "g", "f"): 3,
+    }
+    assert definitions.up(samples, "g") == {
+        ("g",): 3,
+        ("f", "g"): 3,
+        ("g", "f", "g"): 3,
+        ("main", "f", "g"): 3,
+    }

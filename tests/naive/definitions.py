@@ -1,0 +1,87 @@
+"""The definitions of docs/definitions.md, as written there and in no other way.
+
+A sample is (stack, hits), the stack a tuple of names, outermost first. Slow and
+plain on purpose: this is what the product's fast version is compared with.
+"""
+
+from collections import Counter
+
+
+def fold(path, name):
+    """A path extended by a name, cut back if the name is in it already."""
+    if name in path:
+        return path[: path.index(name) + 1]
+    return path + (name,)
+
+
+def total(samples):
+    return sum(hits for _, hits in samples)
+
+
+def functions(samples):
+    """Each function once per sample in whose stack it occurs."""
+    result = Counter()
+    for stack, hits in samples:
+        for name in set(stack):
+            result[(name,)] += hits
+    return result
+
+
+def body(samples):
+    """Only the innermost function."""
+    result = Counter()
+    for stack, hits in samples:
+        result[(stack[-1],)] += hits
+    return result
+
+
+def down_paths(stack, root):
+    """The paths that a sample counts for in the downward profile of a root."""
+    paths = set()
+    if root in stack:
+        path = ()
+        for name in stack[stack.index(root) :]:
+            paths.add(path + (name,))
+            path = fold(path, name)
+    return paths
+
+
+def up_paths(stack, root):
+    """The same of the upward profile: the mirror image."""
+    return {path[::-1] for path in down_paths(stack[::-1], root)}
+
+
+def down(samples, root):
+    result = Counter()
+    for stack, hits in samples:
+        for path in down_paths(stack, root):
+            result[path] += hits
+    return result
+
+
+def up(samples, root):
+    result = Counter()
+    for stack, hits in samples:
+        for path in up_paths(stack, root):
+            result[path] += hits
+    return result
+
+
+def what_if(samples, changes):
+    """The new total as a fraction of the old; `changes`: [(path, factor)]."""
+    saved = 0.0
+    for stack, hits in samples:
+        savings = [1 - factor for path, factor in changes if path in down_paths(stack, path[0])]
+        if savings:
+            saved += hits * max(savings)
+    return 1 - saved / total(samples)
+
+
+def affected(samples, path):
+    """The hits that a what-if path covers."""
+    return sum(hits for stack, hits in samples if path in down_paths(stack, path[0]))
+
+
+def in_order(result):
+    """Entries as a report lists them: most hits first, ties by path."""
+    return sorted(result.items(), key=lambda entry: (-entry[1], entry[0]))

@@ -1,0 +1,163 @@
+/*
+ * Answers questions about samples through analyze/, for tests/cases/test_definitions.py:
+ *
+ *     S main;f;g 12        a sample
+ *     Q functions          -> "12 main", ..., "."
+ *     Q body | down main | up g
+ *     Q whatif main;f=0.5 main;g=0
+ *                          -> the predicted total, then the hits of each path, "."
+ *     N                    forget all samples
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analyses.h"
+#include "profile/profile.h"
+
+enum { PATHS = 16, NAMES = 64 };
+
+static void die(const char *what)
+{
+	fprintf(stderr, "oracle_analyze: %s\n", what);
+	exit(2);
+}
+
+static int64_t need(int64_t id)
+{
+	if (id < 0)
+		die("out of memory");
+	return id;
+}
+
+static struct profile *new_profile(void)
+{
+	struct profile *profile = profile_new();
+	if (!profile)
+		die("out of memory");
+	struct profile_resource resource = { .kind = RESOURCE_MERGED, .interval = 1 };
+	struct profile_module module = { .kind = MODULE_NAMES };
+	need(profile_add_resource(profile, &resource));
+	need(profile_add_module(profile, &module));
+	return profile;
+}
+
+/* The location of a name: its address is the name's string id. */
+static uint32_t location_of(struct profile *profile, const char *name)
+{
+	uint32_t string = (uint32_t)need(profile_add_string(profile, name));
+	uint32_t location = (uint32_t)need(profile_add_location(profile, 0, string));
+	if (profile->locations[location].first_frame == PROFILE_NONE) {
+		struct profile_function function = { .name = string, .module = 0 };
+		struct profile_frame frame = { .function = (uint32_t)need(profile_add_function(profile, &function)) };
+		uint32_t first = (uint32_t)need(profile_add_frame(profile, &frame));
+		profile->locations[location].first_frame = first;
+		profile->locations[location].frame_count = 1;
+	}
+	return location;
+}
+
+static void add_sample(struct profile *profile, char *line)
+{
+	char *space = strrchr(line, ' ');
+	if (!space)
+		die("a sample without hits");
+	*space = 0;
+	uint32_t node = PROFILE_ROOT;
+	for (char *next = line, *name; (name = strsep(&next, ";"));)
+		node = (uint32_t)need(profile_add_node(profile, node, location_of(profile, name)));
+	need(profile_add_hit(profile, 0, PROFILE_NONE, node, 0, strtoull(space + 1, NULL, 10)));
+}
+
+static uint32_t label_of(const struct view *view, const char *name)
+{
+	uint32_t label = 0;
+	if (view_find(view, name, &label, 1) != 1)
+		die("a name that is not one label");
+	return label;
+}
+
+static void print_list(const struct view *view, struct path_list *list)
+{
+	if (!list)
+		die("no list");
+	for (size_t i = 0; i < list->count; i++) {
+		const struct path_entry *entry = &list->entries[i];
+		printf("%" PRIu64, entry->hits);
+		for (uint32_t k = 0; k < entry->length; k++)
+			printf("%c%s", k ? ';' : ' ', view->labels[list->labels[entry->first + k]].text);
+		putchar('\n');
+	}
+	path_list_free(list);
+}
+
+static void answer_what_if(const struct view *view, char *words)
+{
+	struct what_if paths[PATHS];
+	uint32_t labels[PATHS][NAMES];
+	size_t count = 0;
+	for (char *word; (word = strsep(&words, " ")); count++) {
+		char *factor = strrchr(word, '=');
+		if (!factor || count == PATHS)
+			die("a what-if path without a factor, or too many");
+		*factor = 0;
+		paths[count] = (struct what_if){ .labels = labels[count], .factor = strtod(factor + 1, NULL) };
+		for (char *name; (name = strsep(&word, ";"));) {
+			if (paths[count].length == NAMES)
+				die("too long a path");
+			labels[count][paths[count].length++] = label_of(view, name);
+		}
+	}
+	struct what_if_result result;
+	if (analyze_what_if(view, paths, count, &result, NULL) < 0)
+		die("no what-if");
+	printf("%.12f\n", result.predicted);
+	for (size_t i = 0; i < count; i++)
+		printf("%" PRIu64 "\n", result.affected[i]);
+	free(result.affected);
+}
+
+static void answer(const struct profile *profile, char *query)
+{
+	struct view_options options = { .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct view *view = view_new(profile, &options, NULL);
+	if (!view)
+		die("no view");
+	char *word = strsep(&query, " ");
+	if (strcmp(word, "functions") == 0)
+		print_list(view, analyze_functions(view, NULL));
+	else if (strcmp(word, "body") == 0)
+		print_list(view, analyze_body(view, NULL));
+	else if (strcmp(word, "down") == 0)
+		print_list(view, analyze_down(view, label_of(view, query), NULL));
+	else if (strcmp(word, "up") == 0)
+		print_list(view, analyze_up(view, label_of(view, query), NULL));
+	else if (strcmp(word, "whatif") == 0)
+		answer_what_if(view, query);
+	else
+		die("an unknown question");
+	puts(".");
+	view_free(view);
+}
+
+int main(void)
+{
+	struct profile *profile = new_profile();
+	char *line = NULL;
+	size_t capacity = 0;
+	for (ssize_t size; (size = getline(&line, &capacity, stdin)) > 0;) {
+		line[strcspn(line, "\n")] = 0;
+		if (line[0] == 'S' && line[1] == ' ') {
+			add_sample(profile, line + 2);
+		} else if (line[0] == 'Q' && line[1] == ' ') {
+			answer(profile, line + 2);
+		} else {
+			profile_free(profile);
+			profile = new_profile();
+		}
+	}
+	free(line);
+	profile_free(profile);
+	return 0;
+}
