@@ -1,0 +1,232 @@
+#include "sample_profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint64_t random_next(struct random *random)
+{
+	random->state ^= random->state >> 12;
+	random->state ^= random->state << 25;
+	random->state ^= random->state >> 27;
+	return random->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+uint64_t random_below(struct random *random, uint64_t limit)
+{
+	return random_next(random) % limit;
+}
+
+/* --- making --- */
+
+/* An id of a table, or a new string's: 0 stands for "out of memory" as well. */
+static uint32_t text(struct profile *profile, struct random *random, const char *kind, bool *good)
+{
+	char name[400];
+	uint64_t number = random_below(random, 1000);
+	int length = snprintf(name, sizeof(name), "%s %llu", kind, (unsigned long long)number);
+	/* Some names are long, as those of C++ are, and not all are text. */
+	for (uint64_t more = number % 50 == 0 ? 300 : 0; more > 0 && length < 399; more--)
+		name[length++] = (char)(1 + random_below(random, 255));
+	name[length] = 0;
+	int64_t id = profile_add_string(profile, number % 13 ? name : "");
+	*good = *good && id >= 0;
+	return id < 0 ? 0 : (uint32_t)id;
+}
+
+static uint64_t whole_us(struct random *random)
+{
+	return random_below(random, 5) ? (1000000 + random_below(random, 60000000)) * 1000 : 0;
+}
+
+static bool add_resource(struct profile *profile, struct random *random)
+{
+	bool good = true;
+	struct profile_resource resource = { .name = text(profile, random, "resource", &good),
+					     .title = text(profile, random, "title", &good),
+					     .unit = text(profile, random, "unit", &good),
+					     .backend = text(profile, random, "backend", &good),
+					     .note = text(profile, random, "note", &good),
+					     .kind = (uint8_t)random_below(random, 3),
+					     .interval = 1 + random_below(random, 1000000),
+					     .total = random_next(random),
+					     .lost = random_below(random, 3) };
+	return good && profile_add_resource(profile, &resource) >= 0;
+}
+
+static bool add_things(struct profile *profile, struct random *random)
+{
+	bool good = true;
+	struct profile_process process = { .pid = (uint32_t)random_next(random),
+					   .parent_pid = (uint32_t)random_below(random, 3),
+					   .name = text(profile, random, "process", &good),
+					   .start_ns = whole_us(random) };
+	good = good && profile_add_process(profile, &process) >= 0;
+	if (!good)
+		return false;
+	struct profile_thread thread = { .tid = (uint32_t)random_below(random, 40000),
+					 .process = (uint32_t)random_below(random, profile->process_count),
+					 .name = text(profile, random, "thread", &good),
+					 .start_ns = whole_us(random) };
+	struct profile_module module = { .path = text(profile, random, "/lib/module", &good),
+					 .kind = (uint8_t)random_below(random, 5),
+					 .build_id_bytes = (uint8_t)random_below(random, PROFILE_BUILD_ID_MAX + 1) };
+	for (size_t i = 0; i < module.build_id_bytes; i++)
+		module.build_id[i] = (uint8_t)random_next(random);
+	char key[16];
+	snprintf(key, sizeof(key), "key %u", (unsigned)random_below(random, 5));
+	return good && profile_add_thread(profile, &thread) >= 0 && profile_add_module(profile, &module) >= 0 &&
+	       profile_add_note(profile, key, "value") >= 0 &&
+	       profile_count_cause(profile, key, random_below(random, 2), random_below(random, 2), 3) == 0 &&
+	       add_resource(profile, random);
+}
+
+static bool add_path(struct profile *profile, struct random *random)
+{
+	uint32_t module = (uint32_t)random_below(random, profile->module_count);
+	/* Mostly a program's addresses, seldom generated code's or the kernel's. */
+	uint64_t address = random_below(random, 20) ? random_below(random, 500000) : random_next(random);
+	int64_t location = profile_add_location(profile, module, address);
+	return location >= 0 &&
+	       profile_add_node(profile, (uint32_t)random_below(random, profile->node_count), (uint32_t)location) >= 0;
+}
+
+/* A process or thread ends, a name changes, the kernel counts on. */
+static void change_things(struct profile *profile, struct random *random)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (random_below(random, 4) == 0)
+			profile->processes[i].end_ns = whole_us(random);
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (random_below(random, 4) == 0)
+			profile->threads[i].name = (uint32_t)random_below(random, profile->strings.count);
+	for (size_t i = 0; i < profile->resource_count; i++)
+		profile->resources[i].total += random_below(random, 100);
+	profile->end_ns = random_next(random);
+	profile->lost += random_below(random, 3);
+}
+
+bool sample_profile_grow(struct profile *profile, struct random *random, size_t hits)
+{
+	profile->start_ns = 1234567890123;
+	profile->start_unix_ns = -5;
+	for (uint64_t i = random_below(random, 3) + (profile->module_count == 0); i > 0; i--)
+		if (!add_things(profile, random))
+			return false;
+	for (size_t i = 0; i < hits / 2; i++)
+		if (!add_path(profile, random))
+			return false;
+	uint64_t time_ns = profile->start_ns / 1000 * 1000;
+	for (size_t i = 0; i < hits; i++) {
+		time_ns += random_below(random, 2000) * 1000;
+		uint32_t thread = (uint32_t)random_below(random, profile->thread_count + 1);
+		if (profile_add_hit(profile, random_below(random, 10) ? time_ns : 0,
+				    thread == profile->thread_count ? PROFILE_NONE : thread,
+				    (uint32_t)random_below(random, profile->node_count),
+				    (uint32_t)random_below(random, profile->resource_count),
+				    random_below(random, 30) ? 1 : random_next(random) >> 30) < 0)
+			return false;
+	}
+	change_things(profile, random);
+	return true;
+}
+
+bool sample_profile_symbolize(struct profile *profile, struct random *random)
+{
+	bool good = true;
+	for (int i = 0; i < 20; i++) {
+		struct profile_function function = { .name = text(profile, random, "function", &good),
+						     .linkage = text(profile, random, "_Z8function", &good),
+						     .module = random_below(random, 2) ? 0 : PROFILE_NONE,
+						     .file = text(profile, random, "/src/file.c", &good),
+						     .line = (uint32_t)random_below(random, 3000),
+						     .role = (uint8_t)random_below(random, 3) };
+		if (!good || profile_add_function(profile, &function) < 0)
+			return false;
+	}
+	for (size_t i = 0; i < profile->location_count; i++) {
+		struct profile_location *location = &profile->locations[i];
+		location->first_frame = (uint32_t)profile->frame_count;
+		location->frame_count = 1 + (uint32_t)random_below(random, 3);
+		for (uint32_t f = 0; f < location->frame_count; f++) {
+			struct profile_frame frame = { .function = (uint32_t)random_below(random, 20),
+						       .file = text(profile, random, "/src/file.c", &good),
+						       .line = (uint32_t)random_next(random),
+						       .inlined = f + 1 < location->frame_count };
+			if (!good || profile_add_frame(profile, &frame) < 0)
+				return false;
+		}
+	}
+	profile->symbolized = true;
+	return true;
+}
+
+/* --- comparing --- */
+
+#define SAME(field)              \
+	if (x->field != y->field) \
+		return #field;
+#define EACH(type, items, count)                                         \
+	if (a->count != b->count)                                        \
+		return #count;                                           \
+	for (size_t i = 0; i < a->count; i++) {                          \
+		const struct type *x = &a->items[i], *y = &b->items[i];
+#define EACH_END }
+
+static const char *things_difference(const struct profile *a, const struct profile *b)
+{
+	EACH(profile_resource, resources, resource_count)
+	SAME(name) SAME(title) SAME(unit) SAME(backend) SAME(note) SAME(kind) SAME(interval) SAME(total) SAME(lost)
+	EACH_END
+	EACH(profile_process, processes, process_count)
+	SAME(pid) SAME(parent_pid) SAME(name) SAME(start_ns) SAME(end_ns)
+	EACH_END
+	EACH(profile_thread, threads, thread_count)
+	SAME(tid) SAME(process) SAME(name) SAME(start_ns) SAME(end_ns)
+	EACH_END
+	EACH(profile_module, modules, module_count)
+	SAME(path) SAME(kind) SAME(build_id_bytes)
+	if (memcmp(x->build_id, y->build_id, sizeof(x->build_id)) != 0)
+		return "build_id";
+	EACH_END
+	EACH(profile_cause, causes, cause_count)
+	SAME(text) SAME(count) SAME(whole) SAME(completed)
+	EACH_END
+	EACH(profile_note, notes, note_count)
+	SAME(key) SAME(value)
+	EACH_END
+	const struct profile *x = a, *y = b;
+	SAME(start_ns) SAME(end_ns) SAME(start_unix_ns) SAME(lost) SAME(symbolized)
+	return NULL;
+}
+
+static const char *paths_difference(const struct profile *a, const struct profile *b)
+{
+	EACH(profile_function, functions, function_count)
+	SAME(name) SAME(linkage) SAME(module) SAME(file) SAME(line) SAME(role)
+	EACH_END
+	EACH(profile_frame, frames, frame_count)
+	SAME(function) SAME(file) SAME(line) SAME(inlined)
+	EACH_END
+	EACH(profile_location, locations, location_count)
+	SAME(module) SAME(address) SAME(first_frame) SAME(frame_count)
+	EACH_END
+	EACH(profile_node, nodes, node_count)
+	SAME(parent) SAME(location)
+	EACH_END
+	EACH(profile_hit, hits, hit_count)
+	SAME(time_ns) SAME(node) SAME(thread) SAME(count) SAME(resource)
+	EACH_END
+	return NULL;
+}
+
+const char *sample_profile_difference(const struct profile *a, const struct profile *b)
+{
+	if (a->strings.count != b->strings.count)
+		return "strings.count";
+	for (size_t i = 0; i < a->strings.count; i++)
+		if (a->strings.lengths[i] != b->strings.lengths[i] ||
+		    memcmp(a->strings.texts[i], b->strings.texts[i], a->strings.lengths[i]) != 0)
+			return "strings";
+	const char *difference = things_difference(a, b);
+	return difference ? difference : paths_difference(a, b);
+}
