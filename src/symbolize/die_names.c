@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -84,11 +85,11 @@ void die_parents_release(struct die_parents *parents)
 	*parents = (struct die_parents){ 0 };
 }
 
-static int add_child(struct die_parents *parents, uint64_t offset, const Dwarf_Die *die)
+static int add_child(struct die_parents *parents, const struct die_child *child)
 {
 	if (ARRAY_RESERVE(parents->children, parents->child_capacity, parents->child_count + 1) < 0)
 		return ERROR_MEMORY;
-	parents->children[parents->child_count++] = (struct die_child){ .offset = offset, .die = *die };
+	parents->children[parents->child_count++] = *child;
 	return 0;
 }
 
@@ -100,26 +101,30 @@ static int64_t list_children(struct die_parents *parents, Dwarf_Die *parent)
 	if (known != HASH_MAP_NONE)
 		return known;
 	size_t first = parents->child_count;
-	Dwarf_Die die = { 0 };
+	struct die_child child = { 0 };
+	Dwarf_Die next;
 	if (first >= HASH_MAP_NONE)
 		return ERROR_LIMIT;
-	for (int found = dwarf_child(parent, &die); found == 0;) {
-		if (dwarf_haschildren(&die) > 0 && add_child(parents, dwarf_dieoffset(&die), &die) < 0)
+	for (bool found = dwarf_child(parent, &child.die) == 0; found; child.die = next) {
+		found = dwarf_siblingof(&child.die, &next) == 0 && (uintptr_t)next.addr > (uintptr_t)child.die.addr;
+		child.offset = dwarf_dieoffset(&child.die);
+		child.end = found ? dwarf_dieoffset(&next) : UINT64_MAX;
+		if (dwarf_haschildren(&child.die) > 0 && add_child(parents, &child) < 0)
 			return ERROR_MEMORY;
-		Dwarf_Die next;
-		found = dwarf_siblingof(&die, &next);
-		if (found == 0 && (uintptr_t)next.addr <= (uintptr_t)die.addr)
-			break; /* damaged */
-		if (found == 0)
-			die = next;
 	}
-	if (add_child(parents, UINT64_MAX, &die) < 0 ||
-	    hash_map_put(&parents->first_by_die, key, (uint32_t)first) < 0)
+	const struct die_child behind = { .offset = UINT64_MAX, .end = UINT64_MAX };
+	if (add_child(parents, &behind) < 0 || hash_map_put(&parents->first_by_die, key, (uint32_t)first) < 0)
 		return ERROR_MEMORY;
 	return (int64_t)first;
 }
 
-static void append_scope(Dwarf_Die *die, struct buffer *text)
+/* gcc gives a lambda's type no name. */
+static const char *name_of_unnamed(const char *function)
+{
+	return strncmp(function, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}";
+}
+
+static void append_scope(Dwarf_Die *die, const char *function, struct buffer *text)
 {
 	const char *name = text_of(die, DW_AT_name);
 	switch (dwarf_tag(die)) {
@@ -130,7 +135,7 @@ static void append_scope(Dwarf_Die *die, struct buffer *text)
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
-		buffer_append_string(text, name ? name : "(anonymous)");
+		buffer_append_string(text, name ? name : name_of_unnamed(function));
 		break;
 	case DW_TAG_subprogram:
 		if (!name)
@@ -143,8 +148,7 @@ static void append_scope(Dwarf_Die *die, struct buffer *text)
 	buffer_append_string(text, "::");
 }
 
-/* DIEs lie in their parent's extent, so the parent of an offset is, on each
- * level, the last one that begins before it. */
+/* DIEs lie in their parent's extent: on each level there is one to go down to. */
 int die_qualified_name(struct die_parents *parents, const struct die_name *name, struct buffer *text)
 {
 	Dwarf_Die target = name->origin;
@@ -159,12 +163,12 @@ int die_qualified_name(struct die_parents *parents, const struct die_name *name,
 			return (int)first;
 		struct die_child *child = &parents->children[first];
 		found = false;
-		for (; child->offset < offset; child++) {
+		for (; child->offset < offset && !found; child++) {
 			scope = child->die;
-			found = true;
+			found = offset < child->end;
 		}
 		if (found)
-			append_scope(&scope, text);
+			append_scope(&scope, name->name, text);
 	}
 	buffer_append_string(text, name->name);
 	return buffer_error(text);

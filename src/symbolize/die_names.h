@@ -30,7 +30,8 @@ Dwarf_Die die_origin(Dwarf_Die *die);
 struct die_parents {
 	struct hash_map first_by_die; /* DIE -> index of its first child in children */
 	struct die_child {
-		uint64_t offset; /* in its section; the last one of a DIE has UINT64_MAX */
+		uint64_t offset; /* in its section; behind the last one of a DIE: UINT64_MAX */
+		uint64_t end;    /* where its next sibling begins */
 		Dwarf_Die die;
 	} *children;
 	size_t child_count, child_capacity;

@@ -77,6 +77,7 @@ static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 }
 
 static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
+static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
 
 /* Inside a function: what was inlined, and blocks around it. */
 static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, struct slice within, int depth)
@@ -103,6 +104,10 @@ static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, stru
 		case DW_TAG_subprogram: /* a nested function (GNU C, Ada, D) lies outside of its parent's code */
 			status = walk_subprogram(walk, &die, depth + 1);
 			break;
+		case DW_TAG_class_type: /* of a lambda: so does its operator() */
+		case DW_TAG_structure_type:
+			status = walk_declarations(walk, &die, depth + 1);
+			break;
 		default:
 			break;
 		}
@@ -126,7 +131,7 @@ static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth)
 	return walk->everywhere ? walk_block(walk, die, SCOPE_NONE, nothing, depth + 1) : 0;
 }
 
-/* Outside of functions. */
+/* Outside of functions: in units, namespaces and types. */
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die die;
