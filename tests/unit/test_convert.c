@@ -1,0 +1,300 @@
+/* Folded stacks, in and out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "base/buffer.h"
+#include "convert/format.h"
+#include "sample_profile.h"
+
+static struct profile *import_bytes(const char *text, size_t size, struct error *error)
+{
+	FILE *in = fmemopen((void *)(size ? text : "\n"), size ? size : 1, "r");
+	assert_non_null(in);
+	struct profile *profile = convert_find("folded")->import(in, "it", error);
+	fclose(in);
+	return profile;
+}
+
+static struct profile *import(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = import_bytes(text, strlen(text), &error);
+	if (!profile)
+		fail_msg("%s", error.message);
+	assert_int_equal(profile_check(profile), 0);
+	return profile;
+}
+
+static char *export_with(const struct profile *profile, const struct convert_selection *selection)
+{
+	char *text = NULL;
+	size_t size;
+	struct error error = { 0 };
+	FILE *out = open_memstream(&text, &size);
+	assert_non_null(out);
+	int code = convert_find("folded")->export(profile, selection, out, &error);
+	fclose(out);
+	if (code < 0)
+		fail_msg("%s", error.message);
+	return text;
+}
+
+static void assert_exports(const struct profile *profile, struct convert_selection selection, const char *expected)
+{
+	char *text = export_with(profile, &selection);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void assert_folds(const char *text, const char *expected)
+{
+	struct profile *profile = import(text);
+	assert_exports(profile, (struct convert_selection){ 0 }, expected);
+	profile_free(profile);
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_non_null(convert_find("folded"));
+	assert_null(convert_find("unfolded"));
+	assert_ptr_equal(convert_formats[0], convert_find(convert_formats[0]->name));
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	assert_folds("", "");
+	assert_folds("a;b;c 12\n", "a;b;c 12\n");
+	assert_folds("a;b;c 12", "a;b;c 12\n");                          /* no newline at the end */
+	assert_folds("a;b 1\r\nb 2\r\n", "a;b 1\nb 2\n");                /* CR LF */
+	assert_folds("# x 1\n\n  \na 1\n", "a 1\n");                     /* comments and empty lines */
+	assert_folds("a;b 1\na;b;c 2\na 4\na;bc 8\n", "a 4\na;b 1\na;b;c 2\na;bc 8\n");
+	assert_folds("a;b 1\na;c 2\na;b 3\n", "a;b 4\na;c 2\n");         /* equal paths merge */
+	assert_folds("operator new;a b c 3\n", "operator new;a b c 3\n"); /* blanks in names */
+	assert_folds("a;b\t7\n", "a;b 7\n");
+	assert_folds("a;;b 1\n;a 2\na; 3\n", ";a 2\na; 3\na;;b 1\n");    /* empty names */
+	assert_folds("a 5000000000\na 281474976710656\n", "a 281479976710656\n");
+	assert_folds("a 0\nb 1\n", "b 1\n");
+	assert_folds("a;b 1\na-b 1\na 1\n", "a 1\na-b 1\na;b 1\n"); /* sorted as bytes: '-' is before ';' */
+	assert_folds("a;a;a 2\na;a 1\n", "a;a 1\na;a;a 2\n");      /* recursion is kept */
+}
+
+static void assert_refused(const char *text, size_t size, const char *words)
+{
+	struct error error = { 0 };
+	assert_null(import_bytes(text, size, &error));
+	assert_true(error.code < 0);
+	if (!strstr(error.message, words))
+		fail_msg("'%s' does not say '%s'", error.message, words);
+}
+
+static void test_bad_lines(void **state)
+{
+	(void)state;
+	static const char *const lines[] = { "a;b", "12", " 12", "a b", "a -1", "a 1x", "a 0x10", "a .5", "a 1e3", "a +1" };
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		char text[64];
+		int size = snprintf(text, sizeof(text), "main 1\n\n%s\nmain 2\n", lines[i]);
+		assert_refused(text, (size_t)size, "it:3: expected 'a;b;c COUNT'");
+	}
+	assert_refused("a 1.5\n", 6, "it:1: expected 'a;b;c COUNT', and COUNT is a whole number");
+	assert_refused("a 281474976710657\n", 18, "at most 2^48");
+	assert_refused("a 99999999999999999999999999\n", 29, "at most 2^48");
+	assert_refused("a\0b 1\n", 6, "binary");
+}
+
+static void test_imported_profile(void **state)
+{
+	(void)state;
+	struct profile *profile = import("main;f 2\nmain 1\nmain;f;main 7\n");
+	assert_int_equal(profile->resource_count, 1);
+	const struct profile_resource *resource = &profile->resources[0];
+	assert_string_equal(profile_string(profile, resource->name), "samples");
+	assert_string_equal(profile_string(profile, resource->title), "Samples");
+	assert_string_equal(profile_string(profile, resource->unit), "sample");
+	assert_int_equal(resource->kind, RESOURCE_MERGED);
+	assert_int_equal(resource->interval, 1);
+	assert_int_equal(profile->process_count, 1);
+	assert_string_equal(profile_string(profile, profile->processes[0].name), "imported");
+	assert_int_equal(profile->thread_count, 0);
+	assert_int_equal(profile->hits[0].thread, PROFILE_NONE);
+	assert_int_equal(profile->module_count, 1);
+	assert_int_equal(profile->modules[0].kind, MODULE_NAMES);
+	assert_string_equal(profile_string(profile, profile->modules[0].path), "[imported]");
+	assert_int_equal(profile->function_count, 2); /* one per name */
+	assert_int_equal(profile->location_count, 2);
+	assert_int_equal(profile->node_count, 4);
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const char *name = profile_string(profile, profile->functions[i].name);
+		assert_int_equal(profile->functions[i].role, strcmp(name, "main") == 0 ? ROLE_MAIN : ROLE_NONE);
+	}
+	assert_true(profile->symbolized && profile->ended);
+	profile_free(profile);
+}
+
+/* Random stacks: every hit comes out again, and a second trip changes nothing. */
+static void test_round_trip(void **state)
+{
+	(void)state;
+	struct random random = { .state = 3 };
+	for (int round = 0; round < 50; round++) {
+		struct buffer text;
+		uint64_t total = 0;
+		buffer_init(&text);
+		for (uint64_t lines = random_below(&random, 400); lines > 0; lines--) {
+			for (uint64_t depth = 1 + random_below(&random, 9); depth > 0; depth--)
+				buffer_printf(&text, "f%.*s %llu%s", (int)random_below(&random, 3), "::",
+					      (unsigned long long)random_below(&random, 4), depth > 1 ? ";" : "");
+			uint64_t count = 1 + random_below(&random, 100);
+			total += count;
+			buffer_printf(&text, " %llu\n", (unsigned long long)count);
+		}
+		buffer_append_byte(&text, 0);
+		struct profile *first = import((const char *)text.bytes);
+		uint64_t sum = 0;
+		for (size_t i = 0; i < first->hit_count; i++)
+			sum += first->hits[i].count;
+		assert_int_equal(sum, total);
+		char *once = export_with(first, &(struct convert_selection){ 0 });
+		assert_folds(once, once);
+		free(once);
+		profile_free(first);
+		buffer_release(&text);
+	}
+}
+
+/* --- a recorded profile --- */
+
+static uint32_t add_function(struct profile *profile, const char *name, uint8_t role)
+{
+	struct profile_function function = { .name = (uint32_t)profile_add_string(profile, name),
+					     .module = PROFILE_NONE,
+					     .role = role };
+	return (uint32_t)profile_add_function(profile, &function);
+}
+
+/* A location of up to two frames, `inlined` innermost (or PROFILE_NONE). */
+static uint32_t add_location(struct profile *profile, uint32_t inlined, uint32_t function)
+{
+	uint32_t id = (uint32_t)profile_add_location(profile, 0, profile->location_count);
+	struct profile_location *location = &profile->locations[id];
+	location->first_frame = (uint32_t)profile->frame_count;
+	location->frame_count = inlined == PROFILE_NONE ? 1 : 2;
+	struct profile_frame frame = { .function = inlined, .inlined = true };
+	if (inlined != PROFILE_NONE)
+		profile_add_frame(profile, &frame);
+	frame = (struct profile_frame){ .function = function };
+	profile_add_frame(profile, &frame);
+	return id;
+}
+
+/* _start, __libc_start_main, main, and in it "read;all" inlined; one hit on each, and more. */
+static struct profile *recorded(void)
+{
+	struct profile *profile = profile_new();
+	struct profile_module module = { .path = (uint32_t)profile_add_string(profile, "/usr/bin/prog") };
+	struct profile_resource resource = { .kind = RESOURCE_SAMPLED, .interval = 1 };
+	profile_add_module(profile, &module);
+	profile_add_resource(profile, &resource);
+	profile_add_resource(profile, &resource);
+	uint32_t start = add_location(profile, PROFILE_NONE, add_function(profile, "_start", ROLE_START));
+	uint32_t libc = add_location(profile, PROFILE_NONE, add_function(profile, "__libc_start_main", ROLE_START));
+	uint32_t main_function = add_function(profile, "main", ROLE_MAIN);
+	uint32_t read = add_function(profile, "read;all", ROLE_NONE);
+	uint32_t in_main = add_location(profile, read, main_function);
+	uint32_t path[] = { start, libc, in_main, libc };
+	uint32_t node = PROFILE_ROOT;
+	for (uint32_t i = 0; i < 4; i++) {
+		node = (uint32_t)profile_add_node(profile, node, path[i]);
+		profile_add_hit(profile, 0, PROFILE_NONE, node, 0, 1 + i);
+	}
+	uint32_t unnamed = (uint32_t)profile_add_location(profile, 0, 0x1a40);
+	profile_add_hit(profile, 0, PROFILE_NONE, (uint32_t)profile_add_node(profile, 3, unnamed), 0, 10);
+	profile_add_hit(profile, 0, PROFILE_NONE, PROFILE_ROOT, 0, 20);
+	profile_add_hit(profile, 0, PROFILE_NONE, 3, 1, 30);
+	assert_int_equal(profile_check(profile), 0);
+	return profile;
+}
+
+static void test_recorded(void **state)
+{
+	(void)state;
+	struct profile *profile = recorded();
+	assert_exports(profile, (struct convert_selection){ 0 },
+		       "[no stack] 20\n__libc_start_main 2\n_start 1\nmain;read:all 3\n"
+		       "main;read:all;__libc_start_main 4\nmain;read:all;prog+0x1a40 10\n");
+	assert_exports(profile, (struct convert_selection){ .no_inlines = true },
+		       "[no stack] 20\n__libc_start_main 2\n_start 1\nmain 3\n"
+		       "main;__libc_start_main 4\nmain;prog+0x1a40 10\n");
+	assert_exports(profile, (struct convert_selection){ .untrimmed = true },
+		       "[no stack] 20\n_start 1\n_start;__libc_start_main 2\n_start;__libc_start_main;main;read:all 3\n"
+		       "_start;__libc_start_main;main;read:all;__libc_start_main 4\n"
+		       "_start;__libc_start_main;main;read:all;prog+0x1a40 10\n");
+	assert_exports(profile, (struct convert_selection){ .resource = 1 }, "main;read:all 30\n");
+	struct error error;
+	assert_int_equal(convert_find("folded")->export(profile, &(struct convert_selection){ .resource = 2 }, stdout, &error),
+			 ERROR_NOT_FOUND);
+	FILE *full = fopen("/dev/full", "w");
+	assert_int_equal(convert_find("folded")->export(profile, &(struct convert_selection){ 0 }, full, &error),
+			 ERROR_NO_SPACE);
+	fclose(full);
+	profile_free(profile);
+}
+
+/* Deeper than any recursion would survive. */
+static void test_deep(void **state)
+{
+	(void)state;
+	struct buffer text;
+	buffer_init(&text);
+	for (int i = 0; i < 300000; i++)
+		buffer_append_string(&text, i % 2 ? "ping;" : "pong;");
+	buffer_append_string(&text, "end 1\n");
+	buffer_append_byte(&text, 0);
+	assert_folds((const char *)text.bytes, (const char *)text.bytes);
+	buffer_release(&text);
+}
+
+static void try_import(const char *text)
+{
+	struct error error = { 0 };
+	struct profile *profile = import_bytes(text, strlen(text), &error);
+	if (!profile)
+		assert_int_equal(error.code, ERROR_MEMORY);
+	profile_free(profile);
+}
+
+static void try_export(const struct profile *profile)
+{
+	struct error error = { 0 };
+	FILE *out = fopen("/dev/null", "w");
+	int code = convert_find("folded")->export(profile, &(struct convert_selection){ 0 }, out, &error);
+	fclose(out);
+	assert_true(code == 0 || (code == ERROR_MEMORY && error.code == ERROR_MEMORY));
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	struct profile *profile = recorded();
+	ALLOC_FAIL_EACH(try_import("main;a;b;c 1\nmain;a;d;e;f;g;h;i;j;k;l;m;n;o;p;q;r;s;t 2\nmain 3\n"));
+	ALLOC_FAIL_EACH(try_export(profile));
+	profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),      cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_imported_profile),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_deep),      cmocka_unit_test(test_no_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
