@@ -8,6 +8,7 @@
 #ifndef ANALYZE_ANALYSES_H
 #define ANALYZE_ANALYSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,23 +16,29 @@
 #include "base/error.h"
 
 struct path_entry {
-	uint32_t first; /* path = labels[first] ... labels[first + length - 1], outermost first;
-			 * paths that begin or end alike share their labels */
-	uint32_t length;
 	uint64_t hits;
+	uint32_t node;   /* the list's business: see path_labels */
+	uint32_t length; /* labels in the path */
 };
 
-/* A result; `labels` and `entries` are its own, the label texts are the view's. */
+/* A result. The paths are kept as a tree, not one by one: a million paths of a
+ * deep recursion would have a hundred million labels. */
 struct path_list {
 	struct path_entry *entries;
 	size_t count;
-	uint32_t *labels; /* view label indexes */
-	size_t label_count;
+
+	struct path_node *nodes;
+	size_t node_count;
+	uint32_t *path; /* room for the longest path */
+	bool upward;    /* `above` of a node leads inwards, from a path's outermost label */
 };
 
+/* The labels (indexes in view->labels) of an entry's path, outermost first:
+ * entry->length of them, valid until the next call with this list. */
+const uint32_t *path_labels(const struct path_list *list, const struct path_entry *entry);
 void path_list_free(struct path_list *list); /* NULL is fine */
 
-/* NULL: ERROR_MEMORY; ERROR_LIMIT where the paths together have 2^32 labels;
+/* NULL: ERROR_MEMORY; ERROR_LIMIT: 2^32 paths;
  * ERROR_NOT_FOUND for a root that is no label of the view. A root that has no
  * hits in the selection gives an empty list. */
 /* Each function once per sample in whose stack it occurs. */

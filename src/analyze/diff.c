@@ -22,11 +22,12 @@ void diff_list_free(struct diff_list *list)
 static int64_t path_text(struct strings *texts, const struct view *view, const struct path_list *list,
 			 const struct path_entry *entry, struct buffer *scratch)
 {
+	const uint32_t *labels = path_labels(list, entry);
 	buffer_clear(scratch);
 	for (uint32_t i = 0; i < entry->length; i++) {
 		if (i > 0)
 			buffer_append_byte(scratch, ' ');
-		buffer_append_string(scratch, view->labels[list->labels[entry->first + i]].text);
+		buffer_append_string(scratch, view->labels[labels[i]].text);
 	}
 	if (buffer_error(scratch))
 		return ERROR_MEMORY;

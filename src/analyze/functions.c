@@ -6,15 +6,15 @@
 /* One-label paths of all labels with hits. */
 static struct path_list *list_labels(const struct view *view, const uint64_t *hits, struct error *error)
 {
-	struct path_list *list = path_list_new(view->label_count, view->label_count, error);
+	struct path_list *list = path_list_new(view->label_count, 1, error);
 	if (!list)
 		return NULL;
 	for (uint32_t label = 0; label < view->label_count; label++) {
 		if (hits[label] == 0)
 			continue;
 		list->entries[list->count++] =
-			(struct path_entry){ .first = (uint32_t)list->label_count, .length = 1, .hits = hits[label] };
-		list->labels[list->label_count++] = label;
+			(struct path_entry){ .hits = hits[label], .node = (uint32_t)list->node_count, .length = 1 };
+		list->nodes[list->node_count++] = (struct path_node){ .label = label, .above = TRIE_NONE };
 	}
 	if (path_list_sort(list) < 0) {
 		path_list_free(list);

@@ -10,23 +10,33 @@ void path_list_free(struct path_list *list)
 	if (!list)
 		return;
 	free(list->entries);
-	free(list->labels);
+	free(list->nodes);
+	free(list->path);
 	free(list);
 }
 
-struct path_list *path_list_new(size_t entries, size_t labels, struct error *error)
+struct path_list *path_list_new(size_t count, size_t longest, struct error *error)
 {
 	struct path_list *list = calloc(1, sizeof(*list));
 	if (list) {
-		list->entries = malloc((entries + 1) * sizeof(*list->entries));
-		list->labels = malloc((labels + 1) * sizeof(*list->labels));
+		list->entries = malloc((count + 1) * sizeof(*list->entries));
+		list->nodes = malloc((count + 1) * sizeof(*list->nodes));
+		list->path = malloc((longest + 1) * sizeof(*list->path));
 	}
-	if (!list || !list->entries || !list->labels) {
+	if (!list || !list->entries || !list->nodes || !list->path) {
 		path_list_free(list);
-		error_set(error, ERROR_MEMORY, "out of memory for a list of %zu call paths", entries);
+		error_set(error, ERROR_MEMORY, "out of memory for a list of %zu call paths", count);
 		return NULL;
 	}
 	return list;
+}
+
+const uint32_t *path_labels(const struct path_list *list, const struct path_entry *entry)
+{
+	uint32_t at = list->upward ? 0 : entry->length;
+	for (uint32_t node = entry->node; node != TRIE_NONE; node = list->nodes[node].above)
+		list->path[list->upward ? at++ : --at] = list->nodes[node].label;
+	return list->path;
 }
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -81,17 +91,25 @@ int path_list_sort(struct path_list *list)
 	return 0;
 }
 
-/* The label at a place of a path, as a number that puts the end first. */
-static uint64_t label_at(const struct path_list *list, const struct path_entry *entry, size_t place)
-{
-	return place < entry->length ? list->labels[entry->first + place] + UINT64_C(1) : 0;
-}
+/* Sorting paths of equal hits: `at` says, per node that is some entry's, how far
+ * that entry's path has been compared. */
+struct ties {
+	const struct path_node *nodes;
+	uint32_t *at;
+};
 
+/* Entries whose paths agree as far as they have been compared. */
 struct tie {
 	struct path_entry *entries;
 	size_t count;
-	size_t place; /* the paths agree before it */
 };
+
+/* The next label of a path, as a number that puts the end first. */
+static uint64_t next_label(const struct ties *ties, const struct path_entry *entry)
+{
+	uint32_t at = ties->at[entry->node];
+	return at == TRIE_NONE ? 0 : ties->nodes[at].label + UINT64_C(1);
+}
 
 static void swap_entries(struct path_entry *a, struct path_entry *b)
 {
@@ -101,13 +119,13 @@ static void swap_entries(struct path_entry *a, struct path_entry *b)
 }
 
 /* Multikey quicksort (Bentley and Sedgewick, SODA 1997): three-way partition by
- * the label at one place; the middle part goes on with the next place. */
-static void partition(const struct path_list *list, struct tie tie, struct tie parts[3])
+ * the next label; the middle part goes on with the one after it. */
+static void partition(struct ties *ties, struct tie tie, struct tie parts[3])
 {
-	uint64_t pivot = label_at(list, &tie.entries[tie.count / 2], tie.place);
+	uint64_t pivot = next_label(ties, &tie.entries[tie.count / 2]);
 	size_t less = 0, next = 0, more = tie.count;
 	while (next < more) {
-		uint64_t label = label_at(list, &tie.entries[next], tie.place);
+		uint64_t label = next_label(ties, &tie.entries[next]);
 		if (label < pivot)
 			swap_entries(&tie.entries[less++], &tie.entries[next++]);
 		else if (label > pivot)
@@ -115,15 +133,17 @@ static void partition(const struct path_list *list, struct tie tie, struct tie p
 		else
 			next++;
 	}
-	parts[0] = (struct tie){ tie.entries, less, tie.place };
-	/* A pivot that is the end of its path is the only path that ends there. */
-	parts[1] = (struct tie){ tie.entries + less, pivot == 0 ? 0 : more - less, tie.place + 1 };
-	parts[2] = (struct tie){ tie.entries + more, tie.count - more, tie.place };
+	parts[0] = (struct tie){ tie.entries, less };
+	parts[1] = (struct tie){ tie.entries + less, more - less };
+	parts[2] = (struct tie){ tie.entries + more, tie.count - more };
+	/* Paths are distinct: only one can end here, and it is then in its place. */
+	for (size_t i = less; i < more && pivot > 0; i++)
+		ties->at[tie.entries[i].node] = ties->nodes[ties->at[tie.entries[i].node]].above;
 }
 
 /* The largest part is sorted in the loop, so that the two that wait are at most
- * half of it each and the stack stays below 2 x 64 places. */
-static void sort_tie(const struct path_list *list, struct tie tie)
+ * half of it each and no more than 64 pairs can wait. */
+static void sort_tie(struct ties *ties, struct tie tie)
 {
 	struct tie waiting[2 * 64 + 2];
 	size_t count = 0;
@@ -135,7 +155,7 @@ static void sort_tie(const struct path_list *list, struct tie tie)
 			continue;
 		}
 		struct tie parts[3];
-		partition(list, tie, parts);
+		partition(ties, tie, parts);
 		size_t largest = parts[0].count > parts[1].count ? 0 : 1;
 		if (parts[2].count > parts[largest].count)
 			largest = 2;
@@ -146,15 +166,20 @@ static void sort_tie(const struct path_list *list, struct tie tie)
 	}
 }
 
-int path_list_sort_paths(struct path_list *list)
+int path_list_sort_upward(struct path_list *list)
 {
-	int result = path_list_sort(list);
-	if (result < 0)
-		return result;
+	struct ties ties = { .nodes = list->nodes, .at = malloc((list->node_count + 1) * sizeof(*ties.at)) };
+	if (!ties.at || path_list_sort(list) < 0) {
+		free(ties.at);
+		return ERROR_MEMORY;
+	}
+	for (size_t i = 0; i < list->count; i++)
+		ties.at[list->entries[i].node] = list->entries[i].node;
 	for (size_t i = 0, next; i < list->count; i = next) {
 		for (next = i + 1; next < list->count && list->entries[next].hits == list->entries[i].hits; next++)
 			;
-		sort_tie(list, (struct tie){ &list->entries[i], next - i, 0 });
+		sort_tie(&ties, (struct tie){ &list->entries[i], next - i });
 	}
+	free(ties.at);
 	return 0;
 }

@@ -1,7 +1,6 @@
 #include "analyze/path_trie.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -79,36 +78,36 @@ int64_t path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t label,
 	return child;
 }
 
-/* Labels that the list takes: each leaf's path is stored, and every other
- * path is a part of a leaf's. */
-static size_t count_labels(const struct path_trie *trie)
-{
-	size_t labels = 0;
-	for (size_t i = 0; i < trie->count; i++)
-		if (trie->entries[i].first_child == TRIE_NONE)
-			labels += trie->entries[i].length;
-	return labels;
-}
-
+/* A list with the trie's paths and no entries yet. */
 static struct path_list *new_list(const struct path_trie *trie, struct error *error)
 {
-	size_t labels = count_labels(trie);
-	if (labels >= UINT32_MAX) {
-		error_set(error, ERROR_LIMIT, "the call paths of this result have %zu names in all, too many", labels);
+	uint32_t longest = 0;
+	for (size_t i = 0; i < trie->count; i++)
+		if (trie->entries[i].length > longest)
+			longest = trie->entries[i].length;
+	struct path_list *list = path_list_new(trie->count, longest, error);
+	if (!list)
 		return NULL;
-	}
-	return path_list_new(trie->count, labels, error);
+	for (size_t i = 0; i < trie->count; i++)
+		list->nodes[i] =
+			(struct path_node){ .label = trie->entries[i].label, .above = trie->entries[i].parent };
+	list->node_count = trie->count;
+	return list;
 }
 
-/* A depth-first walk of the trie: `stack` holds entries still to visit, `path`
- * the labels of the entry being visited. */
+static void add_to_list(struct path_list *list, const struct path_trie *trie, uint32_t entry)
+{
+	list->entries[list->count++] = (struct path_entry){ .hits = trie->entries[entry].hits,
+							    .node = entry,
+							    .length = trie->entries[entry].length };
+}
+
+/* Entries still to visit in a depth-first walk of the trie. */
 struct trie_walk {
 	const struct path_trie *trie;
 	uint32_t *stack;
 	size_t count;
 	size_t capacity;
-	uint32_t *path;
-	size_t path_capacity;
 };
 
 struct labelled {
@@ -153,24 +152,6 @@ static int push_children(struct trie_walk *walk, const struct trie_entry *entry)
 	return entry->unsorted ? sort_pushed(walk, from) : 0;
 }
 
-/* Appends the entry, and at a leaf its path. All entries since the last leaf are
- * the beginnings of the next leaf's path: they start where it will. */
-static int visit(struct trie_walk *walk, struct path_list *list)
-{
-	const struct trie_entry *entry = &walk->trie->entries[walk->stack[--walk->count]];
-	if (ARRAY_RESERVE(walk->path, walk->path_capacity, entry->length) < 0)
-		return ERROR_MEMORY;
-	walk->path[entry->length - 1] = entry->label;
-	list->entries[list->count++] =
-		(struct path_entry){ .first = (uint32_t)list->label_count, .length = entry->length, .hits = entry->hits };
-	if (entry->first_child != TRIE_NONE)
-		return push_children(walk, entry);
-	memcpy(list->labels + list->label_count, walk->path, entry->length * sizeof(*walk->path));
-	list->label_count += entry->length;
-	return 0;
-}
-
-/* Frees the list and says why, unless all went well and there were hits. */
 static struct path_list *finish_list(struct path_list *list, int result, struct error *error)
 {
 	if (result == 0)
@@ -180,6 +161,7 @@ static struct path_list *finish_list(struct path_list *list, int result, struct 
 	return NULL;
 }
 
+/* Depth first is the order of the paths; the sort by hits keeps it among ties. */
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error)
 {
 	struct path_list *list = new_list(trie, error);
@@ -189,24 +171,15 @@ struct path_list *path_trie_list_down(const struct path_trie *trie, struct error
 	int result = ARRAY_RESERVE(walk.stack, walk.capacity, 1);
 	if (result == 0)
 		walk.stack[walk.count++] = 0;
-	while (walk.count > 0 && result == 0)
-		result = visit(&walk, list);
+	while (walk.count > 0 && result == 0) {
+		uint32_t entry = walk.stack[--walk.count];
+		add_to_list(list, trie, entry);
+		result = push_children(&walk, &trie->entries[entry]);
+	}
 	free(walk.stack);
-	free(walk.path);
 	if (result == 0)
 		result = path_list_sort(list);
 	return finish_list(list, result, error);
-}
-
-/* A leaf's labels from itself to the root; every entry on that way that has no
- * place yet ends the same. */
-static void store_leaf(const struct path_trie *trie, uint32_t leaf, struct path_list *list, uint32_t *first)
-{
-	for (uint32_t entry = leaf; entry != TRIE_NONE; entry = trie->entries[entry].parent) {
-		if (first[entry] == TRIE_NONE)
-			first[entry] = (uint32_t)list->label_count;
-		list->labels[list->label_count++] = trie->entries[entry].label;
-	}
 }
 
 struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *error)
@@ -214,17 +187,8 @@ struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *
 	struct path_list *list = new_list(trie, error);
 	if (!list || trie->entries[0].hits == 0)
 		return list;
-	uint32_t *first = malloc(trie->count * sizeof(*first));
-	if (!first)
-		return finish_list(list, ERROR_MEMORY, error);
-	memset(first, 0xff, trie->count * sizeof(*first));
+	list->upward = true;
 	for (uint32_t i = 0; i < trie->count; i++)
-		if (trie->entries[i].first_child == TRIE_NONE)
-			store_leaf(trie, i, list, first);
-	for (size_t i = 0; i < trie->count; i++)
-		list->entries[list->count++] = (struct path_entry){
-			.first = first[i], .length = trie->entries[i].length, .hits = trie->entries[i].hits
-		};
-	free(first);
-	return finish_list(list, path_list_sort_paths(list), error);
+		add_to_list(list, trie, i);
+	return finish_list(list, path_list_sort_upward(list), error);
 }

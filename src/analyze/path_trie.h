@@ -48,11 +48,18 @@ int64_t path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t label,
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error);
 struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *error);
 
-/* path_list.c: a list with room for `entries` and `labels`, both counts 0;
- * and a stable sort of the entries by decreasing hits. */
-struct path_list *path_list_new(size_t entries, size_t labels, struct error *error);
+/* What a path_list keeps of an entry. */
+struct path_node {
+	uint32_t label;
+	uint32_t above; /* TRIE_NONE: the path's end */
+};
+
+/* path_list.c: an empty list with room for `count` entries and as many nodes, and
+ * paths of up to `longest` labels. */
+struct path_list *path_list_new(size_t count, size_t longest, struct error *error);
+/* A stable sort of the entries by decreasing hits: 0 or ERROR_MEMORY. */
 int path_list_sort(struct path_list *list);
-/* The same, with ties put in the order of their paths. */
-int path_list_sort_paths(struct path_list *list);
+/* The same of an upward list, with ties put in the order of their paths. */
+int path_list_sort_upward(struct path_list *list);
 
 #endif

@@ -35,7 +35,7 @@ static void print_text(FILE *out, const char *heading, const struct view *view, 
 		const struct path_entry *entry = &list->entries[i];
 		fraction_print(out, view, entry->hits, options);
 		fputs(bare ? " " : " (", out);
-		names_print(out, view, list->labels + entry->first, entry->length, " ");
+		names_print(out, view, path_labels(list, entry), entry->length, " ");
 		fputs(bare ? " " : ") ", out);
 		paint_on(out, PAINT_DIM, options);
 		fprintf(out, "[%" PRIu64 "]", entry->hits);
@@ -57,7 +57,7 @@ static void print_table(FILE *out, const char *heading, const struct view *view,
 		sheet_row(&sheet);
 		if (!sheet.json)
 			sheet_text(&sheet, "resource", resource);
-		sheet_path(&sheet, "path", view, list->labels + entry->first, entry->length);
+		sheet_path(&sheet, "path", view, path_labels(list, entry), entry->length);
 		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
 		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->samples));
 		sheet_count(&sheet, "hits", entry->hits);

@@ -84,9 +84,10 @@ static void print_list(const struct view *view, struct path_list *list)
 		die("no list");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct path_entry *entry = &list->entries[i];
+		const uint32_t *labels = path_labels(list, entry);
 		printf("%" PRIu64, entry->hits);
 		for (uint32_t k = 0; k < entry->length; k++)
-			printf("%c%s", k ? ';' : ' ', view->labels[list->labels[entry->first + k]].text);
+			printf("%c%s", k ? ';' : ' ', view->labels[labels[k]].text);
 		putchar('\n');
 	}
 	path_list_free(list);
