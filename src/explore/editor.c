@@ -44,8 +44,12 @@ static int read_character(EditLine *line, wchar_t *character)
 	mbstate_t state = { 0 };
 	for (;;) {
 		char byte;
+		if (explore_wait_readable(editor->input)) {
+			errno = EINTR;
+			return -1;
+		}
 		ssize_t got = read(editor->input, &byte, 1);
-		if (got < 0 && errno == EINTR && !explore_interrupted())
+		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return (int)got;
@@ -110,7 +114,7 @@ static bool insert_common(EditLine *line, const struct completion *completion, c
 	return changed;
 }
 
-static unsigned char complete(EditLine *line, int character)
+static unsigned char complete(EditLine *line, wint_t character)
 {
 	(void)character;
 	struct editor *editor = editor_of(line);
@@ -140,7 +144,8 @@ static void set_up(struct editor *editor)
 	el_set(line, EL_EDITOR, "emacs");
 	el_set(line, EL_SIGNAL, 0);
 	el_set(line, EL_GETCFN, read_character);
-	el_set(line, EL_ADDFN, "cpprof-complete", "complete commands and names", complete);
+	/* The wide call, as the narrow one leaks its copies of the strings. */
+	el_wset(line, EL_ADDFN, L"cpprof-complete", L"complete commands and names", complete);
 	el_set(line, EL_BIND, "^I", "cpprof-complete", NULL);
 	el_set(line, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	if (editor->history)
@@ -208,7 +213,9 @@ void editor_free(struct editor *editor)
 const char *editor_read(struct editor *editor)
 {
 	int count = 0;
-	el_resize(editor->line); /* the window may have changed since */
+	/* Before the prompt: by itself libedit does it after, and what is typed
+	 * in between would be taken by the terminal's own line editing. */
+	el_set(editor->line, EL_PREP_TERM, 1);
 	const char *text = el_gets(editor->line, &count);
 	if (!text || count <= 0 || explore_interrupted())
 		return NULL;

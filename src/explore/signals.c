@@ -1,5 +1,9 @@
 #include "explore/signals.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+
 static volatile sig_atomic_t interrupted;
 
 static void note_interrupt(int number)
@@ -43,4 +47,21 @@ bool explore_interrupted(void)
 void explore_clear_interrupt(void)
 {
 	interrupted = 0;
+}
+
+int explore_wait_readable(int fd)
+{
+	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+	sigset_t interrupt, old;
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &old);
+	int ready = -1;
+	while (!interrupted && ready < 0) {
+		ready = ppoll(&wanted, 1, NULL, &old);
+		if (ready < 0 && errno != EINTR)
+			break; /* reading will say what it is */
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return interrupted ? -1 : 0;
 }

@@ -23,4 +23,8 @@ void explore_signals_restore(const struct explore_signals *signals);
 bool explore_interrupted(void);
 void explore_clear_interrupt(void);
 
+/* Waits until there is something to read. Returns 0, or -1 if ^C was typed
+ * before: a signal that comes between looking and waiting is not missed. */
+int explore_wait_readable(int fd);
+
 #endif
