@@ -175,7 +175,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--functions|--body|--down FN|--up FN] [OPTION]... A B", NULL };
 
 static const struct command_option options[] = {
-	ROWS_MODES("default, with --down main"),
+	ROWS_MODES("Each function with what it calls; the default is this and --down main"),
 	ROW_RESOURCES("all of A"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,

@@ -69,6 +69,8 @@ static int close_output(const struct invocation *invocation, int status)
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed)
 		return status;
+	if (status != EXIT_DONE)
+		return status; /* the command has said what failed */
 	if (errno == EPIPE)
 		return EXIT_FAILED;
 	failure(invocation, "cannot write to standard output: %s", errno ? strerror(errno) : "an earlier write failed");

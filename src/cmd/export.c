@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,35 +33,38 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	return 0;
 }
 
-static int export(const struct invocation *invocation, const struct convert_format *format, struct error *error)
+static int export(const struct invocation *invocation, const struct convert_format *format,
+		  const struct convert_selection *selection)
 {
 	struct text_output output;
-	struct convert_selection selection = {
-		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
-		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
-	};
-	int result = choose_resource(invocation, &selection.resource, error);
-	if (result == 0)
-		result = text_output_open(&output, option_value(invocation, OPTION_OUTPUT), error);
+	struct error error = { 0 };
+	if (text_output_open(&output, option_value(invocation, OPTION_OUTPUT), &error) < 0)
+		return failure_of(invocation, &error);
+	errno = 0;
+	int result = format->export(invocation->profile, selection, output.stream, &error);
+	bool hung_up = result < 0 && errno == EPIPE;
 	if (result < 0)
-		return result;
-	result = format->export(invocation->profile, &selection, output.stream, error);
-	if (result < 0) {
-		/* A stream that cannot be written is told of at the end. */
-		bool output_failed = output.stream == stdout && ferror(stdout);
 		text_output_discard(&output);
-		return output_failed ? 0 : result;
-	}
-	return text_output_commit(&output, error);
+	else
+		result = text_output_commit(&output, &error);
+	if (hung_up)
+		return EXIT_FAILED; /* no news to who hung up */
+	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
 static int run(struct invocation *invocation)
 {
 	struct error error = { 0 };
+	struct convert_selection selection = {
+		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
+		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
+	};
 	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)
 		return EXIT_WORDS;
-	return export(invocation, format, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+	if (choose_resource(invocation, &selection.resource, &error) < 0)
+		return failure_of(invocation, &error);
+	return export(invocation, format, &selection);
 }
 
 static const char *const usage[] = { "[--format FORMAT] [-r RES] [-o FILE] [FILE]", NULL };

@@ -6,7 +6,7 @@
 #include "cmd/message.h"
 #include "cmd/rows.h"
 
-enum { OPTION_COLUMN = 26, LINE_WIDTH = 80 };
+enum { OPTION_COLUMN = 26, LINE_WIDTH = 80, EXAMPLE_WIDTH = 42 };
 
 /* Words of `text`, broken into lines that start at `column`. */
 static void print_wrapped(FILE *out, const char *text, size_t column)
@@ -64,6 +64,15 @@ void help_print_command(FILE *out, const struct command *command)
 	fprintf(out, "\nThe manual: man cpprof-%s\n", command->name);
 }
 
+/* On one line, if its first part is short enough for the column. */
+static void print_example(FILE *out, const struct command_example *example)
+{
+	if (strlen(example->line) <= EXAMPLE_WIDTH)
+		fprintf(out, "  %-*s %s\n", EXAMPLE_WIDTH, example->line, example->what);
+	else
+		fprintf(out, "  %s\n  %*s %s\n", example->line, EXAMPLE_WIDTH, "", example->what);
+}
+
 void help_print_overview(FILE *out)
 {
 	const char *task = "";
@@ -83,7 +92,7 @@ void help_print_overview(FILE *out)
 	for (size_t i = 0; commands[i]; i++) {
 		const struct command_example *example = commands[i]->examples;
 		if (!(commands[i]->needs & IS_HIDDEN) && example[0].line)
-			fprintf(out, "  %-42s %s\n", example[0].line, example[0].what);
+			print_example(out, &example[0]);
 	}
 	fputs("\n'cpprof COMMAND --help' tells a command's options; 'cpprof --version' the version.\n", out);
 }

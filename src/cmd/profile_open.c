@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "cmd/rows.h"
 #include "profile_file/reader.h"
 #include "render/quality.h"
 #include "symbolize/symbolize.h"
@@ -60,7 +61,8 @@ static void warn_of_losses(const struct invocation *invocation, const char *path
 	if (incomplete)
 		snprintf(cut, sizeof(cut), "only %.2f %% of the call paths are whole", whole);
 	if (profile->lost || incomplete)
-		warning(invocation, "%s: %s%s; 'cpprof info' tells more", path, lost, cut);
+		warning(invocation, "%s: %s%s%s", path, lost, cut,
+			invocation->command == &command_info ? "" : "; 'cpprof info' tells more");
 }
 
 static void show_naming(void *context, size_t done, size_t total)

@@ -165,7 +165,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--functions|--body|--down FN|--up FN|--tree|--source FN] [OPTION]... [FILE]", NULL };
 
 static const struct command_option options[] = {
-	ROWS_MODES("default"),
+	ROWS_MODES("Each function with what it calls; this is the default"),
 	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
 	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
 	ROW_RESOURCES("all"),

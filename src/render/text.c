@@ -80,7 +80,8 @@ char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
 	else if (strcmp(unit, "byte") == 0 && fabs(gticks) >= 1024)
 		print_scaled(text, bytes, gticks, sizes);
 	else
-		snprintf(text, bytes, "%.15g %s%s", gticks, unit, plural_ending(unit, gticks));
+		snprintf(text, bytes, fabs(gticks) < 1000 ? "%.4g %s%s" : "%.0f %s%s", gticks, unit,
+			 plural_ending(unit, gticks));
 	return text;
 }
 

@@ -1,0 +1,546 @@
+"""The commands that read profiles: what they print (tests/golden/), and what they say to bad input.
+
+UPDATE_GOLDEN=1 writes the golden files instead of comparing with them; `git diff` then shows what changed.
+"""
+import csv
+import functools
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GOLDEN = REPOSITORY / "tests/golden"
+INPUTS = GOLDEN / "inputs"
+BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
+CPPROF = str(BUILD / "src/cmd/cpprof")
+MAKE_PROFILE = str(BUILD / "tests/unit/make_profile")
+SECONDS_ALLOWED = 60
+COMMANDS = ("record", "report", "explore", "info", "whatif", "diff", "import", "export", "help")
+
+
+def run(*words, directory=None, stdin=subprocess.DEVNULL, text=True, **environment):
+	return subprocess.run([CPPROF, *map(str, words)], cwd=directory, stdin=stdin, capture_output=True, text=text,
+		timeout=SECONDS_ALLOWED, env={**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment})
+
+
+def done(*words, **options):
+	result = run(*words, **options)
+	assert result.returncode == 0, result.stderr
+	return result.stdout
+
+
+@pytest.fixture(scope="session")
+def profiles(tmp_path_factory):
+	"""A directory with one profile for each input: NAME.data."""
+	directory = tmp_path_factory.mktemp("profiles")
+	for source in sorted(INPUTS.glob("*.folded")):
+		done("import", "--format", "folded", "-o", directory / f"{source.stem}.data", source)
+	for kind in ("whole", "killed", "lossy", "empty"):
+		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
+	# The source that the made profiles speak of, where they are looked for: below the current directory.
+	(directory / "inputs").mkdir()
+	(directory / "inputs/demo.c").write_text((INPUTS / "demo.c").read_text())
+	return directory
+
+
+# (input, command line without the profile's name); the golden file's name comes from both.
+TABLE = [
+	("forms", "report"),
+	("forms", "report --functions --threshold 17.2%"),
+	("forms", "report --body"),
+	("forms", "report --up db_read_record --threshold 0.1"),
+	("forms", "report --up db_read_record --threshold 0.1 --limit 3"),
+	("forms", "report --down main --limit 0 --threshold 0"),
+	("forms", "report --tree --limit 0 --threshold 0"),
+	("forms", "report --tree --limit 8"),
+	("forms", "report --tree --threshold 5% --format json"),
+	("forms", "report --tree --limit 3 --format csv"),
+	("forms", "report --down invoice --format json"),
+	("forms", "report --down invoice --format csv"),
+	("recursion", "report"),
+	("recursion", "report --down a"),
+	("recursion", "report --up a"),
+	("recursion", "report --tree"),
+	("recursion", "export --format folded"),
+	("names", "report"),
+	("names", "report --down main --format json"),
+	("names", "report --down main --format csv"),
+	("names", "report --tree"),
+	("whole", "report"),
+	("whole", "report --down main"),
+	("whole", "report --down main --no-inlines -r cpu"),
+	("whole", "report --down main --by callsite -r cpu"),
+	("whole", "report --functions --by line -r cpu"),
+	("whole", "report --functions --by module -r cpu"),
+	("whole", "report --down main --untrimmed -r cpu"),
+	("whole", "report --down _start --untrimmed -r cpu"),
+	("whole", "report --body -r page-faults -r cpu"),
+	("whole", "report -r cpu --format json"),
+	("whole", "report --format json"),
+	("whole", "report --format csv"),
+	("whole", "report --thread 101 -r cpu"),
+	("whole", "report --thread helper -r cpu"),
+	("whole", "report --process helper -r cpu"),
+	("whole", "report --process 100 -r cpu"),
+	("whole", "report -r cpu --from 0.2 --to 0.35"),
+	("whole", "report -r cpu --from 2"),
+	("whole", "report --source ns::sort -r cpu"),
+	("whole", "report --source work -r cpu"),
+	("whole", "report --source main -r cpu --format json"),
+	("whole", "report --source main -r cpu --format csv"),
+	("whole", "report --source qsort -r cpu"),
+	("whole", "report --up qsort"),
+	("whole", "info"),
+	("whole", "info --format json"),
+	("lossy", "info"),
+	("empty", "info"),
+	("empty", "report"),
+	("empty", "report --down main"),
+	("empty", "report --tree --format json"),
+	("empty", "report --format csv"),
+	("whole", "export -r cpu"),
+	("whole", "export -r page-faults --untrimmed --no-inlines"),
+	("forms", "whatif main;invoice=0"),
+	("forms", "whatif main;invoice=0.5 main;invoice;address_information=0 db_update_record=50%"),
+	("forms", "whatif main;invoice=0.5 main;envelope=0 --format json"),
+	("forms", "whatif main;invoice=0.5 main;envelope=0 --format csv"),
+	("whole", "whatif main;sort;qsort=0"),
+	("whole", "whatif main;print=2 -r cpu"),
+	("forms recursion", "diff"),
+	("whole empty", "diff -r cpu"),
+	("whole lossy", "diff -r cpu --body"),
+	("recursion forms", "diff --down main --format json"),
+	("recursion forms", "diff --limit 2 --format csv"),
+	("recursion forms", "diff --functions --limit 3"),
+]
+
+
+def slug(inputs, line):
+	return re.sub(r"[^A-Za-z0-9.%_=-]+", "_", f"{inputs} {line}").strip("_")
+
+
+def golden_command(inputs, line):
+	command, *flags = line.split()
+	files = [f"{name}.data" for name in inputs.split()]
+	return [command, *files, *flags]
+
+
+def compare_golden(path, actual):
+	if os.environ.get("UPDATE_GOLDEN"):
+		path.write_text(actual)
+	assert path.exists(), f"{path} is missing: UPDATE_GOLDEN=1 writes it"
+	assert actual == path.read_text()
+
+
+def without_what_varies(text):
+	"""A compressor of another version may make a file of another size."""
+	text = re.sub(r'^size: .*$', "size:         (size)", text, flags=re.MULTILINE)
+	return re.sub(r'"file_bytes": \d+', '"file_bytes": 1', text)
+
+
+@pytest.mark.parametrize("inputs,line", TABLE, ids=lambda value: value)
+def test_golden(profiles, inputs, line):
+	actual = done(*golden_command(inputs, line), directory=profiles)
+	compare_golden(GOLDEN / f"{slug(inputs, line)}.txt", without_what_varies(actual))
+
+
+def test_golden_files_are_all_used():
+	expected = {f"{slug(*row)}.txt" for row in TABLE}
+	assert {path.name for path in GOLDEN.glob("*.txt")} == expected
+
+
+@pytest.mark.parametrize("inputs,line", [row for row in TABLE if "json" in row[1]], ids=lambda value: value)
+def test_json_is_json(profiles, inputs, line):
+	json.loads(done(*golden_command(inputs, line), directory=profiles))
+
+
+@pytest.mark.parametrize("inputs,line", [row for row in TABLE if "csv" in row[1]], ids=lambda value: value)
+def test_csv_is_a_table(profiles, inputs, line):
+	rows = list(csv.reader(io.StringIO(done(*golden_command(inputs, line), directory=profiles)), strict=True))
+	assert all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_json_keeps_what_text_shows(profiles):
+	report = json.loads(done("report", "--down", "main", "--format", "json", "names.data", directory=profiles))
+	names = {entry["path"][-1] for entry in report["entries"]}
+	assert {'"quoted", or not', "back\\slash", "\ufffd\ufffdbroken", "\x1b[31mred\x07", "café"} <= names
+	assert report["total_hits"] == 14
+
+
+def test_text_has_no_control_characters(profiles):
+	for command in (["report"], ["report", "--tree"], ["info"]):
+		for name in ("names", "lossy"):
+			text = done(*command, f"{name}.data", directory=profiles)
+			assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text), (command, name)
+
+
+# --- what was wrong with the recording ---
+
+
+def test_lossless_profile_has_no_warning(profiles):
+	assert run("report", "whole.data", directory=profiles).stderr == ""
+
+
+def test_losses_are_told(profiles):
+	result = run("report", "lossy.data", directory=profiles)
+	assert result.returncode == 0
+	assert re.fullmatch(r"cpprof report: warning: lossy.data: 17 samples were lost .* only 88\.40 % .*\n", result.stderr)
+
+
+def test_killed_recorder_is_told(profiles):
+	result = run("report", "killed.data", directory=profiles)
+	assert result.returncode == 0
+	assert "the recorder was stopped before its end" in result.stderr
+	assert "naming 8 addresses" in result.stderr
+	assert "demo+0x" in result.stdout
+
+
+def test_missing_source_is_told(profiles, tmp_path):
+	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
+	assert result.returncode == 0
+	assert "source file '/nowhere/demo/inputs/demo.c' was not found" in result.stderr
+	assert re.search(r"^ +0\.\d+ +0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
+
+
+# --- the words ---
+
+
+def test_help_lists_every_command():
+	text = done("--help")
+	assert done() == text
+	assert done("help") == text
+	for command in COMMANDS:
+		assert re.search(rf"^  {command} ", text, re.MULTILINE)
+	assert not re.search(r"^  (man|completion) ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(command):
+	text = done(command, "--help")
+	assert text == done(command, "-h") == done("help", command)
+	assert text.startswith(f"cpprof {command}: ")
+	assert "--help" in text
+	assert max(map(len, text.splitlines())) <= 110
+
+
+def test_version():
+	assert re.fullmatch(r"cpprof \d+\.\d+\.\d+\n", done("--version"))
+
+
+WRONG_WORDS = [
+	(["repotr"], "cpprof: unknown command 'repotr' (did you mean 'report'?)"),
+	(["xyzzy"], "cpprof: unknown command 'xyzzy'; try 'cpprof --help'"),
+	(["--verbose"], "unknown option '--verbose'"),
+	(["help", "repotr"], "did you mean 'report'?"),
+	(["report", "--forma", "json"],
+		"cpprof report: unknown option '--forma' (did you mean '--format'?); try 'cpprof report --help'"),
+	(["report", "--xyzzy"], "cpprof report: unknown option '--xyzzy'; try 'cpprof report --help'"),
+	(["report", "-fz"], "unknown option '-z'"),
+	(["report", "--down"], "option '--down' needs a value: FN"),
+	(["report", "-d"], "option '-d' needs a value: FN"),
+	(["report", "--tree=yes"], "option '--tree' takes no value"),
+	(["report", "--tree", "--body"], "--tree and --body do not go together"),
+	(["report", "--source", "main", "--limit", "3"], "--limit does not go with it"),
+	(["report", "--threshold", "2"], "threshold"),
+	(["report", "--threshold", "-1"], "threshold"),
+	(["report", "--threshold", "nan"], "threshold"),
+	(["report", "--limit", "many"], "limit"),
+	(["report", "--limit", "99999999999999999999"], "limit"),
+	(["report", "--by", "colour"], "function, callsite, line or module"),
+	(["report", "--format", "xml"], "unknown format 'xml': text, json or csv"),
+	(["report", "--from", "soon"], "'soon'"),
+	(["report", "--from", "2", "--to", "1"], "empty"),
+	(["report", "whole.data", "whole.data"], "one argument too many: 'whole.data'"),
+	(["info", "--format", "csv"], "--format text or json"),
+	(["whatif"], "too few arguments"),
+	(["whatif", "whole.data"], "too few arguments"),
+	(["whatif", "main;qsort"], "too few arguments"),
+	(["whatif", "whole.data", "main;print"], "'main;qsort=0.5'"),
+	(["whatif", "main;print="], "'main;qsort=0.5'"),
+	(["whatif", "main;print=cheap"], "'main;qsort=0.5'"),
+	(["whatif", "main;print=-1"], "'main;qsort=0.5'"),
+	(["diff", "whole.data"], "too few arguments"),
+	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "do not go together"),
+	(["import"], "too few arguments"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded"),
+	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded"),
+]
+
+
+@pytest.fixture(scope="module")
+def workplace(profiles, tmp_path_factory):
+	"""A directory in which cpprof.data is the whole profile."""
+	directory = tmp_path_factory.mktemp("workplace")
+	for name in ("whole.data", "cpprof.data"):
+		(directory / name).write_bytes((profiles / "whole.data").read_bytes())
+	return directory
+
+
+@pytest.mark.parametrize("words,message", WRONG_WORDS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_wrong_words(workplace, words, message):
+	result = run(*words, directory=workplace)
+	assert result.returncode == 2, result.stderr
+	assert message in result.stderr
+	assert result.stdout == ""
+	assert result.stderr.count("\n") == 1
+
+
+def test_options_in_every_form(workplace):
+	expected = done("report", "--resource", "cpu", "--limit", "2", "--body", "cpprof.data", directory=workplace)
+	for words in (["-rcpu", "-n2", "-b"], ["-brcpu", "-n", "2"], ["--resource=cpu", "whole.data", "--limit=2", "--body"],
+			["-b", "-r", "cpu", "-n2", "--", "whole.data"]):
+		assert done("report", *words, directory=workplace) == expected, words
+
+
+def test_option_behind_two_dashes_is_a_file(workplace):
+	result = run("report", "--", "--tree", directory=workplace)
+	assert result.returncode == 1
+	assert "--tree" in result.stderr
+
+
+# --- bad input ---
+
+
+def check_failure(result, *parts):
+	assert result.returncode == 1, result.stderr
+	assert result.stdout == ""
+	for part in parts:
+		assert part in result.stderr, result.stderr
+	assert result.stderr.startswith("cpprof ")
+
+
+def test_no_profile_yet(tmp_path):
+	for command in (["report"], ["info"], ["explore"], ["whatif", "main=0"], ["export"]):
+		check_failure(run(*command, directory=tmp_path), "cpprof.data", "run 'cpprof record COMMAND' first")
+	check_failure(run("report", "other.data", directory=tmp_path), "other.data", "run 'cpprof record COMMAND' first")
+
+
+def test_directory_for_a_profile(tmp_path):
+	check_failure(run("report", tmp_path), str(tmp_path))
+
+
+def test_foreign_file():
+	check_failure(run("report", INPUTS / "forms.folded"), "forms.folded", "cpprof import")
+
+
+def test_empty_file(tmp_path):
+	(tmp_path / "a.data").touch()
+	check_failure(run("report", tmp_path / "a.data"), "a.data")
+
+
+def test_damaged_file(profiles, tmp_path):
+	whole = (profiles / "whole.data").read_bytes()
+	damaged = bytearray(whole)
+	damaged[len(whole) // 2] ^= 0xff
+	(tmp_path / "a.data").write_bytes(damaged)
+	check_failure(run("report", tmp_path / "a.data"), "a.data")
+
+
+def test_truncated_file_reads_up_to_its_cut(profiles, tmp_path):
+	whole = (profiles / "whole.data").read_bytes()
+	(tmp_path / "a.data").write_bytes(whole[:-7])
+	result = run("info", tmp_path / "a.data")
+	assert result.returncode == 0, result.stderr
+	assert "warning" in result.stderr
+
+
+def test_unknown_function_gets_near_ones(profiles):
+	for option in ("--down", "--up", "--source"):
+		check_failure(run("report", option, "qsrot", "whole.data", directory=profiles), "'qsrot'", "qsort")
+	check_failure(run("whatif", "whole.data", "main;qsrot=0", directory=profiles), "'qsrot'", "qsort")
+
+
+def test_ambiguous_function_gets_the_list(profiles):
+	result = run("report", "--down", "ns::f", "names.data", directory=profiles)
+	check_failure(result, "'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
+
+
+def test_name_without_parameters_is_enough(profiles):
+	text = done("report", "--down", "sort", "-r", "cpu", "whole.data", directory=profiles)
+	assert "(ns::sort(int*, int*) qsort) [200]" in text
+
+
+def test_unknown_resource_gets_those_there_are(profiles):
+	check_failure(run("report", "-r", "minor-faults", "whole.data", directory=profiles), "'minor-faults'", "cpu",
+		"page-faults", "calls")
+
+
+def test_unknown_thread_and_process_get_those_there_are(profiles):
+	check_failure(run("report", "--thread", "9", "whole.data", directory=profiles), "'9'", "101 (worker)")
+	check_failure(run("report", "--process", "x", "whole.data", directory=profiles), "'x'", "200 (helper)")
+
+
+def test_ambiguous_thread_gets_the_list(profiles):
+	check_failure(run("report", "--thread", "worker", "whole.data", directory=profiles), "TID 101", "TID 102")
+
+
+def test_diff_of_a_resource_that_one_lacks(profiles):
+	check_failure(run("diff", "whole.data", "forms.data", directory=profiles), "'forms.data' has no resource 'cpu'")
+
+
+# --- import and export ---
+
+
+def test_import_keeps_every_line(tmp_path):
+	lines = [f"main;f{i};g{i % 7};h 1\n" for i in range(100000)]
+	(tmp_path / "many.folded").write_text("".join(lines))
+	done("import", "--format", "folded", "-o", "many.data", "many.folded", directory=tmp_path)
+	exported = done("export", "--format", "folded", "many.data", directory=tmp_path)
+	assert sorted(exported.splitlines(keepends=True)) == sorted(lines)
+
+
+def test_import_from_standard_input_and_export_to_a_file(tmp_path):
+	with open(INPUTS / "forms.folded") as stdin:
+		done("import", "-", directory=tmp_path, stdin=stdin)
+	done("export", "-o", "out.folded", directory=tmp_path)
+	exported = (tmp_path / "out.folded").read_text()
+	assert sorted(exported.splitlines()) == sorted((INPUTS / "forms.folded").read_text().splitlines())
+
+
+def test_import_keeps_the_older_profile(tmp_path):
+	for name in ("forms", "recursion"):
+		done("import", INPUTS / f"{name}.folded", directory=tmp_path)
+	assert "[614]" in done("report", "cpprof.data.old", directory=tmp_path)
+	assert "[614]" not in done("report", directory=tmp_path)
+
+
+def test_failed_import_replaces_nothing(tmp_path):
+	(tmp_path / "cpprof.data").write_text("precious")
+	(tmp_path / "bad.folded").write_text("main;f 3\nmain;g many\n")
+	check_failure(run("import", "bad.folded", directory=tmp_path), "bad.folded:2")
+	check_failure(run("import", "absent.folded", directory=tmp_path), "absent.folded")
+	assert (tmp_path / "cpprof.data").read_text() == "precious"
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.folded", "cpprof.data"]
+
+
+def test_failed_export_replaces_nothing(profiles, tmp_path):
+	(tmp_path / "out.folded").write_text("precious")
+	check_failure(run("export", "-r", "xyzzy", "-o", tmp_path / "out.folded", profiles / "whole.data"), "xyzzy")
+	assert (tmp_path / "out.folded").read_text() == "precious"
+	check_failure(run("export", "-o", tmp_path / "no/such/out.folded", profiles / "forms.data"), "no/such/out.folded")
+	assert [path.name for path in tmp_path.iterdir()] == ["out.folded"]
+
+
+def test_export_to_a_pipe_and_to_a_link(profiles, tmp_path):
+	(tmp_path / "real").write_text("old")
+	(tmp_path / "link").symlink_to("real")
+	done("export", "-o", tmp_path / "link", profiles / "forms.data")
+	assert (tmp_path / "link").is_symlink()
+	assert "db_read_record" in (tmp_path / "real").read_text()
+	os.mkfifo(tmp_path / "pipe")
+	read = []
+	reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+	reader.start()
+	done("export", "-o", tmp_path / "pipe", profiles / "forms.data")
+	reader.join()
+	assert read[0] == (tmp_path / "real").read_text()
+
+
+def test_export_of_one_of_several_resources_says_which(profiles):
+	result = run("export", "whole.data", directory=profiles)
+	assert result.returncode == 0
+	assert "this is 'cpu'" in result.stderr and "page-faults" in result.stderr
+
+
+def test_profile_from_standard_input(profiles):
+	with open(profiles / "forms.data") as stdin:
+		assert "main [614]" in done("report", "-", stdin=stdin)
+
+
+# --- where the output goes ---
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk_is_noticed(profiles):
+	for words in (["report", profiles / "forms.data"], ["--help"], ["export", profiles / "forms.data"],
+			["export", "-o", "/dev/full", profiles / "forms.data"]):
+		with open("/dev/full", "w") as full:
+			result = subprocess.run([CPPROF, *map(str, words)], stdout=full, stderr=subprocess.PIPE, text=True)
+		assert result.returncode == 1, words
+		assert "No space left on device" in result.stderr, words
+
+
+def test_reader_that_hangs_up_hears_nothing(profiles):
+	for ignored in (False, True):
+		end, start = os.pipe()
+		os.close(end)
+		for command in ("report", "export"):
+			result = subprocess.run([CPPROF, command, str(profiles / "forms.data")], stdout=start,
+				stderr=subprocess.PIPE, restore_signals=not ignored)
+			assert result.returncode == (1 if ignored else -signal.SIGPIPE)
+			assert result.stderr == b""
+		os.close(start)
+
+
+def test_closed_output_is_noticed(profiles, tmp_path):
+	data = (profiles / "forms.data").read_bytes()
+	(tmp_path / "a.data").write_bytes(data)
+	result = subprocess.run(["sh", "-c", '"$1" report a.data >&-', "sh", CPPROF], cwd=tmp_path, capture_output=True,
+		text=True)
+	assert result.returncode == 1
+	assert "standard output" in result.stderr
+	assert (tmp_path / "a.data").read_bytes() == data
+
+
+def on_a_terminal(*words, directory, **environment):
+	"""The output of a command whose standard output is a terminal."""
+	master, slave = os.openpty()
+	process = subprocess.Popen([CPPROF, *words], cwd=directory, stdin=subprocess.DEVNULL, stdout=slave,
+		stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm", **environment})
+	os.close(slave)
+	output = b""
+	try:
+		while chunk := os.read(master, 65536):
+			output += chunk
+	except OSError:
+		pass  # the end of a terminal's output
+	process.communicate(timeout=SECONDS_ALLOWED)
+	os.close(master)
+	return output.decode()
+
+
+def test_colour_only_on_a_terminal(profiles):
+	environment = {"NO_COLOR": ""}
+	assert "\x1b[" in on_a_terminal("report", "forms.data", directory=profiles, **environment)
+	assert "\x1b[" not in on_a_terminal("report", "forms.data", directory=profiles, NO_COLOR="1")
+	assert "\x1b[" not in done("report", "forms.data", directory=profiles, **environment)
+
+
+def test_same_file_prints_the_same_bytes(profiles):
+	words = ("report", "--down", "main", "--limit", "0", "--threshold", "0", "forms.data")
+	assert done(*words, directory=profiles) == done(*words, directory=profiles)
+
+
+# --- what is made from the command table ---
+
+
+@functools.cache
+def long_options(command):
+	return set(re.findall(r"--[a-z-]+", done(command, "--help").split("\nexamples:")[0].split("\noptions:")[1]))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_manual_page_has_every_option(command):
+	page = done("man", command, REPOSITORY / f"docs/man/cpprof-{command}.scd.in")
+	assert not re.search(r"^@[A-Z]+@$", page, re.MULTILINE)
+	missing = [option for option in long_options(command) if f"*{option}*" not in page]
+	assert not missing
+	made = subprocess.run(["scdoc"], input=page, capture_output=True, text=True)
+	assert made.returncode == 0, made.stderr
+
+
+def test_completion_is_bash():
+	script = done("completion")
+	result = subprocess.run(["bash"], input=script + """
+		COMP_WORDS=(cpprof rep); COMP_CWORD=1; _cpprof; echo "${COMPREPLY[@]}"
+		COMP_WORDS=(cpprof report --thr); COMP_CWORD=2; _cpprof; echo "${COMPREPLY[@]}"
+		COMP_WORDS=(cpprof report --by m); COMP_CWORD=3; _cpprof; echo "${COMPREPLY[@]}"
+		""", capture_output=True, text=True, check=True)
+	assert result.stdout.splitlines() == ["report", "--threshold --thread", "module"]

@@ -1,0 +1,241 @@
+/*
+ * Makes the profiles that the golden tests read: what no folded file can hold
+ * (several resources, threads, times, lines, inlined functions, losses).
+ *
+ *   make_profile KIND FILE      whole | killed | lossy | empty
+ *
+ * Every kind is the same run of a small program with known figures; the kinds
+ * differ in how its recording went.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "profile_file/writer.h"
+
+static const uint64_t START_NS = UINT64_C(5000000000), MS = 1000000;
+
+static uint32_t checked(int64_t id)
+{
+	if (id < 0) {
+		fprintf(stderr, "make_profile: %s\n", error_text((int)id));
+		exit(1);
+	}
+	return (uint32_t)id;
+}
+
+static uint32_t text(struct profile *profile, const char *string)
+{
+	return checked(profile_add_string(profile, string));
+}
+
+static void add_resource(struct profile *profile, const char *const words[5], enum resource_kind kind, uint64_t interval,
+			 uint64_t total)
+{
+	struct profile_resource resource = {
+		.name = text(profile, words[0]),  .title = text(profile, words[1]), .unit = text(profile, words[2]),
+		.backend = text(profile, words[3]), .note = text(profile, words[4]), .kind = kind,
+		.interval = interval,             .total = total,
+	};
+	checked(profile_add_resource(profile, &resource));
+}
+
+static void add_resources(struct profile *profile)
+{
+	add_resource(profile, (const char *const[]){ "cpu", "CPU Time", "ns", "perf", "" }, RESOURCE_SAMPLED, MS,
+		     412 * MS);
+	add_resource(profile, (const char *const[]){ "page-faults", "Page Faults", "fault", "perf", "user mode only" },
+		     RESOURCE_SAMPLED, 10, 0);
+	add_resource(profile, (const char *const[]){ "calls", "Calls", "call", "hooks", "" }, RESOURCE_EXACT, 1, 0);
+	add_resource(profile, (const char *const[]){ "migrations", "Migrations", "migration", "perf", "" },
+		     RESOURCE_SAMPLED, 1, 0);
+}
+
+static void add_processes(struct profile *profile)
+{
+	struct profile_process first = { .pid = 100, .parent_pid = 1, .name = text(profile, "demo") };
+	struct profile_process second = {
+		.pid = 200, .parent_pid = 100, .name = text(profile, "helper"), .start_ns = START_NS + 100 * MS,
+		.end_ns = START_NS + 300 * MS
+	};
+	checked(profile_add_process(profile, &first));
+	checked(profile_add_process(profile, &second));
+	static const struct {
+		uint32_t tid, process;
+		const char *name;
+	} threads[] = { { 100, 0, "demo" }, { 101, 0, "worker" }, { 102, 0, "worker" }, { 200, 1, "helper" } };
+	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		struct profile_thread thread = { .tid = threads[i].tid,
+						 .process = threads[i].process,
+						 .name = text(profile, threads[i].name) };
+		checked(profile_add_thread(profile, &thread));
+	}
+}
+
+/* One location for each row: a function at a line, perhaps with another
+ * inlined into it there. */
+static const struct place {
+	const char *function, *inlined;
+	uint32_t line, inlined_line;
+	enum function_role role;
+} places[] = {
+	{ "_start", NULL, 0, 0, ROLE_START },
+	{ "main", NULL, 22, 0, ROLE_MAIN },
+	{ "main", NULL, 23, 0, ROLE_MAIN },
+	{ "ns::sort(int*, int*)", NULL, 12, 0, ROLE_NONE },
+	{ "ns::sort(int*, int*)", "compare", 13, 4, ROLE_NONE },
+	{ "qsort", NULL, 0, 0, ROLE_NONE },
+	{ "print", NULL, 17, 0, ROLE_NONE },
+	{ "work", NULL, 30, 0, ROLE_NONE },
+};
+enum { START, MAIN_SORTS, MAIN_PRINTS, SORT, SORT_COMPARES, QSORT, PRINT, WORK, PLACES };
+
+static uint32_t find_or_add_function(struct profile *profile, const char *name, enum function_role role, uint32_t file)
+{
+	uint32_t name_id = text(profile, name);
+	for (uint32_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].name == name_id)
+			return i;
+	struct profile_function function = {
+		.name = name_id, .linkage = name_id, .module = 0, .file = file, .role = role
+	};
+	return checked(profile_add_function(profile, &function));
+}
+
+static void name_locations(struct profile *profile)
+{
+	uint32_t file = text(profile, "/nowhere/demo/inputs/demo.c");
+	for (uint32_t i = 0; i < PLACES; i++) {
+		const struct place *place = &places[i];
+		struct profile_location *location = &profile->locations[i];
+		struct profile_frame outer = {
+			.function = find_or_add_function(profile, place->function, place->role, place->line ? file : 0),
+			.file = place->line ? file : 0,
+			.line = place->line,
+		};
+		location->frame_count = place->inlined ? 2 : 1;
+		location->first_frame = (uint32_t)profile->frame_count;
+		if (place->inlined) {
+			struct profile_frame inner = {
+				.function = find_or_add_function(profile, place->inlined, ROLE_NONE, file),
+				.file = file,
+				.line = place->inlined_line,
+				.inlined = true,
+			};
+			checked(profile_add_frame(profile, &inner));
+		}
+		checked(profile_add_frame(profile, &outer));
+	}
+	profile->symbolized = true;
+}
+
+static void add_places(struct profile *profile)
+{
+	struct profile_module program = { .path = text(profile, "/nowhere/demo/demo"), .build_id_bytes = 4,
+					  .build_id = { 0xde, 0xad, 0xbe, 0x0f } };
+	struct profile_module vdso = { .path = text(profile, "[vdso]"), .kind = MODULE_VDSO };
+	checked(profile_add_module(profile, &program));
+	checked(profile_add_module(profile, &vdso));
+	for (uint32_t i = 0; i < PLACES; i++)
+		checked(profile_add_location(profile, 0, 0x1000 + 16 * i));
+}
+
+static uint32_t node(struct profile *profile, const uint32_t *path, size_t length)
+{
+	uint32_t at = PROFILE_ROOT;
+	for (size_t i = 0; i < length; i++)
+		at = checked(profile_add_node(profile, at, path[i]));
+	return at;
+}
+
+static const struct {
+	uint32_t path[5];
+	size_t length;
+	uint32_t thread, resource, rows, count;
+} takings[] = {
+	{ { START, MAIN_SORTS, SORT, QSORT }, 4, 0, 0, 200, 1 },
+	{ { START, MAIN_SORTS, SORT_COMPARES }, 3, 0, 0, 100, 1 },
+	{ { START, MAIN_PRINTS, PRINT }, 3, 0, 0, 60, 1 },
+	{ { START, MAIN_PRINTS, PRINT, QSORT }, 4, 0, 0, 1, 1 },
+	{ { WORK }, 1, 1, 0, 30, 1 },
+	{ { WORK, QSORT }, 2, 2, 0, 11, 1 },
+	{ { START, MAIN_PRINTS }, 2, 3, 0, 10, 1 },
+	{ { START, MAIN_SORTS, SORT, QSORT }, 4, 0, 1, 20, 3 },
+	{ { START, MAIN_PRINTS, PRINT }, 3, 0, 1, 10, 1 },
+	{ { START, MAIN_SORTS, SORT }, 3, 0, 2, 1, 12 },
+	{ { START, MAIN_SORTS, SORT, QSORT }, 4, 0, 2, 1, 120000 },
+};
+
+static void add_hits(struct profile *profile)
+{
+	uint64_t time_ns = START_NS;
+	for (size_t i = 0; i < sizeof(takings) / sizeof(takings[0]); i++)
+		for (uint32_t row = 0; row < takings[i].rows; row++)
+			checked(profile_add_hit(profile, time_ns += MS, takings[i].thread,
+						node(profile, takings[i].path, takings[i].length), takings[i].resource,
+						takings[i].count));
+}
+
+static void describe(struct profile *profile)
+{
+	static const char *const notes[][2] = {
+		{ "command", "./demo 'two words'" }, { "host", "example" },   { "kernel", "6.1" },
+		{ "directory", "/nowhere" },         { "cpprof", "0.1.0" },
+	};
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		checked(profile_add_note(profile, notes[i][0], notes[i][1]));
+	profile->start_ns = START_NS;
+	profile->end_ns = START_NS + 450 * MS;
+	profile->start_unix_ns = INT64_C(1700000000000000000);
+	checked(profile_count_cause(profile, "reached the root", true, false, 400));
+	checked(profile_count_cause(profile, "reached the root, completed from the target's memory", true, true, 42));
+}
+
+static void lose(struct profile *profile)
+{
+	profile->lost = profile->resources[0].lost = 17;
+	checked(profile_count_cause(profile, "the copied stack is too short", false, false, 58));
+	checked(profile_add_note(profile, "warning", "'/nowhere/lib.so' has changed since\x1b[31m it was recorded"));
+}
+
+static int write_profile(struct profile *profile, const char *path, bool killed)
+{
+	struct error error = { 0 };
+	struct writer *writer = writer_open(path, &error);
+	int result = writer ? 0 : error.code;
+	if (writer && !killed)
+		profile->ended = true;
+	if (writer)
+		result = killed ? writer_flush(writer, profile, &error) : writer_finish(writer, profile, &error);
+	if (result == 0)
+		result = writer_publish(writer, &error);
+	writer_free(writer);
+	if (result < 0)
+		fprintf(stderr, "make_profile: %s\n", error.message);
+	return result < 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct profile *profile = argc == 3 ? profile_new() : NULL;
+	if (!profile) {
+		fputs("usage: make_profile whole|killed|lossy|empty FILE\n", stderr);
+		return 2;
+	}
+	bool killed = strcmp(argv[1], "killed") == 0;
+	add_resources(profile);
+	add_processes(profile);
+	add_places(profile);
+	if (!killed)
+		name_locations(profile);
+	if (strcmp(argv[1], "empty") != 0)
+		add_hits(profile);
+	describe(profile);
+	if (strcmp(argv[1], "lossy") == 0)
+		lose(profile);
+	int status = write_profile(profile, argv[2], killed);
+	profile_free(profile);
+	return status;
+}
