@@ -158,7 +158,7 @@ def tolerance(fraction, samples):
 def agrees(paths, names, fraction):
 	"""Fails unless the share of the samples that hold these names is as it should be."""
 	total = hits(paths)
-	assert total > 0
+	assert total > 100
 	measured = hits(paths, *names) / total
 	assert abs(measured - fraction) <= tolerance(fraction, total), (
 		f"{';'.join(names)}: {measured:.4f} of {total}, not {fraction:.4f} ± {tolerance(fraction, total):.4f}\n"
@@ -179,8 +179,13 @@ def truths(text):
 	return [(path.split(";"), float(fraction)) for path, fraction in found]
 
 
-def check_truths(recorded, resource=None):
-	paths = recorded.paths(resource)
+def check_truths(recorded, within=()):
+	"""The program's statements hold; `within`: of the paths that hold these names, as other programs ran beside it."""
+	paths = recorded.paths()
+	if within:
+		everything = hits(paths)
+		paths = {path: count for path, count in paths.items() if holds(path, within)}
+		assert hits(paths) > 0.9 * everything, show(recorded.paths())
 	for names, fraction in truths(recorded.out):
 		agrees(paths, names, fraction)
 	return paths

@@ -45,7 +45,7 @@ def refused(result, *words, status=(1, 2)):
 	assert result.stdout == ""
 	for word in words:
 		assert word in result.stderr, result.stderr
-	assert "samples" not in result.stderr
+	assert "% complete" not in result.stderr
 
 
 def only(folder, *names):
@@ -62,7 +62,7 @@ def test_no_such_command(tmp_path, older, command):
 @needs_perf
 def test_not_executable(tmp_path, older):
 	(tmp_path / "text").write_text("just text\n")
-	refused(run_cpprof("record", "--", "./text", cwd=tmp_path), "text", "ermission", status=(1,))
+	refused(run_cpprof("record", "--", "./text", cwd=tmp_path), "text", "executable", status=(1,))
 	refused(run_cpprof("record", "--", "/tmp", cwd=tmp_path), "/tmp", status=(1,))
 	only(tmp_path, "cpprof.data", "text")
 
@@ -173,7 +173,7 @@ def test_output_not_writable(tmp_path, witness, output):
 	"""Said before the target runs."""
 	(tmp_path / "folder").mkdir()
 	(tmp_path / "file").write_text("")
-	refused(run_cpprof("record", "-o", output, "--", *witness, cwd=tmp_path), output[:40], status=(1,))
+	refused(run_cpprof("record", "-o", output, "--", *witness, cwd=tmp_path), output[:40])
 	only(tmp_path, "file", "folder")
 
 

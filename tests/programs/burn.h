@@ -9,10 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noinline, noclone))
+#endif
 
-/* After a call, so that it is not made a jump, which would drop the caller's frame. */
-#define NOT_A_TAIL_CALL() __asm__ volatile("" ::: "memory")
+/*
+ * After a call, so that it is not made a jump, which would drop the caller's frame. The line number makes the function
+ * unlike any other, so that the compiler does not make one of the two.
+ */
+#define TEXT_OF_(line) #line
+#define TEXT_OF(line) TEXT_OF_(line)
+#define NOT_A_TAIL_CALL() __asm__ volatile("# " TEXT_OF(__LINE__)::: "memory")
 
 static volatile unsigned long burn_sink;
 

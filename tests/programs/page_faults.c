@@ -1,10 +1,15 @@
-/* `page_faults [PAGES]`: touches that many fresh pages in one function, and twice as many in another. */
+/*
+ * `page_faults [PAGES [PAUSE_US]]`: touches that many fresh pages in one function, and twice as many in another, and
+ * computes that long after each.
+ */
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "burn.h"
 
 enum { PAGE = 4096 };
+
+static unsigned pause_us;
 
 static void touch_pages(int pages)
 {
@@ -13,8 +18,10 @@ static void touch_pages(int pages)
 
 	if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE))
 		exit(1);
-	for (int i = 0; i < pages; i++)
+	for (int i = 0; i < pages; i++) {
 		((volatile char *)memory)[(size_t)i * PAGE] = 1;
+		burn(pause_us);
+	}
 	munmap(memory, bytes);
 }
 
@@ -35,6 +42,7 @@ int main(int argc, char **argv)
 	int pages = rounds_wanted(argc, argv, 10000);
 	struct rusage used;
 
+	pause_us = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
 	touch_some(pages);
 	touch_twice_as_many(pages);
 	getrusage(RUSAGE_SELF, &used);
