@@ -164,10 +164,10 @@ uint64_t module_file_function(struct module_file *file, uint64_t address)
 	return file->table ? unwind_table_function(file->table, address, NULL) : 0;
 }
 
-/* mov %eax,%edi; mov $SYS_exit,%eax; syscall */
+/* mov %rax,%rdi (older: mov %eax,%edi); mov $SYS_exit,%eax; syscall */
 bool module_file_ends_thread(struct module_file *file, uint64_t return_address)
 {
-	static const uint8_t code[] = { 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t code[] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
 	const uint8_t *bytes = file->bytes ? elf_file_at(file->bytes, return_address, sizeof(code)) : NULL;
-	return bytes && memcmp(bytes, code, sizeof(code)) == 0;
+	return bytes && (memcmp(bytes, code, sizeof(code)) == 0 || memcmp(bytes, code + 1, sizeof(code) - 1) == 0);
 }
