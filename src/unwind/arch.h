@@ -13,6 +13,15 @@ extern const uint32_t arch_callee_saved;
 /* The compact row that means exactly `state`, or UNWIND_SLOW; pc is left 0. */
 struct unwind_row arch_row(const struct cfi_section *section, const struct cfi_cie *cie, const struct cfi_state *state);
 
+/* What the rows of one function, in the order of their pc, say together that
+ * none says alone; zeroed before the function's first row. */
+struct arch_function {
+	int8_t fp; /* where rbp was saved in memory that is the frame's own */
+};
+
+/* Adapts the function's next row. */
+void arch_follow_row(struct arch_function *function, struct unwind_row *row);
+
 /* The three registers that the fast path follows. */
 struct arch_registers {
 	uint64_t rip;

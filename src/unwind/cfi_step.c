@@ -60,6 +60,28 @@ static enum cfi_status evaluate_cfa(struct evaluation *evaluation, const struct 
 	return status;
 }
 
+/* A register that was saved below rsp: popped by the epilogue, which the rules do
+ * not tell, or kept in the red zone. Only where both agree is the value sure. */
+static enum cfi_status read_released(const struct evaluation *evaluation, unsigned number, uint64_t address,
+				     uint64_t *value)
+{
+	uint64_t slot;
+	enum cfi_status status = get_register(evaluation, number, value);
+	if (status == CFI_OK && read_memory(evaluation, address, &slot) == CFI_OK && slot != *value)
+		status = CFI_UNKNOWN;
+	return status;
+}
+
+static enum cfi_status read_saved(const struct evaluation *evaluation, unsigned number, uint64_t address,
+				  uint64_t *value)
+{
+	uint64_t rsp;
+	if (number != UNWIND_RIP_REGISTER && number != UNWIND_RSP_REGISTER &&
+	    get_register(evaluation, UNWIND_RSP_REGISTER, &rsp) == CFI_OK && address < rsp)
+		return read_released(evaluation, number, address, value);
+	return read_memory(evaluation, address, value);
+}
+
 /* The caller's value of register `number`. */
 static enum cfi_status evaluate_register(const struct evaluation *evaluation, unsigned number,
 					 const struct cfi_rule *rule, uint64_t *value)
@@ -76,7 +98,7 @@ static enum cfi_status evaluate_register(const struct evaluation *evaluation, un
 	case CFI_SAME:
 		return get_register(evaluation, number, value);
 	case CFI_OFFSET:
-		return read_memory(evaluation, evaluation->cfa + (uint64_t)rule->value, value);
+		return read_saved(evaluation, number, evaluation->cfa + (uint64_t)rule->value, value);
 	case CFI_VAL_OFFSET:
 		*value = evaluation->cfa + (uint64_t)rule->value;
 		return CFI_OK;

@@ -89,11 +89,14 @@ static int add_function_rows(struct row_list *list, struct unwind_table *table, 
 		.instructions = item->place.instructions,
 		.instructions_size = item->place.instructions_size,
 	};
+	struct arch_function together = { 0 };
 	int status;
 	cfi_machine_init(machine, &part->section, cie, &fde);
 	while ((status = cfi_machine_next(machine)) == 1) {
 		uint32_t pc = (uint32_t)(machine->start - table->base);
-		if (add_row(list, pc, arch_row(&part->section, cie, &machine->state)) < 0)
+		struct unwind_row row = arch_row(&part->section, cie, &machine->state);
+		arch_follow_row(&together, &row);
+		if (add_row(list, pc, row) < 0)
 			return ERROR_MEMORY;
 	}
 	if (status == 0)

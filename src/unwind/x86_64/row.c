@@ -172,3 +172,26 @@ struct unwind_row arch_row(const struct cfi_section *section, const struct cfi_c
 		row = plt_row(section, state);
 	return row;
 }
+
+/*
+ * Compilers do not say when an epilogue has popped rbp: by the rule it is still
+ * in its slot, which is then below rsp and may be overwritten any time (or is
+ * not in a copy of the stack), while rbp itself has the value again.
+ *
+ *   push %rbp          CFA = rsp + 16, rbp at CFA - 16: at rsp
+ *   ...
+ *   pop %rbp           CFA = rsp + 8,  rbp at CFA - 16: at rsp - 8, popped
+ *   ret
+ *
+ * A leaf function that saves rbp in the red zone has its slot below rsp too,
+ * but there the slot was never above it, and must be read.
+ */
+void arch_follow_row(struct arch_function *function, struct unwind_row *row)
+{
+	if (row->fp == 0 || (row->kind != UNWIND_RSP && row->kind != UNWIND_RBP))
+		return;
+	if (row->kind == UNWIND_RBP || row->cfa + row->fp >= 0)
+		function->fp = row->fp;
+	else if (row->fp == function->fp)
+		row->fp = 0;
+}

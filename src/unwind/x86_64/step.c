@@ -78,11 +78,8 @@ bool arch_step(const struct unwind_row *row, const struct unwind_source *source,
 	}
 	if (!read_word(source, cfa - WORD, &rip, unreadable))
 		return false;
-	/* Compilers do not say when an epilogue has popped rbp: its slot is then below
-	 * rsp, where the value may be overwritten any time, and rbp holds it already. */
-	uint64_t slot = cfa + (uint64_t)(int64_t)row->fp * WORD;
-	bool is_saved = (row->kind == UNWIND_RSP || row->kind == UNWIND_RBP) && row->fp != 0 && slot >= registers->rsp;
-	if (is_saved && !read_word(source, slot, &rbp, unreadable))
+	if ((row->kind == UNWIND_RSP || row->kind == UNWIND_RBP) && row->fp != 0 &&
+	    !read_word(source, cfa + (uint64_t)(int64_t)row->fp * WORD, &rbp, unreadable))
 		return false;
 	*registers = (struct arch_registers){ .rip = rip, .rsp = cfa, .rbp = rbp };
 	return true;
