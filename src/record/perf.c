@@ -38,14 +38,15 @@ enum {
 	SIDE_RING_BYTES = 256 * 1024, /* some 2,000 maps */
 	SAMPLE_RING_BYTES = 4 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
-	/* Of the stack, 32 KB are copied for time and 16 KB for counted events, which
-	 * come in bursts: nearly every program's whole stack (sqlite3's shell has 18 KB
-	 * at most). What is above is read from the target (stack.h). */
-	TIME_STACK_BYTES = 32 * 1024,
+	/* Of the stack, nearly 64 KB are copied for time (a record has at most 64 KB in
+	 * all) and 16 KB for counted events, which come in bursts: most programs' whole
+	 * stack (sqlite3's shell has 18 KB at most). The kernel copies only what is
+	 * there. What is above is read from the target (stack.h). */
+	TIME_STACK_BYTES = 63 * 1024,
 	COUNT_STACK_BYTES = 16 * 1024,
 	/* A ring should hold at least so many samples. */
 	RING_SAMPLES_MIN = 16,
-	WAKE_SAMPLES = 16,
+	WAKE_SAMPLES = 8,
 };
 
 struct event {
