@@ -57,9 +57,9 @@ struct command {
 	const char *const *usage;             /* what may follow "cpprof NAME", NULL-terminated */
 	const struct command_option *options; /* ended by a row without a name */
 	const struct command_example *examples;
-	unsigned needs;       /* enum command_needs */
-	size_t argument_min;  /* without the profile of NEEDS_PROFILE */
-	size_t argument_max;  /* SIZE_MAX: any number */
+	unsigned needs;      /* enum command_needs */
+	size_t argument_min; /* without the profile of NEEDS_PROFILE */
+	size_t argument_max; /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
 

@@ -111,8 +111,7 @@ static int run(struct invocation *invocation)
 	}
 	for (size_t i = 0; commands[i]; i++)
 		if (!(commands[i]->needs & IS_HIDDEN) && text_resembles(name, commands[i]->name))
-			return usage_error(invocation, "no command '%s' (did you mean '%s'?)", name,
-					   commands[i]->name);
+			return usage_error(invocation, "no command '%s' (did you mean '%s'?)", name, commands[i]->name);
 	return usage_error(invocation, "no command '%s'", name);
 }
 

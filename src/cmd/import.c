@@ -80,7 +80,8 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is: folded (lines such as 'main;f;g 12')", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is: folded (lines such as 'main;f;g 12')",
+	  "folded" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
 	{ 0 },

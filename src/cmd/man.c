@@ -48,7 +48,9 @@ static void print_option(const struct command_option *option)
 
 static void print_options(const struct command *command)
 {
-	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show a summary of all this" };
+	static const struct command_option help_row = { .letter = 'h',
+							.name = "help",
+							.help = "Show a summary of all this" };
 	for (const struct command_option *option = command->options; option->name; option++)
 		print_option(option);
 	print_option(&help_row);

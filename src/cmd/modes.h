@@ -25,11 +25,13 @@ struct mode {
 
 extern const struct mode modes[]; /* ended by a row without a heading */
 
-#define ROWS_MODES(functions_help)                                                                                            \
-	{ OPTION_FUNCTIONS, 'f', "functions", NULL, functions_help, NULL },                    \
-	{ OPTION_BODY, 'b', "body", NULL, "Each function without what it calls", NULL },                              \
-	{ OPTION_DOWN, 'd', "down", "FN", "The call paths that start at function FN, outermost first", NULL },        \
+/* clang-format off */
+#define ROWS_MODES(functions_help) \
+	{ OPTION_FUNCTIONS, 'f', "functions", NULL, functions_help, NULL }, \
+	{ OPTION_BODY, 'b', "body", NULL, "Each function without what it calls", NULL }, \
+	{ OPTION_DOWN, 'd', "down", "FN", "The call paths that start at function FN, outermost first", NULL }, \
 	{ OPTION_UP, 'u', "up", "FN", "The call paths that end at function FN", NULL }
+/* clang-format on */
 
 const struct mode *mode_find(int option_id); /* NULL: that option is no mode */
 

@@ -45,7 +45,8 @@ static int choose_kind(struct report *report)
 	static const char *const unfit_names[] = { "threshold", "limit", "by" };
 	for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
 		if (option_given(invocation, unfit[i]))
-			return usage_error(invocation, "--source shows all lines of a function: --%s does not go with it",
+			return usage_error(invocation,
+					   "--source shows all lines of a function: --%s does not go with it",
 					   unfit_names[i]);
 	return EXIT_DONE;
 }
@@ -104,8 +105,8 @@ static int print_lines(struct report *report, const struct part *part, struct er
 	}
 	if (!lines)
 		return error->code;
-	size_t absent = render_lines(stdout, function, part->view, lines, &report->request.render, missing,
-				     sizeof(missing));
+	size_t absent =
+		render_lines(stdout, function, part->view, lines, &report->request.render, missing, sizeof(missing));
 	if (lines != &empty)
 		line_list_free(lines);
 	if (absent > 0)
@@ -162,7 +163,8 @@ static int run(struct invocation *invocation)
 	return status;
 }
 
-static const char *const usage[] = { "[--functions|--body|--down FN|--up FN|--tree|--source FN] [OPTION]... [FILE]", NULL };
+static const char *const usage[] = { "[--functions|--body|--down FN|--up FN|--tree|--source FN] [OPTION]... [FILE]",
+				     NULL };
 
 static const struct command_option options[] = {
 	ROWS_MODES("Each function with what it calls; this is the default"),

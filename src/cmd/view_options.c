@@ -77,8 +77,8 @@ static int read_option(struct view_request *request, const struct option_use *us
 	}
 }
 
-int view_request_init(struct view_request *request, const struct invocation *invocation,
-		      const struct profile *profile, struct error *error)
+int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
+		      struct error *error)
 {
 	*request = (struct view_request){
 		.view = { .process = VIEW_ANY, .thread = VIEW_ANY },

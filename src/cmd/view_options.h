@@ -26,24 +26,30 @@ enum {
 	OPTION_OWN, /* the commands' own ids start here */
 };
 
-#define ROW_RESOURCES(standard)                                                                                   \
+/* One option a row. */
+/* clang-format off */
+#define ROW_RESOURCES(standard) \
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Look at resource RES only; may be given several times", standard }
 #define ROW_THRESHOLD \
 	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out what has a smaller usage fraction (0.01 or 1%)", "0.005" }
-#define ROW_LIMIT { OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
-#define ROW_BY                                                                                                       \
+#define ROW_LIMIT \
+	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
+#define ROW_BY \
 	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its function, callsite (function@file:line), line or module", \
 	  "function" }
-#define ROWS_SELECTION                                                                                        \
-	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", NULL }, \
-	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N", NULL },         \
+#define ROWS_SELECTION \
+	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", \
+	  NULL }, \
+	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N", NULL }, \
 	{ OPTION_FROM, 0, "from", "SECONDS", "Count only from this time on, since the start of the recording", NULL }, \
 	{ OPTION_TO, 0, "to", "SECONDS", "Count only up to this time", NULL }
-#define ROWS_FRAMES                                                                                                  \
+#define ROWS_FRAMES \
 	{ OPTION_NO_INLINES, 0, "no-inlines", NULL, "Count an inlined function as the function it is part of", NULL }, \
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also what the C library puts above main and thread starts", \
 	  NULL }
-#define ROW_FORMAT(formats) { OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
+#define ROW_FORMAT(formats) \
+	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
+/* clang-format on */
 
 /* What the shared options ask for. */
 struct view_request {
@@ -57,8 +63,8 @@ struct view_request {
  * of the profile are meant. Without a profile (NULL) no resources are chosen,
  * for commands that have none of the options that need one. Returns 0 or a
  * negative error; then nothing needs a release. */
-int view_request_init(struct view_request *request, const struct invocation *invocation,
-		      const struct profile *profile, struct error *error);
+int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
+		      struct error *error);
 void view_request_release(struct view_request *request);
 
 #endif

@@ -67,7 +67,8 @@ static void print_table(FILE *out, const char *heading, const struct view *a, co
 	struct sheet sheet;
 	size_t shown = 0;
 	sheet_open(&sheet, out, heading, b,
-		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant", options);
+		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant",
+		   options);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))

@@ -86,7 +86,9 @@ static void print_resources(FILE *out, const struct profile *profile)
 				render_amount(amount, sizeof(amount), (double)resource->interval, unit), sum.samples,
 				sum.hits, resource->lost);
 		uint64_t total = resource->total ? resource->total : sum.hits * resource->interval;
-		const char *source = resource->kind == RESOURCE_EXACT ? "" : resource->total ? " counted" : " by its hits";
+		const char *source = resource->kind == RESOURCE_EXACT ? ""
+				     : resource->total                ? " counted"
+								      : " by its hits";
 		fprintf(out, ", %s%s", render_amount(amount, sizeof(amount), (double)total, unit), source);
 		const char *backend = profile_string(profile, resource->backend);
 		if (backend[0]) {

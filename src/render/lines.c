@@ -29,7 +29,8 @@ static void print_line(FILE *out, const struct line_list *lines, const struct li
 }
 
 /* The entries of one file, [first, end), with the text of the lines around them. */
-static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end, const struct source_text *source)
+static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
+		       const struct source_text *source)
 {
 	uint32_t next = 1; /* the next line number to print */
 	for (size_t i = first; i < end; i++) {

@@ -66,7 +66,8 @@ static void json_heading(FILE *out, const char *heading, const struct view *view
 	json_string(out, profile_string(profile, view->resource->title));
 	fputs(", \"unit\": ", out);
 	json_string(out, profile_string(profile, view->resource->unit));
-	fprintf(out, ", \"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
+	fprintf(out,
+		", \"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
 		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
 	fputs(", \"entries\": [", out);
 }

@@ -87,9 +87,10 @@ char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
 
 void paint_on(FILE *out, enum paint paint, const struct render_options *options)
 {
-	static const char *const codes[] = {
-		[PAINT_HEADING] = "\x1b[1m", [PAINT_HOT] = "\x1b[31m", [PAINT_WARM] = "\x1b[33m", [PAINT_DIM] = "\x1b[2m"
-	};
+	static const char *const codes[] = { [PAINT_HEADING] = "\x1b[1m",
+					     [PAINT_HOT] = "\x1b[31m",
+					     [PAINT_WARM] = "\x1b[33m",
+					     [PAINT_DIM] = "\x1b[2m" };
 	if (options->colour)
 		fputs(codes[paint], out);
 }

@@ -11,7 +11,10 @@ static inline size_t utf8_sequence(const unsigned char *text)
 	unsigned char first = text[0];
 	if (first < 0x80)
 		return 1;
-	size_t length = first >= 0xc2 && first <= 0xdf ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+	size_t length = first >= 0xc2 && first <= 0xdf   ? 2
+			: (first & 0xf0) == 0xe0         ? 3
+			: first >= 0xf0 && first <= 0xf4 ? 4
+							 : 0;
 	for (size_t i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;

@@ -46,7 +46,7 @@ def profiles(tmp_path_factory):
 		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
 	# The source that the made profiles speak of, where they are looked for: below the current directory.
 	(directory / "inputs").mkdir()
-	(directory / "inputs/demo.c").write_text((INPUTS / "demo.c").read_text())
+	(directory / "inputs/demo.cpp").write_text((INPUTS / "demo.cpp").read_text())
 	return directory
 
 
@@ -205,7 +205,7 @@ def test_killed_recorder_is_told(profiles):
 def test_missing_source_is_told(profiles, tmp_path):
 	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
 	assert result.returncode == 0
-	assert "source file '/nowhere/demo/inputs/demo.c' was not found" in result.stderr
+	assert "source file '/nowhere/demo/inputs/demo.cpp' was not found" in result.stderr
 	assert re.search(r"^ +0\.\d+ +0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
 
 

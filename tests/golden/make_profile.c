@@ -31,13 +31,18 @@ static uint32_t text(struct profile *profile, const char *string)
 	return checked(profile_add_string(profile, string));
 }
 
-static void add_resource(struct profile *profile, const char *const words[5], enum resource_kind kind, uint64_t interval,
-			 uint64_t total)
+static void add_resource(struct profile *profile, const char *const words[5], enum resource_kind kind,
+			 uint64_t interval, uint64_t total)
 {
 	struct profile_resource resource = {
-		.name = text(profile, words[0]),  .title = text(profile, words[1]), .unit = text(profile, words[2]),
-		.backend = text(profile, words[3]), .note = text(profile, words[4]), .kind = kind,
-		.interval = interval,             .total = total,
+		.name = text(profile, words[0]),
+		.title = text(profile, words[1]),
+		.unit = text(profile, words[2]),
+		.backend = text(profile, words[3]),
+		.note = text(profile, words[4]),
+		.kind = kind,
+		.interval = interval,
+		.total = total,
 	};
 	checked(profile_add_resource(profile, &resource));
 }
@@ -56,10 +61,11 @@ static void add_resources(struct profile *profile)
 static void add_processes(struct profile *profile)
 {
 	struct profile_process first = { .pid = 100, .parent_pid = 1, .name = text(profile, "demo") };
-	struct profile_process second = {
-		.pid = 200, .parent_pid = 100, .name = text(profile, "helper"), .start_ns = START_NS + 100 * MS,
-		.end_ns = START_NS + 300 * MS
-	};
+	struct profile_process second = { .pid = 200,
+					  .parent_pid = 100,
+					  .name = text(profile, "helper"),
+					  .start_ns = START_NS + 100 * MS,
+					  .end_ns = START_NS + 300 * MS };
 	checked(profile_add_process(profile, &first));
 	checked(profile_add_process(profile, &second));
 	static const struct {
@@ -106,7 +112,7 @@ static uint32_t find_or_add_function(struct profile *profile, const char *name, 
 
 static void name_locations(struct profile *profile)
 {
-	uint32_t file = text(profile, "/nowhere/demo/inputs/demo.c");
+	uint32_t file = text(profile, "/nowhere/demo/inputs/demo.cpp");
 	for (uint32_t i = 0; i < PLACES; i++) {
 		const struct place *place = &places[i];
 		struct profile_location *location = &profile->locations[i];
@@ -133,7 +139,8 @@ static void name_locations(struct profile *profile)
 
 static void add_places(struct profile *profile)
 {
-	struct profile_module program = { .path = text(profile, "/nowhere/demo/demo"), .build_id_bytes = 4,
+	struct profile_module program = { .path = text(profile, "/nowhere/demo/demo"),
+					  .build_id_bytes = 4,
 					  .build_id = { 0xde, 0xad, 0xbe, 0x0f } };
 	struct profile_module vdso = { .path = text(profile, "[vdso]"), .kind = MODULE_VDSO };
 	checked(profile_add_module(profile, &program));
@@ -181,7 +188,7 @@ static void add_hits(struct profile *profile)
 static void describe(struct profile *profile)
 {
 	static const char *const notes[][2] = {
-		{ "command", "./demo 'two words'" }, { "host", "example" },   { "kernel", "6.1" },
+		{ "command", "./demo 'two words'" }, { "host", "example" }, { "kernel", "6.1" },
 		{ "directory", "/nowhere" },         { "cpprof", "0.1.0" },
 	};
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
