@@ -14,7 +14,7 @@ static bool selects(const struct view_options *options, const struct profile *pr
 		return false;
 	if (options->from_ns == 0 && options->to_ns == 0)
 		return true;
-	if (hit->time_ns < profile->start_ns)
+	if (hit->time_ns == 0 || hit->time_ns < profile->start_ns)
 		return false;
 	uint64_t since = hit->time_ns - profile->start_ns;
 	return since >= options->from_ns && (options->to_ns == 0 || since < options->to_ns);

@@ -1,0 +1,294 @@
+/* What the interactive loop does with a view: subtrees, completion, names, the loop itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "convert/format.h"
+#include "explore/completion.h"
+#include "explore/explore.h"
+#include "explore/narrow.h"
+#include "explore/selection.h"
+#include "explore/subtree.h"
+
+static const char stacks[] = "main;a;qsort 10\n"
+			     "main;a;qsort;cmp 5\n"
+			     "main;b;qsort 3\n"
+			     "main;b;ns::f(int, char) 7\n"
+			     "main;b;ns::f(double) 2\n"
+			     "main;b;c;b;qsort 4\n"
+			     "main 1\n";
+
+struct fixture {
+	struct profile *profile;
+	struct explore_options options;
+	struct session session;
+	const struct view *view;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture fixture;
+	struct error error = { 0 };
+	FILE *in = fmemopen((void *)stacks, sizeof(stacks) - 1, "r");
+	fixture = (struct fixture){ .options = { .file = "test.data" } };
+	fixture.profile = convert_find("folded")->import(in, "test", &error);
+	fclose(in);
+	if (!fixture.profile || session_init(&fixture.session, fixture.profile, &fixture.options, &error))
+		return -1;
+	fixture.view = session_view(&fixture.session, 0, &error);
+	*state = &fixture;
+	return fixture.view ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+	session_release(&fixture->session);
+	profile_free(fixture->profile);
+	return 0;
+}
+
+/* "label:weight(children...)", depth first, in the order of the child lists. */
+static void print_tree(const struct view *view, uint32_t node, char *text, size_t bytes)
+{
+	size_t used = strlen(text);
+	if (node)
+		snprintf(text + used, bytes - used, "%s:%u", view->labels[view->label[node]].text,
+			 (unsigned)view->weight[node]);
+	uint32_t end = node + 1;
+	for (uint32_t i = view->child_start[node]; i < view->child_start[node + 1]; i++) {
+		assert_int_equal(view->parent[view->child[i]], node);
+		snprintf(text + strlen(text), bytes - strlen(text), "(");
+		print_tree(view, view->child[i], text, bytes);
+		snprintf(text + strlen(text), bytes - strlen(text), ")");
+		end = view->end[view->child[i]] > end ? view->end[view->child[i]] : end;
+	}
+	assert_int_equal(view->end[node], end);
+}
+
+static void expect_subtree(struct fixture *fixture, const char *name, const char *wanted)
+{
+	struct error error;
+	uint32_t label;
+	char text[512] = "";
+	assert_int_equal(selection_label(fixture->view, name, &label, &error), 0);
+	struct view *subtree = subtree_new(fixture->view, label, &error);
+	assert_non_null(subtree);
+	print_tree(subtree, 0, text, sizeof(text));
+	assert_string_equal(text, wanted);
+	assert_true(subtree->total == fixture->view->total);
+	subtree_free(subtree);
+}
+
+static void test_subtree(void **state)
+{
+	expect_subtree(*state, "qsort", "(qsort:22(cmp:5))");
+	expect_subtree(*state, "cmp", "(cmp:5)");
+	/* Only the outermost b; the inner one hangs below c. */
+	struct fixture *fixture = *state;
+	struct error error;
+	uint32_t label;
+	assert_int_equal(selection_label(fixture->view, "b", &label, &error), 0);
+	struct view *subtree = subtree_new(fixture->view, label, &error);
+	assert_int_equal(subtree->weight[0], 16);
+	assert_int_equal(subtree->child_start[1], 1);
+	assert_int_equal(subtree->node_count, 8);
+	char text[512] = "";
+	print_tree(subtree, 0, text, sizeof(text));
+	assert_non_null(strstr(text, "(c:4(b:4(qsort:4)))"));
+	subtree_free(subtree);
+}
+
+static void expect_completion(struct fixture *fixture, const char *line, size_t start, const char *joined)
+{
+	struct completion completion;
+	char got[512] = "";
+	completion_init(&completion, &fixture->session, line, strlen(line));
+	for (size_t i = 0; i < completion.count; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "[%s]", completion.items[i]);
+	assert_string_equal(got, joined);
+	if (completion.count)
+		assert_int_equal(completion.start, start);
+	completion_release(&completion);
+}
+
+static void test_completion(void **state)
+{
+	struct fixture *fixture = *state;
+	expect_completion(fixture, "t", 0, "[thread][threshold][time][tree][trim]");
+	expect_completion(fixture, "  do", 2, "[down]");
+	expect_completion(fixture, "zzz", 0, "");
+	expect_completion(fixture, "zzz q", 0, "");
+	expect_completion(fixture, "down ", 5, "[a][b][c][cmp][main][ns::f(double)][ns::f(int, char)][qsort]");
+	expect_completion(fixture, "d  qs", 3, "[qsort]");
+	expect_completion(fixture, "down ns::f(int, c", 5, "[ns::f(int, char)]");
+	expect_completion(fixture, "up f(", 3, "[ns::f(double)][ns::f(int, char)]");
+	expect_completion(fixture, "whatif main;q", 12, "[qsort]");
+	expect_completion(fixture, "whatif main;b=0 ns::f(i", 16, "[ns::f(int, char)]");
+	expect_completion(fixture, "resource ", 9, "[all][samples]");
+	expect_completion(fixture, "by l", 3, "[line]");
+	expect_completion(fixture, "by line l", 8, "");
+	expect_completion(fixture, "inlines o", 8, "[off][on]");
+	expect_completion(fixture, "export fo", 7, "[folded]");
+	expect_completion(fixture, "help qu", 5, "[quit]");
+	expect_completion(fixture, "limit ", 6, "");
+}
+
+static void test_names(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+	struct error error;
+	uint32_t label = 99;
+	assert_int_equal(session_label(session, fixture->view, "#1", &label, &error), ERROR_USAGE);
+	assert_int_equal(session_label(session, fixture->view, "ns::f", &label, &error), ERROR_AMBIGUOUS);
+	assert_int_equal(session->candidate_count, 2);
+	assert_int_equal(label, 99);
+	assert_int_equal(session_label(session, fixture->view, "#2", &label, &error), 0);
+	assert_string_equal(fixture->view->labels[label].text, session->candidates[1].text);
+	assert_int_equal(session_label(session, fixture->view, "#3", &label, &error), ERROR_USAGE);
+	assert_int_equal(session_label(session, fixture->view, "#0", &label, &error), ERROR_USAGE);
+	assert_int_equal(session_label(session, fixture->view, "'ns::f(double)'", &label, &error), 0);
+	assert_string_equal(fixture->view->labels[label].text, "ns::f(double)");
+	assert_int_equal(session_label(session, fixture->view, "qsrot", &label, &error), ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "no function 'qsrot'; near: qsort"));
+	assert_int_equal(session_label(session, fixture->view, "", &label, &error), ERROR_USAGE);
+}
+
+static void test_what_if(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error error;
+	struct selection_what_if what_if;
+	const char *good[] = { "main; b ;qsort=0.5", "'ns::f(int, char)' = 150%" };
+	assert_int_equal(selection_what_if_init(&what_if, fixture->view, good, 2, &error), 0);
+	assert_int_equal(what_if.paths[0].length, 3);
+	assert_string_equal(fixture->view->labels[what_if.paths[0].labels[1]].text, "b");
+	assert_true(what_if.paths[0].factor == 0.5);
+	assert_int_equal(what_if.paths[1].length, 1);
+	assert_true(what_if.paths[1].factor == 1.5);
+	selection_what_if_release(&what_if);
+	static const char *const bad[] = { "",     "main", "main=", "main=x", "main=-1",    "main=nan",  "=0",
+					   "a;=0", ";a=0", "f=0",   "zzz=0",  "main=0.5.5", "main=1e999" };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		error = (struct error){ 0 };
+		assert_true(selection_what_if_init(&what_if, fixture->view, &bad[i], 1, &error) < 0);
+		assert_true(error.message[0] != '\0');
+	}
+	assert_int_equal(selection_what_if_init(&what_if, fixture->view, good, 0, &error), ERROR_USAGE);
+}
+
+/* Views are made once and kept; the ninth pushes out the one unused for longest. */
+static void test_views(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session *session = &fixture->session;
+	struct error error;
+	struct view_options options = fixture->view->options;
+	assert_ptr_equal(session_view_of(session, &options, &error), fixture->view);
+	for (uint64_t i = 1; i < SESSION_VIEWS; i++) {
+		options.from_ns = i;
+		assert_non_null(session_view_of(session, &options, &error));
+	}
+	options.from_ns = 0;
+	assert_ptr_equal(session_view_of(session, &options, &error), fixture->view);
+	options.from_ns = 100;
+	const struct view *newest = session_view_of(session, &options, &error);
+	assert_ptr_equal(session->views[0], newest);
+	assert_ptr_equal(session->views[1], fixture->view);
+	for (size_t i = 0; i < SESSION_VIEWS; i++)
+		assert_true(session->views[i]->options.from_ns != 1);
+	options.resource = 7;
+	assert_null(session_view_of(session, &options, &error));
+	assert_ptr_equal(session->views[0], newest);
+}
+
+/* A narrowed profile holds what a view of the same options counts. */
+static void test_narrow(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	struct profile_resource resource = { .interval = 1 };
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(profile_add_resource(profile, &resource) >= 0);
+		assert_true(profile_add_process(profile, &(struct profile_process){ .pid = i + 1 }) >= 0);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(profile_add_thread(profile, &(struct profile_thread){ .tid = i, .process = i / 2 }) >= 0);
+	profile->start_ns = 100;
+	for (uint64_t time = 90; time < 110; time++)
+		for (uint32_t thread = 0; thread < 5; thread++)
+			assert_int_equal(profile_add_hit(profile, time == 90 ? 0 : time,
+							 thread < 4 ? thread : PROFILE_NONE, 0, time % 2, 1 + thread),
+					 0);
+	static const struct view_options cases[] = {
+		{ .process = VIEW_ANY, .thread = VIEW_ANY },
+		{ .process = VIEW_ANY, .thread = 2, .resource = 1 },
+		{ .process = 1, .thread = VIEW_ANY },
+		{ .process = 0, .thread = 3 },
+		{ .process = VIEW_ANY, .thread = VIEW_ANY, .from_ns = 2, .to_ns = 5 },
+		{ .process = VIEW_ANY, .thread = VIEW_ANY, .from_ns = 0, .to_ns = 3, .resource = 1 },
+		{ .process = 1, .thread = VIEW_ANY, .from_ns = 3 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct error error = { 0 };
+		struct profile narrow;
+		struct view *view = view_new(profile, &cases[i], &error);
+		assert_non_null(view);
+		assert_int_equal(narrow_init(&narrow, profile, &cases[i], &error), 0);
+		uint64_t sum = 0;
+		for (size_t hit = 0; hit < narrow.hit_count; hit++)
+			sum += narrow.hits[hit].count;
+		assert_int_equal(sum, view->total);
+		narrow_release(&narrow);
+		view_free(view);
+	}
+	profile_free(profile);
+}
+
+/* The loop over memory streams: no descriptor anywhere. */
+static void test_loop(void **state)
+{
+	struct fixture *fixture = *state;
+	static const char commands[] = "limit 3\nfun\nnonsense\n\n# no command\ndown f\nquit\nlimit 5\n";
+	char *out_text = NULL, *err_text = NULL;
+	size_t out_bytes = 0, err_bytes = 0;
+	struct error error = { 0 };
+	struct explore_options options = { .file = "test.data",
+					   .in = fmemopen((void *)commands, sizeof(commands) - 1, "r"),
+					   .out = open_memstream(&out_text, &out_bytes),
+					   .err = open_memstream(&err_text, &err_bytes) };
+	assert_int_equal(explore_run(fixture->profile, &options, &error), 2);
+	fclose(options.in);
+	fclose(options.out);
+	fclose(options.err);
+	assert_non_null(strstr(out_text, "test.data: samples 32 samples; type help\nlimit: 3\n"));
+	assert_non_null(strstr(out_text, "qsort [22]"));
+	assert_null(strstr(out_text, "cmp"));
+	assert_null(strstr(out_text, "limit: 5"));
+	assert_null(strstr(out_text, "cpprof> "));
+	assert_non_null(strstr(err_text, "cpprof: line 3: no command 'nonsense'"));
+	assert_non_null(strstr(err_text, "cpprof: line 6: 'f' fits 2 functions"));
+	assert_non_null(strstr(err_text, "#2  ns::f(int, char)"));
+	free(out_text);
+	free(err_text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_subtree, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_completion, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_if, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_views, set_up, tear_down),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test_setup_teardown(test_loop, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
