@@ -1,0 +1,233 @@
+"""A decoder of the profile file, written from docs/format.md alone: the oracle for the one in src/profile_file/.
+
+    decode.py FILE              the profile as folded stacks of its first resource
+    decode.py --blocks FILE     each block: type, rows, bytes stored and raw
+"""
+import collections
+import io
+import struct
+import sys
+
+import xxhash
+import zstandard
+
+MAGIC = b"\x89CPP\r\n\x1a\n"
+MASK = (1 << 64) - 1
+# A name in a folded stack: what would end it or its line is written otherwise.
+PLAIN = bytes.maketrans(b";\n\r", b":  ")
+END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES = 0, 1, 2, 9, 10, 13
+
+# Block type: table, how rows join it, columns. A column is "name" or "name:kind", with the bits of a number's field.
+TABLES = {
+	TOTALS: ("totals", "fields", "start_ns:64 end_ns:64 start_unix_ns:64 lost:64 symbolized:flag"),
+	3: ("notes", "replace", "key:strings value:strings"),
+	4: ("resources", "replace", "name:strings title:strings unit:strings backend:strings note:strings kind:8"
+		" interval:64 total:64 lost:64"),
+	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time"),
+	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
+	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
+	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag"),
+	LOCATIONS: ("locations", "append", "module:modules address:64"),
+	NODES: ("nodes", "append", "parent:nodes location:locations"),
+	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8"),
+	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag"),
+	LOCATION_FRAMES: ("locations", "fields", "first_frame:frames? frame_count:32"),
+	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:32"),
+}
+
+Block = collections.namedtuple("Block", "offset type rows first stored raw payload")
+
+
+class Damaged(Exception):
+	pass
+
+
+def need(condition, what):
+	if not condition:
+		raise Damaged(what)
+
+
+def xxh64(data):
+	return xxhash.xxh64_intdigest(data, 0)
+
+
+def blocks_of(data):
+	"""The whole blocks of a file, up to its end or to where it was cut."""
+	need(data[:8] == MAGIC and len(data) >= 16, "not a profile")
+	major, _, check = struct.unpack("<HHI", data[8:16])
+	need(check == xxh64(data[:12]) & 0xFFFFFFFF, "file header")
+	need(major == 1, "newer version")
+	offset = 16
+	while len(data) - offset >= 40:
+		header = data[offset:offset + 40]
+		type_, codec, rows, stored, raw, first, payload_check, header_check = struct.unpack("<HHIIIQQQ", header)
+		need(header_check == xxh64(header[:32]), f"header at {offset}")
+		payload = data[offset + 40:offset + 40 + stored]
+		if len(payload) < stored:
+			return
+		need(payload_check == xxh64(payload), f"payload at {offset}")
+		if codec == 1:
+			reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(payload), read_across_frames=True)
+			payload = reader.read()
+		need(codec in (0, 1) and len(payload) == raw, f"size at {offset}")
+		yield Block(offset, type_, rows, first, stored, raw, payload)
+		if type_ == END:
+			return
+		offset += 40 + stored
+
+
+class Payload:
+	def __init__(self, data):
+		self.data = data
+		self.at = 0
+
+	def take(self, count):
+		need(count <= len(self.data) - self.at, "payload is too short")
+		self.at += count
+		return self.data[self.at - count:self.at]
+
+	def signed_varint(self):
+		value = shift = 0
+		while True:
+			byte = self.take(1)[0]
+			value |= (byte & 0x7F) << shift
+			shift += 7
+			if not byte & 0x80:
+				break
+		need(shift <= 70, "varint")
+		value &= MASK
+		return value >> 1 if value % 2 == 0 else -(value >> 1) - 1
+
+	def column(self, rows):
+		form = self.take(1)[0]
+		width, delta = form & 15, form >> 7
+		need(width <= 8 and form & 0x70 == 0, "form of a column")
+		value = self.signed_varint() if delta else 0
+		base = self.signed_varint()
+		planes = [self.take(rows) for _ in range(width)]
+		numbers = []
+		for i in range(rows):
+			step = base + sum(plane[i] << 8 * rank for rank, plane in enumerate(planes))
+			value = (value + step if delta else step) & MASK
+			numbers.append(value)
+		return numbers
+
+
+def field_of(kind, number):
+	"""A number of a column as its value; an id of nothing is None."""
+	if kind == "flag":
+		need(number <= 1, "flag")
+		return bool(number)
+	if kind == "time":
+		return number
+	if kind.isdigit():
+		need(number < 1 << int(kind), "number does not fit")
+		return number
+	need(number < 1 << 32, "id does not fit")
+	if kind.endswith("?"):
+		return number - 1 if number else None
+	return number
+
+
+class Profile:
+	def __init__(self, data):
+		self.ended = False
+		self.unknown = 0
+		self.strings = [b""]
+		self.totals = [dict(start_ns=0, end_ns=0, start_unix_ns=0, lost=0, symbolized=False)]
+		for name, _, _ in TABLES.values():
+			if name != "totals":
+				setattr(self, name, [])
+		self.nodes = [dict(parent=None, location=None)]
+		for block in blocks_of(data):
+			if block.type == END:
+				self.ended = True
+			elif block.type == STRINGS:
+				self.add_strings(block)
+			elif block.type in TABLES:
+				self.add_rows(block)
+			else:
+				self.unknown += 1
+		self.check()
+
+	def add_strings(self, block):
+		need(block.first == len(self.strings), "strings do not follow")
+		payload = Payload(block.payload)
+		for length in payload.column(block.rows):
+			self.strings.append(payload.take(length))
+
+	def add_rows(self, block):
+		name, rule, columns = TABLES[block.type]
+		table = getattr(self, name)
+		need(1 <= block.rows <= 65536, "number of rows")
+		if rule == "append":
+			need(block.first == len(table), f"{name} do not follow")
+		elif rule == "replace":
+			need(block.first <= len(table), f"{name} have a gap")
+		else:
+			need(block.first + block.rows <= len(table), f"{name} do not exist")
+		table.extend({} for _ in range(block.first + block.rows - len(table)))
+		payload = Payload(block.payload)
+		for column in columns.split():
+			field, kind = column.split(":")
+			for row, number in enumerate(payload.column(block.rows), block.first):
+				table[row][field] = field_of(kind, number)
+
+	def check(self):
+		for name, _, columns in TABLES.values():
+			for column in columns.split():
+				field, kind = column.split(":")
+				target = getattr(self, kind.rstrip("?"), None)
+				if target is None:
+					continue
+				for row in getattr(self, name):
+					value = row.get(field)
+					need(value is None or value < len(target), f"{field} of {name}")
+		for number, node in enumerate(self.nodes[1:], 1):
+			need(node["parent"] < number, "a node's parent comes later")
+		for hit in self.hits:
+			need(hit["count"] > 0, "a hit of nothing")
+
+	def frames_of(self, location, inlines):
+		"""Functions at a location, outermost first; a text if it was never symbolized."""
+		place = self.locations[location]
+		if place.get("first_frame") is None:
+			path = self.strings[self.modules[place["module"]]["path"]]
+			return [b"%s+0x%x" % (path.rsplit(b"/", 1)[-1], place["address"])]
+		last = place["first_frame"] + place["frame_count"] - 1
+		first = place["first_frame"] if inlines else last
+		return [self.functions[self.frames[i]["function"]] for i in range(last, first - 1, -1)]
+
+	def folded(self, resource=0, inlines=True, trim=True):
+		"""What `cpprof export --format folded` writes."""
+		hits = collections.Counter()
+		for hit in self.hits:
+			if hit["resource"] == resource:
+				hits[hit["node"]] += hit["count"]
+		lines = collections.Counter()
+		for node, count in hits.items():
+			path = []
+			while node != 0:
+				path = self.frames_of(self.nodes[node]["location"], inlines) + path
+				node = self.nodes[node]["parent"]
+			while trim and len(path) > 1 and isinstance(path[0], dict) and path[0]["role"] == 1:
+				path = path[1:]
+			names = [f if isinstance(f, bytes) else self.strings[f["name"]] for f in path] or [b"[no stack]"]
+			lines[b";".join(name.translate(PLAIN) for name in names)] += count
+		return b"".join(b"%s %d\n" % (line, lines[line]) for line in sorted(lines))
+
+
+def main(words):
+	if words[:1] == ["--blocks"]:
+		with open(words[1], "rb") as file:
+			for block in blocks_of(file.read()):
+				name = {END: "end", STRINGS: "strings"}.get(block.type) or TABLES.get(block.type, ("?",))[0]
+				print(f"{block.offset:10} {block.type:3} {name:10} {block.rows:7} rows {block.stored + 40:8} stored"
+					f" {block.raw:8} raw")
+	else:
+		with open(words[0], "rb") as file:
+			sys.stdout.buffer.write(Profile(file.read()).folded())
+
+
+if __name__ == "__main__":
+	main(sys.argv[1:])
