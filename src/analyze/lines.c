@@ -17,18 +17,29 @@ void line_list_free(struct line_list *list)
 	free(list);
 }
 
+/* A profile node with a frame of the function; they form a tree of their own. */
+struct line_node {
+	uint64_t hits;   /* of the profile node */
+	uint64_t weight; /* of its subtree */
+	uint32_t location;
+	uint32_t parent; /* NO_NODE: none */
+	uint32_t first_child;
+	uint32_t next_sibling;
+};
+
+#define NO_NODE UINT32_MAX
+
 struct lines {
 	const struct view *view;
 	const struct profile *profile;
 	struct line_list *list;
 	size_t capacity; /* of list->entries */
 	struct hash_map by_place; /* (file, line) -> entry */
-	uint32_t *frame_entry; /* per frame: its entry, or PROFILE_NONE: another function's */
-	/* The profile's nodes above a hit, as a tree. */
-	uint64_t *weight;
-	uint32_t *first_child;
-	uint32_t *next_sibling;
-	/* The walk down that tree. */
+	uint32_t *frame_entry;    /* per frame: its entry, or PROFILE_NONE: another function's */
+	bool *has_frame;          /* per location: shows a frame of the function */
+	struct line_node *nodes;
+	size_t node_count;
+	size_t node_capacity;
 	uint32_t *on_stack; /* per entry: frames of the current stack at that line */
 };
 
@@ -78,67 +89,101 @@ static int mark_frames(struct lines *lines, uint32_t label)
 	return lines->on_stack ? 0 : ERROR_MEMORY;
 }
 
-static int link_nodes(struct lines *lines)
+static int mark_locations(struct lines *lines)
 {
 	const struct profile *profile = lines->profile;
-	size_t count = profile->node_count;
-	lines->weight = malloc(count * sizeof(*lines->weight));
-	lines->first_child = malloc(count * sizeof(*lines->first_child));
-	lines->next_sibling = malloc(count * sizeof(*lines->next_sibling));
-	if (!lines->weight || !lines->first_child || !lines->next_sibling)
+	lines->has_frame = calloc(profile->location_count + 1, sizeof(*lines->has_frame));
+	if (!lines->has_frame)
 		return ERROR_MEMORY;
-	memcpy(lines->weight, lines->view->node_hits, count * sizeof(*lines->weight));
-	memset(lines->first_child, 0xff, count * sizeof(*lines->first_child));
-	memset(lines->next_sibling, 0xff, count * sizeof(*lines->next_sibling));
-	for (size_t i = count - 1; i > 0; i--) {
-		if (lines->weight[i] == 0)
-			continue;
-		uint32_t parent = profile->nodes[i].parent;
-		lines->weight[parent] += lines->weight[i];
-		lines->next_sibling[i] = lines->first_child[parent];
-		lines->first_child[parent] = (uint32_t)i;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		uint32_t first, count = shown(lines, &profile->locations[i], &first);
+		for (uint32_t k = 0; k < count; k++)
+			if (lines->frame_entry[first + k] != PROFILE_NONE)
+				lines->has_frame[i] = true;
 	}
 	return 0;
 }
 
-/* A line gets the weight where it comes onto the stack for the first time. */
-static void enter_node(struct lines *lines, uint32_t node)
+/* Finds the nodes; `nearest` is, per profile node, the last of them on its path. */
+static int find_nodes(struct lines *lines, uint32_t *nearest)
 {
-	const struct profile_location *location = &lines->profile->locations[lines->profile->nodes[node].location];
-	uint32_t first, count = shown(lines, location, &first);
+	const struct profile *profile = lines->profile;
+	nearest[PROFILE_ROOT] = NO_NODE;
+	for (size_t i = 1; i < profile->node_count; i++) {
+		uint32_t above = nearest[profile->nodes[i].parent];
+		uint32_t location = profile->nodes[i].location;
+		uint64_t hits = lines->view->node_hits[i];
+		if (lines->has_frame[location]) {
+			if (ARRAY_RESERVE(lines->nodes, lines->node_capacity, lines->node_count + 1) < 0)
+				return ERROR_MEMORY;
+			lines->nodes[lines->node_count] = (struct line_node){ .hits = hits,
+									      .location = location,
+									      .parent = above,
+									      .first_child = NO_NODE,
+									      .next_sibling = NO_NODE };
+			above = (uint32_t)lines->node_count++;
+		}
+		nearest[i] = above;
+		if (above != NO_NODE)
+			lines->nodes[above].weight += hits;
+	}
+	return 0;
+}
+
+/* Weights and children; parents come first. */
+static int link_nodes(struct lines *lines)
+{
+	uint32_t *nearest = malloc(lines->profile->node_count * sizeof(*nearest));
+	int result = nearest ? find_nodes(lines, nearest) : ERROR_MEMORY;
+	free(nearest);
+	for (size_t i = lines->node_count; i-- > 0 && result == 0;) {
+		struct line_node *node = &lines->nodes[i];
+		if (node->parent == NO_NODE)
+			continue;
+		struct line_node *parent = &lines->nodes[node->parent];
+		parent->weight += node->weight;
+		node->next_sibling = parent->first_child;
+		parent->first_child = (uint32_t)i;
+	}
+	return result;
+}
+
+/* A line gets the weight where it comes onto the stack for the first time. */
+static void enter_node(struct lines *lines, const struct line_node *node)
+{
+	uint32_t first, count = shown(lines, &lines->profile->locations[node->location], &first);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t entry = lines->frame_entry[first + i];
 		if (entry == PROFILE_NONE)
 			continue;
 		if (i == 0)
-			lines->list->entries[entry].body += lines->view->node_hits[node];
+			lines->list->entries[entry].body += node->hits;
 		if (lines->on_stack[entry]++ == 0)
-			lines->list->entries[entry].total += lines->weight[node];
+			lines->list->entries[entry].total += node->weight;
 	}
 }
 
-static void leave_node(struct lines *lines, uint32_t node)
+static void leave_node(struct lines *lines, const struct line_node *node)
 {
-	const struct profile_location *location = &lines->profile->locations[lines->profile->nodes[node].location];
-	uint32_t first, count = shown(lines, location, &first);
+	uint32_t first, count = shown(lines, &lines->profile->locations[node->location], &first);
 	for (uint32_t i = 0; i < count; i++)
 		if (lines->frame_entry[first + i] != PROFILE_NONE)
 			lines->on_stack[lines->frame_entry[first + i]]--;
 }
 
 /* Depth first; parents are the way back, so no stack is needed. */
-static void walk_nodes(struct lines *lines)
+static void walk_nodes(struct lines *lines, uint32_t top)
 {
-	uint32_t node = lines->first_child[PROFILE_ROOT];
-	while (node != PROFILE_NONE) {
-		enter_node(lines, node);
-		uint32_t next = lines->first_child[node];
-		while (next == PROFILE_NONE && node != PROFILE_ROOT) {
-			leave_node(lines, node);
-			next = lines->next_sibling[node];
-			node = lines->profile->nodes[node].parent;
+	uint32_t at = top;
+	while (at != NO_NODE) {
+		enter_node(lines, &lines->nodes[at]);
+		uint32_t next = lines->nodes[at].first_child;
+		while (next == NO_NODE && at != NO_NODE) {
+			leave_node(lines, &lines->nodes[at]);
+			next = lines->nodes[at].next_sibling;
+			at = lines->nodes[at].parent;
 		}
-		node = next;
+		at = next;
 	}
 }
 
@@ -179,16 +224,18 @@ struct line_list *analyze_lines(const struct view *view, uint32_t label, struct 
 	hash_map_init(&lines.by_place);
 	int result = lines.list ? mark_frames(&lines, label) : ERROR_MEMORY;
 	if (result == 0)
+		result = mark_locations(&lines);
+	if (result == 0)
 		result = link_nodes(&lines);
-	if (result == 0) {
-		walk_nodes(&lines);
+	for (uint32_t i = 0; i < lines.node_count && result == 0; i++)
+		if (lines.nodes[i].parent == NO_NODE)
+			walk_nodes(&lines, i);
+	if (result == 0)
 		finish_list(&lines);
-	}
 	hash_map_release(&lines.by_place);
 	free(lines.frame_entry);
-	free(lines.weight);
-	free(lines.first_child);
-	free(lines.next_sibling);
+	free(lines.has_frame);
+	free(lines.nodes);
 	free(lines.on_stack);
 	if (result == 0)
 		return lines.list;

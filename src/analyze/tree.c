@@ -1,17 +1,25 @@
 /*
  * The merged tree of labels, without a hash table and without recursion.
  *
- * Each profile node that lies above a hit is, at any time, a member of one view
- * node under construction, with a position in its location's run of labels:
+ * Each profile node that lies above a hit becomes a member; the children of one
+ * node are neighbours in `members`:
+ *
+ *   members  | children of node 0 | of node 1 | ...        first[n]: where node n's start
+ *
+ * A member belongs, at any time, to one view node under construction, with a
+ * position in its location's run of labels:
  *
  *   profile node at location [main | read inlined | END]
- *                                       ^ next
+ *                                       ^ next_label
  *
  * Taking a view node from the stack, all its members step on: one that has
  * labels left joins the child of that label; one that is at its END gives the
  * view node its hits, and its own children join the child of their first label.
  * `stamp` and `slot`, one each per label, find that child in two look-ups. Taking
  * the last pushed first numbers the nodes in depth-first order.
+ *
+ * Large trees do not fit the cache: members hold all that is needed when their
+ * turn comes, and a member's children are fetched when it joins.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +29,13 @@
 #include "base/error.h"
 
 struct member {
-	uint32_t first_child; /* profile nodes above a hit, as a list through `next` */
-	uint32_t next;        /* next sibling; later: next member of the same view node */
+	uint64_t hits;
 	uint32_t label;       /* text id with which it joins its parent */
 	uint32_t next_label;  /* index in frame_labels */
+	uint32_t first_child; /* index in members */
+	uint32_t child_count;
+	uint32_t next;   /* next member of the same view node */
+	bool start_only; /* nothing but start code from the root to here */
 };
 
 /* A view node that is not numbered yet. */
@@ -38,8 +49,9 @@ struct group {
 struct tree {
 	struct view_build *build;
 	struct view *view;
-	struct member *members; /* per profile node */
-	bool *start_only;       /* per profile node: nothing but start code from the root to here */
+	uint32_t *first;        /* per profile node, and one: index of its first child in `members` */
+	struct member *members;
+	bool *start_only;       /* per profile node; see struct member */
 	uint32_t *stamp;        /* per label: the view node whose children were last asked for it */
 	uint32_t *slot;         /* ... and its place in `groups` */
 	struct group *groups;   /* the stack */
@@ -48,55 +60,79 @@ struct tree {
 	size_t node_limit; /* view nodes that there can be at most */
 };
 
-/* Lists the children that are above a hit; parents have smaller numbers. */
-static void link_children(struct tree *tree)
+/* Counts the children that are above a hit: parents have smaller numbers. Node
+ * n's count goes to first[n + 2]; the sums then stand in first[n + 1] for where
+ * n's children start, and filling in moves each to its end, which is where
+ * those of n + 1 start: what first[n + 1] is to say. */
+static int count_members(struct tree *tree)
 {
 	const struct profile *profile = tree->build->profile;
-	struct member *members = tree->members;
-	for (size_t i = 0; i < profile->node_count; i++)
-		members[i].first_child = PROFILE_NONE;
+	const uint64_t *hits = tree->view->node_hits;
+	uint32_t *first = calloc(profile->node_count + 2, sizeof(*first));
+	tree->first = first;
+	if (!first)
+		return ERROR_MEMORY;
+	size_t count = 0;
 	for (size_t i = profile->node_count - 1; i > 0; i--) {
-		if (tree->view->node_hits[i] == 0 && members[i].first_child == PROFILE_NONE)
+		if (hits[i] == 0 && first[i + 2] == 0)
 			continue;
-		uint32_t parent = profile->nodes[i].parent;
-		members[i].next = members[parent].first_child;
-		members[parent].first_child = (uint32_t)i;
+		first[profile->nodes[i].parent + 2]++;
+		count++;
 	}
+	for (size_t i = 2; i < profile->node_count + 2; i++)
+		first[i] += first[i - 1];
+	tree->members = malloc((count + 1) * sizeof(*tree->members));
+	return tree->members ? 0 : ERROR_MEMORY;
 }
 
-static uint32_t run_end(const uint32_t *labels, uint32_t at)
+static uint32_t run_length(const uint32_t *labels)
 {
-	while (labels[at] != LABEL_END)
-		at++;
-	return at;
+	uint32_t length = 0;
+	while (labels[length] != LABEL_END)
+		length++;
+	return length;
 }
 
-/* The first label of each member and where it goes on. */
-static int start_members(struct tree *tree)
+/* The member of profile node `node`, but for its children. */
+static int start_member(struct tree *tree, uint32_t node, struct member *member)
 {
 	struct view_build *build = tree->build;
 	const struct profile_node *nodes = build->profile->nodes;
+	uint32_t parent = nodes[node].parent, location = nodes[node].location;
+	uint32_t run = build->location_first[location];
+	int64_t label;
+	if (tree->start_only[parent]) {
+		run += build->location_lead[location];
+		member->start_only = tree->start_only[node] = build->frame_labels[run] == LABEL_END;
+		label = build->location_top[location];
+	} else {
+		label = labels_of_call(build, location, nodes[parent].location);
+	}
+	if (label < 0)
+		return (int)label;
+	member->label = (uint32_t)label;
+	member->next_label = member->start_only ? run : run + 1;
+	tree->node_limit += 1 + run_length(build->frame_labels + member->next_label);
+	return 0;
+}
+
+static int fill_members(struct tree *tree)
+{
+	const struct profile *profile = tree->build->profile;
+	uint32_t *first = tree->first;
 	tree->start_only[PROFILE_ROOT] = true;
 	tree->node_limit = 1;
-	for (size_t i = 1; i < build->profile->node_count; i++) {
-		struct member *member = &tree->members[i];
-		if (tree->view->node_hits[i] == 0 && member->first_child == PROFILE_NONE)
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		/* None of i's children is filled in yet: first[i + 1] is their start. */
+		struct member member = { .hits = tree->view->node_hits[i],
+					 .first_child = first[i + 1],
+					 .child_count = first[i + 2] - first[i + 1] };
+		if (member.hits == 0 && member.child_count == 0)
 			continue;
-		uint32_t parent = nodes[i].parent, location = nodes[i].location;
-		uint32_t first = build->location_first[location];
-		int64_t label;
-		if (tree->start_only[parent]) {
-			first += build->location_lead[location];
-			tree->start_only[i] = build->frame_labels[first] == LABEL_END;
-			label = build->location_top[location];
-		} else {
-			label = labels_of_call(build, location, nodes[parent].location);
-		}
-		if (label < 0)
-			return (int)label;
-		member->label = (uint32_t)label;
-		member->next_label = tree->start_only[i] ? first : first + 1;
-		tree->node_limit += 1 + run_end(build->frame_labels, member->next_label) - member->next_label;
+		int result = start_member(tree, i, &member);
+		if (result < 0)
+			return result;
+		tree->members[first[profile->nodes[i].parent + 1]++] = member;
 	}
 	return tree->node_limit < PROFILE_NONE ? 0 : ERROR_LIMIT;
 }
@@ -142,13 +178,14 @@ static void sort_groups(struct group *groups, size_t count)
 	}
 }
 
-static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint32_t depth)
+static int join_children(struct tree *tree, const struct member *parent, uint32_t node, uint32_t depth)
 {
-	struct member *members = tree->members;
 	int result = 0;
-	for (uint32_t child = members[member].first_child, next; child != PROFILE_NONE && result == 0; child = next) {
-		next = members[child].next;
-		result = join(tree, node, depth, child, members[child].label);
+	uint32_t end = parent->first_child + parent->child_count;
+	for (uint32_t child = parent->first_child; child < end && result == 0; child++) {
+		const struct member *member = &tree->members[child];
+		__builtin_prefetch(&tree->members[member->first_child]);
+		result = join(tree, node, depth, child, member->label);
 	}
 	return result;
 }
@@ -157,26 +194,28 @@ static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint
  * start code alone, which keep their innermost frame. */
 static int join_root(struct tree *tree)
 {
-	struct member *members = tree->members;
-	uint32_t *stack = NULL;
+	/* Start code whose children are still to look at; the root first. */
+	struct member *stack = NULL;
 	size_t count = 0, capacity = 0;
 	int result = ARRAY_RESERVE(stack, capacity, 1);
 	if (result == 0)
-		stack[count++] = PROFILE_ROOT;
+		stack[count++] = (struct member){ .first_child = tree->first[0], .child_count = tree->first[1] };
 	tree->view->hits[0] = tree->view->node_hits[PROFILE_ROOT];
 	while (count > 0 && result == 0) {
-		uint32_t node = stack[--count];
-		uint32_t child = members[node].first_child;
-		members[node].first_child = PROFILE_NONE;
-		for (uint32_t next; child != PROFILE_NONE && result == 0; child = next) {
-			next = members[child].next;
-			if (tree->start_only[child]) {
-				result = ARRAY_RESERVE(stack, capacity, count + 1);
-				if (result == 0)
-					stack[count++] = child;
+		struct member parent = stack[--count];
+		uint32_t end = parent.first_child + parent.child_count;
+		for (uint32_t child = parent.first_child; child < end && result == 0; child++) {
+			struct member *member = &tree->members[child];
+			if (!member->start_only) {
+				result = join(tree, 0, 1, child, member->label);
+				continue;
 			}
-			if (result == 0 && (!tree->start_only[child] || tree->view->node_hits[child] > 0))
-				result = join(tree, 0, 1, child, members[child].label);
+			result = ARRAY_RESERVE(stack, capacity, count + 1);
+			if (result == 0)
+				stack[count++] = *member;
+			member->child_count = 0;
+			if (result == 0 && member->hits > 0)
+				result = join(tree, 0, 1, child, member->label);
 		}
 	}
 	free(stack);
@@ -204,8 +243,8 @@ static int grow_node(struct tree *tree)
 			result = join(tree, node, group.depth + 1, member, labels[at->next_label++]);
 			continue;
 		}
-		view->hits[node] += view->node_hits[member];
-		result = join_children(tree, member, node, group.depth + 1);
+		view->hits[node] += at->hits;
+		result = join_children(tree, at, node, group.depth + 1);
 	}
 	sort_groups(tree->groups + base, tree->group_count - base);
 	return result;
@@ -240,45 +279,41 @@ static int finish(struct view *view)
 	view->weight = malloc(count * sizeof(*view->weight));
 	view->end = malloc(count * sizeof(*view->end));
 	view->child = malloc(count * sizeof(*view->child));
-	view->child_start = calloc(count + 2, sizeof(*view->child_start));
+	view->child_start = malloc((count + 1) * sizeof(*view->child_start));
 	if (!view->weight || !view->end || !view->child || !view->child_start)
 		return ERROR_MEMORY;
-	memcpy(view->weight, view->hits, count * sizeof(*view->weight));
-	memset(view->end, 0, count * sizeof(*view->end));
-	/* child_start[n + 2] counts; the sums then stand one place early, and
-	 * filling in moves each to where it belongs. */
+	for (size_t i = 0; i < count; i++) {
+		view->weight[i] = view->hits[i];
+		view->end[i] = (uint32_t)i + 1;
+	}
 	for (size_t i = count - 1; i > 0; i--) {
 		uint32_t parent = view->parent[i];
-		if (view->end[i] == 0)
-			view->end[i] = (uint32_t)i + 1;
 		if (view->end[parent] < view->end[i])
 			view->end[parent] = view->end[i];
 		view->weight[parent] += view->weight[i];
-		view->child_start[parent + 2]++;
 	}
-	view->end[0] = (uint32_t)count;
-	for (size_t i = 2; i < count + 2; i++)
-		view->child_start[i] += view->child_start[i - 1];
-	for (size_t i = 1; i < count; i++)
-		view->child[view->child_start[view->parent[i] + 1]++] = (uint32_t)i;
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		view->child_start[i] = next;
+		for (uint32_t child = i + 1; child < view->end[i]; child = view->end[child])
+			view->child[next++] = child;
+	}
+	view->child_start[count] = next;
 	return 0;
 }
 
 int tree_build(struct view_build *build)
 {
-	size_t count = build->profile->node_count;
 	struct tree tree = { .build = build, .view = build->view };
-	tree.members = malloc(count * sizeof(*tree.members));
-	tree.start_only = calloc(count, sizeof(*tree.start_only));
-	int result = tree.members && tree.start_only ? 0 : ERROR_MEMORY;
-	if (result == 0) {
-		link_children(&tree);
-		result = start_members(&tree);
-	}
+	tree.start_only = calloc(build->profile->node_count, sizeof(*tree.start_only));
+	int result = tree.start_only ? count_members(&tree) : ERROR_MEMORY;
+	if (result == 0)
+		result = fill_members(&tree);
 	if (result == 0)
 		result = labels_finish(build);
 	if (result == 0)
 		result = grow(&tree);
+	free(tree.first);
 	free(tree.members);
 	free(tree.start_only);
 	free(tree.stamp);
