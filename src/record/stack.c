@@ -10,7 +10,6 @@ enum {
 	FRAMES_MAX = 256 * 1024,
 	CHECK_BYTES = 256,           /* what must agree where a copy and later memory meet */
 	FIRST_SPAN_BYTES = 64 * 1024,
-	COMPARE_BYTES = 4096,
 };
 
 /* Where the memory above the copied stack comes from, for the sample at hand. */
@@ -101,6 +100,16 @@ int stacks_publish(struct stacks *stacks)
 
 /* --- memory above the copy --- */
 
+/* How many bytes at the end of two runs are not known to be the same. */
+static size_t differing(const uint8_t *now, const uint8_t *old, size_t size)
+{
+	static const size_t steps[] = { 4096, 256 };
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		while (size >= steps[i] && memcmp(now + size - steps[i], old + size - steps[i], steps[i]) == 0)
+			size -= steps[i];
+	return size;
+}
+
 /* The lowest address from which up the span and the remembered bytes are known
  * to be the same; UINT64_MAX if they cannot be compared. */
 static uint64_t find_same_from(const struct stacks *stacks, const struct deep_stack *deep)
@@ -114,15 +123,23 @@ static uint64_t find_same_from(const struct stacks *stacks, const struct deep_st
 	}
 	if (!old || start < stacks->memory.start || deep->top > stacks->memory.start + stacks->memory.size)
 		return UINT64_MAX;
-	const uint8_t *now = stacks->memory.span + (start - stacks->memory.start);
-	size_t same = size;
-	while (same > 0) {
-		size_t part = same < COMPARE_BYTES ? same : COMPARE_BYTES;
-		if (memcmp(now + same - part, old + same - part, part) != 0)
-			break;
-		same -= part;
-	}
-	return start + same;
+	return start + differing(stacks->memory.span + (start - stacks->memory.start), old, size);
+}
+
+/* Where all above the copy is as it was, the copy itself may be as well, down to
+ * the frames that ran since. */
+static void extend_same_into_copy(struct stacks *stacks)
+{
+	const struct deep_stack *deep = stacks->thread->deep;
+	if (stacks->same_from != stacks->window_end)
+		return;
+	uint64_t lowest = deep->top - deep->size;
+	uint64_t start = lowest > stacks->window_start ? lowest : stacks->window_start;
+	size_t remembered;
+	const uint8_t *old = deep_stack_at(deep, start, &remembered);
+	if (old && start < stacks->window_end)
+		stacks->same_from = start + differing(stacks->sample->stack + (start - stacks->window_start), old,
+						      (size_t)(stacks->window_end - start));
 }
 
 static enum above look_above(struct stacks *stacks)
@@ -146,6 +163,12 @@ static enum above look_above(struct stacks *stacks)
 		return ABOVE_REMEMBERED;
 	}
 	return ABOVE_NONE;
+}
+
+/* The copy ends because it was asked to, not because the stack does. */
+static bool is_cut(const struct backend_sample *sample)
+{
+	return sample->stack_bytes > 0 && sample->stack_bytes == sample->stack_asked;
 }
 
 static int read_above(struct stacks *stacks, uint64_t address, uint64_t *value)
@@ -177,8 +200,7 @@ static int read_word(void *context, uint64_t address, uint64_t *value)
 		memcpy(value, sample->stack + offset, sizeof(*value));
 		return 0;
 	}
-	bool is_cut = sample->stack_bytes > 0 && sample->stack_bytes == sample->stack_asked;
-	if (is_cut && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
+	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
 		return read_above(stacks, address, value);
 	stacks->used_pages = true;
 	return target_memory_word(&stacks->memory, address, value);
@@ -232,7 +254,8 @@ static int64_t add_name_node(struct stacks *stacks, uint32_t location)
 	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
 }
 
-/* Keeps the bytes of a stack that was completed, for the next sample. */
+/* Keeps the bytes of a stack that was completed, for the next sample: all, or
+ * those that are new. */
 static int remember_bytes(struct stacks *stacks, struct deep_stack *deep, bool joined)
 {
 	int result = 0;
@@ -243,9 +266,9 @@ static int remember_bytes(struct stacks *stacks, struct deep_stack *deep, bool j
 		if (end > stacks->memory.start)
 			result = deep_stack_remember(deep, stacks->memory.start, stacks->memory.span, (size_t)(end - stacks->memory.start));
 	}
+	uint64_t end = joined && stacks->same_from < stacks->window_end ? stacks->same_from : stacks->window_end;
 	if (result == 0)
-		result = deep_stack_remember(deep, stacks->window_start, stacks->sample->stack,
-					     (size_t)(stacks->window_end - stacks->window_start));
+		result = deep_stack_remember(deep, stacks->window_start, stacks->sample->stack, (size_t)(end - stacks->window_start));
 	return result;
 }
 
@@ -292,6 +315,12 @@ static struct unwind_result walk(struct stacks *stacks)
 	stacks->used_pages = false;
 	stacks->same_from = UINT64_MAX;
 	target_memory_begin(&stacks->memory, (pid_t)sample->pid);
+	/* Of a thread known to be deep, what is above will be asked for: the sooner
+	 * the better, and then most of the copy need not be walked either. */
+	if (stacks->thread->deep && is_cut(sample)) {
+		stacks->above = look_above(stacks);
+		extend_same_into_copy(stacks);
+	}
 	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
 	return unwind_walk(&source, &sample->registers, stacks->frames, FRAMES_MAX);
 }
