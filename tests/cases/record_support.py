@@ -110,8 +110,8 @@ def record_well(folder, command, *options, status=0, **settings):
 	recorded = record(folder, command, *options, **settings)
 	assert recorded.status == status, recorded.err
 	samples, lost, complete = recorded.closing()
-	assert samples > 0
-	assert lost == 0
+	assert samples > 0, recorded.err
+	assert lost == 0, recorded.err
 	assert complete >= 99, f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
 	return recorded
 

@@ -85,7 +85,7 @@ def test_hardware_counters(tmp_path, resource):
 		assert not recorded.path.exists()
 
 
-@pytest.mark.parametrize("period_us", [1000, 2000, 500])
+@pytest.mark.parametrize("period_us", [1000, 2000, 500, 1708, 2412])
 def test_program_in_step_with_the_interval(tmp_path, period_us):
 	"""The jitter keeps fractions right where a fixed interval would see one function only."""
 	recorded = record_well(tmp_path, [build("lockstep.c"), str(period_us), "1.5"], "-r", "cpu/1ms")

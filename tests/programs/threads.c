@@ -1,19 +1,21 @@
-/* Many threads that live for a moment, eight at a time; `threads [COUNT]`. */
+/* Many threads that live for a moment, eight at a time; `threads [COUNT [US]]`: how many, and how long each computes. */
 #include <pthread.h>
 
 #include "burn.h"
 
 enum { AT_ONCE = 8 };
 
+static unsigned each_us;
+
 NOINLINE static void short_work(void)
 {
-	burn(500);
+	burn(each_us / 4);
 	NOT_A_TAIL_CALL();
 }
 
 NOINLINE static void long_work(void)
 {
-	burn(1500);
+	burn(each_us / 4 * 3);
 	NOT_A_TAIL_CALL();
 }
 
@@ -27,6 +29,8 @@ static void *worker(void *unused)
 int main(int argc, char **argv)
 {
 	int wanted = rounds_wanted(argc, argv, 200);
+
+	each_us = argc > 2 ? (unsigned)atoi(argv[2]) : 4000;
 
 	for (int started = 0; started < wanted;) {
 		pthread_t ids[AT_ONCE];
