@@ -20,7 +20,7 @@ FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 .PHONY: all setup demo check lint format bench install clean help
 
 all: setup $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
 
 setup:
 	@tools/setup build
