@@ -94,7 +94,7 @@ static void test_quote(void **state)
 	assert_int_equal(strlen(shown), QUOTE_BYTES - 1);
 	assert_string_equal(shown + QUOTE_BYTES - 6, "x...'");
 	/* A character of two bytes is not cut in half. */
-	for (size_t i = 0; i + 1 < sizeof(long_text); i += 2)
+	for (size_t i = 0; i + 2 < sizeof(long_text); i += 2)
 		memcpy(long_text + i, "\xc3\xa9", 2);
 	quote_text(shown, long_text + 1, strlen(long_text + 1));
 	quote_text(shown, long_text, strlen(long_text));
