@@ -34,19 +34,15 @@ static const char *text_of(Dwarf_Die *die, unsigned attribute_name)
 	return dwarf_formstring(dwarf_attr_integrate(die, attribute_name, &attribute));
 }
 
-/* dwarf_decl_file would do, but it asserts what damaged data need not hold. */
-static const char *declaring_file(Dwarf_Die *die)
+static const char *declaring_file(Dwarf_Die *die, struct line_tables *lines)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word index;
 	Dwarf_Die unit;
-	Dwarf_Files *files;
-	size_t count;
 	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &index) != 0 ||
-	    !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-	    dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count)
+	    !dwarf_cu_die(attribute.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
 		return NULL;
-	return dwarf_filesrc(files, index, NULL, NULL);
+	return line_tables_unit_file(lines, &unit, index);
 }
 
 static bool has_scopes(Dwarf_Die *die)
@@ -65,7 +61,7 @@ static bool has_scopes(Dwarf_Die *die)
 	}
 }
 
-void die_name_read(Dwarf_Die *die, struct die_name *name)
+void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *name)
 {
 	Dwarf_Attribute attribute;
 	bool external = false;
@@ -82,7 +78,7 @@ void die_name_read(Dwarf_Die *die, struct die_name *name)
 	name->is_scoped = !name->linkage && !external && has_scopes(origin);
 	if (!name->linkage && !name->is_scoped)
 		name->linkage = name->name;
-	name->file = declaring_file(origin);
+	name->file = declaring_file(origin, lines);
 	if (dwarf_decl_line(origin, &line) == 0 && line > 0)
 		name->line = (uint32_t)line;
 }

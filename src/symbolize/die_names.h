@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/hash_map.h"
+#include "symbolize/lines.h"
 
 struct die_name {
 	Dwarf_Die origin;    /* the abstract instance, the same for all copies of a function in a unit */
@@ -19,8 +20,9 @@ struct die_name {
 	bool is_scoped;      /* of a language with namespaces */
 };
 
-/* All pointers are valid until the module's file is closed. */
-void die_name_read(Dwarf_Die *die, struct die_name *name);
+/* All texts are valid until the module's file is closed; `file` until `lines`
+ * is released. */
+void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *name);
 /* Only `origin`: cheap. */
 Dwarf_Die die_origin(Dwarf_Die *die);
 

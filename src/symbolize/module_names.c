@@ -148,7 +148,7 @@ static int64_t function_of_scope(struct naming *naming, struct scope *scope, con
 	if (known != HASH_MAP_NONE && !symbol)
 		return known;
 	struct die_name die;
-	die_name_read(&scope->die, &die);
+	die_name_read(&scope->die, &naming->scopes.lines, &die);
 	if (!die.name && !symbol)
 		return PROFILE_NONE;
 	int64_t id = add_function(naming, symbol, &die);
@@ -236,8 +236,8 @@ static int set_frames(struct naming *naming, size_t index)
 {
 	struct scopes *scopes = &naming->scopes;
 	size_t first = naming->profile->frame_count;
-	uint32_t line;
-	const char *file = scopes_line(scopes, index, &line);
+	uint32_t line = scopes->addresses[index].line;
+	const char *file = scopes->addresses[index].file;
 	int status = 0;
 	for (uint32_t i = scopes->addresses[index].scope; i != SCOPE_NONE && status == 0;) {
 		struct scope *scope = &scopes->scopes[i];

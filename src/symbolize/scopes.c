@@ -3,7 +3,6 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
@@ -109,6 +108,47 @@ static int by_index(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* The unit's line table is in the file itself, which libdw finds. */
+static void find_split_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
+{
+	for (size_t i = slice.first; i < slice.end; i++) {
+		struct scoped_address *address = &scopes->addresses[i];
+		Dwarf_Line *row = dwarf_getsrc_die(&scopes->units[unit], address->address);
+		int line;
+		if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
+			continue;
+		address->line = (uint32_t)line;
+		address->file = dwarf_linesrc(row, NULL, NULL);
+	}
+}
+
+/* Lines of a unit's addresses: one run through its table. */
+static int find_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
+{
+	if (unit_is_split(&scopes->units[unit])) {
+		find_split_lines(scopes, unit, slice);
+		return 0;
+	}
+	size_t count = slice.end - slice.first;
+	int64_t table = line_tables_open(&scopes->lines, &scopes->units[unit]);
+	if (table < 0)
+		return (int)table;
+	struct line_wanted *wanted = calloc(count, sizeof(*wanted));
+	if (!wanted)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		wanted[i].address = scopes->addresses[slice.first + i].address;
+	int status = line_tables_find(&scopes->lines, (size_t)table, wanted, count);
+	for (size_t i = 0; i < count; i++) {
+		struct scoped_address *address = &scopes->addresses[slice.first + i];
+		address->line = wanted[i].line;
+		if (wanted[i].line)
+			address->file = line_tables_file(&scopes->lines, (size_t)table, wanted[i].file);
+	}
+	free(wanted);
+	return status;
+}
+
 static int walk_units(struct scopes *scopes, struct progress *progress)
 {
 	int status = 0;
@@ -122,6 +162,9 @@ static int walk_units(struct scopes *scopes, struct progress *progress)
 			slice.end++;
 		status = scopes_walk_unit(scopes, unit, slice, progress);
 		progress_tell(progress);
+		if (status == 0)
+			status = find_lines(scopes, unit, slice);
+		progress_tell(progress);
 		first = slice.end;
 	}
 	qsort(scopes->addresses, scopes->address_count, sizeof(*scopes->addresses), by_index);
@@ -132,6 +175,7 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		struct progress *progress)
 {
 	*scopes = (struct scopes){ .addresses = calloc(count ? count : 1, sizeof(*scopes->addresses)) };
+	line_tables_init(&scopes->lines);
 	if (!scopes->addresses)
 		return ERROR_MEMORY;
 	scopes->address_count = count;
@@ -160,21 +204,8 @@ void scopes_release(struct scopes *scopes)
 	free(scopes->addresses);
 	free(scopes->units);
 	free(scopes->scopes);
+	line_tables_release(&scopes->lines);
 	*scopes = (struct scopes){ 0 };
-}
-
-const char *scopes_line(struct scopes *scopes, size_t index, uint32_t *line)
-{
-	const struct scoped_address *address = &scopes->addresses[index];
-	*line = 0;
-	if (address->unit == SCOPE_NONE)
-		return NULL;
-	Dwarf_Line *row = dwarf_getsrc_die(&scopes->units[address->unit], address->address);
-	int number;
-	if (!row || dwarf_lineno(row, &number) != 0 || number <= 0)
-		return NULL;
-	*line = (uint32_t)number;
-	return dwarf_linesrc(row, NULL, NULL);
 }
 
 static bool read_number(Dwarf_Die *die, unsigned attribute_name, Dwarf_Word *value)
@@ -186,14 +217,11 @@ static bool read_number(Dwarf_Die *die, unsigned attribute_name, Dwarf_Word *val
 const char *scope_call_line(struct scopes *scopes, struct scope *scope, uint32_t *line)
 {
 	Dwarf_Word number = 0, file = 0;
-	Dwarf_Files *files;
-	size_t file_count;
 	*line = 0;
 	if (!read_number(&scope->die, DW_AT_call_line, &number) || number > UINT32_MAX)
 		return NULL;
 	*line = (uint32_t)number;
-	if (!read_number(&scope->die, DW_AT_call_file, &file) ||
-	    dwarf_getsrcfiles(&scopes->units[scope->unit], &files, &file_count) != 0 || file >= file_count)
+	if (!read_number(&scope->die, DW_AT_call_file, &file))
 		return NULL;
-	return dwarf_filesrc(files, file, NULL, NULL);
+	return line_tables_unit_file(&scopes->lines, &scopes->units[scope->unit], file);
 }

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolize/lines.h"
 #include "symbolize/module_file.h"
 #include "symbolize/progress.h"
 
@@ -34,6 +35,8 @@ struct scoped_address {
 	uint32_t index;   /* the caller's */
 	uint32_t unit;    /* index in units, or SCOPE_NONE */
 	uint32_t scope;   /* index in scopes, or SCOPE_NONE */
+	uint32_t line;    /* 0: not known */
+	const char *file; /* NULL: not known */
 };
 
 struct scopes {
@@ -43,6 +46,7 @@ struct scopes {
 	size_t unit_count, unit_capacity;
 	struct scope *scopes;
 	size_t scope_count, scope_capacity;
+	struct line_tables lines;
 };
 
 /* The addresses ascend and differ. Without debug information, or where it is
@@ -52,10 +56,8 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		struct progress *progress);
 void scopes_release(struct scopes *scopes);
 
-/* Source file (NULL: not known) and line of an address; valid until the file is closed. */
-const char *scopes_line(struct scopes *scopes, size_t index, uint32_t *line);
-
-/* Source file and line of the call that a scope was inlined for. */
+/* Source file (NULL: not known) and line of the call that a scope was inlined
+ * for; the file's name, as those of addresses, is valid until scopes_release. */
 const char *scope_call_line(struct scopes *scopes, struct scope *scope, uint32_t *line);
 
 /* The slice of addresses that [start, end) contains, between two indices. */
