@@ -9,11 +9,18 @@
 #include "base/error.h"
 #include "render/render.h"
 
-static void say(const struct invocation *invocation, const char *kind, const char *format, va_list args,
-		const char *ending)
+enum { TEXT_BYTES = 1024 };
+
+/* The message of a function whose last parameter is `format`. */
+#define FORMAT_TEXT(text)                            \
+	char text[TEXT_BYTES];                       \
+	va_list args;                                \
+	va_start(args, format);                      \
+	vsnprintf(text, sizeof(text), format, args); \
+	va_end(args)
+
+static void say(const struct invocation *invocation, const char *kind, const char *text, const char *ending)
 {
-	char text[1024];
-	vsnprintf(text, sizeof(text), format, args);
 	fputs("cpprof", stderr);
 	if (invocation->command)
 		fprintf(stderr, " %s", invocation->command->name);
@@ -24,10 +31,8 @@ static void say(const struct invocation *invocation, const char *kind, const cha
 
 int failure(const struct invocation *invocation, const char *format, ...)
 {
-	va_list args;
-	va_start(args, format);
-	say(invocation, "", format, args, "");
-	va_end(args);
+	FORMAT_TEXT(text);
+	say(invocation, "", text, "");
 	return EXIT_FAILED;
 }
 
@@ -38,10 +43,8 @@ int usage_error(const struct invocation *invocation, const char *format, ...)
 		snprintf(where, sizeof(where), "; try 'cpprof %s --help'", invocation->command->name);
 	else
 		snprintf(where, sizeof(where), "; try 'cpprof --help'");
-	va_list args;
-	va_start(args, format);
-	say(invocation, "", format, args, where);
-	va_end(args);
+	FORMAT_TEXT(text);
+	say(invocation, "", text, where);
 	return EXIT_WORDS;
 }
 
@@ -54,18 +57,14 @@ int failure_of(const struct invocation *invocation, const struct error *error)
 
 void warning(const struct invocation *invocation, const char *format, ...)
 {
-	va_list args;
-	va_start(args, format);
-	say(invocation, "warning: ", format, args, "");
-	va_end(args);
+	FORMAT_TEXT(text);
+	say(invocation, "warning: ", text, "");
 }
 
 void notice(const struct invocation *invocation, const char *format, ...)
 {
-	va_list args;
-	va_start(args, format);
-	say(invocation, "", format, args, "");
-	va_end(args);
+	FORMAT_TEXT(text);
+	say(invocation, "", text, "");
 }
 
 bool wants_colour(void)
