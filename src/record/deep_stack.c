@@ -69,12 +69,9 @@ int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t
 	return 0;
 }
 
-int deep_stack_push(struct deep_stack *deep, const struct deep_frame *frame)
+int deep_stack_grow(struct deep_stack *deep)
 {
-	if (ARRAY_RESERVE(deep->frames, deep->frame_capacity, deep->frame_count + 1) < 0)
-		return ERROR_MEMORY;
-	deep->frames[deep->frame_count++] = *frame;
-	return 0;
+	return ARRAY_RESERVE(deep->frames, deep->frame_capacity, deep->frame_count + 1);
 }
 
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame)

@@ -41,8 +41,16 @@ int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t
 /* Forgets bytes and frames. */
 void deep_stack_clear(struct deep_stack *deep);
 
-/* Adds a frame inside of the last one. Returns 0 or ERROR_MEMORY. */
-int deep_stack_push(struct deep_stack *deep, const struct deep_frame *frame);
+/* Adds a frame inside of the last one. Returns 0, or -1: out of memory. Inline, as it
+ * is called thousands of times for one sample. */
+int deep_stack_grow(struct deep_stack *deep); /* room for one more */
+static inline int deep_stack_push(struct deep_stack *deep, const struct deep_frame *frame)
+{
+	if (deep->frame_count == deep->frame_capacity && deep_stack_grow(deep) < 0)
+		return -1;
+	deep->frames[deep->frame_count++] = *frame;
+	return 0;
+}
 
 /* Index of the frame with just these registers, or SIZE_MAX. */
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame);

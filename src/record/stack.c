@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/deep_stack.h"
 #include "record/target_memory.h"
 
@@ -20,6 +21,10 @@ struct stacks {
 	struct processes *processes;
 	struct unwind_frame *frames;
 	uint32_t kernel_location, incomplete_location, unknown_location;
+	/* By node, the child last entered, or 0: the next sample mostly goes the same
+	 * way, and a comparison is cheaper than two look-ups. */
+	uint32_t *last_child;
+	size_t last_child_count, last_child_capacity;
 
 	/* The sample at hand. */
 	const struct backend_sample *sample;
@@ -73,6 +78,7 @@ void stacks_free(struct stacks *stacks)
 	if (!stacks)
 		return;
 	target_memory_release(&stacks->memory);
+	free(stacks->last_child);
 	free(stacks->frames);
 	free(stacks);
 }
@@ -232,16 +238,39 @@ static int64_t location_of(struct stacks *stacks, const struct unwind_frame *fra
 	return profile_add_location(stacks->profile, frame->module, anonymous ? 0 : frame->address);
 }
 
+static bool is_location(const struct stacks *stacks, uint32_t node, const struct unwind_frame *frame)
+{
+	const struct profile_location *location = &stacks->profile->locations[stacks->profile->nodes[node].location];
+	return location->address == frame->address && location->module == frame->module;
+}
+
+/* The child of `node` at a frame. */
+static int64_t add_frame(struct stacks *stacks, uint32_t node, const struct unwind_frame *frame)
+{
+	if (node < stacks->last_child_count && stacks->last_child[node] && is_location(stacks, stacks->last_child[node], frame))
+		return stacks->last_child[node];
+	int64_t location = location_of(stacks, frame);
+	int64_t added = location < 0 ? location : profile_add_node(stacks->profile, node, (uint32_t)location);
+	if (added < 0)
+		return added;
+	size_t nodes = stacks->profile->node_count;
+	if (ARRAY_RESERVE(stacks->last_child, stacks->last_child_capacity, nodes) < 0)
+		return ERROR_MEMORY;
+	while (stacks->last_child_count < nodes)
+		stacks->last_child[stacks->last_child_count++] = 0;
+	stacks->last_child[node] = (uint32_t)added;
+	return added;
+}
+
 /* The frames [0, count), outermost last, below `node`. */
 static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, struct deep_stack *deep)
 {
 	for (size_t i = count; i > 0; i--) {
-		int64_t location = location_of(stacks, &stacks->frames[i - 1]);
-		int64_t added = location < 0 ? location : profile_add_node(stacks->profile, node, (uint32_t)location);
+		const struct unwind_frame *frame = &stacks->frames[i - 1];
+		int64_t added = add_frame(stacks, node, frame);
 		if (added < 0)
 			return added;
 		node = (uint32_t)added;
-		const struct unwind_frame *frame = &stacks->frames[i - 1];
 		struct deep_frame kept = { .pc = frame->pc, .rsp = frame->rsp, .rbp = frame->rbp, .node = node };
 		if (deep && deep_stack_push(deep, &kept) < 0)
 			return ERROR_MEMORY;

@@ -17,6 +17,8 @@
  *      |             +-> step_no_rule  signal return, call site, frame pointer
  *      +--- enter <--+
  */
+enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
+
 struct walk {
 	const struct unwind_source *source;
 	struct unwind_frame *frames;
@@ -26,6 +28,11 @@ struct walk {
 	struct unwind_module module; /* of `now`, if has_module */
 	struct cfi_frame full;
 	size_t full_frame;
+	/* The rows last found, by pc: a recursion searches once, not at each depth. */
+	struct {
+		uint64_t pc;
+		const struct unwind_row *row;
+	} recent[RECENT_ROWS];
 	struct unwind_result result;
 };
 
@@ -34,6 +41,18 @@ enum { CONTINUE = -1 }; /* else an enum unwind_cause ends the walk */
 static const struct unwind_row *row_at(const struct unwind_module *module, uint64_t address)
 {
 	return module->table ? unwind_table_row(module->table, address) : NULL;
+}
+
+/* The row of a frame that was located just now; NULL: none. */
+static const struct unwind_row *recent_row(struct walk *walk, const struct unwind_frame *frame)
+{
+	/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
+	size_t at = (size_t)(frame->pc * UINT64_C(0x9e3779b97f4a7c15) >> 60);
+	if (walk->recent[at].pc != frame->pc) {
+		walk->recent[at].pc = frame->pc;
+		walk->recent[at].row = walk->has_module ? row_at(&walk->module, frame->address) : NULL;
+	}
+	return walk->recent[at].row;
 }
 
 static bool in_text(const struct unwind_module *module, uint64_t pc)
@@ -260,7 +279,7 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 	int cause = UNWIND_DEPTH;
 	while (walk.result.count < limit) {
 		struct unwind_frame *frame = locate(&walk);
-		const struct unwind_row *row = walk.has_module ? row_at(&walk.module, frame->address) : NULL;
+		const struct unwind_row *row = recent_row(&walk, frame);
 		/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
 		if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
 			frame->pc++;
