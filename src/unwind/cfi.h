@@ -86,6 +86,7 @@ struct cfi_reader {
 	size_t cie_count;
 	size_t cie_capacity;
 	struct hash_map cie_by_offset;
+	uint64_t cie_bytes;     /* read so far, overlaps counted again */
 	size_t last_cie_offset; /* FDEs of one object follow each other */
 	uint32_t last_cie;
 	uint64_t skipped; /* damaged or unknown entries */

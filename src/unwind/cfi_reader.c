@@ -13,7 +13,7 @@
  *   CIE         version u8 | augmentation string | [eh data] | [sizes] | alignments | ... | instructions
  *   FDE         start | size | [augmentation data] | instructions
  */
-enum { MOST_CIES = 1 << 20, DW_EH_PE_format = 0x0f, DW_EH_PE_relation = 0x70 };
+enum { MOST_CIES = 1 << 16, MOST_CIE_PASSES = 4, DW_EH_PE_format = 0x0f, DW_EH_PE_relation = 0x70 };
 
 void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *section)
 {
@@ -221,19 +221,21 @@ static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *en
 /* The index of the CIE at an offset, parsed on first use. */
 static int find_cie(struct cfi_reader *reader, size_t offset, uint32_t *index)
 {
+	if (offset >= reader->section.size)
+		return ERROR_CORRUPT;
 	if (offset == reader->last_cie_offset) {
 		*index = reader->last_cie;
 		return 0;
 	}
-	if (offset >= reader->section.size)
-		return ERROR_CORRUPT;
 	*index = hash_map_get(&reader->cie_by_offset, offset);
 	if (*index == HASH_MAP_NONE) {
 		struct entry entry = { 0 };
 		size_t next;
 		if (!read_entry(reader, offset, &entry, &next) || !entry.is_cie || entry.rest.failed)
 			return ERROR_CORRUPT;
-		if (reader->cie_count >= MOST_CIES)
+		/* Entries that overlap must not make the work more than linear. */
+		reader->cie_bytes += cursor_left(&entry.rest);
+		if (reader->cie_count >= MOST_CIES || reader->cie_bytes / MOST_CIE_PASSES > reader->section.size)
 			return ERROR_CORRUPT;
 		if (ARRAY_RESERVE(reader->cies, reader->cie_capacity, reader->cie_count + 1) < 0)
 			return ERROR_MEMORY;

@@ -123,12 +123,12 @@ int fde_list_settle(struct fde_list *list)
 {
 	/* The first section's items precede the second's. */
 	size_t first = 0;
+	if (list->count == 0)
+		return 0;
 	while (first < list->count && list->items[first].place.part == 0)
 		first++;
 	struct fde_item *rest = list->items + first;
 	size_t rest_count = list->count - first;
-	if (list->count == 0)
-		return 0;
 	if (sort(list->items, first) < 0 || (rest_count && sort(rest, rest_count) < 0))
 		return ERROR_MEMORY;
 	size_t kept = cut_overlaps(list->items, first);

@@ -26,7 +26,7 @@ enum { MOST_FRAMES = 200, COMPARE_EVERY = 7, MOST_TESTS = 256, FEWEST_STEPS = 8 
 
 /* Longer programs are stepped whole but looked at in part: every n-th stop, n
  * coprime to loops' lengths, so that all of their code is seen. */
-enum { DENSE_STEPS = 4000, SPARSE = 13, LONGEST_RUN = 400000 };
+enum { DENSE_STEPS = 2500, SPARSE = 41, LONGEST_RUN = 400000 };
 
 /* libdwfl gives up below the dynamic linker's resolver, whose CFA is in rbx: what
  * it found until then must agree, and it must not happen often. */

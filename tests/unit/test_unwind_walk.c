@@ -1,0 +1,478 @@
+/* How walks end and what they do where rules are missing or slow, on stacks
+ * that are made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiny_elf.h"
+#include "unwind/arch.h"
+
+#define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
+
+/* The module is loaded BIAS above its ELF addresses; each function has 0x100 bytes. */
+enum { STACK = 0x10000, STACK_WORDS = 256, CODE_BYTES = 0x2000, FRAMES = 64 };
+#define BIAS UINT64_C(0x7f0000000000)
+#define PC(address) (BIAS + (address))
+#define FUNCTION(number) ((uint64_t)TINY_BASE + 0x1000 + 0x100 * (uint64_t)(number))
+
+/* Functions of the module. */
+enum {
+	LEAF,       /* CFA = rsp + 8 */
+	PUSHED,     /* CFA = rsp + 32, rbp at CFA - 16 */
+	FRAMED,     /* CFA = rbp + 16, rbp at CFA - 16 */
+	BY_R12,     /* CFA = r12 + 8: a slow rule that needs another register */
+	SAVES_R12,  /* CFA = rsp + 32, r12 at CFA - 24 */
+	ODD,        /* CFA = rsp + 20: slow, but the three registers do */
+	BY_RAX,     /* CFA = rax + 8: rax does not outlive a call */
+	OUTERMOST,  /* return address undefined */
+	SIGNAL,     /* ucontext at rsp */
+	NO_RULES,   /* no FDE from here on */
+	SIGRETURN,  /* mov $15, %rax; syscall; without FDE */
+	FUNCTIONS
+};
+
+struct world {
+	uint64_t stack[STACK_WORDS];
+	uint8_t code[CODE_BYTES]; /* at FUNCTION(0) */
+	struct unwind_table *table;
+	struct unwind_registers registers;
+	struct unwind_frame frames[FRAMES];
+	unsigned reads;
+	uint64_t join_at;
+	bool no_table;
+};
+
+static int module_at(void *context, uint64_t pc, struct unwind_module *module)
+{
+	struct world *world = context;
+	if (pc < PC(TINY_BASE) || pc >= PC(TINY_BASE) + TINY_TEXT_BYTES)
+		return -1;
+	*module = (struct unwind_module){ .table = world->no_table ? NULL : world->table, .bias = BIAS, .id = 3 };
+	return 0;
+}
+
+static int read_word(void *context, uint64_t address, uint64_t *value)
+{
+	struct world *world = context;
+	world->reads++;
+	if (address >= STACK && address <= STACK + sizeof(world->stack) - sizeof(*value))
+		memcpy(value, (const uint8_t *)world->stack + (address - STACK), sizeof(*value));
+	else if (address >= PC(FUNCTION(0)) && address <= PC(FUNCTION(0)) + CODE_BYTES - sizeof(*value))
+		memcpy(value, world->code + (address - PC(FUNCTION(0))), sizeof(*value));
+	else
+		return -1;
+	return 0;
+}
+
+static bool joins(void *context, const struct unwind_frame *frame)
+{
+	const struct world *world = context;
+	return frame->pc == world->join_at;
+}
+
+static struct unwind_table *make_table(void)
+{
+	struct buffer section, file_bytes;
+	buffer_init(&section);
+	buffer_init(&file_bytes);
+	size_t cie = tiny_cie(&section, true, "z", BYTES(0x0c, 7, 8, 0x90, 1));
+	tiny_fde(&section, true, cie, FUNCTION(LEAF), 0x100, BYTES(0));
+	tiny_fde(&section, true, cie, FUNCTION(PUSHED), 0x100, BYTES(0x0e, 32, 0x86, 2));
+	tiny_fde(&section, true, cie, FUNCTION(FRAMED), 0x100, BYTES(0x0c, 6, 16, 0x86, 2));
+	tiny_fde(&section, true, cie, FUNCTION(BY_R12), 0x100, BYTES(0x0c, 12, 8));
+	tiny_fde(&section, true, cie, FUNCTION(SAVES_R12), 0x100, BYTES(0x0e, 32, 0x8c, 3));
+	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));
+	tiny_fde(&section, true, cie, FUNCTION(BY_RAX), 0x100, BYTES(0x0c, 0, 8));
+	tiny_fde(&section, true, cie, FUNCTION(OUTERMOST), 0x100, BYTES(0x07, 16));
+	size_t signal = tiny_cie(&section, true, "zS", BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0,
+							     0x10, 16, 3, 0x77, 0xa8, 1, 0x10, 12, 3, 0x77, 0xc8, 0));
+	tiny_fde(&section, true, signal, FUNCTION(SIGNAL) - 1, 0x101, BYTES(0));
+	tiny_elf(&file_bytes, &section, NULL, true);
+	struct elf_file *file = elf_file_from_memory(file_bytes.bytes, file_bytes.size, "tiny", NULL);
+	assert_non_null(file);
+	struct unwind_table *table = unwind_table_new(file, NULL);
+	assert_non_null(table);
+	elf_file_free(file);
+	buffer_release(&section);
+	buffer_release(&file_bytes);
+	return table;
+}
+
+static int set_up(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	assert_non_null(world);
+	world->table = make_table();
+	memcpy(world->code + 0x100 * SIGRETURN, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	*state = world;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *world = *state;
+	unwind_table_free(world->table);
+	free(world);
+	return 0;
+}
+
+/* Where a call inside function `number` returns to. */
+static uint64_t call_in(unsigned number)
+{
+	return PC(FUNCTION(number)) + 0x20;
+}
+
+static void start(struct world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
+{
+	world->registers.value[UNWIND_RIP_REGISTER] = rip;
+	world->registers.value[UNWIND_RSP_REGISTER] = rsp;
+	world->registers.value[UNWIND_RBP_REGISTER] = rbp;
+}
+
+static struct unwind_result walk(struct world *world, size_t limit)
+{
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = world };
+	return unwind_walk(&source, &world->registers, world->frames, limit);
+}
+
+/* --- the ends of walks --- */
+
+static void reaches_the_root(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(LEAF)), STACK, STACK + 0x58);
+	world->stack[0] = call_in(PUSHED); /* rsp 0x08 */
+	world->stack[3] = 0x4444;	   /* CFA - 16: its caller's rbp */
+	world->stack[4] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(world->frames[0].pc, PC(FUNCTION(LEAF)));
+	assert_int_equal(world->frames[0].address, FUNCTION(LEAF));
+	assert_int_equal(world->frames[0].module, 3);
+	assert_int_equal(world->frames[1].pc, call_in(PUSHED) - 1);
+	assert_int_equal(world->frames[1].rsp, STACK + 8);
+	assert_int_equal(world->frames[1].rbp, STACK + 0x58);
+	assert_int_equal(world->frames[2].rsp, STACK + 0x28);
+	assert_int_equal(world->frames[2].rbp, 0x4444);
+	/* Two reads where rbp was saved, one where not. */
+	assert_int_equal(world->reads, 3);
+	/* A return address of 0 is the root as well. */
+	world->stack[4] = 0;
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 2);
+}
+
+static void says_why_not(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	world->stack[0] = call_in(LEAF);
+	world->stack[1] = call_in(LEAF);
+	world->stack[2] = 0x1234;
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_NO_MODULE);
+	assert_int_equal(result.count, 4);
+	assert_int_equal(world->frames[3].module, UINT32_MAX);
+	assert_int_equal(walk(world, 2).cause, UNWIND_DEPTH);
+	assert_int_equal(walk(world, 2).count, 2);
+	world->stack[2] = call_in(NO_RULES);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	world->no_table = true;
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_TABLE);
+	world->no_table = false;
+	start(world, PC(FUNCTION(LEAF)), 0x50, 1);
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_UNREADABLE);
+	assert_int_equal(result.unreadable, 0x50);
+	assert_int_equal(result.count, 1);
+	/* rbp points below rsp: the stack would shrink. */
+	start(world, PC(FUNCTION(FRAMED)), STACK + 0x80, STACK + 8);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_PROGRESS);
+	/* The deepest frame's mark, in a caller only. */
+	start(world, PC(FUNCTION(LEAF)), STACK + 16, 0);
+	world->stack[2] = call_in(NO_RULES);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+	start(world, PC(FUNCTION(NO_RULES)), STACK + 16, 0);
+	world->stack[2] = 0;
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+}
+
+static void stops_where_it_joins(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	world->stack[0] = call_in(LEAF);
+	world->stack[1] = call_in(OUTERMOST);
+	world->join_at = call_in(LEAF) - 1;
+	struct unwind_result result = walk(world, FRAMES);
+	assert_true(result.joined);
+	assert_int_equal(result.count, 2);
+	/* Never at the leaf. */
+	world->join_at = PC(FUNCTION(LEAF));
+	result = walk(world, FRAMES);
+	assert_false(result.joined);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+}
+
+/* --- no rule --- */
+
+static void follows_frame_pointers(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
+	world->stack[8] = STACK + 0x80; /* the caller's rbp */
+	world->stack[9] = call_in(FRAMED);
+	memcpy(world->code + 0x100 * FRAMED + 0x1b, "\xe8\0\0\0\0", 5);
+	world->stack[16] = 0;
+	world->stack[17] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
+	assert_true(result.used_frame_pointer);
+	assert_int_equal(result.count, 3);
+	/* Not where the saved address does not follow a call, */
+	memset(world->code + 0x100 * FRAMED + 0x1b, 0x90, 5);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	/* and not into the unknown. */
+	world->stack[9] = 0x1234;
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x44);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+}
+
+static void recognises_the_call(void **state)
+{
+	struct world *world = *state;
+	int32_t distance = (int32_t)(FUNCTION(NO_RULES) - (FUNCTION(LEAF) + 0x20));
+	world->code[0x1b] = 0xe8;
+	memcpy(world->code + 0x1c, &distance, sizeof(distance));
+	start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
+	world->stack[0] = call_in(LEAF);
+	world->stack[1] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
+	assert_int_equal(result.count, 3);
+	/* A call to somewhere else is none of this function. */
+	distance += 0x800;
+	memcpy(world->code + 0x1c, &distance, sizeof(distance));
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+}
+
+static void knows_calls(void **state)
+{
+	struct world *world = *state;
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
+	static const struct {
+		uint8_t code[8];
+		enum arch_call call;
+	} cases[] = {
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0 }, ARCH_CALL },       /* call *%rax */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x41, 0xff, 0xd4 }, ARCH_CALL },       /* call *%r12 */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50, 0x08 }, ARCH_CALL },       /* call *8(%rax) */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x14, 0xc1 }, ARCH_CALL },       /* call *(%rcx,%rax,8) */
+		{ { 0x90, 0x90, 0x90, 0x90, 0xff, 0x54, 0x24, 0x10 }, ARCH_CALL },       /* call *16(%rsp) */
+		{ { 0x90, 0x90, 0xff, 0x15, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(%rip) */
+		{ { 0x90, 0xff, 0x14, 0xc5, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(,%rax,8) */
+		{ { 0x90, 0xff, 0x94, 0x24, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(%rsp) */
+		{ { 0x90, 0x90, 0x90, 0xe8, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call x */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0 }, ARCH_NO_CALL },        /* jmp *%rax */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50 }, ARCH_NO_CALL },        /* cut off */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 }, ARCH_NO_CALL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t target;
+		memcpy(world->code + 0x18, cases[i].code, 8);
+		int got = (int)arch_call_before(&source, call_in(LEAF), &target);
+		if (got != (int)cases[i].call)
+			fail_msg("case %zu: %d", i, got);
+	}
+}
+
+/* --- signals --- */
+
+static void put_ucontext(struct world *world, unsigned word, uint64_t rip, uint64_t rsp, uint64_t rbp, uint64_t r12)
+{
+	world->stack[word + 72 / 8] = r12;
+	world->stack[word + 120 / 8] = rbp;
+	world->stack[word + 160 / 8] = rsp;
+	world->stack[word + 168 / 8] = rip;
+}
+
+static void steps_out_of_signals(void **state)
+{
+	struct world *world = *state;
+	/* A handler on an alternate stack above the interrupted one. */
+	start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+	world->stack[0x80] = PC(FUNCTION(SIGNAL));
+	put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, 0);
+	world->stack[0] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 4);
+	assert_int_equal(world->frames[1].pc, PC(FUNCTION(SIGNAL)));
+	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF))); /* exact: its first instruction */
+	assert_int_equal(world->frames[2].rsp, STACK);
+	assert_int_equal(world->frames[2].rbp, 0x77);
+	/* The same without unwind information, recognised by its instructions. */
+	world->stack[0x80] = PC(FUNCTION(SIGRETURN));
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 4);
+	/* A signal frame that returns to itself ends at the limit. */
+	world->stack[0x80] = PC(FUNCTION(SIGNAL));
+	put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK + 0x400, 0x77, 0);
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_DEPTH);
+	assert_int_equal(result.count, FRAMES);
+}
+
+/* --- slow rules --- */
+
+static void slow_rules_get_all_registers(void **state)
+{
+	struct world *world = *state;
+	/* leaf, SAVES_R12, BY_R12 (by the restored r12), ODD, SAVES_R12, BY_R12, the end */
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	world->registers.value[12] = 0xbad;
+	world->stack[0] = call_in(SAVES_R12);	   /* rsp 0x08, CFA 0x28 */
+	world->stack[2] = STACK + 0x38;		   /* r12 */
+	world->stack[4] = call_in(BY_R12);	   /* CFA 0x40 */
+	world->stack[7] = call_in(ODD);		   /* CFA 0x54, return address at 0x4c */
+	uint64_t next = call_in(SAVES_R12);
+	memcpy((uint8_t *)world->stack + 0x4c, &next, 8); /* rsp 0x54, CFA 0x74 */
+	next = STACK + 0x90;
+	memcpy((uint8_t *)world->stack + 0x5c, &next, 8); /* r12 */
+	next = call_in(BY_R12);
+	memcpy((uint8_t *)world->stack + 0x6c, &next, 8); /* CFA 0x98 */
+	world->stack[0x90 / 8] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 7);
+	assert_int_equal(world->frames[3].rsp, STACK + 0x40);
+	assert_int_equal(world->frames[6].rsp, STACK + 0x98);
+	/* At the leaf itself all registers are at hand. */
+	start(world, PC(FUNCTION(BY_RAX)), STACK + 8, 1);
+	world->registers.value[0] = STACK + 0x90;
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 2);
+}
+
+static void slow_rules_may_fail(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	world->registers.value[0] = STACK + 0x90;
+	world->stack[0] = call_in(BY_RAX);
+	world->stack[0x12] = call_in(OUTERMOST);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_BAD_RULE);
+	start(world, PC(FUNCTION(BY_R12)), STACK, 1);
+	world->registers.value[12] = 0x60;
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_UNREADABLE);
+	assert_int_equal(result.unreadable, 0x60);
+}
+
+static void slow_rules_behind_signals(void **state)
+{
+	struct world *world = *state;
+	/* The interrupted code's r12 is in the ucontext. */
+	for (unsigned way = SIGNAL; way <= SIGRETURN; way += SIGRETURN - SIGNAL) {
+		start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+		world->stack[0x80] = PC(FUNCTION(way));
+		put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, STACK + 0x50);
+		world->stack[0] = call_in(BY_R12);
+		world->stack[10] = call_in(OUTERMOST);
+		struct unwind_result result = walk(world, FRAMES);
+		assert_int_equal(result.cause, UNWIND_ROOT);
+		assert_int_equal(result.count, 5);
+		assert_int_equal(world->frames[4].rsp, STACK + 0x58);
+	}
+}
+
+/* --- expressions --- */
+
+static void expressions(void **state)
+{
+	struct world *world = *state;
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
+	world->stack[1] = UINT64_C(0x1122334455667788);
+	static const struct {
+		uint8_t bytes[16];
+		size_t size;
+		enum cfi_status status;
+		uint64_t value;
+	} cases[] = {
+#define E(status, value, ...) { { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), status, value }
+		E(CFI_OK, 7, 0x37),
+		E(CFI_OK, STACK + 16, 0x77, 16),
+		E(CFI_OK, STACK - 8, 0x92, 7, 0x78),
+		E(CFI_OK, UINT64_C(0x1122334455667788), 0x77, 8, 0x06),
+		E(CFI_OK, 0x55667788, 0x77, 8, 0x94, 4),
+		E(CFI_OK, BIAS + 0x100, 0x03, 0, 1, 0, 0, 0, 0, 0, 0),
+		E(CFI_OK, UINT64_MAX, 0x09, 0xff),
+		E(CFI_OK, 0xfffe, 0x0a, 0xfe, 0xff),
+		E(CFI_OK, (uint64_t)-2, 0x0b, 0xfe, 0xff),
+		E(CFI_OK, (uint64_t)-2, 0x0d, 0xfe, 0xff, 0xff, 0xff),
+		E(CFI_OK, 0x80, 0x10, 0x80, 1),
+		E(CFI_OK, (uint64_t)-128, 0x11, 0x80, 0x7f),
+		E(CFI_OK, 3, 0x38, 0x35, 0x1c),                    /* 8 - 5 */
+		E(CFI_OK, (uint64_t)-2, 0x09, 0xfb, 0x32, 0x1b),   /* -5 / 2 */
+		E(CFI_OK, 1, 0x35, 0x32, 0x1d),
+		E(CFI_OK, 10, 0x35, 0x32, 0x1e),
+		E(CFI_OK, 4, 0x09, 0xfc, 0x19),
+		E(CFI_OK, (uint64_t)-4, 0x34, 0x1f),
+		E(CFI_OK, (uint64_t)-5, 0x34, 0x20),
+		E(CFI_OK, 7, 0x35, 0x36, 0x21),
+		E(CFI_OK, 3, 0x35, 0x36, 0x27),
+		E(CFI_OK, 40, 0x35, 0x33, 0x24),
+		E(CFI_OK, 1, 0x38, 0x33, 0x25),
+		E(CFI_OK, (uint64_t)-1, 0x09, 0xf8, 0x33, 0x26),
+		E(CFI_OK, 9, 0x35, 0x23, 4),
+		E(CFI_OK, 1, 0x09, 0xff, 0x31, 0x2d),              /* -1 < 1: signed */
+		E(CFI_OK, 0, 0x35, 0x35, 0x2e),
+		E(CFI_OK, 3, 0x31, 0x33, 0x32, 0x16, 0x13, 0x1a, 0x33, 0x1a, 0x33, 0x21),
+		E(CFI_OK, 2, 0x31, 0x32, 0x33, 0x17),              /* rot */
+		E(CFI_OK, 5, 0x35, 0x36, 0x14, 0x15, 0),           /* over, pick 0 */
+		E(CFI_OK, 1, 0x31, 0x2f, 1, 0, 0x3f),              /* skip over lit15 */
+		E(CFI_OK, 1, 0x31, 0x31, 0x28, 1, 0, 0x3f),        /* bra, taken */
+		E(CFI_OK, 15, 0x31, 0x30, 0x28, 1, 0, 0x3f),       /* bra, not taken */
+		E(CFI_BAD, 0, 0x2f, 0xfd, 0xff),                   /* for ever */
+		E(CFI_BAD, 0, 0x2f, 0x00, 0x70),                   /* out of the expression */
+		E(CFI_BAD, 0, 0x22),                               /* empty stack */
+		E(CFI_BAD, 0, 0x31, 0x30, 0x1b),                   /* division by 0 */
+		E(CFI_BAD, 0, 0x0c, 1, 2),                         /* cut off */
+		E(CFI_BAD, 0, 0x97),                               /* push_object_address */
+		E(CFI_BAD, 0, 0x31, 0x12, 0x2f, 0xfc, 0xff),       /* the stack overflows */
+		E(CFI_UNKNOWN, 0, 0x70, 0),                        /* rax */
+		E(CFI_UNREADABLE, 0, 0x31, 0x06),
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cfi_frame frame = { .known = 1u << UNWIND_RSP_REGISTER };
+		uint64_t value = 0;
+		frame.registers.value[UNWIND_RSP_REGISTER] = STACK;
+		enum cfi_status status =
+			cfi_expression(cases[i].bytes, cases[i].size, BIAS, &source, &frame, NULL, &value);
+		if (status != cases[i].status || (status == CFI_OK && value != cases[i].value))
+			fail_msg("expression %zu: status %d, value 0x%llx", i, (int)status, (unsigned long long)value);
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(reaches_the_root),	   T(says_why_not),	      T(stops_where_it_joins),
+		T(follows_frame_pointers), T(recognises_the_call),    T(knows_calls),
+		T(steps_out_of_signals),   T(slow_rules_get_all_registers), T(slow_rules_may_fail),
+		T(slow_rules_behind_signals), T(expressions),
+	};
+	return cmocka_run_group_tests_name("unwind_walk", tests, NULL, NULL);
+}
