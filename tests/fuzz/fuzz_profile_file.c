@@ -1,0 +1,68 @@
+/*
+ * Foreign bytes as a profile file. What loads must hold together, also the
+ * hits, which the reader checks in a way of its own. Each input is tried as it
+ * is, and with its checks made right: else hardly any damage would get past
+ * them. Built for libFuzzer, or with replay.c as a program that runs the
+ * stored corpus.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "profile_file/format.h"
+#include "profile_file/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void load(const uint8_t *data, size_t size)
+{
+	struct error error = { 0 };
+	struct reader_report report;
+	struct profile *profile = reader_load_bytes(data, size, "input", &report, &error);
+	if (profile ? profile_check(profile) != 0 || report.cut_bytes > size : error.code >= 0 || !error.message[0])
+		abort();
+	profile_free(profile);
+}
+
+static void repair(uint8_t *data, size_t size)
+{
+	struct format_file_header file;
+	if (size < sizeof(file))
+		return;
+	memcpy(&file, data, sizeof(file));
+	memcpy(file.magic, FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
+	file.check = (uint32_t)XXH64(&file, offsetof(struct format_file_header, check), 0);
+	memcpy(data, &file, sizeof(file));
+	size_t at = sizeof(file);
+	struct format_block_header block;
+	while (size - at >= sizeof(block)) {
+		memcpy(&block, data + at, sizeof(block));
+		size_t left = size - at - sizeof(block);
+		/* A length out of bounds would end the file: mostly it is made to fit. */
+		if (block.stored_bytes > left && block.stored_bytes % 8)
+			block.stored_bytes = (uint32_t)(block.stored_bytes % (left + 1));
+		if (block.codec == CODEC_RAW && block.stored_bytes % 8)
+			block.raw_bytes = block.stored_bytes;
+		if (block.stored_bytes <= left)
+			block.payload_check = XXH64(data + at + sizeof(block), block.stored_bytes, 0);
+		block.header_check = XXH64(&block, offsetof(struct format_block_header, header_check), 0);
+		memcpy(data + at, &block, sizeof(block));
+		if (block.stored_bytes > left)
+			return;
+		at += sizeof(block) + block.stored_bytes;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	load(data, size);
+	uint8_t *repaired = malloc(size + 1);
+	if (!repaired)
+		return 0;
+	memcpy(repaired, data, size);
+	repair(repaired, size);
+	load(repaired, size);
+	free(repaired);
+	return 0;
+}
