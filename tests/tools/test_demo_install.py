@@ -1,0 +1,38 @@
+"""What a newcomer does first: the demo, and an installation."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
+sys.path.insert(0, str(REPOSITORY / "tests" / "cases"))
+
+from record_support import needs_perf  # noqa: E402
+
+
+@needs_perf
+def test_demo_shows_both_profiles_and_a_command_that_works():
+    done = subprocess.run([REPOSITORY / "tools" / "demo", BUILD], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for title in ("CPU Time", "Page Faults"):
+        assert f"Downward Call Path Profile for resource: {title}" in done.stdout
+    assert done.stdout.count("(main uniquify_db qsort") >= 2
+    command = next(line for line in reversed(done.stdout.splitlines()) if line.startswith("    "))
+    explored = subprocess.run(command.split(), input="resource page-faults\ndown read_db\n", capture_output=True, text=True)
+    assert explored.returncode == 0, explored.stderr
+    assert "(read_db " in explored.stdout
+
+
+def test_install(tmp_path):
+    installed = subprocess.run(["/usr/bin/meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", tmp_path],
+                               capture_output=True, text=True)
+    assert installed.returncode == 0, installed.stderr
+    program, = tmp_path.rglob("bin/cpprof")
+    version = subprocess.run([program, "--version"], capture_output=True, text=True)
+    assert version.returncode == 0
+    assert version.stdout.startswith("cpprof ")
+    pages = {path.name.removesuffix(".1") for path in tmp_path.rglob("man/man1/*.1")}
+    assert pages == {path.name.removesuffix(".scd.in") for path in (REPOSITORY / "docs" / "man").glob("*.scd.in")}

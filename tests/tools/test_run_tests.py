@@ -1,0 +1,68 @@
+"""tools/run_tests counts right: above all, what crashed, hung or said nothing is not taken for passed."""
+import importlib.machinery
+import importlib.util
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+
+PATH = Path(__file__).resolve().parents[2] / "tools" / "run_tests"
+
+
+@pytest.fixture(scope="module")
+def runner():
+    loader = importlib.machinery.SourceFileLoader("run_tests", str(PATH))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+    loader.exec_module(module)
+    return module
+
+
+def counts(tally):
+    return tally.passed, len(tally.failures), len(tally.skips)
+
+
+@pytest.mark.parametrize("stdout, result, expected", [
+    ("1..2\nok 1 - one\nok 2 - two\n", "OK", (2, 0, 0)),
+    ("1..3\nok 1 - one\nnot ok 2 - two\n# 1 != 2\nnot ok 3 # SKIP three\n# not ok - group\n", "FAIL", (1, 1, 1)),
+    ("1..2\nok 1 - one\n", "FAIL", (1, 1, 0)),
+    ("1..2\nok 1 - one\n", "TIMEOUT", (1, 1, 0)),
+    ("", "ERROR", (0, 1, 0)),
+    ("", "FAIL", (0, 1, 0)),
+    ("", "OK", (1, 0, 0)),
+    ("", "SKIP", (0, 0, 1)),
+    ("ok 1 - one\nok 2 - a sanitizer speaks up at the end\n", "FAIL", (2, 1, 0)),
+])
+def test_unit_tests(runner, stdout, result, expected):
+    tally = runner.Tally()
+    runner.count_unit_test(tally, "", {"name": "cpprof:x", "stdout": stdout, "result": result, "returncode": 1})
+    assert counts(tally) == expected
+
+
+@pytest.mark.parametrize("inner, expected", [
+    ("", (1, 0, 0)),
+    ('<failure message="no"/>', (0, 1, 0)),
+    ('<error message="in a fixture"/>', (0, 1, 0)),
+    ('<skipped message="no perf events"/>', (0, 0, 1)),
+])
+def test_cases(runner, inner, expected):
+    tally = runner.Tally()
+    runner.count_case(tally, "", xml.etree.ElementTree.fromstring(f'<testcase classname="c" name="n">{inner}</testcase>'))
+    assert counts(tally) == expected
+
+
+def test_last_line(runner, capsys):
+    tally = runner.Tally()
+    tally.count("a")
+    tally.count("b", skipped="no perf events")
+    tally.count("c", skipped="no perf events")
+    tally.count("d", failed="status 3")
+    tally.print()
+    assert capsys.readouterr().out.splitlines() == [
+        "skipped 2: no perf events (b, ...)", "FAILED d: status 3", "1 passed, 1 failed, 2 skipped"]
+
+
+def test_a_check_is_its_status(runner):
+    tally = runner.Tally()
+    assert runner.check(tally, "good", ["true"])
+    assert not runner.check(tally, "bad", ["false"])
+    assert counts(tally) == (1, 1, 0)

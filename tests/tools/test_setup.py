@@ -1,0 +1,103 @@
+"""tools/setup asks for what is missing and for nothing else. dpkg-query, apt-get and sudo are stand-ins here."""
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "setup"
+
+DPKG_QUERY = """#!/bin/sh
+shift 2
+for package; do
+    case " $MISSING " in *" $package "*) ;; *) echo "installed $package" ;; esac
+done
+"""
+LOG = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$LOG"
+"""
+# Runs its words as root would.
+SUDO = """#!/bin/sh
+echo sudo >>"$LOG"
+exec "$@"
+"""
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A folder of commands, the only ones in PATH: what a bare machine has, and the stand-ins."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "sed", "tr", "env", "basename"):
+        (tools / name).symlink_to(f"/usr/bin/{name}")
+
+    def add(name, text):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+
+    def run(*words, missing="", user=0):
+        add("id", f"#!/bin/sh\necho {user}\n")
+        log = tmp_path / "log"
+        log.write_text("")
+        environment = {"PATH": str(tools), "MISSING": missing, "LOG": str(log)}
+        done = subprocess.run([TOOL, *words], capture_output=True, text=True, env=environment)
+        return done, log.read_text().splitlines()
+
+    add("dpkg-query", DPKG_QUERY)
+    add("apt-get", LOG)
+    run.add = add
+    run.tools = tools
+    return run
+
+
+@pytest.mark.parametrize("words", [[], ["build"], ["check"], ["bench"]])
+def test_silent_when_nothing_is_missing(machine, words):
+    done, log = machine(*words)
+    assert (done.returncode, done.stdout, done.stderr, log) == (0, "", "", [])
+
+
+def test_installs_only_what_is_missing(machine):
+    done, log = machine("check", missing="libdw-dev scdoc valgrind")
+    assert done.returncode == 0
+    assert len(log) == 2
+    assert log[0].endswith(" update")
+    assert log[1].endswith(" install libdw-dev scdoc")
+
+
+def test_each_word_asks_for_its_own(machine):
+    for package, without, needing in [("libcmocka-dev", "build", "check"), ("linux-perf", "check", "bench")]:
+        assert machine(without, missing=package)[1] == []
+        assert machine(needing, missing=package)[1] != []
+
+
+def test_uses_sudo_when_not_root(machine):
+    machine.add("sudo", SUDO)
+    done, log = machine(missing="scdoc", user=1000)
+    assert done.returncode == 0
+    assert [line.split()[0] for line in log] == ["sudo", "apt-get", "sudo", "apt-get"]
+
+
+def test_says_what_to_do_without_root_or_sudo(machine):
+    done, log = machine(missing="scdoc", user=1000)
+    assert done.returncode == 1
+    assert "apt-get install scdoc" in done.stderr
+    assert log == []
+
+
+def test_a_failed_installation_fails(machine):
+    machine.add("apt-get", "#!/bin/sh\nexit 100\n")
+    assert machine(missing="scdoc")[0].returncode != 0
+
+
+def test_elsewhere_than_on_debian_it_lists_what_is_needed(machine):
+    os.unlink(machine.tools / "dpkg-query")
+    done, log = machine()
+    assert done.returncode == 0
+    assert "libdw-dev" in done.stderr
+    assert log == []
+
+
+def test_unknown_word(machine):
+    done, _ = machine("everything")
+    assert done.returncode == 2
+    assert "usage" in done.stderr
