@@ -1,0 +1,258 @@
+/* base/: what everything else stands on. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/hash_map.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+
+static void test_array_grows(void **state)
+{
+	(void)state;
+	uint32_t *items = NULL;
+	size_t capacity = 0;
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_int_equal(ARRAY_RESERVE(items, capacity, i + 1), 0);
+		assert_true(capacity > i);
+		items[i] = i;
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(items[i], i);
+	uint32_t *before = items;
+	size_t had = capacity;
+	assert_int_equal(ARRAY_RESERVE(items, capacity, SIZE_MAX / 2), ERROR_MEMORY);
+	alloc_fail_start(1);
+	assert_int_equal(ARRAY_RESERVE(items, capacity, capacity + 1), ERROR_MEMORY);
+	assert_true(alloc_fail_stop());
+	assert_ptr_equal(items, before);
+	assert_int_equal(capacity, had);
+	free(items);
+}
+
+static void test_buffer_and_cursor(void **state)
+{
+	(void)state;
+	static const uint64_t numbers[] = { 0, 1, 127, 128, 16383, 16384, UINT32_MAX, INT64_MAX, UINT64_MAX };
+	struct buffer buffer;
+	buffer_init(&buffer);
+	for (size_t i = 0; i < 9; i++) {
+		buffer_append_varint(&buffer, numbers[i]);
+		buffer_append_varint_signed(&buffer, (int64_t)numbers[i]);
+		buffer_append_varint_signed(&buffer, -(int64_t)(numbers[i] / 2));
+	}
+	buffer_append(&buffer, NULL, 0);
+	buffer_append_string(&buffer, "text");
+	buffer_append_byte(&buffer, 0);
+	buffer_printf(&buffer, "%d-%s", 42, "x");
+	assert_int_equal(buffer_error(&buffer), 0);
+	struct cursor cursor = cursor_over(buffer.bytes, buffer.size);
+	for (size_t i = 0; i < 9; i++) {
+		assert_int_equal(cursor_varint(&cursor), numbers[i]);
+		assert_int_equal(cursor_varint_signed(&cursor), (int64_t)numbers[i]);
+		assert_int_equal(cursor_varint_signed(&cursor), -(int64_t)(numbers[i] / 2));
+	}
+	assert_string_equal(cursor_string(&cursor), "text");
+	assert_int_equal(cursor_left(&cursor), 4);
+	assert_memory_equal(cursor_bytes(&cursor, 4), "42-x", 4);
+	assert_false(cursor.failed);
+	assert_int_equal(cursor_u32(&cursor), 0);
+	assert_true(cursor.failed);
+	buffer_release(&buffer);
+}
+
+/* A cursor never leaves its bytes, and one failure is the end. */
+static void test_cursor_ends(void **state)
+{
+	(void)state;
+	static const uint8_t bytes[] = { 1, 2, 3, 0x80, 0x80 };
+	struct cursor cursor = cursor_over(bytes, 3);
+	assert_int_equal(cursor_u16(&cursor), 0x0201);
+	assert_int_equal(cursor_u16(&cursor), 0);
+	assert_true(cursor.failed);
+	assert_int_equal(cursor_u8(&cursor), 0);
+	assert_null(cursor_bytes(&cursor, 0));
+	cursor = cursor_over(bytes + 3, 2);
+	assert_int_equal(cursor_varint(&cursor), 0); /* no end in sight */
+	assert_true(cursor.failed);
+	static const uint8_t endless[12] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0 };
+	cursor = cursor_over(endless, sizeof(endless));
+	assert_int_equal(cursor_varint(&cursor), 0);
+	assert_true(cursor.failed);
+	cursor = cursor_over("abc", 3);
+	assert_null(cursor_string(&cursor));
+	assert_true(cursor.failed);
+	cursor = cursor_over(NULL, 0);
+	assert_int_equal(cursor_u64(&cursor), 0);
+	assert_true(cursor.failed);
+	static const uint8_t negative[] = { 0x7f, 0x80, 0x7f }; /* DWARF 5, 7.6: -1, -128 */
+	cursor = cursor_over(negative, sizeof(negative));
+	assert_int_equal(cursor_sleb128(&cursor), -1);
+	assert_int_equal(cursor_sleb128(&cursor), -128);
+	assert_false(cursor.failed);
+}
+
+/* A buffer that could not grow stays as it was and says so once, at the end. */
+static void test_buffer_remembers(void **state)
+{
+	(void)state;
+	struct buffer buffer;
+	buffer_init(&buffer);
+	buffer_append_string(&buffer, "kept");
+	alloc_fail_start(1);
+	assert_null(buffer_extend(&buffer, 1000));
+	assert_true(alloc_fail_stop());
+	buffer_append_string(&buffer, "not added");
+	buffer_printf(&buffer, "neither");
+	assert_int_equal(buffer_error(&buffer), ERROR_MEMORY);
+	assert_int_equal(buffer.size, 4);
+	assert_memory_equal(buffer.bytes, "kept", 4);
+	buffer_clear(&buffer);
+	assert_int_equal(buffer_error(&buffer), 0);
+	assert_null(buffer_extend(&buffer, SIZE_MAX));
+	assert_int_equal(buffer_error(&buffer), ERROR_MEMORY);
+	buffer_release(&buffer);
+}
+
+static void test_hash_map(void **state)
+{
+	(void)state;
+	struct hash_map map;
+	hash_map_init(&map);
+	assert_int_equal(hash_map_get(&map, 5), HASH_MAP_NONE);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_int_equal(hash_map_put(&map, i * 0x100000000u, (uint32_t)i), 0);
+	assert_int_equal(hash_map_put(&map, 0, 77), 0); /* replaced */
+	assert_int_equal(map.count, 5000);
+	assert_int_equal(hash_map_get(&map, 0), 77);
+	for (uint64_t i = 1; i < 5000; i++)
+		assert_int_equal(hash_map_get(&map, i * 0x100000000u), i);
+	assert_int_equal(hash_map_get(&map, 1), HASH_MAP_NONE);
+	alloc_fail_start(1);
+	assert_int_equal(hash_map_reserve(&map, 100000), ERROR_MEMORY);
+	assert_true(alloc_fail_stop());
+	assert_int_equal(hash_map_get(&map, 0x100000000u), 1);
+	assert_int_equal(hash_map_reserve(&map, SIZE_MAX), ERROR_MEMORY);
+	hash_map_clear(&map);
+	assert_int_equal(map.count, 0);
+	assert_int_equal(hash_map_get(&map, 0), HASH_MAP_NONE);
+	hash_map_release(&map);
+}
+
+static void test_strings(void **state)
+{
+	(void)state;
+	struct strings strings;
+	assert_int_equal(strings_init(&strings), 0);
+	assert_int_equal(strings_add(&strings, "", 0), 0);
+	const char *kept = NULL;
+	for (int i = 0; i < 20000; i++) {
+		char text[32];
+		int length = snprintf(text, sizeof(text), "string %d", i);
+		assert_int_equal(strings_add(&strings, text, (size_t)length), i + 1);
+		assert_int_equal(strings_add(&strings, text, (size_t)length), i + 1);
+		if (i == 0)
+			kept = strings_get(&strings, 1);
+	}
+	assert_ptr_equal(kept, strings_get(&strings, 1)); /* it did not move */
+	assert_string_equal(strings_get(&strings, 20000), "string 19999");
+	assert_string_equal(strings_get(&strings, 20001), "");
+	char *large = malloc(1 << 20);
+	memset(large, 'x', 1 << 20);
+	assert_int_equal(strings_add(&strings, large, 1 << 20), 20001);
+	assert_int_equal(strings_add(&strings, large, (1 << 20) - 1), 20002); /* another */
+	assert_int_equal(strings_add(&strings, large, SIZE_MAX), ERROR_LIMIT);
+	free(large);
+	strings_release(&strings);
+}
+
+static void try_strings(void)
+{
+	struct strings strings;
+	if (strings_init(&strings) < 0)
+		return;
+	for (int i = 0; i < 40; i++) {
+		char text[32];
+		int length = snprintf(text, sizeof(text), "string %d", i);
+		size_t count = strings.count;
+		int64_t id = strings_add(&strings, text, (size_t)length);
+		assert_true(id == (int64_t)count || (id == ERROR_MEMORY && strings.count == count));
+		if (id >= 0)
+			assert_string_equal(strings_get(&strings, (uint32_t)id), text);
+	}
+	strings_release(&strings);
+}
+
+static void test_strings_without_memory(void **state)
+{
+	(void)state;
+	ALLOC_FAIL_EACH(try_strings());
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	struct error error;
+	assert_int_equal(error_set(&error, ERROR_FORMAT, "%s is odd", "it"), ERROR_FORMAT);
+	assert_string_equal(error.message, "it is odd");
+	assert_int_equal(error_set(NULL, ERROR_FORMAT, "nobody listens"), ERROR_FORMAT);
+	static const struct {
+		int number, code;
+	} pairs[] = { { ENOENT, ERROR_NOT_FOUND }, { EACCES, ERROR_PERMISSION }, { EROFS, ERROR_PERMISSION },
+		      { ENOSPC, ERROR_NO_SPACE },  { EFBIG, ERROR_NO_SPACE },    { ENOMEM, ERROR_MEMORY },
+		      { EIO, ERROR_SYSTEM } };
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		errno = pairs[i].number;
+		assert_int_equal(error_set_errno(&error, "cannot open %s", "it"), pairs[i].code);
+		assert_non_null(strstr(error.message, "cannot open it: "));
+		assert_non_null(strstr(error.message, strerror(pairs[i].number)));
+	}
+	/* Longer than the message: cut, not overrun. */
+	char long_text[2000];
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = 0;
+	errno = EIO;
+	error_set_errno(&error, "%s", long_text);
+	assert_int_equal(strlen(error.message), sizeof(error.message) - 1);
+	for (int code = -30; code < 5; code++)
+		assert_true(strlen(error_text(code)) > 0);
+	assert_string_not_equal(error_text(ERROR_MEMORY), error_text(ERROR_LIMIT));
+}
+
+static void test_nearest(void **state)
+{
+	(void)state;
+	assert_int_equal(text_distance("", ""), 0);
+	assert_int_equal(text_distance("report", "report"), 0);
+	assert_int_equal(text_distance("report", "reprot"), 1); /* an exchange of neighbours */
+	assert_int_equal(text_distance("kitten", "sitting"), 3);
+	assert_int_equal(text_distance("", "abc"), 3);
+	assert_true(text_resembles("reprot", "report"));
+	assert_true(text_resembles("rep", "report"));
+	assert_false(text_resembles("xyz", "report"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_array_grows),
+		cmocka_unit_test(test_buffer_and_cursor),
+		cmocka_unit_test(test_cursor_ends),
+		cmocka_unit_test(test_buffer_remembers),
+		cmocka_unit_test(test_hash_map),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_strings_without_memory),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_nearest),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
