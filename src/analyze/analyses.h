@@ -72,10 +72,10 @@ int analyze_what_if(const struct view *view, const struct what_if *paths, size_t
 
 /* Source lines of one function. */
 struct line_entry {
-	uint32_t file;   /* string id of the profile */
-	uint32_t line;   /* 0: not known */
-	uint64_t body;   /* hits while this line was the innermost */
-	uint64_t total;  /* hits while this line or something it called executed, once per sample */
+	uint32_t file;  /* string id of the profile */
+	uint32_t line;  /* 0: not known */
+	uint64_t body;  /* hits while this line was the innermost */
+	uint64_t total; /* hits while this line or something it called executed, once per sample */
 };
 struct line_list {
 	struct line_entry *entries; /* sorted by file text, line */
@@ -91,12 +91,12 @@ void line_list_free(struct line_list *list);
 
 /* diff: entries of two lists over two views, matched by their text. */
 struct diff_entry {
-	const char *path;       /* labels joined by ' '; owned by the list */
+	const char *path; /* labels joined by ' '; owned by the list */
 	uint64_t hits_a, hits_b;
 	double fraction_a, fraction_b;
 	double gticks_a, gticks_b; /* hits x interval: comparable if intervals differ */
-	double z;               /* two-proportion test statistic, pooled; 0 if exact */
-	int significant;        /* |z| >= 1.96, or exact and different */
+	double z;                  /* two-proportion test statistic, pooled; 0 if exact */
+	int significant;           /* |z| >= 1.96, or exact and different */
 };
 struct diff_list {
 	struct diff_entry *entries; /* by decreasing |fraction_b - fraction_a|, ties by path */

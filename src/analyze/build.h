@@ -29,6 +29,12 @@ struct shown_name {
 	uint32_t name_length;
 };
 
+/* A label that has no number yet. */
+struct draft {
+	struct view_label label; /* `text` NULL: the text is no label */
+	bool used;               /* of call sites, only those that occur become labels */
+};
+
 /* Everything that is only alive during view_new. */
 struct view_build {
 	const struct profile *profile;
@@ -38,9 +44,9 @@ struct view_build {
 	struct shown_name *functions; /* per function */
 	struct shown_name *modules;   /* per module: its basename, or its path where basenames clash */
 
-	/* Per text id: the label so far (`text` NULL: no label), then its number. */
-	struct view_label *by_text;
-	size_t by_text_capacity;
+	/* Per text id: the label to be, then its number. */
+	struct draft *drafts;
+	size_t draft_capacity;
 	uint32_t *label_of_text;
 
 	/* Locations: text ids of the frames, outermost first. */

@@ -55,7 +55,11 @@ static size_t skip_brackets(const char *text, size_t length, size_t at)
 			stack[depth++] = c;
 			continue;
 		}
-		char opener = c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : c == '>' && text[i - 1] != '-' ? '<' : 0;
+		char opener = c == ')'                         ? '('
+			      : c == ']'                       ? '['
+			      : c == '}'                       ? '{'
+			      : c == '>' && text[i - 1] != '-' ? '<'
+							       : 0;
 		if (opener == 0 || (opener == '<' && stack[depth - 1] != '<'))
 			continue;
 		while (depth > 0 && stack[depth - 1] == '<' && opener != '<')

@@ -10,16 +10,17 @@ static int64_t make_label(struct view_build *build, int64_t text, uint32_t name_
 {
 	if (text < 0)
 		return text;
-	size_t old = build->by_text_capacity;
-	if (ARRAY_RESERVE(build->by_text, build->by_text_capacity, (size_t)text + 1) < 0)
+	size_t old = build->draft_capacity;
+	if (ARRAY_RESERVE(build->drafts, build->draft_capacity, (size_t)text + 1) < 0)
 		return ERROR_MEMORY;
-	if (build->by_text_capacity > old)
-		memset(build->by_text + old, 0, (build->by_text_capacity - old) * sizeof(*build->by_text));
-	struct view_label *label = &build->by_text[text];
-	if (!label->text)
-		*label = (struct view_label){ .text = strings_get(build->view->texts, (uint32_t)text),
-					      .function = function,
-					      .name_length = name_length };
+	if (build->draft_capacity > old)
+		memset(build->drafts + old, 0, (build->draft_capacity - old) * sizeof(*build->drafts));
+	struct draft *draft = &build->drafts[text];
+	if (!draft->label.text)
+		*draft = (struct draft){ .label = { .text = strings_get(build->view->texts, (uint32_t)text),
+						    .function = function,
+						    .name_length = name_length },
+					 .used = build->view->options.by != VIEW_CALLSITE };
 	return text;
 }
 
@@ -152,6 +153,8 @@ static int label_location(struct view_build *build, uint32_t id, uint32_t *next)
 		if (label < 0)
 			return (int)label;
 		build->frame_labels[(*next)++] = (uint32_t)label;
+		if (caller != PROFILE_NONE)
+			build->drafts[label].used = true;
 		caller = frame;
 		if (!build->view->options.untrimmed && lead == frames.count - 1 - i && is_start(build, frame))
 			lead++;
@@ -247,10 +250,10 @@ int labels_finish(struct view_build *build)
 {
 	struct view *view = build->view;
 	size_t text_count = view->texts->count;
-	size_t known = build->by_text_capacity < text_count ? build->by_text_capacity : text_count;
+	size_t known = build->draft_capacity < text_count ? build->draft_capacity : text_count;
 	size_t count = 0;
 	for (size_t i = 0; i < known; i++)
-		count += build->by_text[i].text != NULL;
+		count += build->drafts[i].used;
 	view->labels = malloc((count + 1) * sizeof(*view->labels));
 	build->label_of_text = malloc((text_count + 1) * sizeof(*build->label_of_text));
 	if (!view->labels || !build->label_of_text)
@@ -261,10 +264,10 @@ int labels_finish(struct view_build *build)
 	if (!lengths)
 		return ERROR_MEMORY;
 	for (uint32_t i = 0; i < known; i++) {
-		if (!build->by_text[i].text)
+		if (!build->drafts[i].used)
 			continue;
-		lengths[i] = build->by_text[i].name_length;
-		view->labels[view->label_count] = build->by_text[i];
+		lengths[i] = build->drafts[i].label.name_length;
+		view->labels[view->label_count] = build->drafts[i].label;
 		view->labels[view->label_count++].name_length = i;
 	}
 	qsort(view->labels, count, sizeof(*view->labels), compare_labels);

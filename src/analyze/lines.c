@@ -33,7 +33,7 @@ struct lines {
 	const struct view *view;
 	const struct profile *profile;
 	struct line_list *list;
-	size_t capacity; /* of list->entries */
+	size_t capacity;          /* of list->entries */
 	struct hash_map by_place; /* (file, line) -> entry */
 	uint32_t *frame_entry;    /* per frame: its entry, or PROFILE_NONE: another function's */
 	bool *has_frame;          /* per location: shows a frame of the function */

@@ -81,8 +81,8 @@ static int name_modules(struct view_build *build)
 /* Functions that share a name are sorted by module, then by source file. */
 struct namesake {
 	uint32_t function;
-	uint32_t name;   /* string id */
-	uint32_t module; /* text id of what the module is called; PROFILE_NONE: none */
+	uint32_t name;    /* string id */
+	uint32_t module;  /* text id of what the module is called; PROFILE_NONE: none */
 	const char *file; /* basename */
 	const char *path;
 	uint32_t line;
@@ -201,8 +201,8 @@ static int collect_namesakes(struct view_build *build, struct namesake **found, 
 		(*found)[(*count)++] = (struct namesake){
 			.function = i,
 			.name = function->name,
-			.module = function->module == PROFILE_NONE ? PROFILE_NONE
-								   : build->modules[function->module].text,
+			.module =
+				function->module == PROFILE_NONE ? PROFILE_NONE : build->modules[function->module].text,
 			.file = names_basename(path),
 			.path = path,
 			.line = function->line,

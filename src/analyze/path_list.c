@@ -46,8 +46,7 @@ static void sort_digit(const struct path_entry *from, struct path_entry *to, siz
 {
 	size_t start[DIGITS] = { 0 };
 #define DIGIT(entry) \
-	(DIGITS - 1 - \
-	 (clamp && (entry)->hits >= DIGITS ? DIGITS - 1 : (size_t)((entry)->hits >> shift) & (DIGITS - 1)))
+	(DIGITS - 1 - (clamp && (entry)->hits >= DIGITS ? DIGITS - 1 : (size_t)((entry)->hits >> shift) & (DIGITS - 1)))
 	for (size_t i = 0; i < count; i++)
 		start[DIGIT(&from[i])]++;
 	for (size_t i = 0, sum = 0; i < DIGITS; i++) {

@@ -49,12 +49,12 @@ struct group {
 struct tree {
 	struct view_build *build;
 	struct view *view;
-	uint32_t *first;        /* per profile node, and one: index of its first child in `members` */
+	uint32_t *first; /* per profile node, and one: index of its first child in `members` */
 	struct member *members;
-	bool *start_only;       /* per profile node; see struct member */
-	uint32_t *stamp;        /* per label: the view node whose children were last asked for it */
-	uint32_t *slot;         /* ... and its place in `groups` */
-	struct group *groups;   /* the stack */
+	bool *start_only;     /* per profile node; see struct member */
+	uint32_t *stamp;      /* per label: the view node whose children were last asked for it */
+	uint32_t *slot;       /* ... and its place in `groups` */
+	struct group *groups; /* the stack */
 	size_t group_count;
 	size_t group_capacity;
 	size_t node_limit; /* view nodes that there can be at most */
@@ -110,6 +110,7 @@ static int start_member(struct tree *tree, uint32_t node, struct member *member)
 	}
 	if (label < 0)
 		return (int)label;
+	build->drafts[label].used = true;
 	member->label = (uint32_t)label;
 	member->next_label = member->start_only ? run : run + 1;
 	tree->node_limit += 1 + run_length(build->frame_labels + member->next_label);

@@ -9,7 +9,7 @@ static void build_release(struct view_build *build)
 	buffer_release(&build->scratch);
 	free(build->functions);
 	free(build->modules);
-	free(build->by_text);
+	free(build->drafts);
 	free(build->label_of_text);
 	free(build->location_first);
 	free(build->location_lead);

@@ -34,8 +34,8 @@ enum view_by {
 struct view_options {
 	uint32_t resource; /* index in profile->resources */
 	enum view_by by;
-	bool no_inlines; /* an inlined function counts as the function it is part of */
-	bool untrimmed;  /* show what the C library puts above main and thread starts */
+	bool no_inlines;  /* an inlined function counts as the function it is part of */
+	bool untrimmed;   /* show what the C library puts above main and thread starts */
 	uint32_t process; /* index in processes, or VIEW_ANY */
 	uint32_t thread;  /* index in threads, or VIEW_ANY */
 	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.
@@ -45,8 +45,8 @@ struct view_options {
 };
 
 struct view_label {
-	const char *text;  /* as printed; points into the view or the profile */
-	uint32_t function; /* index in profile->functions of one function so labelled, or PROFILE_NONE */
+	const char *text;     /* as printed; points into the view or the profile */
+	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
 			       * "@libfoo.so", "@file.c:88", ":88" */
 };
@@ -69,7 +69,7 @@ struct view {
 	uint64_t *weight; /* hits + those of all descendants; > 0 but for an empty selection's root */
 	uint32_t *end;    /* one past the last node of the subtree */
 	size_t node_count;
-	size_t depth;     /* nodes on the longest path, without the root */
+	size_t depth; /* nodes on the longest path, without the root */
 	/* Children of node n: child[child_start[n]] ... child[child_start[n+1] - 1]. */
 	uint32_t *child;
 	uint32_t *child_start;

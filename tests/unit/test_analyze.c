@@ -1,0 +1,372 @@
+/* The analyses and the tree that they work on. Agreement with the definitions
+ * on random trees is tests/cases/test_definitions.py's part. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "paths_profile.h"
+
+static void the_worked_examples(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "main;f;g;f;g", 3);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	uint32_t main_label = paths_label(view, "main"), g = paths_label(view, "g");
+	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "3 f, 3 g, 3 main");
+	assert_string_equal(paths_text(view, analyze_body(view, NULL)), "3 g");
+	assert_string_equal(paths_text(view, analyze_down(view, main_label, NULL)),
+			    "3 main, 3 main f, 3 main f g, 3 main f g f");
+	assert_string_equal(paths_text(view, analyze_up(view, g, NULL)), "3 f g, 3 g, 3 g f g, 3 main f g");
+	view_free(view);
+	paths_end(&paths);
+}
+
+static void entries_are_in_order(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_MERGED);
+	paths_add(&paths, "main;z", 5000);
+	paths_add(&paths, "main;y", 70000);
+	paths_add(&paths, "main;b", 4);
+	paths_add(&paths, "main;a;c", 4);
+	paths_add(&paths, "main;x", UINT64_C(5000000000));
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_string_equal(paths_text(view, analyze_down(view, paths_label(view, "main"), NULL)),
+			    "5000075008 main, 5000000000 main x, 70000 main y, 5000 main z, 4 main a, 4 main a c, "
+			    "4 main b");
+	view_free(view);
+	paths_end(&paths);
+}
+
+static void the_tree_is_sound(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "main;b;c", 1);
+	paths_add(&paths, "main;a", 2);
+	paths_add(&paths, "main;b;a;a", 4);
+	paths_add(&paths, "other", 8);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_int_equal(view->node_count, 8);
+	assert_int_equal(view->depth, 4);
+	assert_int_equal(view->total, 15);
+	assert_int_equal(view->samples, 4);
+	assert_int_equal(view->weight[0], 15);
+	assert_int_equal(view->end[0], 8);
+	size_t listed = 0;
+	for (uint32_t i = 0; i < view->node_count; i++) {
+		uint64_t sum = view->hits[i];
+		for (uint32_t k = view->child_start[i]; k < view->child_start[i + 1]; k++, listed++) {
+			uint32_t child = view->child[k];
+			assert_int_equal(view->parent[child], i);
+			assert_true(child > i && view->end[child] <= view->end[i]);
+			if (k > view->child_start[i])
+				assert_true(view->label[child] > view->label[view->child[k - 1]]);
+			sum += view->weight[child];
+		}
+		assert_int_equal(view->weight[i], sum);
+	}
+	assert_int_equal(listed, view->node_count - 1);
+	view_free(view);
+	paths_end(&paths);
+}
+
+/* An empty selection: no nodes, empty lists, no division by zero. */
+static void nothing_is_fine(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_int_equal(view->node_count, 1);
+	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "");
+	assert_string_equal(paths_text(view, analyze_body(view, NULL)), "");
+	assert_null(analyze_down(view, 0, NULL));
+	view_free(view);
+
+	/* A function without hits in the selection is known, and has none. */
+	paths_add(&paths, "main", 1);
+	paths_add(&paths, "f", 1);
+	paths.profile->hits[1].node = 1;
+	view = paths_view(&paths, VIEW_FUNCTION);
+	uint32_t f = paths_label(view, "f");
+	assert_string_equal(paths_text(view, analyze_down(view, f, NULL)), "");
+	assert_string_equal(paths_text(view, analyze_up(view, f, NULL)), "");
+	struct what_if what_if = { .labels = &f, .length = 1 };
+	struct what_if_result result;
+	assert_int_equal(analyze_what_if(view, &what_if, 1, &result, NULL), 0);
+	assert_float_equal(result.predicted, 1, 1e-12);
+	assert_int_equal(result.affected[0], 0);
+	free(result.affected);
+	view_free(view);
+	paths_end(&paths);
+}
+
+static void what_if_takes_the_largest_saving(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_MERGED);
+	paths_add(&paths, "main;a;b", 10);
+	paths_add(&paths, "main;a;c", 10);
+	paths_add(&paths, "main;d", 20);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	uint32_t labels[] = { paths_label(view, "main"), paths_label(view, "a"), paths_label(view, "b") };
+	struct what_if what_if[] = { { .labels = labels, .length = 2, .factor = 0.5 },
+				     { .labels = labels, .length = 3, .factor = 0 } };
+	struct what_if_result result;
+	assert_int_equal(analyze_what_if(view, what_if, 2, &result, NULL), 0);
+	assert_float_equal(result.predicted, 0.625, 1e-12);
+	assert_int_equal(result.affected[0], 20);
+	assert_int_equal(result.affected[1], 10);
+	free(result.affected);
+	/* Dearer alone makes the total larger; where something else saves, that counts. */
+	what_if[1].factor = 3;
+	assert_int_equal(analyze_what_if(view, what_if + 1, 1, &result, NULL), 0);
+	assert_float_equal(result.predicted, 1.5, 1e-12);
+	free(result.affected);
+	assert_int_equal(analyze_what_if(view, what_if, 2, &result, NULL), 0);
+	assert_float_equal(result.predicted, 0.75, 1e-12);
+	free(result.affected);
+	struct error error;
+	what_if[0].factor = -1;
+	assert_int_equal(analyze_what_if(view, what_if, 2, &result, &error), ERROR_USAGE);
+	what_if[0].factor = NAN;
+	assert_int_equal(analyze_what_if(view, what_if, 2, &result, &error), ERROR_USAGE);
+	view_free(view);
+	paths_end(&paths);
+}
+
+/* Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263 gives 0.2553
+ * to 0.3662; 15 of 148: 0.0624 to 0.1605; 0 of 20: 0 to 0.1611; 1 of 29: 0.0061
+ * to 0.1718. */
+static void errors_are_wilsons(void **state)
+{
+	(void)state;
+	assert_float_equal(analyze_error(81, 263, 263), (0.3662 - 0.2553) / 2, 1e-4);
+	assert_float_equal(analyze_error(15, 148, 148), (0.1605 - 0.0624) / 2, 1e-4);
+	assert_float_equal(analyze_error(0, 20, 20), 0.1611 / 2, 1e-4);
+	assert_float_equal(analyze_error(1, 29, 29), (0.1718 - 0.0061) / 2, 1e-4);
+	/* The paper's qsort: 1820 of 2676. */
+	assert_float_equal(analyze_error(1820, 2676, 2676), 0.0177, 5e-5);
+	/* Hits are not samples. */
+	assert_true(analyze_error(500, 1000, 10) > 3 * analyze_error(500, 1000, 1000));
+	assert_float_equal(analyze_error(5, 10, 0), 0, 0);
+	assert_float_equal(analyze_error(0, 0, 0), 0, 0);
+}
+
+static void samples_depend_on_the_kind(void **state)
+{
+	(void)state;
+	static const struct {
+		enum resource_kind kind;
+		uint64_t samples;
+	} kinds[] = { { RESOURCE_SAMPLED, 2 }, { RESOURCE_MERGED, 12 }, { RESOURCE_EXACT, 0 } };
+	for (size_t i = 0; i < 3; i++) {
+		struct paths paths;
+		paths_start(&paths, kinds[i].kind);
+		paths_add(&paths, "main", 5);
+		paths_add(&paths, "main", 7);
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		assert_int_equal(view->total, 12);
+		assert_int_equal(view->samples, kinds[i].samples);
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
+static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind kind, struct error *error)
+{
+	struct view *views[2];
+	struct path_list *lists[2];
+	struct paths sides[2];
+	for (int i = 0; i < 2; i++) {
+		paths_start(&sides[i], kind);
+		paths_add(&sides[i], "main;f", i ? b_f : a_f);
+		paths_add(&sides[i], i ? "main;new" : "main;old", 100);
+		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
+		lists[i] = analyze_down(views[i], paths_label(views[i], "main"), NULL);
+	}
+	struct diff_list *list = analyze_diff(views[0], lists[0], views[1], lists[1], error);
+	for (int i = 0; i < 2; i++) {
+		path_list_free(lists[i]);
+		view_free(views[i]);
+		paths_end(&sides[i]);
+	}
+	return list;
+}
+
+static const struct diff_entry *diff_of(const struct diff_list *list, const char *path)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->entries[i].path, path) == 0)
+			return &list->entries[i];
+	fail_msg("no difference of %s", path);
+	return NULL;
+}
+
+static void differences_are_tested(void **state)
+{
+	(void)state;
+	struct diff_list *list = compare(300, 100, RESOURCE_MERGED, NULL);
+	assert_non_null(list);
+	assert_int_equal(list->count, 4);
+	assert_string_equal(list->entries[0].path, "main new");
+	const struct diff_entry *f = diff_of(list, "main f");
+	assert_int_equal(f->hits_a, 300);
+	assert_int_equal(f->hits_b, 100);
+	assert_float_equal(f->fraction_a, 0.75, 1e-12);
+	assert_float_equal(f->fraction_b, 0.5, 1e-12);
+	/* Pooled p = 400/600; by hand -0.25 / sqrt(2/9 (1/400 + 1/200)). */
+	assert_float_equal(f->z, -6.123724, 1e-5);
+	assert_true(f->significant);
+	assert_int_equal(diff_of(list, "main old")->hits_b, 0);
+	assert_false(diff_of(list, "main")->significant);
+	diff_list_free(list);
+
+	list = compare(300, 310, RESOURCE_MERGED, NULL);
+	assert_false(diff_of(list, "main f")->significant);
+	diff_list_free(list);
+	list = compare(300, 301, RESOURCE_EXACT, NULL);
+	assert_true(diff_of(list, "main f")->significant);
+	assert_float_equal(diff_of(list, "main f")->z, 0, 0);
+	diff_list_free(list);
+}
+
+/* A chain of `depth` nodes that cycles through `period` functions, with a hit
+ * row at each, and with a leaf function called from every one. */
+static void make_chain(struct paths *paths, uint32_t depth, uint32_t period, bool leaves)
+{
+	paths_start(paths, RESOURCE_SAMPLED);
+	char name[16];
+	uint32_t locations[PATHS_NAMES];
+	for (uint32_t i = 0; i < period; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		paths_add(paths, name, 1);
+		locations[i] = paths->names[i].location;
+	}
+	paths_add(paths, "leaf", 1);
+	uint32_t leaf = paths->names[period].location;
+	paths->profile->hit_count = 0;
+	uint32_t node = PROFILE_ROOT;
+	for (uint32_t i = 0; i < depth; i++) {
+		int64_t next = profile_add_node(paths->profile, node, locations[i % period]);
+		assert_true(next > 0);
+		node = (uint32_t)next;
+		int64_t below = leaves ? profile_add_node(paths->profile, node, leaf) : node;
+		assert_true(below > 0);
+		assert_int_equal(profile_add_hit(paths->profile, 0, PROFILE_NONE, (uint32_t)below, 0, 1), 0);
+	}
+}
+
+/* No analysis may use the C stack or time in the square of the depth. */
+static void deep_recursion_is_fine(void **state)
+{
+	(void)state;
+	enum { DEPTH = 200000 };
+	struct paths paths;
+	make_chain(&paths, DEPTH, 3, false);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_int_equal(view->depth, DEPTH);
+	uint32_t f0 = paths_label(view, "f0"), f2 = paths_label(view, "f2");
+	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "200000 f0, 199999 f1, 199998 f2");
+	assert_string_equal(paths_text(view, analyze_down(view, f0, NULL)),
+			    "200000 f0, 199999 f0 f1, 199998 f0 f1 f2, 199997 f0 f1 f2 f0");
+	/* 66,666 samples have their innermost f2 as the last frame, and so on. */
+	assert_string_equal(paths_text(view, analyze_up(view, f2, NULL)),
+			    "199998 f0 f1 f2, 199998 f1 f2, 199998 f2, 199995 f2 f0 f1 f2");
+	uint32_t path[] = { f0, paths_label(view, "f1"), f2, f0 };
+	struct what_if what_if = { .labels = path, .length = 4, .factor = 0 };
+	struct what_if_result result;
+	assert_int_equal(analyze_what_if(view, &what_if, 1, &result, NULL), 0);
+	assert_int_equal(result.affected[0], 199997);
+	free(result.affected);
+	struct line_list *lines = analyze_lines(view, f0, NULL);
+	assert_non_null(lines);
+	assert_int_equal(lines->count, 1);
+	assert_int_equal(lines->entries[0].total, 200000);
+	line_list_free(lines);
+	view_free(view);
+	paths_end(&paths);
+
+	make_chain(&paths, DEPTH, 1, true);
+	view = paths_view(&paths, VIEW_FUNCTION);
+	assert_string_equal(paths_text(view, analyze_up(view, paths_label(view, "leaf"), NULL)),
+			    "200000 f0 leaf, 200000 leaf, 199999 f0 f0 leaf");
+	assert_string_equal(paths_text(view, analyze_down(view, paths_label(view, "f0"), NULL)),
+			    "200000 f0, 200000 f0 leaf, 199999 f0 f0");
+	view_free(view);
+	paths_end(&paths);
+}
+
+static void analyze_all(const struct paths *paths, enum view_by by)
+{
+	struct view_options options = { .by = by, .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct error error = { 0 };
+	struct view *view = view_new(paths->profile, &options, &error);
+	if (!view) {
+		assert_int_equal(error.code, ERROR_MEMORY);
+		return;
+	}
+	struct path_list *down = analyze_down(view, 0, &error), *up = analyze_up(view, 1, &error);
+	struct diff_list *diff = down && up ? analyze_diff(view, down, view, up, &error) : NULL;
+	path_list_free(analyze_functions(view, &error));
+	path_list_free(analyze_body(view, &error));
+	line_list_free(analyze_lines(view, 0, &error));
+	struct what_if what_if = { .labels = (uint32_t[]){ 0, 1 }, .length = 2 };
+	struct what_if_result result;
+	if (analyze_what_if(view, &what_if, 1, &result, &error) == 0)
+		free(result.affected);
+	uint32_t found[4];
+	view_find(view, "f", found, 4);
+	view_near(view, "g", found, 4);
+	assert_true(error.code == 0 || error.code == ERROR_MEMORY || error.code == ERROR_USAGE);
+	diff_list_free(diff);
+	path_list_free(up);
+	path_list_free(down);
+	view_free(view);
+}
+
+static void memory_may_fail_anywhere(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	uint32_t twin = paths_function(&paths, "f", paths_module(&paths, "/lib/b.so"), "b.c", 1, ROLE_NONE);
+	paths_define(&paths, "twin", 1, &twin, (uint32_t[]){ 7 }, 1);
+	paths_add(&paths, "f;g;f;g;twin;h", 1);
+	paths_add(&paths, "f;a", 1);
+	paths_add(&paths, "g;b;f;g;c;g", 1);
+	ALLOC_FAIL_EACH(analyze_all(&paths, VIEW_FUNCTION));
+	ALLOC_FAIL_EACH(analyze_all(&paths, VIEW_CALLSITE));
+	ALLOC_FAIL_EACH(analyze_all(&paths, VIEW_LINE));
+	ALLOC_FAIL_EACH(analyze_all(&paths, VIEW_MODULE));
+	paths_end(&paths);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_worked_examples),
+		cmocka_unit_test(entries_are_in_order),
+		cmocka_unit_test(the_tree_is_sound),
+		cmocka_unit_test(nothing_is_fine),
+		cmocka_unit_test(what_if_takes_the_largest_saving),
+		cmocka_unit_test(errors_are_wilsons),
+		cmocka_unit_test(samples_depend_on_the_kind),
+		cmocka_unit_test(differences_are_tested),
+		cmocka_unit_test(deep_recursion_is_fine),
+		cmocka_unit_test(memory_may_fail_anywhere),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
