@@ -132,6 +132,30 @@ static int make_rows(struct unwind_table *table, const struct fde_list *list)
 	return 0;
 }
 
+/* Pages of 256 bytes, or more if the rows lie far from each other. */
+static int make_pages(struct unwind_table *table)
+{
+	enum { USUAL_SHIFT = 8 };
+	uint32_t last = table->row_count - 1;
+	uint32_t shift = USUAL_SHIFT;
+	while (table->rows[last].pc >> shift > last)
+		shift++;
+	uint32_t count = (table->rows[last].pc >> shift) + 1;
+	table->pages = malloc((count + (size_t)1) * sizeof(*table->pages));
+	if (!table->pages)
+		return ERROR_MEMORY;
+	uint32_t row = 0;
+	for (uint32_t page = 0; page < count; page++) {
+		while (row < last && table->rows[row + 1].pc <= page << shift)
+			row++;
+		table->pages[page] = row;
+	}
+	table->pages[count] = last;
+	table->page_count = count;
+	table->page_shift = shift;
+	return 0;
+}
+
 /* --- the table --- */
 
 static int make_functions(struct unwind_table *table, const struct fde_list *list)
@@ -201,7 +225,9 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 	status = keep_sections(cfi, sections, list);
 	if (status == 0)
 		status = make_functions(table, list);
-	return status < 0 ? status : make_rows(table, list);
+	if (status == 0)
+		status = make_rows(table, list);
+	return status < 0 ? status : make_pages(table);
 }
 
 struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error)
@@ -236,6 +262,7 @@ void unwind_table_free(struct unwind_table *table)
 		return;
 	unwind_cfi_free(table->cfi);
 	free(table->rows);
+	free(table->pages);
 	free(table->functions);
 	free(table);
 }
@@ -247,7 +274,12 @@ const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint
 	uint64_t pc = address - table->base;
 	if (table->row_count == 0 || pc >= table->text_size || pc < table->rows[0].pc)
 		return NULL;
-	return &table->rows[unwind_search(table->rows, table->row_count, (uint32_t)pc)];
+	uint32_t page = (uint32_t)pc >> table->page_shift;
+	if (page >= table->page_count)
+		return &table->rows[table->row_count - 1];
+	const struct unwind_row *first = &table->rows[table->pages[page]];
+	uint32_t count = table->pages[page + 1] - table->pages[page] + 1;
+	return &first[unwind_search(first, count, (uint32_t)pc)];
 }
 
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)

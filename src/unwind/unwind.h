@@ -25,6 +25,11 @@ struct unwind_table {
 	uint32_t text_size; /* all rows' and functions' pc are below it, also of a table without rows */
 	struct unwind_row *rows;
 	uint32_t row_count;
+	/* pages[p]: the row in force at base + (p << page_shift); about one page per
+	 * five rows, so that a search looks at a few rows only. */
+	uint32_t *pages;
+	uint32_t page_count;
+	uint32_t page_shift;
 	/* Starts and ends of functions (of FDEs), sorted: names for stripped code. */
 	struct unwind_function {
 		uint32_t start; /* minus base */

@@ -1,6 +1,8 @@
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
 
+enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
+
 /*
  * A walk. Invariants:
  *
@@ -17,8 +19,6 @@
  *      |             +-> step_no_rule  signal return, call site, frame pointer
  *      +--- enter <--+
  */
-enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
-
 struct walk {
 	const struct unwind_source *source;
 	struct unwind_frame *frames;
