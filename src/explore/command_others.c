@@ -124,7 +124,8 @@ static int help_run(struct session *session, const char *arguments, FILE *out, s
 	if (!*arguments) {
 		explore_print_commands(out);
 		fputs("\nA command may be shortened: 'd main'. 'COMMAND | less' pipes a report through a program.\n"
-		      "'help COMMAND' says more.\n",
+		      "'help COMMAND' says more. Commands may also come from a file or a pipe: the exit\n"
+		      "status is then 1 if any of them failed.\n",
 		      out);
 		return 0;
 	}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/analyses.h"
+#include "base/buffer.h"
 #include "explore/command.h"
 #include "explore/selection.h"
 #include "explore/subtree.h"
@@ -16,41 +17,40 @@ static const char *resource_name(const struct session *session, uint32_t resourc
 	return profile_string(session->profile, session->profile->resources[resource].name);
 }
 
-/* The report for each chosen resource, an empty line between two. A function
- * without a hit of one resource is only an error if it has none of any. */
+/* The report for each chosen resource, an empty line between two. A name that
+ * one resource does not have (a call site without a hit of it) is only an
+ * error if none has it; otherwise it is noted at the end. */
 static int for_each_resource(struct session *session, report_function *report, const char *arguments, FILE *out,
 			     struct error *error)
 {
 	if (!session->resource_count)
 		return error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
 	size_t done = 0;
-	struct error missing = { 0 };
-	for (size_t i = 0; i < session->resource_count; i++) {
+	int status = 0;
+	struct buffer notes;
+	buffer_init(&notes);
+	for (size_t i = 0; i < session->resource_count && !status; i++) {
 		uint32_t resource = session->resources[i];
 		const struct view *view = session_view(session, resource, error);
-		if (!view)
-			return error->code;
-		render_separate(out, session->render.format, i, session->resource_count);
-		struct error one = { 0 };
-		int status = report(session, view, arguments, out, &one);
-		if (status && status != ERROR_NOT_FOUND) {
-			*error = one;
-			return status;
+		if (!view) {
+			status = error->code;
+			break;
 		}
-		if (status == 0) {
-			done++;
-			continue;
-		}
-		missing = one;
-		if (session->resource_count > 1) {
-			render_safe_text(out, resource_name(session, resource));
-			fprintf(out, ": %s\n", one.message);
+		if (done)
+			fputc('\n', out);
+		status = report(session, view, arguments, out, error);
+		done += status == 0;
+		if (status == ERROR_NOT_FOUND) {
+			buffer_printf(&notes, "%s: %s\n", resource_name(session, resource), error->message);
+			status = 0;
 		}
 	}
-	if (done)
-		return 0;
-	*error = missing;
-	return missing.code;
+	if (!status && !done)
+		status = error->code;
+	if (!status && !buffer_error(&notes))
+		fwrite(notes.bytes, 1, notes.size, out);
+	buffer_release(&notes);
+	return status;
 }
 
 static int no_arguments(const char *name, const char *arguments, struct error *error)
@@ -68,6 +68,8 @@ static int print_list(struct session *session, render_function *render, const ch
 	if (!list)
 		return error->code;
 	render(out, heading, view, list, &session->render);
+	if (!list->count && view->total)
+		fputs("no hits of it in this selection\n", out);
 	path_list_free(list);
 	return 0;
 }
@@ -178,6 +180,8 @@ static int tree_report(struct session *session, const struct view *view, const c
 	if (!below)
 		return ERROR_MEMORY;
 	render_tree(out, below, &session->render);
+	if (below->node_count == 1 && view->total)
+		fputs("no hits of it in this selection\n", out);
 	subtree_free(below);
 	return 0;
 }

@@ -75,6 +75,13 @@ static int run_line(struct session *session, char *line, bool *gone, struct erro
 	return status;
 }
 
+/* ^C may have cut a report short within a line, or within a coloured word. */
+static void end_cut_report(const struct explore_options *options)
+{
+	fputs(options->colour ? "\x1b[0m\n" : "\n", options->out);
+	fflush(options->out);
+}
+
 /* Reads and runs lines until the end. */
 static void loop(struct session *session, struct input *input)
 {
@@ -94,6 +101,8 @@ static void loop(struct session *session, struct input *input)
 		}
 		if (status == INPUT_LINE)
 			status = run_line(session, line, &gone, &error);
+		if (explore_interrupted())
+			end_cut_report(session->options);
 		if (status < 0)
 			complain(session, input, &error);
 	}

@@ -1,6 +1,7 @@
 #include "explore/output.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <sys/wait.h>
 
 #include "explore/quote.h"
@@ -58,6 +59,12 @@ int explore_output_close(struct output *output, bool *gone, struct error *error)
 	if (output->is_pipe)
 		return close_shell(output, error);
 	errno = 0;
+	if (explore_interrupted()) {
+		/* What is still in the buffer belongs to the report that was cut short. */
+		__fpurge(output->target);
+		clearerr(output->target);
+		return 0;
+	}
 	if (fflush(output->target) && !output->write_failure) {
 		if (errno == EPIPE || explore_interrupted())
 			output->stopped = true;

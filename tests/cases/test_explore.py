@@ -313,6 +313,23 @@ def test_interrupt_ends_the_line_and_not_the_loop(terminal):
 	assert "limit: 40" in terminal.ask("limit")
 
 
+def test_interrupt_cuts_a_report_short(directory, tmp_path):
+	lines = 30000
+	(tmp_path / "in.folded").write_text("".join(f"main;a_function_with_a_name_{i} 1\n" for i in range(lines)))
+	subprocess.run([CPPROF, "import", "--format", "folded", "-o", "x.data", "in.folded"], cwd=tmp_path, check=True)
+	terminal = Terminal(tmp_path, XDG_STATE_HOME=str(tmp_path))
+	terminal.until("cpprof> ")
+	terminal.ask("threshold 0")
+	terminal.ask("limit 0")
+	terminal.type("tree\n")
+	terminal.until("Sample Tree Profile") # the rest does not fit into the terminal's buffer
+	terminal.type("\x03")
+	assert terminal.until("cpprof> ").count("\n") < lines / 2
+	assert terminal.ask("limit").endswith("limit: 0 (all)\n")
+	terminal.type("quit\n")
+	assert terminal.end() == 0
+
+
 def test_history_is_kept_and_private(directory, tmp_path):
 	state = {"XDG_STATE_HOME": str(tmp_path / "new" / "state")}
 	first = Terminal(directory, **state)

@@ -279,6 +279,46 @@ static void test_loop(void **state)
 	free(err_text);
 }
 
+/* One report for each chosen resource, also where the function has no hit of it. */
+static void test_several_resources(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *profile = fixture->profile;
+	struct profile_resource faults = { .name = (uint32_t)profile_add_string(profile, "page-faults"),
+					   .title = (uint32_t)profile_add_string(profile, "Page Faults"),
+					   .unit = (uint32_t)profile_add_string(profile, "fault"),
+					   .interval = 10 };
+	assert_int_equal(profile_add_resource(profile, &faults), 1);
+	assert_int_equal(profile_add_hit(profile, 0, PROFILE_NONE, 1, 1, 6), 0);
+	static const char commands[] = "fun | true\nresource page\nfun\nresource all\ndown cmp\ndown nothing\n"
+				       "export folded -\n";
+	char *out_text = NULL, *err_text = NULL;
+	size_t out_bytes = 0, err_bytes = 0;
+	struct error error = { 0 };
+	struct explore_options options = { .file = "test.data",
+					   .in = fmemopen((void *)commands, sizeof(commands) - 1, "r"),
+					   .out = open_memstream(&out_text, &out_bytes),
+					   .err = open_memstream(&err_text, &err_bytes) };
+	assert_int_equal(explore_run(profile, &options, &error), 2);
+	fclose(options.in);
+	fclose(options.out);
+	fclose(options.err);
+	assert_non_null(strstr(out_text, "samples 32 samples, page-faults 1 sample; type help\n"));
+	assert_non_null(strstr(out_text, "  samples (Samples), 32 samples"));
+	assert_non_null(strstr(out_text, "* page-faults (Page Faults), 1 sample, one every 10 faults\n"));
+	char *first = strstr(out_text, "Function Profile for resource: Page Faults");
+	assert_non_null(first);
+	assert_non_null(strstr(first, " main [6]\n"));
+	char *down = strstr(first, "Downward Call Path Profile for resource: Samples");
+	assert_non_null(down);
+	assert_non_null(strstr(down, "(cmp) [5]\n\nDownward Call Path Profile for resource: Page Faults"));
+	assert_string_equal(strrchr(out_text, '-') + 1, "\nno hits of it in this selection\n");
+	assert_non_null(strstr(err_text, "line 6: no function 'nothing'"));
+	assert_non_null(strstr(err_text, "line 7: export writes one resource"));
+	free(out_text);
+	free(err_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_views, set_up, tear_down),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test_setup_teardown(test_loop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_several_resources, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
