@@ -241,8 +241,8 @@ static struct elf_bytes compressed_section(struct elf_file *file, size_t section
 	if (!bytes || header->sh_size < sizeof(compression))
 		return none;
 	memcpy(&compression, bytes, sizeof(compression));
-	if (compression.ch_size > MOST_DEBUG_FRAME_BYTES ||
-	    compression.ch_size / ZLIB_BEST_RATIO > header->sh_size || elf_version(EV_CURRENT) == EV_NONE)
+	if (compression.ch_size > MOST_DEBUG_FRAME_BYTES || compression.ch_size / ZLIB_BEST_RATIO > header->sh_size ||
+	    elf_version(EV_CURRENT) == EV_NONE)
 		return none;
 	/* libelf does not write to memory that it only reads: its prototype is older than const. */
 	Elf *elf = file->memory ? elf_memory((char *)(uintptr_t)file->memory, file->size)

@@ -8,27 +8,27 @@
 
 #include <stdbool.h>
 
-#define UNWIND_CAUSE_LIST(X)                                                                           \
-	X(UNWIND_ROOT, true, "reached the root")                                                       \
-	X(UNWIND_ROOT_COMPLETED, true, "reached the root, completed from the target's memory")         \
-	X(UNWIND_ROOT_REMEMBERED, true, "reached the root, completed from an earlier sample")          \
-	X(UNWIND_ROOT_FRAME_POINTER, true, "reached the root, partly by frame pointers")               \
-	X(UNWIND_NO_USER_STACK, true, "no user stack: the kernel at exec or exit")                     \
-	X(UNWIND_NO_MODULE, false, "no module at the address")                                         \
-	X(UNWIND_NO_TABLE, false, "the module has no unwind information or is unreadable")             \
-	X(UNWIND_NO_RULE_AT_PC, false, "no unwind rule at the address")                                \
-	X(UNWIND_BAD_RULE, false, "the unwind rule cannot be evaluated")                               \
-	X(UNWIND_STACK_SHORT, false, "the copied stack is too short")                                  \
-	X(UNWIND_UNREADABLE, false, "unreadable memory")                                               \
-	X(UNWIND_NO_PROGRESS, false, "the stack pointer does not grow")                                \
-	X(UNWIND_DEPTH, false, "depth limit")                                                          \
+#define UNWIND_CAUSE_LIST(X)                                                                   \
+	X(UNWIND_ROOT, true, "reached the root")                                               \
+	X(UNWIND_ROOT_COMPLETED, true, "reached the root, completed from the target's memory") \
+	X(UNWIND_ROOT_REMEMBERED, true, "reached the root, completed from an earlier sample")  \
+	X(UNWIND_ROOT_FRAME_POINTER, true, "reached the root, partly by frame pointers")       \
+	X(UNWIND_NO_USER_STACK, true, "no user stack: the kernel at exec or exit")             \
+	X(UNWIND_NO_MODULE, false, "no module at the address")                                 \
+	X(UNWIND_NO_TABLE, false, "the module has no unwind information or is unreadable")     \
+	X(UNWIND_NO_RULE_AT_PC, false, "no unwind rule at the address")                        \
+	X(UNWIND_BAD_RULE, false, "the unwind rule cannot be evaluated")                       \
+	X(UNWIND_STACK_SHORT, false, "the copied stack is too short")                          \
+	X(UNWIND_UNREADABLE, false, "unreadable memory")                                       \
+	X(UNWIND_NO_PROGRESS, false, "the stack pointer does not grow")                        \
+	X(UNWIND_DEPTH, false, "depth limit")                                                  \
 	X(UNWIND_OTHER_ABI, false, "32-bit code")
 
 enum unwind_cause {
 #define X(name, whole, text) name,
 	UNWIND_CAUSE_LIST(X)
 #undef X
-	UNWIND_CAUSE_COUNT
+		UNWIND_CAUSE_COUNT
 };
 
 const char *unwind_cause_text(enum unwind_cause cause);

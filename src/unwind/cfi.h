@@ -48,8 +48,8 @@ struct cfi_state {
 struct cfi_section {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t address; /* ELF virtual address of bytes[0] */
-	bool is_eh_frame; /* else .debug_frame */
+	uint64_t address;  /* ELF virtual address of bytes[0] */
+	bool is_eh_frame;  /* else .debug_frame */
 	bool ends_at_zero; /* its size is not known: an entry of length 0 ends it */
 };
 
@@ -71,7 +71,7 @@ struct cfi_cie {
 struct cfi_fde {
 	uint64_t start; /* ELF virtual addresses */
 	uint64_t end;
-	uint32_t cie; /* index */
+	uint32_t cie;          /* index */
 	uint32_t instructions; /* in the section, and their size */
 	uint32_t instructions_size;
 };
@@ -163,7 +163,7 @@ struct unwind_cfi {
 		uint32_t instructions;
 		uint32_t instructions_size : 31;
 		uint32_t part : 1;
-	} *places; /* owned */
+	} * places; /* owned */
 };
 
 void unwind_cfi_free(struct unwind_cfi *cfi); /* NULL is fine */

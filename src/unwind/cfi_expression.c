@@ -115,24 +115,58 @@ static bool run_binary(struct expression *expression, uint8_t operation)
 		return true;
 	}
 	switch (operation) {
-	case DW_OP_and: push(expression, left & right); break;
+	case DW_OP_and:
+		push(expression, left & right);
+		break;
 	/* -1: INT64_MIN / -1 overflows in C. */
-	case DW_OP_div: push(expression, right == UINT64_MAX ? -left : (uint64_t)((int64_t)left / (int64_t)right)); break;
-	case DW_OP_minus: push(expression, left - right); break;
-	case DW_OP_mod: push(expression, left % right); break;
-	case DW_OP_mul: push(expression, left * right); break;
-	case DW_OP_or: push(expression, left | right); break;
-	case DW_OP_plus: push(expression, left + right); break;
-	case DW_OP_shl: push(expression, right < 64 ? left << right : 0); break;
-	case DW_OP_shr: push(expression, shifted_right(left, right, false)); break;
-	case DW_OP_shra: push(expression, shifted_right(left, right, true)); break;
-	case DW_OP_xor: push(expression, left ^ right); break;
-	case DW_OP_eq: push(expression, left == right); break;
-	case DW_OP_ge: push(expression, (int64_t)left >= (int64_t)right); break;
-	case DW_OP_gt: push(expression, (int64_t)left > (int64_t)right); break;
-	case DW_OP_le: push(expression, (int64_t)left <= (int64_t)right); break;
-	case DW_OP_lt: push(expression, (int64_t)left < (int64_t)right); break;
-	default: push(expression, left != right); break;
+	case DW_OP_div:
+		push(expression, right == UINT64_MAX ? -left : (uint64_t)((int64_t)left / (int64_t)right));
+		break;
+	case DW_OP_minus:
+		push(expression, left - right);
+		break;
+	case DW_OP_mod:
+		push(expression, left % right);
+		break;
+	case DW_OP_mul:
+		push(expression, left * right);
+		break;
+	case DW_OP_or:
+		push(expression, left | right);
+		break;
+	case DW_OP_plus:
+		push(expression, left + right);
+		break;
+	case DW_OP_shl:
+		push(expression, right < 64 ? left << right : 0);
+		break;
+	case DW_OP_shr:
+		push(expression, shifted_right(left, right, false));
+		break;
+	case DW_OP_shra:
+		push(expression, shifted_right(left, right, true));
+		break;
+	case DW_OP_xor:
+		push(expression, left ^ right);
+		break;
+	case DW_OP_eq:
+		push(expression, left == right);
+		break;
+	case DW_OP_ge:
+		push(expression, (int64_t)left >= (int64_t)right);
+		break;
+	case DW_OP_gt:
+		push(expression, (int64_t)left > (int64_t)right);
+		break;
+	case DW_OP_le:
+		push(expression, (int64_t)left <= (int64_t)right);
+		break;
+	case DW_OP_lt:
+		push(expression, (int64_t)left < (int64_t)right);
+		break;
+	default:
+		push(expression, left != right);
+		break;
 	}
 	return true;
 }
@@ -150,23 +184,44 @@ static bool run_push(struct expression *expression, uint8_t operation)
 		return true;
 	}
 	switch (operation) {
-	case DW_OP_addr: push(expression, cursor_u64(cursor) + expression->bias); return true;
-	case DW_OP_const1u: push(expression, cursor_u8(cursor)); return true;
-	case DW_OP_const1s: push(expression, (uint64_t)(int64_t)(int8_t)cursor_u8(cursor)); return true;
-	case DW_OP_const2u: push(expression, cursor_u16(cursor)); return true;
-	case DW_OP_const2s: push(expression, (uint64_t)(int64_t)(int16_t)cursor_u16(cursor)); return true;
-	case DW_OP_const4u: push(expression, cursor_u32(cursor)); return true;
-	case DW_OP_const4s: push(expression, (uint64_t)(int64_t)(int32_t)cursor_u32(cursor)); return true;
+	case DW_OP_addr:
+		push(expression, cursor_u64(cursor) + expression->bias);
+		return true;
+	case DW_OP_const1u:
+		push(expression, cursor_u8(cursor));
+		return true;
+	case DW_OP_const1s:
+		push(expression, (uint64_t)(int64_t)(int8_t)cursor_u8(cursor));
+		return true;
+	case DW_OP_const2u:
+		push(expression, cursor_u16(cursor));
+		return true;
+	case DW_OP_const2s:
+		push(expression, (uint64_t)(int64_t)(int16_t)cursor_u16(cursor));
+		return true;
+	case DW_OP_const4u:
+		push(expression, cursor_u32(cursor));
+		return true;
+	case DW_OP_const4s:
+		push(expression, (uint64_t)(int64_t)(int32_t)cursor_u32(cursor));
+		return true;
 	case DW_OP_const8u:
-	case DW_OP_const8s: push(expression, cursor_u64(cursor)); return true;
-	case DW_OP_constu: push(expression, cursor_varint(cursor)); return true;
-	case DW_OP_consts: push(expression, (uint64_t)cursor_sleb128(cursor)); return true;
+	case DW_OP_const8s:
+		push(expression, cursor_u64(cursor));
+		return true;
+	case DW_OP_constu:
+		push(expression, cursor_varint(cursor));
+		return true;
+	case DW_OP_consts:
+		push(expression, (uint64_t)cursor_sleb128(cursor));
+		return true;
 	case DW_OP_bregx: {
 		uint64_t number = cursor_varint(cursor);
 		push_register(expression, number, cursor_sleb128(cursor));
 		return true;
 	}
-	default: return false;
+	default:
+		return false;
 	}
 }
 
@@ -196,21 +251,42 @@ static void run_other(struct expression *expression, uint8_t operation)
 	uint64_t value;
 	int16_t distance;
 	switch (operation) {
-	case DW_OP_nop: break;
-	case DW_OP_dup: push(expression, peek(expression, 0)); break;
-	case DW_OP_drop: pop(expression); break;
-	case DW_OP_over: push(expression, peek(expression, 1)); break;
-	case DW_OP_pick: push(expression, peek(expression, cursor_u8(cursor))); break;
-	case DW_OP_swap: swap_top(expression); break;
-	case DW_OP_rot: rotate_top(expression); break;
-	case DW_OP_deref: dereference(expression, sizeof(uint64_t)); break;
-	case DW_OP_deref_size: dereference(expression, cursor_u8(cursor)); break;
+	case DW_OP_nop:
+		break;
+	case DW_OP_dup:
+		push(expression, peek(expression, 0));
+		break;
+	case DW_OP_drop:
+		pop(expression);
+		break;
+	case DW_OP_over:
+		push(expression, peek(expression, 1));
+		break;
+	case DW_OP_pick:
+		push(expression, peek(expression, cursor_u8(cursor)));
+		break;
+	case DW_OP_swap:
+		swap_top(expression);
+		break;
+	case DW_OP_rot:
+		rotate_top(expression);
+		break;
+	case DW_OP_deref:
+		dereference(expression, sizeof(uint64_t));
+		break;
+	case DW_OP_deref_size:
+		dereference(expression, cursor_u8(cursor));
+		break;
 	case DW_OP_abs:
 		value = pop(expression);
 		push(expression, (int64_t)value < 0 ? -value : value);
 		break;
-	case DW_OP_neg: push(expression, -pop(expression)); break;
-	case DW_OP_not: push(expression, ~pop(expression)); break;
+	case DW_OP_neg:
+		push(expression, -pop(expression));
+		break;
+	case DW_OP_not:
+		push(expression, ~pop(expression));
+		break;
 	case DW_OP_plus_uconst:
 		value = pop(expression);
 		push(expression, value + cursor_varint(cursor));
@@ -224,7 +300,9 @@ static void run_other(struct expression *expression, uint8_t operation)
 		if (pop(expression) != 0)
 			jump(expression, distance);
 		break;
-	default: fail(expression, CFI_BAD); break;
+	default:
+		fail(expression, CFI_BAD);
+		break;
 	}
 }
 

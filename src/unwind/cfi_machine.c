@@ -42,7 +42,9 @@ static struct cfi_rule read_expression(struct cfi_machine *machine, enum cfi_rul
 	const uint8_t *bytes = cursor_bytes(&machine->instructions, size);
 	if (!bytes)
 		return (struct cfi_rule){ .kind = CFI_UNDEFINED };
-	return (struct cfi_rule){ .value = bytes - machine->section->bytes, .size = (uint32_t)size, .kind = (uint8_t)kind };
+	return (struct cfi_rule){ .value = bytes - machine->section->bytes,
+				  .size = (uint32_t)size,
+				  .kind = (uint8_t)kind };
 }
 
 static bool remember(struct cfi_machine *machine)

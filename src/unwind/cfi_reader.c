@@ -169,8 +169,7 @@ static bool parse_cie(struct cursor *cursor, const struct cfi_section *section, 
 	} else if (augmentation[0]) {
 		return false;
 	}
-	if (cursor->failed || return_register >= UNWIND_REGISTERS ||
-	    (cie->address_size != 8 && cie->address_size != 4))
+	if (cursor->failed || return_register >= UNWIND_REGISTERS || (cie->address_size != 8 && cie->address_size != 4))
 		return false;
 	cie->return_register = (uint8_t)return_register;
 	cie->instructions = (uint32_t)(cursor->next - section->bytes);
@@ -181,9 +180,9 @@ static bool parse_cie(struct cursor *cursor, const struct cfi_section *section, 
 /* --- entries --- */
 
 struct entry {
-	size_t offset;   /* of the length */
+	size_t offset; /* of the length */
 	bool is_cie;
-	size_t cie_offset; /* of an FDE; SIZE_MAX: outside of the section */
+	size_t cie_offset;  /* of an FDE; SIZE_MAX: outside of the section */
 	struct cursor rest; /* what follows the id */
 };
 

@@ -45,8 +45,8 @@ static enum cfi_status get_register(const struct evaluation *evaluation, uint64_
 static enum cfi_status run_expression(const struct evaluation *evaluation, const struct cfi_rule *rule,
 				      const uint64_t *initial, uint64_t *value)
 {
-	return cfi_expression(evaluation->section->bytes + rule->value, rule->size, evaluation->bias, evaluation->source,
-			      evaluation->frame, initial, value);
+	return cfi_expression(evaluation->section->bytes + rule->value, rule->size, evaluation->bias,
+			      evaluation->source, evaluation->frame, initial, value);
 }
 
 static enum cfi_status evaluate_cfa(struct evaluation *evaluation, const struct cfi_rule *cfa)
@@ -134,8 +134,7 @@ static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_
 		else if (status != CFI_UNKNOWN)
 			return status;
 	}
-	status = evaluate_register(evaluation, cie->return_register, rip,
-				   &caller.registers.value[UNWIND_RIP_REGISTER]);
+	status = evaluate_register(evaluation, cie->return_register, rip, &caller.registers.value[UNWIND_RIP_REGISTER]);
 	if (status != CFI_OK)
 		return status;
 	caller.known |= 1u << UNWIND_RIP_REGISTER;

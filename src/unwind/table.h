@@ -27,14 +27,14 @@
 #endif
 
 enum unwind_kind {
-	UNWIND_NO_RULE = 0, /* a gap: no unwind information for these addresses */
-	UNWIND_RSP = 1,     /* CFA = rsp + 8 * cfa */
-	UNWIND_RBP = 2,     /* CFA = rbp + 8 * cfa */
+	UNWIND_NO_RULE = 0,   /* a gap: no unwind information for these addresses */
+	UNWIND_RSP = 1,       /* CFA = rsp + 8 * cfa */
+	UNWIND_RBP = 2,       /* CFA = rbp + 8 * cfa */
 	UNWIND_RBP_DEREF = 3, /* CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP) */
-	UNWIND_PLT = 4,     /* CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged */
-	UNWIND_SIGNAL = 5,  /* a signal frame: all registers are in the ucontext at rsp + 8 * cfa */
-	UNWIND_END = 6,     /* the return address is undefined: the outermost frame */
-	UNWIND_SLOW = 7,    /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
+	UNWIND_PLT = 4,       /* CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged */
+	UNWIND_SIGNAL = 5,    /* a signal frame: all registers are in the ucontext at rsp + 8 * cfa */
+	UNWIND_END = 6,       /* the return address is undefined: the outermost frame */
+	UNWIND_SLOW = 7,      /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
 };
 
 struct unwind_row {

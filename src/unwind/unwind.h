@@ -21,7 +21,7 @@
 /* --- tables --- */
 
 struct unwind_table {
-	uint64_t base; /* ELF virtual address that rows' pc count from: the text's lowest */
+	uint64_t base;      /* ELF virtual address that rows' pc count from: the text's lowest */
 	uint32_t text_size; /* all rows' and functions' pc are below it, also of a table without rows */
 	struct unwind_row *rows;
 	uint32_t row_count;
@@ -34,7 +34,7 @@ struct unwind_table {
 	struct unwind_function {
 		uint32_t start; /* minus base */
 		uint32_t size;
-	} *functions;
+	} * functions;
 	uint32_t function_count;
 	struct unwind_cfi *cfi; /* what UNWIND_SLOW needs: copies of the CIEs and FDEs; may be NULL */
 	uint64_t skipped;       /* FDEs that could not be understood */
@@ -95,10 +95,10 @@ struct unwind_source {
 
 struct unwind_result {
 	enum unwind_cause cause;
-	size_t count;              /* frames written, at least 1 */
-	uint64_t unreadable;       /* the address, if cause is UNWIND_UNREADABLE */
-	bool joined;               /* `joins` said stop; `cause` is then meaningless */
-	bool used_frame_pointer;   /* at least one step had no rule and trusted rbp */
+	size_t count;            /* frames written, at least 1 */
+	uint64_t unreadable;     /* the address, if cause is UNWIND_UNREADABLE */
+	bool joined;             /* `joins` said stop; `cause` is then meaningless */
+	bool used_frame_pointer; /* at least one step had no rule and trusted rbp */
 };
 
 /* Walks from `registers` outwards and writes innermost-first frames, until the

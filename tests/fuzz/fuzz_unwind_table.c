@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!file)
 		return 0;
 	size_t id_size = elf_file_build_id(file, &id);
-	require(id_size == 0 || (id >= data && id + id_size <= data + size) || elf_file_section(file, ".note.gnu.build-id").bytes);
+	require(id_size == 0 || (id >= data && id + id_size <= data + size) ||
+		elf_file_section(file, ".note.gnu.build-id").bytes);
 	struct unwind_table *table = unwind_table_new(file, NULL);
 	elf_file_free(file);
 	if (!table)

@@ -86,10 +86,15 @@ static void offsets_are_of_pages(void **state)
 	/* As lld lays files out: the text begins in the middle of a page whose
 	 * start belongs to a segment that is not executable. */
 	Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(bytes.bytes + sizeof(Elf64_Ehdr));
-	segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x10000, .p_filesz = 0x1640,
-				    .p_memsz = 0x1640 };
-	segments[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x1640, .p_vaddr = 0x12640,
-				    .p_filesz = 0x100, .p_memsz = 0x100 };
+	segments[0] = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x10000, .p_filesz = 0x1640, .p_memsz = 0x1640
+	};
+	segments[1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+				    .p_flags = PF_R | PF_X,
+				    .p_offset = 0x1640,
+				    .p_vaddr = 0x12640,
+				    .p_filesz = 0x100,
+				    .p_memsz = 0x100 };
 	struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
 	uint64_t address;
 	assert_true(elf_file_address_of_offset(file, 0x1000, &address));
@@ -159,13 +164,27 @@ static void lives_without_sections(void **state)
 		Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes.bytes;
 		Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(bytes.bytes + header->e_shoff);
 		switch (damage) {
-		case 0: header->e_shoff = 0; break;
-		case 1: header->e_shoff = bytes.size - 10; break;
-		case 2: header->e_shentsize = 40; break;
-		case 3: header->e_shstrndx = 4; break;
-		case 4: sections[3].sh_offset = UINT64_MAX; break;
-		case 5: sections[1].sh_size = UINT64_MAX; break;
-		default: sections[1].sh_name = UINT32_MAX; break;
+		case 0:
+			header->e_shoff = 0;
+			break;
+		case 1:
+			header->e_shoff = bytes.size - 10;
+			break;
+		case 2:
+			header->e_shentsize = 40;
+			break;
+		case 3:
+			header->e_shstrndx = 4;
+			break;
+		case 4:
+			sections[3].sh_offset = UINT64_MAX;
+			break;
+		case 5:
+			sections[1].sh_size = UINT64_MAX;
+			break;
+		default:
+			sections[1].sh_name = UINT32_MAX;
+			break;
 		}
 		struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
 		assert_non_null(file);
@@ -244,9 +263,12 @@ int main(int argc, char **argv)
 	plain_path = argv[1];
 	compressed_path = argv[2];
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_parts),		  cmocka_unit_test(offsets_are_of_pages),
-		cmocka_unit_test(refuses_what_is_foreign), cmocka_unit_test(lives_without_sections),
-		cmocka_unit_test(decompresses),		  cmocka_unit_test(outlives_truncation),
+		cmocka_unit_test(finds_parts),
+		cmocka_unit_test(offsets_are_of_pages),
+		cmocka_unit_test(refuses_what_is_foreign),
+		cmocka_unit_test(lives_without_sections),
+		cmocka_unit_test(decompresses),
+		cmocka_unit_test(outlives_truncation),
 		cmocka_unit_test(reads_real_files),
 	};
 	return cmocka_run_group_tests_name("elf", tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc_fail.h"
 #include "tiny_elf.h"
 #include "unwind/cfi.h"
 
@@ -63,61 +64,65 @@ struct golden {
 	const char *rows;
 };
 
-#define G(name, augmentation, rows, ...) \
-	{ name, augmentation, { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), rows }
+#define G(name, augmentation, rows, ...)                                                            \
+	{                                                                                           \
+		name, augmentation, { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), rows \
+	}
 
 static const struct golden goldens[] = {
-	G("push rbp; mov rbp,rsp; leave", "z", "1000 rsp+8; 1001 rsp+16 rbp-16; 1004 rbp+16 rbp-16; 103f rsp+8; 1040 none",
-	  0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x3b, 0xc6, 0x0c, 7, 8),
-	G("advances of 2 and 4 bytes", "z", "1000 rsp+8; 1010 rsp+16; 1030 rsp+24; 1040 none",
-	  0x03, 0x10, 0, 0x0e, 16, 0x04, 0x20, 0, 0, 0, 0x0e, 24),
+	G("push rbp; mov rbp,rsp; leave", "z",
+	  "1000 rsp+8; 1001 rsp+16 rbp-16; 1004 rbp+16 rbp-16; 103f rsp+8; 1040 none", 0x41, 0x0e, 16, 0x86, 2, 0x43,
+	  0x0d, 6, 0x02, 0x3b, 0xc6, 0x0c, 7, 8),
+	G("advances of 2 and 4 bytes", "z", "1000 rsp+8; 1010 rsp+16; 1030 rsp+24; 1040 none", 0x03, 0x10, 0, 0x0e, 16,
+	  0x04, 0x20, 0, 0, 0, 0x0e, 24),
 	G("pop rbp, left unsaid", "z", "1000 rsp+8; 1001 rsp+16 rbp-16; 1002 rsp+8; 1003 rsp+16 rbp-16; 1040 none",
 	  0x41, 0x0e, 16, 0x86, 2, 0x41, 0x0a, 0x0e, 8, 0x41, 0x0b),
-	G("rbp in the red zone", "z", "1000 rsp+8; 1001 rsp+8 rbp-16; 1002 rsp+32 rbp-16; 1003 rsp+8; 1040 none",
-	  0x41, 0x86, 2, 0x41, 0x0e, 32, 0x41, 0x0e, 8),
+	G("rbp in the red zone", "z", "1000 rsp+8; 1001 rsp+8 rbp-16; 1002 rsp+32 rbp-16; 1003 rsp+8; 1040 none", 0x41,
+	  0x86, 2, 0x41, 0x0e, 32, 0x41, 0x0e, 8),
 	G("equal neighbours are one row", "z", "1000 rsp+8; 1040 none", 0x42, 0x83, 2, 0x42, 0x8c, 3),
-	G("nested remember and restore", "z", "1000 rsp+8; 1001 rsp+16; 1002 rsp+24; 1003 rsp+16; 1004 rsp+8; 1040 none",
-	  0x0a, 0x41, 0x0e, 16, 0x0a, 0x41, 0x0e, 24, 0x41, 0x0b, 0x41, 0x0b),
-	G("restore brings the CFA back", "z", "1000 rsp+8; 1001 rbp+16 rbp-16; 1002 rsp+8; 1040 none",
-	  0x0a, 0x41, 0x0c, 6, 16, 0x86, 2, 0x41, 0x0b),
+	G("nested remember and restore", "z",
+	  "1000 rsp+8; 1001 rsp+16; 1002 rsp+24; 1003 rsp+16; 1004 rsp+8; 1040 none", 0x0a, 0x41, 0x0e, 16, 0x0a, 0x41,
+	  0x0e, 24, 0x41, 0x0b, 0x41, 0x0b),
+	G("restore brings the CFA back", "z", "1000 rsp+8; 1001 rbp+16 rbp-16; 1002 rsp+8; 1040 none", 0x0a, 0x41, 0x0c,
+	  6, 16, 0x86, 2, 0x41, 0x0b),
 	G("restore without remember", "z", "1000 rsp+8; 1001 none", 0x41, 0x0b),
 	G("what follows damage is unknown", "z", "1000 rsp+8; 1001 rsp+16; 1002 none", 0x41, 0x0e, 16, 0x41, 0x3e),
 	G("pushed arguments do not count", "z", "1000 rsp+8; 1040 none", 0x41, 0x2e, 16, 0x41, 0x2e, 0),
-	G("signed and factored", "z", "1000 rsp+8; 1001 rbp+32; 1002 rbp+24 rbp-24; 1040 none",
-	  0x41, 0x12, 6, 0x7c, 0x41, 0x13, 0x7d, 0x11, 6, 3),
-	G("extended and negative offsets", "z", "1000 rsp+8 rbp-24; 1001 rsp+8; 1002 rsp+8 rbp-16; 1040 none",
-	  0x05, 6, 3, 0x41, 0x06, 6, 0x41, 0x2f, 6, 0x7e, 0x05, 6, 2),
-	G("same value; undefined vector registers", "z", "1000 rsp+8 rbp-16; 1001 rsp+8; 1040 none",
-	  0x86, 2, 0x41, 0x08, 6, 0x07, 40),
+	G("signed and factored", "z", "1000 rsp+8; 1001 rbp+32; 1002 rbp+24 rbp-24; 1040 none", 0x41, 0x12, 6, 0x7c,
+	  0x41, 0x13, 0x7d, 0x11, 6, 3),
+	G("extended and negative offsets", "z", "1000 rsp+8 rbp-24; 1001 rsp+8; 1002 rsp+8 rbp-16; 1040 none", 0x05, 6,
+	  3, 0x41, 0x06, 6, 0x41, 0x2f, 6, 0x7e, 0x05, 6, 2),
+	G("same value; undefined vector registers", "z", "1000 rsp+8 rbp-16; 1001 rsp+8; 1040 none", 0x86, 2, 0x41,
+	  0x08, 6, 0x07, 40),
 	G("the outermost frame", "z", "1000 end; 1040 none", 0x07, 16),
 	G("rbp is a value", "z", "1000 slow; 1040 none", 0x14, 6, 2),
 	G("rbp is in another register", "z", "1000 slow; 1040 none", 0x09, 6, 12),
 	G("rbp is at the CFA", "z", "1000 slow; 1040 none", 0x86, 0),
 	G("rbp is too far away", "z", "1000 rsp+8 rbp-1024; 1001 slow; 1040 none", 0x86, 0x80, 1, 0x41, 0x86, 0x81, 1),
 	G("the CFA is no multiple of 8", "z", "1000 slow; 1040 none", 0x0e, 20),
-	G("the CFA is too far away", "z", "1000 rsp+262136; 1001 slow; 1040 none",
-	  0x0e, 0xf8, 0xff, 0x0f, 0x41, 0x0e, 0x80, 0x80, 0x10),
+	G("the CFA is too far away", "z", "1000 rsp+262136; 1001 slow; 1040 none", 0x0e, 0xf8, 0xff, 0x0f, 0x41, 0x0e,
+	  0x80, 0x80, 0x10),
 	G("the CFA in r10", "z", "1000 slow; 1040 none", 0x0c, 10, 0),
 	G("the return address in rax", "z", "1000 slow; 1040 none", 0x09, 16, 0),
 	G("the return address elsewhere", "z", "1000 slow; 1040 none", 0x90, 2),
 	G("rsp is not the CFA", "z", "1000 slow; 1040 none", 0x16, 7, 2, 0x77, 0),
-	G("realigned stack", "z", "1000 slow; 1001 deref-8; 1040 none",
-	  0x0c, 10, 0, 0x41, 0x10, 6, 2, 0x76, 0, 0x0f, 3, 0x76, 0x78, 0x06),
+	G("realigned stack", "z", "1000 slow; 1001 deref-8; 1040 none", 0x0c, 10, 0, 0x41, 0x10, 6, 2, 0x76, 0, 0x0f, 3,
+	  0x76, 0x78, 0x06),
 	G("realigned, but rbp elsewhere", "z", "1000 slow; 1040 none", 0x10, 6, 2, 0x76, 8, 0x0f, 3, 0x76, 0x78, 0x06),
-	G("PLT of 11", "z", "1000 plt+8>=11; 1040 none",
-	  0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
-	G("PLT of 10", "z", "1000 plt+8>=10; 1040 none",
-	  0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x22),
-	G("PLT with another shift", "z", "1000 slow; 1040 none",
-	  0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x34, 0x24, 0x22),
-	G("PLT that saves rbp", "z", "1000 slow; 1040 none",
-	  0x86, 2, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
-	G("signal frame", "zS", "1000 signal; 1040 none",
-	  0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8, 1),
-	G("signal frame below its ucontext", "zS", "1000 signal+8; 1040 none",
-	  0x0f, 4, 0x77, 0xa8, 1, 0x06, 0x10, 6, 3, 0x77, 0x80, 1, 0x10, 16, 3, 0x77, 0xb0, 1),
-	G("signal frame of another layout", "zS", "1000 slow; 1040 none",
-	  0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf0, 0, 0x10, 16, 3, 0x77, 0xa8, 1),
+	G("PLT of 11", "z", "1000 plt+8>=11; 1040 none", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24,
+	  0x22),
+	G("PLT of 10", "z", "1000 plt+8>=10; 1040 none", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24,
+	  0x22),
+	G("PLT with another shift", "z", "1000 slow; 1040 none", 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a,
+	  0x34, 0x24, 0x22),
+	G("PLT that saves rbp", "z", "1000 slow; 1040 none", 0x86, 2, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b,
+	  0x2a, 0x33, 0x24, 0x22),
+	G("signal frame", "zS", "1000 signal; 1040 none", 0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10,
+	  16, 3, 0x77, 0xa8, 1),
+	G("signal frame below its ucontext", "zS", "1000 signal+8; 1040 none", 0x0f, 4, 0x77, 0xa8, 1, 0x06, 0x10, 6, 3,
+	  0x77, 0x80, 1, 0x10, 16, 3, 0x77, 0xb0, 1),
+	G("signal frame of another layout", "zS", "1000 slow; 1040 none", 0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3,
+	  0x77, 0xf0, 0, 0x10, 16, 3, 0x77, 0xa8, 1),
 	G("signal frame with an ordinary rule", "zS", "1000 slow; 1040 none", 0x00),
 	G("an expression that is cut off", "z", "1000 none", 0x0f, 30, 0x77),
 };
@@ -303,8 +308,8 @@ static void entries_of_64_bits(void **state)
 {
 	(void)state;
 	struct buffer section;
-	const uint8_t cie[] = { 0xff, 0xff, 0xff, 0xff, 18, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
-				0xff, 0xff, 0xff, 0xff, 3,  0, 1, 0x78, 16, CIE_USUAL };
+	const uint8_t cie[] = { 0xff, 0xff, 0xff, 0xff, 18,   0,    0,    0, 0, 0, 0,    0,  0xff,
+				0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3, 0, 1, 0x78, 16, CIE_USUAL };
 	const uint8_t fde[] = { 0xff, 0xff, 0xff, 0xff, 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, FDE_8 };
 	buffer_init(&section);
 	put(&section, cie, sizeof(cie));
@@ -321,12 +326,54 @@ static void entries_of_64_bits(void **state)
 	buffer_release(&section);
 }
 
+/* --- memory --- */
+
+static void try_to_build(const struct buffer *bytes, const char *rows, bool *was_built)
+{
+	struct error error = { 0 };
+	struct elf_file *file = elf_file_from_memory(bytes->bytes, bytes->size, "tiny", &error);
+	struct unwind_table *table = file ? unwind_table_new(file, &error) : NULL;
+	elf_file_free(file);
+	*was_built = table != NULL;
+	if (table && strcmp(rows_text(table), rows) != 0)
+		*was_built = false, error.code = 0;
+	unwind_table_free(table);
+	assert_int_equal(error.code, *was_built ? 0 : ERROR_MEMORY);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct buffer eh, debug, bytes;
+	bool was_built = false;
+	unsigned failures = 0;
+	buffer_init(&eh);
+	buffer_init(&debug);
+	buffer_init(&bytes);
+	size_t cie = tiny_cie(&eh, true, "z", USUAL);
+	tiny_fde(&eh, true, cie, FUNCTION + 0x40, 0x40, BYTES(0x0e, 16));
+	tiny_fde(&eh, true, cie, FUNCTION, 0x40, BYTES(0x0e, 24));
+	cie = tiny_cie(&debug, false, "", USUAL);
+	tiny_fde(&debug, false, cie, FUNCTION - 0x40, 0x40, BYTES(0x0e, 32));
+	tiny_elf(&bytes, &eh, &debug, true);
+	ALLOC_FAIL_EACH({
+		try_to_build(&bytes, "fc0 rsp+32; 1000 rsp+24; 1040 rsp+16; 1080 none", &was_built);
+		failures += !was_built;
+	});
+	assert_true(was_built); /* the last time nothing failed */
+	assert_true(failures >= 8);
+	buffer_release(&eh);
+	buffer_release(&debug);
+	buffer_release(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions_become_rows), cmocka_unit_test(functions_are_sorted_and_cut),
-		cmocka_unit_test(debug_frame_fills_gaps),   cmocka_unit_test(pointers_and_augmentations),
-		cmocka_unit_test(debug_frame_versions),	    cmocka_unit_test(entries_of_64_bits),
+		cmocka_unit_test(instructions_become_rows),  cmocka_unit_test(functions_are_sorted_and_cut),
+		cmocka_unit_test(debug_frame_fills_gaps),    cmocka_unit_test(pointers_and_augmentations),
+		cmocka_unit_test(debug_frame_versions),      cmocka_unit_test(entries_of_64_bits),
+		cmocka_unit_test(every_allocation_may_fail),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }

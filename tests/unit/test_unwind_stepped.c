@@ -58,7 +58,8 @@ static pid_t start(const char *program)
 static bool is_mark(pid_t tid)
 {
 	siginfo_t info;
-	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_signo == SIGTRAP && info.si_code == SI_KERNEL;
+	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_signo == SIGTRAP &&
+	       info.si_code == SI_KERNEL;
 }
 
 /* Runs to the first mark; the thread that is at it. */
@@ -163,8 +164,8 @@ static void every_instruction(void **state)
 	unsigned steps = step_through(remote, tid);
 	remote_free(remote);
 	finish(pid, tid);
-	print_message("%u instructions; %u walks compared, %u of them in part; %u impossible\n", steps, compared, gave_up,
-		      rewritten);
+	print_message("%u instructions; %u walks compared, %u of them in part; %u impossible\n", steps, compared,
+		      gave_up, rewritten);
 	assert_true(rewritten <= MOST_REWRITTEN);
 	assert_true(gave_up * 4 <= compared);
 	assert_true(steps >= FEWEST_STEPS);

@@ -211,7 +211,8 @@ static void whole_table(void **state)
 		if (i > 0)
 			look_at(&library, address - 1, &counts);
 	}
-	print_message("%u rows, every %u.; met %u slow ones, %u with a popped rbp\n", rows, stride, counts.slow, counts.popped);
+	print_message("%u rows, every %u.; met %u slow ones, %u with a popped rbp\n", rows, stride, counts.slow,
+		      counts.popped);
 	unwind_table_free(library.table);
 	dwarf_cfi_end(library.cfi);
 	elf_end(library.elf);

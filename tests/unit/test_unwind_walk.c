@@ -23,17 +23,17 @@ enum { STACK = 0x10000, STACK_WORDS = 256, CODE_BYTES = 0x2000, FRAMES = 64 };
 
 /* Functions of the module. */
 enum {
-	LEAF,       /* CFA = rsp + 8 */
-	PUSHED,     /* CFA = rsp + 32, rbp at CFA - 16 */
-	FRAMED,     /* CFA = rbp + 16, rbp at CFA - 16 */
-	BY_R12,     /* CFA = r12 + 8: a slow rule that needs another register */
-	SAVES_R12,  /* CFA = rsp + 32, r12 at CFA - 24 */
-	ODD,        /* CFA = rsp + 20: slow, but the three registers do */
-	BY_RAX,     /* CFA = rax + 8: rax does not outlive a call */
-	OUTERMOST,  /* return address undefined */
-	SIGNAL,     /* ucontext at rsp */
-	NO_RULES,   /* no FDE from here on */
-	SIGRETURN,  /* mov $15, %rax; syscall; without FDE */
+	LEAF,      /* CFA = rsp + 8 */
+	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
+	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
+	BY_R12,    /* CFA = r12 + 8: a slow rule that needs another register */
+	SAVES_R12, /* CFA = rsp + 32, r12 at CFA - 24 */
+	ODD,       /* CFA = rsp + 20: slow, but the three registers do */
+	BY_RAX,    /* CFA = rax + 8: rax does not outlive a call */
+	OUTERMOST, /* return address undefined */
+	SIGNAL,    /* ucontext at rsp */
+	NO_RULES,  /* no FDE from here on */
+	SIGRETURN, /* mov $15, %rax; syscall; without FDE */
 	FUNCTIONS
 };
 
@@ -90,8 +90,9 @@ static struct unwind_table *make_table(void)
 	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));
 	tiny_fde(&section, true, cie, FUNCTION(BY_RAX), 0x100, BYTES(0x0c, 0, 8));
 	tiny_fde(&section, true, cie, FUNCTION(OUTERMOST), 0x100, BYTES(0x07, 16));
-	size_t signal = tiny_cie(&section, true, "zS", BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0,
-							     0x10, 16, 3, 0x77, 0xa8, 1, 0x10, 12, 3, 0x77, 0xc8, 0));
+	size_t signal = tiny_cie(&section, true, "zS",
+				 BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8,
+				       1, 0x10, 12, 3, 0x77, 0xc8, 0));
 	tiny_fde(&section, true, signal, FUNCTION(SIGNAL) - 1, 0x101, BYTES(0));
 	tiny_elf(&file_bytes, &section, NULL, true);
 	struct elf_file *file = elf_file_from_memory(file_bytes.bytes, file_bytes.size, "tiny", NULL);
@@ -148,7 +149,7 @@ static void reaches_the_root(void **state)
 	struct world *world = *state;
 	start(world, PC(FUNCTION(LEAF)), STACK, STACK + 0x58);
 	world->stack[0] = call_in(PUSHED); /* rsp 0x08 */
-	world->stack[3] = 0x4444;	   /* CFA - 16: its caller's rbp */
+	world->stack[3] = 0x4444;          /* CFA - 16: its caller's rbp */
 	world->stack[4] = call_in(OUTERMOST);
 	struct unwind_result result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
@@ -273,17 +274,17 @@ static void knows_calls(void **state)
 		uint8_t code[8];
 		enum arch_call call;
 	} cases[] = {
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0 }, ARCH_CALL },       /* call *%rax */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x41, 0xff, 0xd4 }, ARCH_CALL },       /* call *%r12 */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50, 0x08 }, ARCH_CALL },       /* call *8(%rax) */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x14, 0xc1 }, ARCH_CALL },       /* call *(%rcx,%rax,8) */
-		{ { 0x90, 0x90, 0x90, 0x90, 0xff, 0x54, 0x24, 0x10 }, ARCH_CALL },       /* call *16(%rsp) */
-		{ { 0x90, 0x90, 0xff, 0x15, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(%rip) */
-		{ { 0x90, 0xff, 0x14, 0xc5, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(,%rax,8) */
-		{ { 0x90, 0xff, 0x94, 0x24, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call *x(%rsp) */
-		{ { 0x90, 0x90, 0x90, 0xe8, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },       /* call x */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0 }, ARCH_NO_CALL },        /* jmp *%rax */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50 }, ARCH_NO_CALL },        /* cut off */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0 }, ARCH_CALL },    /* call *%rax */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x41, 0xff, 0xd4 }, ARCH_CALL },    /* call *%r12 */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50, 0x08 }, ARCH_CALL },    /* call *8(%rax) */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x14, 0xc1 }, ARCH_CALL },    /* call *(%rcx,%rax,8) */
+		{ { 0x90, 0x90, 0x90, 0x90, 0xff, 0x54, 0x24, 0x10 }, ARCH_CALL },    /* call *16(%rsp) */
+		{ { 0x90, 0x90, 0xff, 0x15, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call *x(%rip) */
+		{ { 0x90, 0xff, 0x14, 0xc5, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call *x(,%rax,8) */
+		{ { 0x90, 0xff, 0x94, 0x24, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call *x(%rsp) */
+		{ { 0x90, 0x90, 0x90, 0xe8, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call x */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0 }, ARCH_NO_CALL }, /* jmp *%rax */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50 }, ARCH_NO_CALL }, /* cut off */
 		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 }, ARCH_NO_CALL },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -341,10 +342,10 @@ static void slow_rules_get_all_registers(void **state)
 	/* leaf, SAVES_R12, BY_R12 (by the restored r12), ODD, SAVES_R12, BY_R12, the end */
 	start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->registers.value[12] = 0xbad;
-	world->stack[0] = call_in(SAVES_R12);	   /* rsp 0x08, CFA 0x28 */
-	world->stack[2] = STACK + 0x38;		   /* r12 */
-	world->stack[4] = call_in(BY_R12);	   /* CFA 0x40 */
-	world->stack[7] = call_in(ODD);		   /* CFA 0x54, return address at 0x4c */
+	world->stack[0] = call_in(SAVES_R12); /* rsp 0x08, CFA 0x28 */
+	world->stack[2] = STACK + 0x38;       /* r12 */
+	world->stack[4] = call_in(BY_R12);    /* CFA 0x40 */
+	world->stack[7] = call_in(ODD);       /* CFA 0x54, return address at 0x4c */
 	uint64_t next = call_in(SAVES_R12);
 	memcpy((uint8_t *)world->stack + 0x4c, &next, 8); /* rsp 0x54, CFA 0x74 */
 	next = STACK + 0x90;
@@ -423,8 +424,8 @@ static void expressions(void **state)
 		E(CFI_OK, (uint64_t)-2, 0x0d, 0xfe, 0xff, 0xff, 0xff),
 		E(CFI_OK, 0x80, 0x10, 0x80, 1),
 		E(CFI_OK, (uint64_t)-128, 0x11, 0x80, 0x7f),
-		E(CFI_OK, 3, 0x38, 0x35, 0x1c),                    /* 8 - 5 */
-		E(CFI_OK, (uint64_t)-2, 0x09, 0xfb, 0x32, 0x1b),   /* -5 / 2 */
+		E(CFI_OK, 3, 0x38, 0x35, 0x1c),                  /* 8 - 5 */
+		E(CFI_OK, (uint64_t)-2, 0x09, 0xfb, 0x32, 0x1b), /* -5 / 2 */
 		E(CFI_OK, 1, 0x35, 0x32, 0x1d),
 		E(CFI_OK, 10, 0x35, 0x32, 0x1e),
 		E(CFI_OK, 4, 0x09, 0xfc, 0x19),
@@ -436,22 +437,22 @@ static void expressions(void **state)
 		E(CFI_OK, 1, 0x38, 0x33, 0x25),
 		E(CFI_OK, (uint64_t)-1, 0x09, 0xf8, 0x33, 0x26),
 		E(CFI_OK, 9, 0x35, 0x23, 4),
-		E(CFI_OK, 1, 0x09, 0xff, 0x31, 0x2d),              /* -1 < 1: signed */
+		E(CFI_OK, 1, 0x09, 0xff, 0x31, 0x2d), /* -1 < 1: signed */
 		E(CFI_OK, 0, 0x35, 0x35, 0x2e),
 		E(CFI_OK, 3, 0x31, 0x33, 0x32, 0x16, 0x13, 0x1a, 0x33, 0x1a, 0x33, 0x21),
-		E(CFI_OK, 2, 0x31, 0x32, 0x33, 0x17),              /* rot */
-		E(CFI_OK, 5, 0x35, 0x36, 0x14, 0x15, 0),           /* over, pick 0 */
-		E(CFI_OK, 1, 0x31, 0x2f, 1, 0, 0x3f),              /* skip over lit15 */
-		E(CFI_OK, 1, 0x31, 0x31, 0x28, 1, 0, 0x3f),        /* bra, taken */
-		E(CFI_OK, 15, 0x31, 0x30, 0x28, 1, 0, 0x3f),       /* bra, not taken */
-		E(CFI_BAD, 0, 0x2f, 0xfd, 0xff),                   /* for ever */
-		E(CFI_BAD, 0, 0x2f, 0x00, 0x70),                   /* out of the expression */
-		E(CFI_BAD, 0, 0x22),                               /* empty stack */
-		E(CFI_BAD, 0, 0x31, 0x30, 0x1b),                   /* division by 0 */
-		E(CFI_BAD, 0, 0x0c, 1, 2),                         /* cut off */
-		E(CFI_BAD, 0, 0x97),                               /* push_object_address */
-		E(CFI_BAD, 0, 0x31, 0x12, 0x2f, 0xfc, 0xff),       /* the stack overflows */
-		E(CFI_UNKNOWN, 0, 0x70, 0),                        /* rax */
+		E(CFI_OK, 2, 0x31, 0x32, 0x33, 0x17),        /* rot */
+		E(CFI_OK, 5, 0x35, 0x36, 0x14, 0x15, 0),     /* over, pick 0 */
+		E(CFI_OK, 1, 0x31, 0x2f, 1, 0, 0x3f),        /* skip over lit15 */
+		E(CFI_OK, 1, 0x31, 0x31, 0x28, 1, 0, 0x3f),  /* bra, taken */
+		E(CFI_OK, 15, 0x31, 0x30, 0x28, 1, 0, 0x3f), /* bra, not taken */
+		E(CFI_BAD, 0, 0x2f, 0xfd, 0xff),             /* for ever */
+		E(CFI_BAD, 0, 0x2f, 0x00, 0x70),             /* out of the expression */
+		E(CFI_BAD, 0, 0x22),                         /* empty stack */
+		E(CFI_BAD, 0, 0x31, 0x30, 0x1b),             /* division by 0 */
+		E(CFI_BAD, 0, 0x0c, 1, 2),                   /* cut off */
+		E(CFI_BAD, 0, 0x97),                         /* push_object_address */
+		E(CFI_BAD, 0, 0x31, 0x12, 0x2f, 0xfc, 0xff), /* the stack overflows */
+		E(CFI_UNKNOWN, 0, 0x70, 0),                  /* rax */
 		E(CFI_UNREADABLE, 0, 0x31, 0x06),
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -465,14 +466,46 @@ static void expressions(void **state)
 	}
 }
 
+/* --- docs/unwinding.md --- */
+
+static void causes_are_documented(void **state)
+{
+	(void)state;
+	static char text[64 * 1024];
+	char row[256];
+	FILE *document = fopen(DOCUMENT, "re");
+	assert_non_null(document);
+	text[fread(text, 1, sizeof(text) - 1, document)] = 0;
+	fclose(document);
+#define X(name, whole, sentence)                                        \
+	snprintf(row, sizeof(row), "\n| `%s` | %s |", #name, sentence); \
+	if (!strstr(text, row))                                         \
+		fail_msg("%s is missing, or has another text", #name);  \
+	assert_string_equal(unwind_cause_text(name), sentence);         \
+	assert_int_equal(unwind_cause_whole(name), whole);
+	UNWIND_CAUSE_LIST(X)
+#undef X
+	assert_false(unwind_cause_whole(UNWIND_CAUSE_COUNT));
+	assert_string_equal(unwind_cause_text(UNWIND_CAUSE_COUNT), "an unknown cause");
+	static const char *const kinds[] = { "UNWIND_RSP",    "UNWIND_RBP", "UNWIND_RBP_DEREF", "UNWIND_PLT",
+					     "UNWIND_SIGNAL", "UNWIND_END", "UNWIND_NO_RULE",   "UNWIND_SLOW" };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		snprintf(row, sizeof(row), "\n| `%s` |", kinds[i]);
+		if (!strstr(text, row))
+			fail_msg("%s is missing", kinds[i]);
+	}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(reaches_the_root),	   T(says_why_not),	      T(stops_where_it_joins),
-		T(follows_frame_pointers), T(recognises_the_call),    T(knows_calls),
-		T(steps_out_of_signals),   T(slow_rules_get_all_registers), T(slow_rules_may_fail),
-		T(slow_rules_behind_signals), T(expressions),
+		T(reaches_the_root),     T(says_why_not),
+		T(stops_where_it_joins), T(follows_frame_pointers),
+		T(recognises_the_call),  T(knows_calls),
+		T(steps_out_of_signals), T(slow_rules_get_all_registers),
+		T(slow_rules_may_fail),  T(slow_rules_behind_signals),
+		T(expressions),          cmocka_unit_test(causes_are_documented),
 	};
 	return cmocka_run_group_tests_name("unwind_walk", tests, NULL, NULL);
 }

@@ -65,7 +65,10 @@ static void put_headers(struct buffer *out, bool has_eh_frame)
 	};
 	Elf64_Phdr segments[SEGMENTS] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = TINY_BASE, .p_memsz = TINY_TEXT_BYTES },
-		{ .p_type = PT_GNU_EH_FRAME, .p_offset = EH_FRAME_HDR, .p_vaddr = TINY_BASE + EH_FRAME_HDR, .p_filesz = 8 },
+		{ .p_type = PT_GNU_EH_FRAME,
+		  .p_offset = EH_FRAME_HDR,
+		  .p_vaddr = TINY_BASE + EH_FRAME_HDR,
+		  .p_filesz = 8 },
 	};
 	buffer_append(out, &header, sizeof(header));
 	buffer_append(out, segments, sizeof(segments));

@@ -30,7 +30,8 @@ static struct cursor expression_of(const struct cfi_section *section, const stru
 }
 
 /* A register saved at register `number` + *offset. */
-static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule *rule, unsigned number, int64_t *offset)
+static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule *rule, unsigned number,
+			int64_t *offset)
 {
 	if (rule->kind != CFI_EXPRESSION)
 		return false;
@@ -39,7 +40,8 @@ static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule
 }
 
 /* CFA = *(register `number` + *offset): breg, deref. */
-static bool is_cfa_deref(const struct cfi_section *section, const struct cfi_rule *cfa, unsigned number, int64_t *offset)
+static bool is_cfa_deref(const struct cfi_section *section, const struct cfi_rule *cfa, unsigned number,
+			 int64_t *offset)
 {
 	enum { DW_OP_DEREF = 0x06 };
 	if (cfa->kind != CFI_VAL_EXPRESSION)

@@ -135,7 +135,8 @@ enum arch_call arch_call_before(const struct unwind_source *source, uint64_t ret
 			continue;
 		unsigned mode = instruction[1] >> 6;
 		bool has_sib = mode != 3 && (instruction[1] & 7) == 4;
-		bool is_absolute = mode == 0 && ((instruction[1] & 7) == 5 || (has_sib && length > 2 && (instruction[2] & 7) == 5));
+		bool is_absolute = mode == 0 &&
+				   ((instruction[1] & 7) == 5 || (has_sib && length > 2 && (instruction[2] & 7) == 5));
 		unsigned displacement = mode == 1 ? 1 : mode == 2 || is_absolute ? 4 : 0;
 		if (2 + has_sib + displacement == length)
 			return ARCH_CALL;
