@@ -148,6 +148,9 @@ static void say_result(const char *output, const struct record_result *result)
 	buffer_printf(&line, " in %s", output);
 	if (result->user_mode_only)
 		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
+	if (result->unsampled > 0)
+		buffer_printf(&line, "; %.0f %% of %s not sampled: threads shorter than the interval", result->unsampled * 100,
+			      result->unsampled_name);
 	if (result->throttled > 0)
 		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
 	if (result->still_running > 0)

@@ -201,11 +201,20 @@ struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid)
 	return module;
 }
 
+/* All of the profile's modules are added here, so ids are indexes; a search
+ * would do as well. */
+const struct module *modules_by_id(const struct modules *modules, uint32_t id)
+{
+	if (id < modules->count && modules->items[id].id == id)
+		return &modules->items[id];
+	for (size_t i = 0; i < modules->count; i++)
+		if (modules->items[i].id == id)
+			return &modules->items[i];
+	return NULL;
+}
+
 int modules_open_for_names(void *context, uint32_t profile_module)
 {
-	const struct modules *modules = context;
-	for (size_t i = 0; i < modules->count; i++)
-		if (modules->items[i].id == profile_module)
-			return modules->items[i].fd < 0 ? -1 : fcntl(modules->items[i].fd, F_DUPFD_CLOEXEC, 0);
-	return -1;
+	const struct module *module = modules_by_id(context, profile_module);
+	return module && module->fd >= 0 ? fcntl(module->fd, F_DUPFD_CLOEXEC, 0) : -1;
 }

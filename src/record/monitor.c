@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -335,6 +336,24 @@ static void take_counts(struct monitor *monitor)
 		profile->lost = lost_in_all;
 }
 
+/* A thread's interval timers start with it, so what it uses before the first one
+ * runs out is never sampled: many short threads add up. The kernel's count tells. */
+static void find_unsampled(struct monitor *monitor)
+{
+	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
+	for (size_t i = 0; i < monitor->request.resource_count; i++) {
+		const struct profile_resource *resource = &monitor->recorder.profile->resources[i];
+		double expected = (double)resource->total / (double)resource->interval;
+		double missing = expected - (double)monitor->recorder.hits[i] - (double)resource->lost;
+		if (missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected))
+			continue;
+		if (missing / expected > monitor->result->unsampled) {
+			monitor->result->unsampled = missing / expected;
+			monitor->result->unsampled_name = monitor->requests[i].row->name;
+		}
+	}
+}
+
 static void note_troubles(struct monitor *monitor)
 {
 	char text[256];
@@ -342,6 +361,11 @@ static void note_troubles(struct monitor *monitor)
 	if (recorder->throttled > 0) {
 		snprintf(text, sizeof(text), "the kernel paused sampling %" PRIu64 " times: raise kernel.perf_event_max_sample_rate, or the interval",
 			 recorder->throttled);
+		profile_add_note(recorder->profile, "warning", text);
+	}
+	if (monitor->result->unsampled > 0) {
+		snprintf(text, sizeof(text), "%.0f %% of %s was used by threads that ended before their first sample: a shorter interval sees them",
+			 monitor->result->unsampled * 100, monitor->result->unsampled_name);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (recorder->lost_events > 0) {
@@ -401,6 +425,7 @@ static void finish(struct monitor *monitor, struct error *error)
 	monitor->vtable->drain(monitor->backend, UINT64_MAX, &monitor->sink);
 	profile->end_ns = now_ns(CLOCK_MONOTONIC);
 	take_counts(monitor);
+	find_unsampled(monitor);
 	stacks_publish(monitor->recorder.stacks);
 	note_troubles(monitor);
 	/* The rings' memory goes before the symbolizer needs its own. */

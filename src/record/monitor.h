@@ -52,6 +52,10 @@ struct record_result {
 	uint64_t throttled;   /* times that the kernel paused sampling */
 	uint64_t lost_events; /* maps, forks, ... of which we were not told */
 	uint64_t file_bytes;
+	/* The share of a resource's use in which no sample was taken, though by its
+	 * length many should have been: 0 if there is none, of the worst resource. */
+	double unsampled;
+	const char *unsampled_name;
 	size_t still_running; /* processes that the command left behind */
 	bool user_mode_only;
 	bool incomplete;      /* writing failed: the file ends early; `error` says why */

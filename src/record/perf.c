@@ -36,7 +36,7 @@
 enum {
 	SIDE = UINT16_MAX,            /* event.request of a side event */
 	SIDE_RING_BYTES = 256 * 1024, /* some 2,000 maps */
-	SAMPLE_RING_BYTES = 4 * 1024 * 1024,
+	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
 	/* Of the stack, nearly 64 KB are copied for time (a record has at most 64 KB in
 	 * all) and 16 KB for counted events, which come in bursts: most programs' whole

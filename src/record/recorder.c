@@ -44,6 +44,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		return;
 	}
 	recorder->samples++;
+	recorder->hits[sample->request] += sample->hits;
 }
 
 static void note_failure(struct recorder *recorder, int result)

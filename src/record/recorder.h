@@ -21,6 +21,7 @@ struct recorder {
 	struct processes *processes;
 	struct stacks *stacks;
 	uint64_t samples;
+	uint64_t hits[RESOURCE_REQUESTS_MAX]; /* by request */
 	uint64_t throttled;
 	uint64_t lost_events;
 	bool out_of_memory; /* no more samples are taken in */

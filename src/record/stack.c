@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "record/call_edges.h"
 #include "record/deep_stack.h"
 #include "record/target_memory.h"
 
@@ -36,7 +37,9 @@ struct stacks {
 	uint64_t same_from; /* from here up nothing changed since the last walk */
 	size_t join;        /* index of the remembered frame where the walk stopped */
 	struct target_memory memory;
+	bool distrust_live; /* its frames did not fit together */
 
+	struct call_edges *edges;
 	uint64_t causes[UNWIND_CAUSE_COUNT];
 	uint64_t cut_recently;
 };
@@ -64,7 +67,8 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->processes = processes;
 	target_memory_init(&stacks->memory);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
-	if (!stacks->frames || add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
+	stacks->edges = call_edges_new(modules);
+	if (!stacks->frames || !stacks->edges || add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
 	    add_name(stacks, modules, "[unknown code]", &stacks->unknown_location) < 0) {
 		stacks_free(stacks);
@@ -78,6 +82,7 @@ void stacks_free(struct stacks *stacks)
 	if (!stacks)
 		return;
 	target_memory_release(&stacks->memory);
+	call_edges_free(stacks->edges);
 	free(stacks->last_child);
 	free(stacks->frames);
 	free(stacks);
@@ -157,7 +162,7 @@ static enum above look_above(struct stacks *stacks)
 	uint64_t start = stacks->window_end - check;
 	size_t wanted = deep && deep->top > stacks->window_end ? (size_t)(deep->top - start) : FIRST_SPAN_BYTES;
 	size_t got = target_memory_span(&stacks->memory, start, wanted);
-	if (got > check && memcmp(stacks->memory.span, end_of_copy, check) == 0) {
+	if (!stacks->distrust_live && got > check && memcmp(stacks->memory.span, end_of_copy, check) == 0) {
 		if (deep)
 			stacks->same_from = find_same_from(stacks, deep);
 		return ABOVE_LIVE;
@@ -354,6 +359,43 @@ static struct unwind_result walk(struct stacks *stacks)
 	return unwind_walk(&source, &sample->registers, stacks->frames, FRAMES_MAX);
 }
 
+/* How many frames, from the innermost, can be believed: pairs of which the
+ * return address was in the copy teach what a good pair is; others must be one. */
+static size_t believable(struct stacks *stacks, size_t count)
+{
+	const struct unwind_frame *frames = stacks->frames;
+	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
+	for (size_t i = 1; teach && i < count; i++) {
+		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
+		bool copied = slot >= stacks->window_start && slot + sizeof(uint64_t) <= stacks->window_end;
+		if (copied)
+			call_edges_learn(stacks->edges, &frames[i], &frames[i - 1]);
+		else if (!call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
+			return i;
+	}
+	return count;
+}
+
+/* Walks, and again without the target's memory where that had changed. */
+static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_cause *cause)
+{
+	stacks->distrust_live = false;
+	struct unwind_result result = walk(stacks);
+	size_t count = believable(stacks, result.count);
+	bool changed = count < result.count || (stacks->above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
+	if (changed && stacks->above == ABOVE_LIVE && stacks->thread->deep) {
+		stacks->distrust_live = true;
+		result = walk(stacks);
+		count = believable(stacks, result.count);
+	}
+	*cause = cause_of(stacks, &result);
+	if (count < result.count) {
+		result.count = count;
+		*cause = UNWIND_STACK_SHORT;
+	}
+	return result;
+}
+
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
 {
 	stacks->sample = sample;
@@ -368,10 +410,10 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 		stacks->causes[UNWIND_NO_USER_STACK]++;
 		return add_name_node(stacks, stacks->kernel_location);
 	}
-	struct unwind_result result = walk(stacks);
-	enum unwind_cause cause = cause_of(stacks, &result);
+	enum unwind_cause cause;
+	struct unwind_result result = walk_believably(stacks, &cause);
 	stacks->causes[cause]++;
-	stacks->cut_recently += stacks->above != ABOVE_NOT_ASKED;
+	stacks->cut_recently += stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
 	if (cause == UNWIND_NO_USER_STACK)
 		return add_name_node(stacks, stacks->kernel_location);
 	if (!unwind_cause_whole(cause)) {

@@ -1,0 +1,111 @@
+#include "record/call_edges.h"
+
+#include <stdlib.h>
+
+#include "base/hash_map.h"
+#include "record/x86_64/call.h"
+
+enum { RECENT_EDGES = 1024, RECENT_BITS = 10 };
+
+struct call_edges {
+	struct modules *modules;
+	struct hash_map learnt; /* hash of return address and called function -> 1 */
+	/* Verdicts on the pairs last asked about. */
+	struct recent_edge {
+		uint64_t caller_address, callee_address;
+		uint32_t caller_module, callee_module;
+		bool known, fits;
+	} recent[RECENT_EDGES];
+};
+
+struct call_edges *call_edges_new(struct modules *modules)
+{
+	struct call_edges *edges = calloc(1, sizeof(*edges));
+	if (edges) {
+		edges->modules = modules;
+		hash_map_init(&edges->learnt);
+	}
+	return edges;
+}
+
+void call_edges_free(struct call_edges *edges)
+{
+	if (!edges)
+		return;
+	hash_map_release(&edges->learnt);
+	free(edges);
+}
+
+static const struct module *module_of(const struct call_edges *edges, const struct unwind_frame *frame)
+{
+	return frame->module == UINT32_MAX ? NULL : modules_by_id(edges->modules, frame->module);
+}
+
+/* The start of the function that a frame is in; its own address if not known. */
+static uint64_t function_of(const struct module *module, uint64_t address)
+{
+	uint64_t start = module && module->table ? unwind_table_function(module->table, address, NULL) : 0;
+	return start ? start : address;
+}
+
+static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	uint64_t function = function_of(module_of(edges, callee), callee->address);
+	uint64_t modules = (uint64_t)caller->module << 32 | callee->module;
+	return hash_u64(caller->address ^ hash_u64(modules)) ^ hash_u64(function + 1);
+}
+
+static bool is_signal_frame(const struct module *module, uint64_t address)
+{
+	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, address) : NULL;
+	return row && row->kind == UNWIND_SIGNAL;
+}
+
+/* What the code in front of the return address says. */
+static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	const struct module *from = module_of(edges, caller);
+	const struct module *to = module_of(edges, callee);
+	if (!from || !from->file)
+		return false;
+	/* Into a handler, or out of interrupted code, there is no call. */
+	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
+		return true;
+	uint64_t return_address = caller->address + 1;
+	const uint8_t *code = elf_file_at(from->file, return_address - CALL_LONGEST_BYTES, CALL_LONGEST_BYTES);
+	int32_t distance;
+	if (!code)
+		return false;
+	if (!call_is_direct(code, &distance))
+		return call_is_indirect(code);
+	uint64_t target = return_address + (uint64_t)(int64_t)distance;
+	if (from == to && function_of(to, target) == function_of(to, callee->address))
+		return true;
+	enum { STUB_BYTES = 16 };
+	const uint8_t *stub = elf_file_at(from->file, target, STUB_BYTES);
+	return stub && call_target_is_stub(stub, STUB_BYTES);
+}
+
+bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	struct recent_edge pair = { .caller_address = caller->address, .callee_address = callee->address,
+				    .caller_module = caller->module, .callee_module = callee->module, .known = true };
+	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
+	struct recent_edge *recent = &edges->recent[mixed >> (64 - RECENT_BITS)];
+	if (recent->known && recent->caller_address == pair.caller_address && recent->callee_address == pair.callee_address &&
+	    recent->caller_module == pair.caller_module && recent->callee_module == pair.callee_module)
+		return recent->fits;
+	pair.fits = code_fits(edges, caller, callee) ||
+		    hash_map_get(&edges->learnt, learnt_key(edges, caller, callee)) != HASH_MAP_NONE;
+	*recent = pair;
+	return pair.fits;
+}
+
+void call_edges_learn(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	if (call_edges_fit(edges, caller, callee))
+		return;
+	hash_map_put(&edges->learnt, learnt_key(edges, caller, callee), 1);
+	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
+	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
+}
