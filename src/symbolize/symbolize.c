@@ -178,5 +178,7 @@ int symbolize_profile(struct profile *profile, const struct symbolize_options *o
 	if (status < 0)
 		return error_set(error, status, "cannot name the functions: %s", error_text(status));
 	profile->symbolized = true;
+	if (symbolizer.options->progress)
+		symbolizer.options->progress(symbolizer.options->context, symbolizer.count, symbolizer.count);
 	return 0;
 }

@@ -1,12 +1,21 @@
 /*
  * Gives every location of a profile its frames: function, file, line, inlined
- * functions. Each address is looked at once; each unit's DIE tree is walked at
- * most once, however many addresses lie in it.
+ * functions. Each address is looked at once; each unit's DIE tree is walked
+ * once, however many addresses lie in it, and so is its line table.
  *
- * Where names come from, first that has them: .symtab and .dynsym of the file,
- * .gnu_debugdata, separate debug files (by build-id, then .gnu_debuglink),
- * debuginfod when DEBUGINFOD_URLS is set. A function without any is named
- * "module+0x1a40" after its start in .eh_frame.
+ * Symbols come from the first of these that has any: the file's .symtab, the
+ * separate debug file's (by build-id, then .gnu_debuglink; debuginfod only
+ * when DEBUGINFOD_URLS is set), .gnu_debugdata together with .dynsym, .dynsym.
+ * The outermost function of an address is named by its symbol (symbols.h says
+ * by which of several), so that names do not depend on debug information;
+ * inlined functions, files and lines come from DWARF. Without a symbol it is,
+ * in this order: DWARF's name; "qsort@plt" in a PLT; `_start` and `main` of
+ * a stripped program; "module+0x1a40" after the function's start in .eh_frame;
+ * "module+" the address itself.
+ *
+ * Clones and parts of a function (`parse.cold`, `parse.constprop.0`) and its
+ * inlined copies are one function, `parse`; its `linkage` is the shortest
+ * symbol that was met.
  */
 #ifndef SYMBOLIZE_SYMBOLIZE_H
 #define SYMBOLIZE_SYMBOLIZE_H
@@ -21,7 +30,8 @@ struct symbolize_options {
 	 * module's path. The recorder uses it to reach files in a container's
 	 * root or already deleted. The caller of it closes the descriptor. */
 	int (*open_module)(void *context, uint32_t module);
-	/* Called now and then with locations done and locations in all; may be NULL. */
+	/* Called every 20 ms or so, and once at the end, with locations done and
+	 * locations in all; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;
 };

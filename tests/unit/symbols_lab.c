@@ -155,6 +155,24 @@ uint64_t lab_symbol(const char *name, const char *symbol)
 	return address;
 }
 
+uint64_t lab_section(const char *name, const char *wanted, uint64_t *file_bytes)
+{
+	struct open_elf file = open_file(name);
+	size_t names;
+	uint64_t offset = 0;
+	assert_int_equal(elf_getshdrstrndx(file.elf, &names), 0);
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file.elf, section));) {
+		GElf_Shdr header;
+		assert_non_null(gelf_getshdr(section, &header));
+		if (strcmp(elf_strptr(file.elf, names, header.sh_name), wanted) == 0)
+			offset = header.sh_offset;
+	}
+	*file_bytes = (uint64_t)lseek(file.fd, 0, SEEK_END);
+	close_file(&file);
+	assert_true(offset > 0 && offset < *file_bytes);
+	return offset;
+}
+
 uint32_t lab_line(const char *source, const char *text)
 {
 	char path[512], line[512];

@@ -37,6 +37,8 @@ size_t lab_marks(const char *name, struct mark *marks);
 struct mark lab_mark(const char *name, int id);
 /* The address of a symbol; the test fails if there is none. */
 uint64_t lab_symbol(const char *name, const char *symbol);
+/* Where in the file a section begins; *file_bytes: the file's size. */
+uint64_t lab_section(const char *name, const char *section, uint64_t *file_bytes);
 /* The number of the first line of a source that contains the text. */
 uint32_t lab_line(const char *source, const char *text);
 

@@ -307,6 +307,28 @@ static void test_damaged_debug_info(void **state)
 	}
 }
 
+/* Bytes of the debug information and of the headers changed at random: any
+ * frames will do, but some there must be. */
+static void test_flipped_bytes(void **state)
+{
+	(void)state;
+	lab_run("gcc -g -O2 $S/inlines.c -o whole");
+	uint64_t address = lab_mark("whole", 1).address, state_bits = 1;
+	uint64_t end, first = lab_section("whole", ".debug_aranges", &end);
+	for (int round = 0; round < 60; round++) {
+		lab_run("cp whole flipped");
+		FILE *file = fopen(lab_path("flipped"), "r+");
+		assert_non_null(file);
+		for (int i = 0; i < 1 + round % 20; i++) {
+			state_bits = hash_u64(state_bits + 0x9e3779b97f4a7c15);
+			fseek(file, (long)(first + state_bits % (end - first)), SEEK_SET);
+			fputc((int)(state_bits >> 56), file);
+		}
+		fclose(file);
+		profile_free(lab_symbolized("flipped", address));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_mini_debug_info),
 		cmocka_unit_test(test_plt_stubs),
 		cmocka_unit_test(test_damaged_debug_info),
+		cmocka_unit_test(test_flipped_bytes),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }

@@ -227,6 +227,8 @@ static void test_options(void **state)
 	assert_int_equal(symbolize_profile(profile, &options, NULL), 0);
 	lab_expect(profile, 0, "helper", "inlines.c", lab_mark("inlines", 2).line);
 	assert_int_equal(profile->note_count, 0);
+	assert_true(told.calls >= 1);
+	assert_int_equal(told.done, 1);
 	profile_free(profile);
 }
 
@@ -239,7 +241,7 @@ struct stack {
 	int count;
 };
 
-static void *take_stack(void *context)
+static __attribute__((noinline)) void *take_stack(void *context)
 {
 	struct stack *stack = context;
 	stack->count = backtrace(stack->addresses, STACK_MAX);
@@ -318,8 +320,10 @@ static void test_nameless_start_functions(void **state)
 	assert_int_equal(lab_function(profile, location, 0)->role, ROLE_START);
 	assert_int_equal(profile->nodes[thread_node].parent, PROFILE_ROOT);
 
-	while (strcmp(lab_name(profile, profile->nodes[main_node].location, 0), "main") != 0)
+	while (strcmp(lab_name(profile, profile->nodes[main_node].location, 0), "main") != 0) {
 		main_node = profile->nodes[main_node].parent;
+		assert_int_not_equal(main_node, PROFILE_ROOT);
+	}
 	assert_int_equal(lab_function(profile, profile->nodes[main_node].location, 0)->role, ROLE_MAIN);
 	static const char *const above[] = { "__libc_start_call_main", "__libc_start_main", "_start" };
 	for (size_t i = 0; i < 3; i++) {
