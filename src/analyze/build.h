@@ -35,6 +35,16 @@ struct draft {
 	bool used;               /* of call sites, only those that occur become labels */
 };
 
+/* How a location looks: text ids of its frames. */
+struct location_labels {
+	uint32_t first; /* where its run in `frame_labels` starts */
+	uint32_t count; /* without LABEL_END */
+	uint32_t label; /* the run's first */
+	uint32_t lead;  /* labels to drop while nothing else stands above them: start code */
+	uint32_t top;   /* of the first frame after `lead`, or of the innermost if none is left: its
+			 * label if it is the outermost of a path */
+};
+
 /* Everything that is only alive during view_new. */
 struct view_build {
 	const struct profile *profile;
@@ -49,12 +59,8 @@ struct view_build {
 	size_t draft_capacity;
 	uint32_t *label_of_text;
 
-	/* Locations: text ids of the frames, outermost first. */
-	uint32_t *location_first; /* where the run in `frame_labels` starts */
-	uint32_t *location_lead;  /* labels to drop while nothing else stands above them: start code */
-	uint32_t *location_top;   /* of the first frame after `lead`, or of the innermost if none is
-				   * left: its label if it is the outermost of a path */
-	uint32_t *frame_labels;   /* the runs, each closed by LABEL_END */
+	struct location_labels *locations;
+	uint32_t *frame_labels; /* text ids: the locations' runs, outermost first, each closed by LABEL_END */
 
 	/* VIEW_CALLSITE only. */
 	uint32_t *frame_site;      /* per frame: a number for its file and line, or PROFILE_NONE */
@@ -69,8 +75,8 @@ int names_make(struct view_build *build);
 int labels_make(struct view_build *build);
 int tree_build(struct view_build *build);
 
-/* For tree_build. The label (text id) of the outermost frame of `location` when
- * called from `caller`, or a negative error. */
+/* For tree_build, of call sites: the label (text id) of the outermost frame of
+ * `location` when called from `caller`, or a negative error. */
 int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
 /* Fills view->labels and label_of_text. */
 int labels_finish(struct view_build *build);

@@ -124,49 +124,54 @@ static bool is_start(const struct view_build *build, uint32_t frame)
 	return build->profile->functions[build->profile->frames[frame].function].role == ROLE_START;
 }
 
-static int label_unnamed(struct view_build *build, uint32_t id, uint32_t *next)
+static int label_unnamed(struct view_build *build, const struct profile_location *location,
+			 struct location_labels *labels)
 {
-	const struct profile_location *location = &build->profile->locations[id];
 	int64_t label = build->view->options.by == VIEW_MODULE ? module_label(build, location->module)
 							       : address_label(build, location);
 	if (label < 0)
 		return (int)label;
-	build->frame_labels[(*next)++] = build->location_top[id] = (uint32_t)label;
+	labels->top = (uint32_t)label;
+	build->frame_labels[labels->first + labels->count++] = (uint32_t)label;
 	return 0;
 }
 
-static int label_location(struct view_build *build, uint32_t id, uint32_t *next)
+static int label_frames(struct view_build *build, const struct profile_location *location, struct shown_frames frames,
+			struct location_labels *labels)
 {
-	const struct profile_location *location = &build->profile->locations[id];
-	struct shown_frames frames = shown_frames(build, location);
-	build->location_first[id] = *next;
-	if (frames.count == 0) {
-		int result = label_unnamed(build, id, next);
-		build->frame_labels[(*next)++] = LABEL_END;
-		return result;
-	}
-	uint32_t lead = 0;
 	uint32_t caller = PROFILE_NONE;
-	for (uint32_t i = frames.count; i-- > 0;) {
-		uint32_t frame = frames.first + i;
+	while (labels->count < frames.count) {
+		uint32_t frame = frames.first + frames.count - 1 - labels->count;
 		int64_t label = frame_label(build, location, frame, caller);
 		if (label < 0)
 			return (int)label;
-		build->frame_labels[(*next)++] = (uint32_t)label;
 		if (caller != PROFILE_NONE)
 			build->drafts[label].used = true;
+		if (!build->view->options.untrimmed && labels->lead == labels->count && is_start(build, frame))
+			labels->lead++;
+		build->frame_labels[labels->first + labels->count++] = (uint32_t)label;
 		caller = frame;
-		if (!build->view->options.untrimmed && lead == frames.count - 1 - i && is_start(build, frame))
-			lead++;
 	}
-	build->frame_labels[(*next)++] = LABEL_END;
-	build->location_lead[id] = lead;
-	uint32_t top = lead < frames.count ? lead : frames.count - 1;
+	uint32_t top = labels->lead < frames.count ? labels->lead : frames.count - 1;
 	int64_t label = frame_label(build, location, frames.first + frames.count - 1 - top, PROFILE_NONE);
-	if (label < 0)
-		return (int)label;
-	build->location_top[id] = (uint32_t)label;
-	return 0;
+	labels->top = (uint32_t)label;
+	return label < 0 ? (int)label : 0;
+}
+
+/* Returns how much of frame_labels it used. */
+static int64_t label_location(struct view_build *build, uint32_t id, uint32_t first)
+{
+	const struct profile_location *location = &build->profile->locations[id];
+	struct location_labels *labels = &build->locations[id];
+	struct shown_frames frames = shown_frames(build, location);
+	labels->first = first;
+	int result = frames.count == 0 ? label_unnamed(build, location, labels)
+				       : label_frames(build, location, frames, labels);
+	if (result < 0)
+		return result;
+	labels->label = build->frame_labels[first];
+	build->frame_labels[first + labels->count] = LABEL_END;
+	return labels->count + INT64_C(1);
 }
 
 /* A number for each distinct (file, line) at which a frame calls. */
@@ -196,34 +201,31 @@ static int number_sites(struct view_build *build)
 int labels_make(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
-	size_t locations = profile->location_count + 1;
 	size_t frames = 0;
 	for (size_t i = 0; i < profile->location_count; i++)
 		frames += shown_frames(build, &profile->locations[i]).count + 2;
 	if (frames >= LABEL_END)
 		return ERROR_LIMIT;
-	build->location_first = malloc(locations * sizeof(*build->location_first));
-	build->location_lead = calloc(locations, sizeof(*build->location_lead));
-	build->location_top = malloc(locations * sizeof(*build->location_top));
+	build->locations = calloc(profile->location_count + 1, sizeof(*build->locations));
 	build->frame_labels = malloc((frames + 1) * sizeof(*build->frame_labels));
-	if (!build->location_first || !build->location_lead || !build->location_top || !build->frame_labels)
+	if (!build->locations || !build->frame_labels)
 		return ERROR_MEMORY;
-	int result = build->view->options.by == VIEW_CALLSITE ? number_sites(build) : 0;
+	int64_t result = build->view->options.by == VIEW_CALLSITE ? number_sites(build) : 0;
 	uint32_t next = 0;
-	for (uint32_t i = 0; i < profile->location_count && result == 0; i++)
-		result = label_location(build, i, &next);
-	return result;
+	for (uint32_t i = 0; i < profile->location_count && result >= 0; i++) {
+		result = label_location(build, i, next);
+		next += result < 0 ? 0 : (uint32_t)result;
+	}
+	return result < 0 ? (int)result : 0;
 }
 
 int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)
 {
 	const struct profile *profile = build->profile;
-	if (build->view->options.by != VIEW_CALLSITE)
-		return build->frame_labels[build->location_first[location]];
 	struct shown_frames callee_frames = shown_frames(build, &profile->locations[location]);
 	struct shown_frames caller_frames = shown_frames(build, &profile->locations[caller]);
 	if (callee_frames.count == 0 || caller_frames.count == 0)
-		return build->frame_labels[build->location_first[location]];
+		return build->locations[location].label;
 	uint32_t outermost = callee_frames.first + callee_frames.count - 1;
 	return callsite_label(build, profile->frames[outermost].function, caller_frames.first);
 }

@@ -1,7 +1,11 @@
 /* Which hits a view counts: one resource, and what of it the options choose. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "analyze/build.h"
+
+/* From so many rows on, a second thread is worth its start and its memory. */
+enum { ROWS_FOR_TWO = 1 << 20 };
 
 /* Whether each thread is in the selection. NULL in *chosen: all are, and hits
  * of no thread as well. */
@@ -37,26 +41,86 @@ static bool in_threads(const bool *chosen, const struct profile_hit *hit)
 	return !chosen || (hit->thread != PROFILE_NONE && chosen[hit->thread]);
 }
 
-/* The loop over all rows; `all` is constant in each use, so that the usual
- * selection, everything, is a loop without further tests. */
-static inline __attribute__((always_inline)) uint64_t sum_rows(struct view *view, const bool *chosen, bool all)
+/* A part of the rows, summed by one thread. */
+struct part {
+	const struct view *view;
+	const bool *chosen;
+	const struct profile_hit *hits;
+	size_t count;
+	uint64_t *node_hits;
+	uint64_t total;
+	uint64_t rows;
+};
+
+/* Nodes of rows to come are fetched this many rows ahead. */
+enum { AHEAD = 24 };
+
+/* `all` is constant in each use, so that the usual selection, everything, is a
+ * loop without further tests. */
+static inline __attribute__((always_inline)) void sum_rows(struct part *part, bool all)
 {
-	const struct profile_hit *hits = view->profile->hits;
+	const struct view *view = part->view;
 	uint32_t resource = view->options.resource;
-	uint64_t *node_hits = view->node_hits;
+	uint64_t *node_hits = part->node_hits;
 	uint64_t total = 0, rows = 0;
-	for (size_t i = 0; i < view->profile->hit_count; i++) {
-		const struct profile_hit *hit = &hits[i];
+	for (size_t i = 0; i < part->count; i++) {
+		const struct profile_hit *hit = &part->hits[i];
+		if (i + AHEAD < part->count)
+			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
 		if (hit->resource != resource)
 			continue;
-		if (!all && (!in_threads(chosen, hit) || !in_time(view, hit)))
+		if (!all && (!in_threads(part->chosen, hit) || !in_time(view, hit)))
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
 		rows++;
 	}
-	view->total = total;
-	return rows;
+	part->total = total;
+	part->rows = rows;
+}
+
+static void *sum_part(void *argument)
+{
+	struct part *part = argument;
+	const struct view_options *options = &part->view->options;
+	if (!part->chosen && options->from_ns == 0 && options->to_ns == 0)
+		sum_rows(part, true);
+	else
+		sum_rows(part, false);
+	return NULL;
+}
+
+/* A second thread takes half of the rows if there are enough to pay for its own
+ * sums; if it cannot be had, the first does all. Returns the rows counted. */
+static uint64_t sum_all(struct view *view, const bool *chosen)
+{
+	const struct profile *profile = view->profile;
+	struct part first = { .view = view,
+			      .chosen = chosen,
+			      .hits = profile->hits,
+			      .count = profile->hit_count,
+			      .node_hits = view->node_hits };
+	struct part second = first;
+	pthread_t thread;
+	second.node_hits = NULL;
+	if (profile->hit_count >= ROWS_FOR_TWO && profile->hit_count >= 4 * profile->node_count)
+		second.node_hits = calloc(profile->node_count, sizeof(*second.node_hits));
+	if (second.node_hits) {
+		first.count /= 2;
+		second.hits += first.count;
+		second.count -= first.count;
+	}
+	bool started = second.node_hits && pthread_create(&thread, NULL, sum_part, &second) == 0;
+	sum_part(&first);
+	if (started)
+		pthread_join(thread, NULL);
+	else if (second.node_hits)
+		sum_part(&second);
+	for (size_t i = 0; i < profile->node_count && second.node_hits; i++)
+		view->node_hits[i] += second.node_hits[i];
+	free(second.node_hits);
+	view->total = first.total + second.total;
+	return first.rows + second.rows;
 }
 
 static int check_options(const struct view *view, struct error *error)
@@ -83,8 +147,7 @@ int selection_sum(struct view *view, struct error *error)
 	bool *chosen;
 	if (!view->node_hits || choose_threads(view, &chosen) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
-	bool all = !chosen && view->options.from_ns == 0 && view->options.to_ns == 0;
-	uint64_t rows = all ? sum_rows(view, NULL, true) : sum_rows(view, chosen, false);
+	uint64_t rows = sum_all(view, chosen);
 	free(chosen);
 	if (view->resource->kind == RESOURCE_SAMPLED)
 		view->samples = rows;

@@ -85,35 +85,28 @@ static int count_members(struct tree *tree)
 	return tree->members ? 0 : ERROR_MEMORY;
 }
 
-static uint32_t run_length(const uint32_t *labels)
-{
-	uint32_t length = 0;
-	while (labels[length] != LABEL_END)
-		length++;
-	return length;
-}
-
 /* The member of profile node `node`, but for its children. */
-static int start_member(struct tree *tree, uint32_t node, struct member *member)
+static inline int start_member(struct tree *tree, uint32_t node, struct member *member)
 {
 	struct view_build *build = tree->build;
 	const struct profile_node *nodes = build->profile->nodes;
-	uint32_t parent = nodes[node].parent, location = nodes[node].location;
-	uint32_t run = build->location_first[location];
-	int64_t label;
+	uint32_t parent = nodes[node].parent;
+	const struct location_labels *location = &build->locations[nodes[node].location];
+	uint32_t dropped = 0;
+	int64_t label = location->label;
 	if (tree->start_only[parent]) {
-		run += build->location_lead[location];
-		member->start_only = tree->start_only[node] = build->frame_labels[run] == LABEL_END;
-		label = build->location_top[location];
-	} else {
-		label = labels_of_call(build, location, nodes[parent].location);
+		dropped = location->lead;
+		member->start_only = tree->start_only[node] = dropped == location->count;
+		label = location->top;
+	} else if (build->view->options.by == VIEW_CALLSITE) {
+		label = labels_of_call(build, nodes[node].location, nodes[parent].location);
+		if (label < 0)
+			return (int)label;
 	}
-	if (label < 0)
-		return (int)label;
 	build->drafts[label].used = true;
 	member->label = (uint32_t)label;
-	member->next_label = member->start_only ? run : run + 1;
-	tree->node_limit += 1 + run_length(build->frame_labels + member->next_label);
+	member->next_label = location->first + dropped + !member->start_only;
+	tree->node_limit += 1 + location->count - dropped;
 	return 0;
 }
 

@@ -11,9 +11,7 @@ static void build_release(struct view_build *build)
 	free(build->modules);
 	free(build->drafts);
 	free(build->label_of_text);
-	free(build->location_first);
-	free(build->location_lead);
-	free(build->location_top);
+	free(build->locations);
 	free(build->frame_labels);
 	free(build->frame_site);
 	hash_map_release(&build->site_ids);
