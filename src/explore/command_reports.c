@@ -47,7 +47,7 @@ static int for_each_resource(struct session *session, report_function *report, c
 	}
 	if (!status && !done)
 		status = error->code;
-	if (!status && !buffer_error(&notes))
+	if (!status && notes.size)
 		fwrite(notes.bytes, 1, notes.size, out);
 	buffer_release(&notes);
 	return status;
