@@ -42,9 +42,12 @@ static uint32_t text(struct profile *profile, const char *string)
 
 static void add_things(struct profile *profile)
 {
-	struct profile_resource cpu = { .name = text(profile, "cpu"), .title = text(profile, "CPU Time"),
-					.unit = text(profile, "ns"), .backend = text(profile, "perf"),
-					.kind = RESOURCE_SAMPLED, .interval = 1000000 };
+	struct profile_resource cpu = { .name = text(profile, "cpu"),
+					.title = text(profile, "CPU Time"),
+					.unit = text(profile, "ns"),
+					.backend = text(profile, "perf"),
+					.kind = RESOURCE_SAMPLED,
+					.interval = 1000000 };
 	profile_add_resource(profile, &cpu);
 	struct profile_process process = { .pid = 100, .name = text(profile, "busy"), .start_ns = 1000000000 };
 	profile_add_process(profile, &process);
@@ -57,7 +60,8 @@ static void add_things(struct profile *profile)
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "function_%u", i);
-		struct profile_function function = { .name = text(profile, name), .role = i == 0 ? ROLE_MAIN : ROLE_NONE };
+		struct profile_function function = { .name = text(profile, name),
+						     .role = i == 0 ? ROLE_MAIN : ROLE_NONE };
 		profile_add_function(profile, &function);
 	}
 	for (uint32_t i = 0; i < LOCATIONS; i++) {
@@ -102,7 +106,8 @@ static void generate(const char *path, size_t hits, size_t nodes)
 	uint64_t time_ns = profile->start_ns;
 	for (size_t i = 0; i < hits; i++) {
 		time_ns += 125000 + next_random() % 250000;
-		uint32_t node = pick_node(profile, nodes, 2 + (size_t)((double)i / (double)hits * 1.02 * (double)nodes));
+		uint32_t node =
+			pick_node(profile, nodes, 2 + (size_t)((double)i / (double)hits * 1.02 * (double)nodes));
 		uint32_t thread = (uint32_t)(next_random() % THREADS);
 		uint64_t count = next_random() % 50 == 0 ? 2 : 1;
 		if (profile_add_hit(profile, time_ns, thread, node, 0, count) < 0)
@@ -138,7 +143,8 @@ static void time_load(const char *path, int runs)
 		double loaded = now_ms();
 		if (!profile)
 			give_up(&error);
-		printf("%.1f ms to load %zu hits over %zu nodes", loaded - start, profile->hit_count, profile->node_count);
+		printf("%.1f ms to load %zu hits over %zu nodes", loaded - start, profile->hit_count,
+		       profile->node_count);
 		profile_free(profile);
 		printf(", %.1f ms to free\n", now_ms() - loaded);
 	}

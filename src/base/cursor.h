@@ -103,7 +103,8 @@ static inline int64_t cursor_sleb128(struct cursor *cursor)
 /* A NUL-terminated string inside the cursor's memory, or NULL. */
 static inline const char *cursor_string(struct cursor *cursor)
 {
-	const uint8_t *nul = cursor->failed || cursor->next == cursor->end ? NULL : memchr(cursor->next, 0, cursor_left(cursor));
+	const uint8_t *nul =
+		cursor->failed || cursor->next == cursor->end ? NULL : memchr(cursor->next, 0, cursor_left(cursor));
 	if (!nul) {
 		cursor->failed = true;
 		return NULL;

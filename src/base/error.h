@@ -9,19 +9,19 @@
 #define BASE_ERROR_H
 
 /* One list makes the enum and the texts. */
-#define ERROR_LIST(X)                                           \
-	X(ERROR_MEMORY, -1, "out of memory")                    \
-	X(ERROR_SYSTEM, -2, "a system call failed")             \
-	X(ERROR_FORMAT, -3, "the data is not in this format")   \
-	X(ERROR_CORRUPT, -4, "the data is damaged")             \
-	X(ERROR_TRUNCATED, -5, "the data ends too early")       \
-	X(ERROR_VERSION, -6, "the format version is too new")   \
-	X(ERROR_NOT_FOUND, -7, "not found")                     \
-	X(ERROR_AMBIGUOUS, -8, "the name fits several things")  \
-	X(ERROR_USAGE, -9, "the words are wrong")               \
-	X(ERROR_PERMISSION, -10, "not permitted")               \
-	X(ERROR_UNSUPPORTED, -11, "not supported here")         \
-	X(ERROR_LIMIT, -12, "a limit was reached")              \
+#define ERROR_LIST(X)                                          \
+	X(ERROR_MEMORY, -1, "out of memory")                   \
+	X(ERROR_SYSTEM, -2, "a system call failed")            \
+	X(ERROR_FORMAT, -3, "the data is not in this format")  \
+	X(ERROR_CORRUPT, -4, "the data is damaged")            \
+	X(ERROR_TRUNCATED, -5, "the data ends too early")      \
+	X(ERROR_VERSION, -6, "the format version is too new")  \
+	X(ERROR_NOT_FOUND, -7, "not found")                    \
+	X(ERROR_AMBIGUOUS, -8, "the name fits several things") \
+	X(ERROR_USAGE, -9, "the words are wrong")              \
+	X(ERROR_PERMISSION, -10, "not permitted")              \
+	X(ERROR_UNSUPPORTED, -11, "not supported here")        \
+	X(ERROR_LIMIT, -12, "a limit was reached")             \
 	X(ERROR_NO_SPACE, -13, "no space left on the device")
 
 enum error_code {

@@ -27,7 +27,8 @@ size_t text_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_length; j++) {
 			size_t exchanged = a[i - 1] == b[j - 1] ? 0 : 1;
 			size_t least = min3(above[j] + 1U, now[j - 1] + 1U, above[j - 1] + exchanged);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two_above[j - 2] + 1U < least)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    two_above[j - 2] + 1U < least)
 				least = two_above[j - 2] + 1U;
 			now[j] = (uint8_t)least;
 		}

@@ -27,11 +27,12 @@ struct place {
 	bool start_only;    /* nothing but start code from the root to here */
 };
 
-struct export {
+struct export
+{
 	const struct profile *profile;
 	const struct convert_selection *selection;
-	struct strings names;      /* as written: without ';' */
-	uint32_t *name_of;         /* per string of the profile: its number in `names`, or PROFILE_NONE */
+	struct strings names; /* as written: without ';' */
+	uint32_t *name_of;    /* per string of the profile: its number in `names`, or PROFILE_NONE */
 	struct line *lines;
 	size_t line_count;
 	size_t line_capacity;
@@ -98,10 +99,10 @@ static int64_t add_line(struct export *export, uint32_t parent, int64_t name)
 	if (export->line_count >= PROFILE_NONE)
 		return ERROR_LIMIT;
 	if (ARRAY_RESERVE(export->lines, export->line_capacity, export->line_count + 1) < 0 ||
-	    hash_map_put(&export->line_by_edge, key, (uint32_t)export->line_count) < 0)
+	    hash_map_put(&export->line_by_edge, key, (uint32_t) export->line_count) < 0)
 		return ERROR_MEMORY;
 	export->lines[export->line_count] = (struct line){ .parent = parent, .name = (uint32_t)name };
-	return (int64_t)export->line_count++;
+	return (int64_t) export->line_count++;
 }
 
 static int place_frame(struct export *export, struct place *place, int64_t name, bool is_start)

@@ -186,8 +186,8 @@ static int import_line(struct import *import, const char *line, size_t length)
 		return code;
 	import->total += count;
 	if (import->total > INT64_MAX)
-		return error_set(import->error, ERROR_LIMIT, "%s:%llu: the counts add up to more than 2^63", import->name,
-				 (unsigned long long)import->line);
+		return error_set(import->error, ERROR_LIMIT, "%s:%llu: the counts add up to more than 2^63",
+				 import->name, (unsigned long long)import->line);
 	int64_t node = node_of(import, line, stack_length);
 	if (node < 0 || profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, 0, count) < 0)
 		return out_of_memory(import);
@@ -224,8 +224,12 @@ static int describe(struct profile *profile)
 	int64_t path = profile_add_string(profile, "[imported]");
 	if (samples < 0 || title < 0 || unit < 0 || backend < 0 || process_name < 0 || path < 0)
 		return ERROR_MEMORY;
-	struct profile_resource resource = { .name = (uint32_t)samples, .title = (uint32_t)title, .unit = (uint32_t)unit,
-					     .backend = (uint32_t)backend, .kind = RESOURCE_MERGED, .interval = 1 };
+	struct profile_resource resource = { .name = (uint32_t)samples,
+					     .title = (uint32_t)title,
+					     .unit = (uint32_t)unit,
+					     .backend = (uint32_t)backend,
+					     .kind = RESOURCE_MERGED,
+					     .interval = 1 };
 	struct profile_process process = { .name = (uint32_t)process_name };
 	struct profile_module module = { .path = (uint32_t)path, .kind = MODULE_NAMES };
 	if (profile_add_resource(profile, &resource) < 0 || profile_add_process(profile, &process) < 0 ||

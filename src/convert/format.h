@@ -15,8 +15,8 @@ struct convert_selection {
 };
 
 struct convert_format {
-	const char *name;     /* "folded" */
-	const char *summary;  /* one line for --help */
+	const char *name;    /* "folded" */
+	const char *summary; /* one line for --help */
 	/* Either may be NULL: not supported in that direction. The importer gives
 	 * a new profile that the caller frees; `name` of the input is for messages
 	 * ("stdin:17: ..."). The exporter returns 0 or a negative error. */
@@ -26,6 +26,6 @@ struct convert_format {
 };
 
 extern const struct convert_format *const convert_formats[]; /* NULL-terminated */
-const struct convert_format *convert_find(const char *name);  /* NULL: unknown */
+const struct convert_format *convert_find(const char *name); /* NULL: unknown */
 
 #endif

@@ -54,9 +54,8 @@ static bool symbols_are_sound(const struct profile *p)
 		const struct profile_location *l = &p->locations[i];
 		if (l->module >= p->module_count)
 			return false;
-		if (l->first_frame != PROFILE_NONE &&
-		    (l->frame_count == 0 || l->first_frame >= p->frame_count ||
-		     l->frame_count > p->frame_count - l->first_frame))
+		if (l->first_frame != PROFILE_NONE && (l->frame_count == 0 || l->first_frame >= p->frame_count ||
+						       l->frame_count > p->frame_count - l->first_frame))
 			return false;
 		if (l->first_frame == PROFILE_NONE && p->symbolized)
 			return false;

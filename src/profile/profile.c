@@ -56,16 +56,16 @@ int64_t profile_add_string(struct profile *profile, const char *text)
 }
 
 /* Appends one item to one of the profile's tables and returns its id. */
-#define APPEND(profile, items, count, capacity, item)                                                       \
-	({                                                                                                  \
-		int64_t id_ = (int64_t)(profile)->count;                                                    \
-		if ((profile)->count >= TABLE_LIMIT)                                                        \
-			id_ = ERROR_LIMIT;                                                                  \
-		else if (ARRAY_RESERVE((profile)->items, (profile)->capacity, (profile)->count + 1) < 0)    \
-			id_ = ERROR_MEMORY;                                                                 \
-		else                                                                                        \
-			(profile)->items[(profile)->count++] = (item);                                      \
-		id_;                                                                                        \
+#define APPEND(profile, items, count, capacity, item)                                                    \
+	({                                                                                               \
+		int64_t id_ = (int64_t)(profile)->count;                                                 \
+		if ((profile)->count >= TABLE_LIMIT)                                                     \
+			id_ = ERROR_LIMIT;                                                               \
+		else if (ARRAY_RESERVE((profile)->items, (profile)->capacity, (profile)->count + 1) < 0) \
+			id_ = ERROR_MEMORY;                                                              \
+		else                                                                                     \
+			(profile)->items[(profile)->count++] = (item);                                   \
+		id_;                                                                                     \
 	})
 
 int64_t profile_add_resource(struct profile *profile, const struct profile_resource *resource)

@@ -40,9 +40,9 @@ enum resource_kind {
 };
 
 struct profile_resource {
-	uint32_t name;  /* string: "page-faults", what the user types */
-	uint32_t title; /* string: "Page Faults", what the reports' heading says */
-	uint32_t unit;  /* string: what one gtick is: "ns", "fault", "switch", ... */
+	uint32_t name;     /* string: "page-faults", what the user types */
+	uint32_t title;    /* string: "Page Faults", what the reports' heading says */
+	uint32_t unit;     /* string: what one gtick is: "ns", "fault", "switch", ... */
 	uint32_t backend;  /* string: who measured it: "perf", ... */
 	uint32_t note;     /* string: "" or what the user must know: "user mode only" */
 	uint8_t kind;      /* enum resource_kind */
@@ -76,18 +76,18 @@ enum module_kind {
 };
 
 struct profile_module {
-	uint32_t path; /* string: as the target sees it; "[vdso]", "[anon]", ... */
-	uint8_t kind;  /* enum module_kind */
+	uint32_t path;          /* string: as the target sees it; "[vdso]", "[anon]", ... */
+	uint8_t kind;           /* enum module_kind */
 	uint8_t build_id_bytes; /* 0: none known */
 	uint8_t build_id[PROFILE_BUILD_ID_MAX];
 };
 
 /* What a walk of the user stack left unsaid: the state of every stack taken. */
 struct profile_cause {
-	uint32_t text;   /* string: the named state, from the list in unwind/cause.h */
-	uint64_t count;  /* samples that ended so */
-	bool whole;      /* these paths reach their root */
-	bool completed;  /* ... but only with help from outside the copied stack */
+	uint32_t text;  /* string: the named state, from the list in unwind/cause.h */
+	uint64_t count; /* samples that ended so */
+	bool whole;     /* these paths reach their root */
+	bool completed; /* ... but only with help from outside the copied stack */
 };
 
 struct profile_function {
@@ -156,22 +156,22 @@ struct profile {
 	struct profile_cause *causes;
 	struct profile_note *notes;
 
-	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count,
-		location_count, node_count, hit_count, cause_count, note_count;
-	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity,
-		frame_capacity, location_capacity, node_capacity, hit_capacity, cause_capacity, note_capacity;
+	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count, location_count,
+		node_count, hit_count, cause_count, note_count;
+	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity, frame_capacity,
+		location_capacity, node_capacity, hit_capacity, cause_capacity, note_capacity;
 
-	uint64_t start_ns;      /* CLOCK_MONOTONIC when recording began; 0: not known */
-	uint64_t end_ns;        /* ... and ended */
-	int64_t start_unix_ns;  /* wall clock at start_ns */
-	uint64_t lost;          /* samples lost in all: never hidden */
-	bool symbolized;        /* the locations' frames are final */
-	bool ended;             /* the recorder ended normally */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC when recording began; 0: not known */
+	uint64_t end_ns;       /* ... and ended */
+	int64_t start_unix_ns; /* wall clock at start_ns */
+	uint64_t lost;         /* samples lost in all: never hidden */
+	bool symbolized;       /* the locations' frames are final */
+	bool ended;            /* the recorder ended normally */
 
 	struct hash_map node_by_edge;        /* (parent, location) -> node */
 	struct hash_map location_by_address; /* see profile_add_location */
-	size_t nodes_indexed;     /* nodes below this one are in the map */
-	size_t locations_indexed; /* ... and locations */
+	size_t nodes_indexed;                /* nodes below this one are in the map */
+	size_t locations_indexed;            /* ... and locations */
 };
 
 /* NULL: out of memory. A new profile holds string 0 and node 0. */

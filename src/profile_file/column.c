@@ -98,7 +98,7 @@ void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool
 
 /* `width` is a constant at each call, so that each becomes a plain loop. */
 static inline __attribute__((always_inline)) void widen_by(uint64_t *values, const uint8_t *planes, size_t rows,
-							    size_t count, uint64_t base, unsigned width)
+							   size_t count, uint64_t base, unsigned width)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = 0;
@@ -111,8 +111,8 @@ static inline __attribute__((always_inline)) void widen_by(uint64_t *values, con
 static void widen(uint64_t *values, const uint8_t *planes, size_t rows, size_t count, uint64_t base, unsigned width)
 {
 	switch (width) {
-#define WIDTH(n)                                                   \
-	case n:                                                    \
+#define WIDTH(n)                                                \
+	case n:                                                 \
 		widen_by(values, planes, rows, count, base, n); \
 		break;
 		WIDTH(0)

@@ -50,14 +50,14 @@
 
 /* As PNG's: the first byte is no text, CR LF and LF show a transfer that
  * changed line ends, 0x1a stops a DOS listing. */
-#define FORMAT_MAGIC "\x89" "CPP\r\n\x1a\n"
+#define FORMAT_MAGIC "\211CPP\r\n\x1a\n"
 
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher one */
 	FORMAT_MINOR = 0, /* higher: added block types, and columns at the end of a payload */
 
-	FORMAT_ROWS_MAX = 65536,         /* rows of one block */
+	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
 };
 
@@ -97,21 +97,21 @@ enum format_codec {
  *   fields   first + rows <= rows so far; sets some fields of existing rows
  */
 enum format_block_type {
-	BLOCK_END = 0,         /* no rows, no payload: the recorder ended normally */
-	BLOCK_STRINGS = 1,     /* append; one column, the lengths, then the strings' bytes. String 0 is "", not stored */
-	BLOCK_TOTALS = 2,      /* fields, of the one row that is the profile itself */
-	BLOCK_NOTES = 3,       /* replace */
-	BLOCK_RESOURCES = 4,   /* replace */
-	BLOCK_PROCESSES = 5,   /* replace */
-	BLOCK_THREADS = 6,     /* replace */
-	BLOCK_MODULES = 7,     /* replace */
-	BLOCK_CAUSES = 8,      /* replace */
-	BLOCK_LOCATIONS = 9,   /* append */
-	BLOCK_NODES = 10,      /* append; node 0, the root, is not stored */
-	BLOCK_FUNCTIONS = 11,  /* append */
-	BLOCK_FRAMES = 12,     /* append */
+	BLOCK_END = 0,        /* no rows, no payload: the recorder ended normally */
+	BLOCK_STRINGS = 1,    /* append; one column, the lengths, then the strings' bytes. String 0 is "", not stored */
+	BLOCK_TOTALS = 2,     /* fields, of the one row that is the profile itself */
+	BLOCK_NOTES = 3,      /* replace */
+	BLOCK_RESOURCES = 4,  /* replace */
+	BLOCK_PROCESSES = 5,  /* replace */
+	BLOCK_THREADS = 6,    /* replace */
+	BLOCK_MODULES = 7,    /* replace */
+	BLOCK_CAUSES = 8,     /* replace */
+	BLOCK_LOCATIONS = 9,  /* append */
+	BLOCK_NODES = 10,     /* append; node 0, the root, is not stored */
+	BLOCK_FUNCTIONS = 11, /* append */
+	BLOCK_FRAMES = 12,    /* append */
 	BLOCK_LOCATION_FRAMES = 13, /* fields, of locations */
-	BLOCK_HITS = 14,       /* append */
+	BLOCK_HITS = 14,            /* append */
 	BLOCK_TYPE_COUNT
 };
 
@@ -123,16 +123,17 @@ enum format_block_type {
  *   ID     id + 1 modulo 2^32 on disk, so that "none" is 0
  *   BYTES  8 bytes of an array, as one number
  */
+/* clang-format off */
 #define FORMAT_TOTALS(X) \
 	X(start_ns, VALUE) X(end_ns, VALUE) X(start_unix_ns, VALUE) X(lost, VALUE) X(symbolized, FLAG)
 #define FORMAT_NOTES(X) X(key, VALUE) X(value, VALUE)
-#define FORMAT_RESOURCES(X)                                                                         \
+#define FORMAT_RESOURCES(X) \
 	X(name, VALUE) X(title, VALUE) X(unit, VALUE) X(backend, VALUE) X(note, VALUE) X(kind, VALUE) \
 	X(interval, VALUE) X(total, VALUE) X(lost, VALUE)
 #define FORMAT_PROCESSES(X) X(pid, VALUE) X(parent_pid, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME)
 #define FORMAT_THREADS(X) X(tid, VALUE) X(process, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME)
-#define FORMAT_MODULES(X)                                                                 \
-	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES)        \
+#define FORMAT_MODULES(X) \
+	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \
 	X(build_id[8], BYTES) X(build_id[16], BYTES) X(build_id[24], BYTES)
 #define FORMAT_CAUSES(X) X(text, VALUE) X(count, VALUE) X(whole, FLAG) X(completed, FLAG)
 #define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE)
@@ -141,5 +142,6 @@ enum format_block_type {
 #define FORMAT_FRAMES(X) X(function, VALUE) X(file, VALUE) X(line, VALUE) X(inlined, FLAG)
 #define FORMAT_LOCATION_FRAMES(X) X(first_frame, ID) X(frame_count, VALUE)
 #define FORMAT_HITS(X) X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE)
+/* clang-format on */
 
 #endif

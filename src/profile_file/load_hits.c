@@ -33,7 +33,7 @@ struct worker {
 	pthread_t thread;
 	uint64_t last_us;
 	int code;
-	int number; /* errno, if code is ERROR_SYSTEM */
+	int number;                      /* errno, if code is ERROR_SYSTEM */
 	const struct load_block *failed; /* NULL: no block in particular */
 };
 
@@ -116,8 +116,9 @@ static int worst(const struct load *load, const struct worker *workers, size_t c
 	if (!first)
 		return 0;
 	errno = first->number;
-	return first->failed ? load_block_error(load, first->failed, first->code, error) :
-			       error_set(error, first->code, "cannot read %s: %s", load->source.name, error_text(first->code));
+	return first->failed ? load_block_error(load, first->failed, first->code, error)
+			     : error_set(error, first->code, "cannot read %s: %s", load->source.name,
+					 error_text(first->code));
 }
 
 static size_t thread_count(size_t blocks)

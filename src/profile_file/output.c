@@ -79,11 +79,13 @@ static int check_names(const struct output *output, struct error *error)
 {
 	struct stat file;
 	if (lstat(output->path, &file) == 0 && sticky_forbids(&file, output->path))
-		return error_set(error, ERROR_PERMISSION, "cannot replace %s: it belongs to another user", output->path);
+		return error_set(error, ERROR_PERMISSION, "cannot replace %s: it belongs to another user",
+				 output->path);
 	if (lstat(output->old, &file) < 0)
 		return errno == ENOENT ? 0 : error_set_errno(error, "cannot keep the older file as %s", output->old);
 	if (S_ISDIR(file.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot keep the older file as %s: that is a directory", output->old);
+		return error_set(error, ERROR_USAGE, "cannot keep the older file as %s: that is a directory",
+				 output->old);
 	return 0;
 }
 

@@ -39,7 +39,8 @@ int load_block_error(const struct load *load, const struct load_block *block, in
 	unsigned long long offset = block->offset;
 	switch (code) {
 	case ERROR_CORRUPT:
-		return error_set(error, code, "%s is damaged: the block at byte %llu is not what was written", name, offset);
+		return error_set(error, code, "%s is damaged: the block at byte %llu is not what was written", name,
+				 offset);
 	case ERROR_VERSION:
 		return error_set(error, code, "%s was written by a newer cpprof: update to read it", name);
 	case ERROR_SYSTEM:
@@ -64,7 +65,9 @@ static int refuse_foreign(const struct source *source, const uint8_t *bytes, siz
 		{ "gmon", 4, "data of gprof" },
 		{ "\x1f\x8b", 2, "gzip data, perhaps a profile of pprof" },
 		{ "\x28\xb5\x2f\xfd", 4, "zstd data" },
-		{ "\x7f" "ELF", 4, "a program" },
+		{ "\x7f"
+		  "ELF",
+		  4, "a program" },
 		{ "{", 1, "perhaps JSON" },
 	};
 	if (size == 0)
@@ -89,8 +92,9 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 	int code;
 	const uint8_t *bytes = source_read(source, 0, size, buffer, &code);
 	if (!bytes)
-		return code == ERROR_SYSTEM ? error_set_errno(error, "cannot read %s", source->name) :
-					      error_set(error, code, "cannot read %s: %s", source->name, error_text(code));
+		return code == ERROR_SYSTEM
+			       ? error_set_errno(error, "cannot read %s", source->name)
+			       : error_set(error, code, "cannot read %s: %s", source->name, error_text(code));
 	if (size < sizeof(header) || memcmp(bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) != 0)
 		return refuse_foreign(source, bytes, size, error);
 	memcpy(&header, bytes, sizeof(header));
@@ -98,8 +102,9 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are not what was written",
 				 source->name, sizeof(header));
 	if (header.major > FORMAT_MAJOR)
-		return error_set(error, ERROR_VERSION, "%s was written by a newer cpprof: update to read it (format %u)",
-				 source->name, header.major);
+		return error_set(error, ERROR_VERSION,
+				 "%s was written by a newer cpprof: update to read it (format %u)", source->name,
+				 header.major);
 	return 0;
 }
 
@@ -156,9 +161,9 @@ static int read_table(struct profile *profile, const struct format_block_header 
 {
 	const struct table *table = &format_tables[header->type];
 	size_t had = table_count(table, profile);
-	bool fits = table->rule == TABLE_APPEND  ? header->first == had :
-		    table->rule == TABLE_REPLACE ? header->first <= had :
-						   header->first <= had && header->rows <= had - header->first;
+	bool fits = table->rule == TABLE_APPEND    ? header->first == had
+		    : table->rule == TABLE_REPLACE ? header->first <= had
+						   : header->first <= had && header->rows <= had - header->first;
 	if (!fits)
 		return ERROR_CORRUPT;
 	int code = grow(table, profile, header->first + header->rows);
@@ -216,8 +221,8 @@ static int read_block(struct load *load, const struct load_block *block, struct 
 	if (header->rows == 0 || header->rows > FORMAT_ROWS_MAX)
 		return ERROR_CORRUPT;
 	struct cursor cursor = cursor_over(payload, header->raw_bytes);
-	return header->type == BLOCK_STRINGS ? read_strings(load->profile, header, &cursor) :
-					       read_table(load->profile, header, &cursor);
+	return header->type == BLOCK_STRINGS ? read_strings(load->profile, header, &cursor)
+					     : read_table(load->profile, header, &cursor);
 }
 
 static bool is_known(const struct load_block *block)
@@ -260,7 +265,8 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct read
 	if (!load->profile->ended && load->profile->end_ns < last_ns)
 		load->profile->end_ns = last_ns;
 	if (profile_check_tables(load->profile) < 0)
-		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together", load->source.name);
+		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together",
+				 load->source.name);
 	return 0;
 }
 

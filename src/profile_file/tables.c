@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#define COLUMN(record, field, kind_)                                                                     \
-	{ .offset = offsetof(struct record, field),                                                      \
-	  .size = COLUMN_##kind_ == COLUMN_BYTES ? 8 : sizeof(((struct record *)0)->field),              \
+#define COLUMN(record, field, kind_)                                                        \
+	{ .offset = offsetof(struct record, field),                                         \
+	  .size = COLUMN_##kind_ == COLUMN_BYTES ? 8 : sizeof(((struct record *)0)->field), \
 	  .kind = COLUMN_##kind_ },
 
 #define X(field, kind) COLUMN(profile, field, kind)
@@ -46,17 +46,20 @@ static const struct table_column hits[] = { FORMAT_HITS(X) };
 #undef X
 
 #define COLUMNS(list) .columns = list, .column_count = sizeof(list) / sizeof(*list)
-#define MEMBER(items_, count_, capacity_)                                                             \
-	.items = offsetof(struct profile, items_), .count = offsetof(struct profile, count_),         \
+#define MEMBER(items_, count_, capacity_)                                                     \
+	.items = offsetof(struct profile, items_), .count = offsetof(struct profile, count_), \
 	.capacity = offsetof(struct profile, capacity_), .item_bytes = sizeof(*((struct profile *)0)->items_)
 #define TABLE(thing) MEMBER(thing##s, thing##_count, thing##_capacity), .name = #thing "s"
 
 const struct table format_tables[BLOCK_TYPE_COUNT] = {
-	[BLOCK_TOTALS] = { .name = "totals", .rule = TABLE_FIELDS, .item_bytes = sizeof(struct profile), COLUMNS(totals) },
+	[BLOCK_TOTALS] = { .name = "totals",
+			   .rule = TABLE_FIELDS,
+			   .item_bytes = sizeof(struct profile),
+			   COLUMNS(totals) },
 	[BLOCK_NOTES] = { TABLE(note), .rule = TABLE_REPLACE, COLUMNS(notes) },
 	[BLOCK_RESOURCES] = { TABLE(resource), .rule = TABLE_REPLACE, COLUMNS(resources) },
-	[BLOCK_PROCESSES] = { MEMBER(processes, process_count, process_capacity),
-			      .name = "processes", .rule = TABLE_REPLACE, COLUMNS(processes) },
+	[BLOCK_PROCESSES] = { MEMBER(processes, process_count, process_capacity), .name = "processes",
+			      .rule = TABLE_REPLACE, COLUMNS(processes) },
 	[BLOCK_THREADS] = { TABLE(thread), .rule = TABLE_REPLACE, COLUMNS(threads) },
 	[BLOCK_MODULES] = { TABLE(module), .rule = TABLE_REPLACE, COLUMNS(modules) },
 	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes) },
@@ -64,8 +67,8 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_NODES] = { TABLE(node), .rule = TABLE_APPEND, COLUMNS(nodes), .skipped = 1 },
 	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions) },
 	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames) },
-	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity),
-				    .name = "locations' frames", .rule = TABLE_FIELDS, COLUMNS(location_frames) },
+	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity), .name = "locations' frames",
+				    .rule = TABLE_FIELDS, COLUMNS(location_frames) },
 	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits) },
 };
 

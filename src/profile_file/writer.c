@@ -22,9 +22,9 @@
 #include "profile_file/tables.h"
 
 enum {
-	BLOCK_ROWS = 32768,             /* small enough for the caches of whoever decodes it */
-	STRINGS_BLOCK_BYTES = 1 << 20,  /* a block of strings ends after that many */
-	RUN_GAP = 8,                    /* unchanged rows that are cheaper written again than skipped by a new block */
+	BLOCK_ROWS = 32768,            /* small enough for the caches of whoever decodes it */
+	STRINGS_BLOCK_BYTES = 1 << 20, /* a block of strings ends after that many */
+	RUN_GAP = 8,                   /* unchanged rows that are cheaper written again than skipped by a new block */
 };
 
 /* What is on disk of one table. */
@@ -236,14 +236,15 @@ static int write_strings(struct writer *writer, const struct profile *profile)
 static int write_table(struct writer *writer, unsigned type, const struct profile *profile)
 {
 	const struct table *table = &format_tables[type];
-	return table->rule == TABLE_REPLACE || type == BLOCK_TOTALS ? write_changed(writer, table, profile) :
-								      write_new(writer, table, profile);
+	return table->rule == TABLE_REPLACE || type == BLOCK_TOTALS ? write_changed(writer, table, profile)
+								    : write_new(writer, table, profile);
 }
 
 static int write_all_tables(struct writer *writer, const struct profile *profile, bool finish)
 {
-	static const uint8_t order[] = { BLOCK_NOTES,     BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS, BLOCK_MODULES,
-					 BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS, BLOCK_FRAMES,  BLOCK_CAUSES };
+	static const uint8_t order[] = { BLOCK_NOTES,   BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
+					 BLOCK_MODULES, BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS,
+					 BLOCK_FRAMES,  BLOCK_CAUSES };
 	int code = write_header(writer);
 	if (code == 0 && !profile->symbolized)
 		code = write_table(writer, BLOCK_TOTALS, profile);

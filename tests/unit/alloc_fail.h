@@ -21,11 +21,11 @@ bool alloc_fail_stop(void);
 
 /* Runs `statement` with the first allocation failing, then the second, and so
  * on until it makes fewer than that. */
-#define ALLOC_FAIL_EACH(statement)                                         \
-	for (unsigned long number_ = 1, more_ = 1; more_; number_++) {     \
-		alloc_fail_start(number_);                                 \
-		statement;                                                 \
-		more_ = alloc_fail_stop();                                 \
+#define ALLOC_FAIL_EACH(statement)                                     \
+	for (unsigned long number_ = 1, more_ = 1; more_; number_++) { \
+		alloc_fail_start(number_);                             \
+		statement;                                             \
+		more_ = alloc_fail_stop();                             \
 	}
 
 #endif

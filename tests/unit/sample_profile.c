@@ -162,61 +162,92 @@ bool sample_profile_symbolize(struct profile *profile, struct random *random)
 
 /* --- comparing --- */
 
-#define SAME(field)              \
-	if (x->field != y->field) \
-		return #field;
-#define EACH(type, items, count)                                         \
-	if (a->count != b->count)                                        \
-		return #count;                                           \
-	for (size_t i = 0; i < a->count; i++) {                          \
-		const struct type *x = &a->items[i], *y = &b->items[i];
-#define EACH_END }
+#define SAME(field) (x->field == y->field)
 
-static const char *things_difference(const struct profile *a, const struct profile *b)
+static bool same_resource(const struct profile_resource *x, const struct profile_resource *y)
 {
-	EACH(profile_resource, resources, resource_count)
-	SAME(name) SAME(title) SAME(unit) SAME(backend) SAME(note) SAME(kind) SAME(interval) SAME(total) SAME(lost)
-	EACH_END
-	EACH(profile_process, processes, process_count)
-	SAME(pid) SAME(parent_pid) SAME(name) SAME(start_ns) SAME(end_ns)
-	EACH_END
-	EACH(profile_thread, threads, thread_count)
-	SAME(tid) SAME(process) SAME(name) SAME(start_ns) SAME(end_ns)
-	EACH_END
-	EACH(profile_module, modules, module_count)
-	SAME(path) SAME(kind) SAME(build_id_bytes)
-	if (memcmp(x->build_id, y->build_id, sizeof(x->build_id)) != 0)
-		return "build_id";
-	EACH_END
-	EACH(profile_cause, causes, cause_count)
-	SAME(text) SAME(count) SAME(whole) SAME(completed)
-	EACH_END
-	EACH(profile_note, notes, note_count)
-	SAME(key) SAME(value)
-	EACH_END
-	const struct profile *x = a, *y = b;
-	SAME(start_ns) SAME(end_ns) SAME(start_unix_ns) SAME(lost) SAME(symbolized)
-	return NULL;
+	return SAME(name) && SAME(title) && SAME(unit) && SAME(backend) && SAME(note) && SAME(kind) && SAME(interval) &&
+	       SAME(total) && SAME(lost);
 }
 
-static const char *paths_difference(const struct profile *a, const struct profile *b)
+static bool same_process(const struct profile_process *x, const struct profile_process *y)
 {
-	EACH(profile_function, functions, function_count)
-	SAME(name) SAME(linkage) SAME(module) SAME(file) SAME(line) SAME(role)
-	EACH_END
-	EACH(profile_frame, frames, frame_count)
-	SAME(function) SAME(file) SAME(line) SAME(inlined)
-	EACH_END
-	EACH(profile_location, locations, location_count)
-	SAME(module) SAME(address) SAME(first_frame) SAME(frame_count)
-	EACH_END
-	EACH(profile_node, nodes, node_count)
-	SAME(parent) SAME(location)
-	EACH_END
-	EACH(profile_hit, hits, hit_count)
-	SAME(time_ns) SAME(node) SAME(thread) SAME(count) SAME(resource)
-	EACH_END
-	return NULL;
+	return SAME(pid) && SAME(parent_pid) && SAME(name) && SAME(start_ns) && SAME(end_ns);
+}
+
+static bool same_thread(const struct profile_thread *x, const struct profile_thread *y)
+{
+	return SAME(tid) && SAME(process) && SAME(name) && SAME(start_ns) && SAME(end_ns);
+}
+
+static bool same_module(const struct profile_module *x, const struct profile_module *y)
+{
+	return SAME(path) && SAME(kind) && SAME(build_id_bytes) &&
+	       memcmp(x->build_id, y->build_id, sizeof(x->build_id)) == 0;
+}
+
+static bool same_cause(const struct profile_cause *x, const struct profile_cause *y)
+{
+	return SAME(text) && SAME(count) && SAME(whole) && SAME(completed);
+}
+
+static bool same_note(const struct profile_note *x, const struct profile_note *y)
+{
+	return SAME(key) && SAME(value);
+}
+
+static bool same_function(const struct profile_function *x, const struct profile_function *y)
+{
+	return SAME(name) && SAME(linkage) && SAME(module) && SAME(file) && SAME(line) && SAME(role);
+}
+
+static bool same_frame(const struct profile_frame *x, const struct profile_frame *y)
+{
+	return SAME(function) && SAME(file) && SAME(line) && SAME(inlined);
+}
+
+static bool same_location(const struct profile_location *x, const struct profile_location *y)
+{
+	return SAME(module) && SAME(address) && SAME(first_frame) && SAME(frame_count);
+}
+
+static bool same_node(const struct profile_node *x, const struct profile_node *y)
+{
+	return SAME(parent) && SAME(location);
+}
+
+static bool same_hit(const struct profile_hit *x, const struct profile_hit *y)
+{
+	return SAME(time_ns) && SAME(node) && SAME(thread) && SAME(count) && SAME(resource);
+}
+
+static bool same_totals(const struct profile *x, const struct profile *y)
+{
+	return SAME(start_ns) && SAME(end_ns) && SAME(start_unix_ns) && SAME(lost) && SAME(symbolized);
+}
+
+/* Compares two tables row by row. */
+#define TABLE(thing, items, count)                             \
+	if (a->count != b->count)                              \
+		return #count;                                 \
+	for (size_t i = 0; i < a->count; i++)                  \
+		if (!same_##thing(&a->items[i], &b->items[i])) \
+			return #items;
+
+static const char *tables_difference(const struct profile *a, const struct profile *b)
+{
+	TABLE(resource, resources, resource_count)
+	TABLE(process, processes, process_count)
+	TABLE(thread, threads, thread_count)
+	TABLE(module, modules, module_count)
+	TABLE(cause, causes, cause_count)
+	TABLE(note, notes, note_count)
+	TABLE(function, functions, function_count)
+	TABLE(frame, frames, frame_count)
+	TABLE(location, locations, location_count)
+	TABLE(node, nodes, node_count)
+	TABLE(hit, hits, hit_count)
+	return same_totals(a, b) ? NULL : "totals";
 }
 
 const char *sample_profile_difference(const struct profile *a, const struct profile *b)
@@ -227,6 +258,5 @@ const char *sample_profile_difference(const struct profile *a, const struct prof
 		if (a->strings.lengths[i] != b->strings.lengths[i] ||
 		    memcmp(a->strings.texts[i], b->strings.texts[i], a->strings.lengths[i]) != 0)
 			return "strings";
-	const char *difference = things_difference(a, b);
-	return difference ? difference : paths_difference(a, b);
+	return tables_difference(a, b);
 }

@@ -71,18 +71,18 @@ static void test_lines(void **state)
 	(void)state;
 	assert_folds("", "");
 	assert_folds("a;b;c 12\n", "a;b;c 12\n");
-	assert_folds("a;b;c 12", "a;b;c 12\n");                          /* no newline at the end */
-	assert_folds("a;b 1\r\nb 2\r\n", "a;b 1\nb 2\n");                /* CR LF */
-	assert_folds("# x 1\n\n  \na 1\n", "a 1\n");                     /* comments and empty lines */
+	assert_folds("a;b;c 12", "a;b;c 12\n");           /* no newline at the end */
+	assert_folds("a;b 1\r\nb 2\r\n", "a;b 1\nb 2\n"); /* CR LF */
+	assert_folds("# x 1\n\n  \na 1\n", "a 1\n");      /* comments and empty lines */
 	assert_folds("a;b 1\na;b;c 2\na 4\na;bc 8\n", "a 4\na;b 1\na;b;c 2\na;bc 8\n");
-	assert_folds("a;b 1\na;c 2\na;b 3\n", "a;b 4\na;c 2\n");         /* equal paths merge */
+	assert_folds("a;b 1\na;c 2\na;b 3\n", "a;b 4\na;c 2\n");          /* equal paths merge */
 	assert_folds("operator new;a b c 3\n", "operator new;a b c 3\n"); /* blanks in names */
 	assert_folds("a;b\t7\n", "a;b 7\n");
-	assert_folds("a;;b 1\n;a 2\na; 3\n", ";a 2\na; 3\na;;b 1\n");    /* empty names */
+	assert_folds("a;;b 1\n;a 2\na; 3\n", ";a 2\na; 3\na;;b 1\n"); /* empty names */
 	assert_folds("a 5000000000\na 281474976710656\n", "a 281479976710656\n");
 	assert_folds("a 0\nb 1\n", "b 1\n");
 	assert_folds("a;b 1\na-b 1\na 1\n", "a 1\na-b 1\na;b 1\n"); /* sorted as bytes: '-' is before ';' */
-	assert_folds("a;a;a 2\na;a 1\n", "a;a 1\na;a;a 2\n");      /* recursion is kept */
+	assert_folds("a;a;a 2\na;a 1\n", "a;a 1\na;a;a 2\n");       /* recursion is kept */
 }
 
 static void assert_refused(const char *text, size_t size, const char *words)
@@ -97,7 +97,8 @@ static void assert_refused(const char *text, size_t size, const char *words)
 static void test_bad_lines(void **state)
 {
 	(void)state;
-	static const char *const lines[] = { "a;b", "12", " 12", "a b", "a -1", "a 1x", "a 0x10", "a .5", "a 1e3", "a +1" };
+	static const char *const lines[] = { "a;b",  "12",     " 12",  "a b",   "a -1",
+					     "a 1x", "a 0x10", "a .5", "a 1e3", "a +1" };
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		char text[64];
 		int size = snprintf(text, sizeof(text), "main 1\n\n%s\nmain 2\n", lines[i]);
@@ -149,8 +150,8 @@ static void test_round_trip(void **state)
 		buffer_init(&text);
 		for (uint64_t lines = random_below(&random, 400); lines > 0; lines--) {
 			for (uint64_t depth = 1 + random_below(&random, 9); depth > 0; depth--)
-				buffer_printf(&text, "f%.*s %llu%s", (int)random_below(&random, 3), "::",
-					      (unsigned long long)random_below(&random, 4), depth > 1 ? ";" : "");
+				buffer_printf(&text, "f%.*s %llu%s", (int)random_below(&random, 3),
+					      "::", (unsigned long long)random_below(&random, 4), depth > 1 ? ";" : "");
 			uint64_t count = 1 + random_below(&random, 100);
 			total += count;
 			buffer_printf(&text, " %llu\n", (unsigned long long)count);
@@ -238,8 +239,9 @@ static void test_recorded(void **state)
 		       "_start;__libc_start_main;main;read:all;prog+0x1a40 10\n");
 	assert_exports(profile, (struct convert_selection){ .resource = 1 }, "main;read:all 30\n");
 	struct error error;
-	assert_int_equal(convert_find("folded")->export(profile, &(struct convert_selection){ .resource = 2 }, stdout, &error),
-			 ERROR_NOT_FOUND);
+	assert_int_equal(
+		convert_find("folded")->export(profile, &(struct convert_selection){ .resource = 2 }, stdout, &error),
+		ERROR_NOT_FOUND);
 	FILE *full = fopen("/dev/full", "w");
 	assert_int_equal(convert_find("folded")->export(profile, &(struct convert_selection){ 0 }, full, &error),
 			 ERROR_NO_SPACE);
@@ -291,10 +293,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),      cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_imported_profile),
+		cmocka_unit_test(test_find),       cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_bad_lines),  cmocka_unit_test(test_imported_profile),
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_deep),      cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_deep),       cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,8 @@ static void test_locations_and_nodes(void **state)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t parent = 0; parent < 40; parent++)
 			for (uint32_t location = 0; location < 30; location++)
-				assert_int_equal(profile_add_node(profile, parent, location), 1 + parent * 30 + location);
+				assert_int_equal(profile_add_node(profile, parent, location),
+						 1 + parent * 30 + location);
 	profile_free(profile);
 }
 
@@ -117,21 +118,25 @@ static void test_causes_and_notes(void **state)
 	profile_free(profile);
 }
 
+static void assert_unsound(struct profile *profile, const char *what)
+{
+	if (profile_check(profile) != ERROR_CORRUPT)
+		fail_msg("%s is not found", what);
+}
+
 /* Each id that points nowhere is found. */
-#define ASSERT_UNSOUND(place, value)                                    \
-	do {                                                            \
-		__typeof__(place) good_ = (place);                      \
-		(place) = (value);                                      \
-		if (profile_check(profile) != ERROR_CORRUPT)            \
-			fail_msg("%s = %s is not found", #place, #value); \
-		(place) = good_;                                        \
-		assert_int_equal(profile_check(profile), 0);            \
-	} while (0)
+#define ASSERT_UNSOUND(place, value)                  \
+	good = (place);                               \
+	(place) = (__typeof__(place))(value);         \
+	assert_unsound(profile, #place " = " #value); \
+	(place) = (__typeof__(place))good;            \
+	assert_int_equal(profile_check(profile), 0)
 
 static void test_check_things(void **state)
 {
 	(void)state;
 	struct profile *profile = sample(3);
+	uint64_t good;
 	uint32_t no_string = (uint32_t)profile->strings.count;
 	assert_int_equal(profile_check(profile), 0);
 	ASSERT_UNSOUND(profile->resources[0].name, no_string);
@@ -141,6 +146,15 @@ static void test_check_things(void **state)
 	ASSERT_UNSOUND(profile->resources[0].note, no_string);
 	ASSERT_UNSOUND(profile->resources[0].kind, 3);
 	ASSERT_UNSOUND(profile->resources[0].interval, 0);
+	profile_free(profile);
+}
+
+static void test_check_more_things(void **state)
+{
+	(void)state;
+	struct profile *profile = sample(3);
+	uint64_t good;
+	uint32_t no_string = (uint32_t)profile->strings.count;
 	ASSERT_UNSOUND(profile->processes[0].name, no_string);
 	ASSERT_UNSOUND(profile->threads[0].name, no_string);
 	ASSERT_UNSOUND(profile->threads[0].process, (uint32_t)profile->process_count);
@@ -153,10 +167,11 @@ static void test_check_things(void **state)
 	profile_free(profile);
 }
 
-static void test_check_paths(void **state)
+static void test_check_symbols(void **state)
 {
 	(void)state;
 	struct profile *profile = sample(4);
+	uint64_t good;
 	uint32_t no_string = (uint32_t)profile->strings.count;
 	uint32_t frames = (uint32_t)profile->frame_count;
 	ASSERT_UNSOUND(profile->functions[0].name, no_string);
@@ -171,6 +186,14 @@ static void test_check_paths(void **state)
 	ASSERT_UNSOUND(profile->locations[0].first_frame, PROFILE_NONE); /* it is symbolized */
 	ASSERT_UNSOUND(profile->locations[0].frame_count, 0);
 	ASSERT_UNSOUND(profile->locations[0].frame_count, frames + 1);
+	profile_free(profile);
+}
+
+static void test_check_paths(void **state)
+{
+	(void)state;
+	struct profile *profile = sample(4);
+	uint64_t good;
 	ASSERT_UNSOUND(profile->nodes[0].parent, 0);
 	ASSERT_UNSOUND(profile->nodes[5].parent, 5);
 	ASSERT_UNSOUND(profile->nodes[5].parent, PROFILE_NONE);
@@ -212,6 +235,8 @@ int main(void)
 		cmocka_unit_test(test_reserve_hits),
 		cmocka_unit_test(test_causes_and_notes),
 		cmocka_unit_test(test_check_things),
+		cmocka_unit_test(test_check_more_things),
+		cmocka_unit_test(test_check_symbols),
 		cmocka_unit_test(test_check_paths),
 		cmocka_unit_test(test_no_memory),
 	};

@@ -58,7 +58,8 @@ static void move_hits(struct profile *all, struct profile *from)
 {
 	for (size_t i = 0; i < from->hit_count; i++) {
 		const struct profile_hit *hit = &from->hits[i];
-		assert_int_equal(profile_add_hit(all, hit->time_ns, hit->thread, hit->node, hit->resource, hit->count), 0);
+		assert_int_equal(profile_add_hit(all, hit->time_ns, hit->thread, hit->node, hit->resource, hit->count),
+				 0);
 	}
 	profile_clear_hits(from);
 }
@@ -287,7 +288,9 @@ static void test_foreign(void **state)
 	assert_refused("gmon\1\0\0\0", 8, ERROR_FORMAT, "gprof");
 	assert_refused("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, ERROR_FORMAT, "pprof");
 	assert_refused("main;a 12\n", 10, ERROR_FORMAT, "not a cpprof profile");
-	assert_refused("\x89" "CPP\n\x1a\n\1\0\0\0\0\0\0\0", 16, ERROR_CORRUPT, "text");
+	assert_refused("\x89"
+		       "CPP\n\x1a\n\1\0\0\0\0\0\0\0",
+		       16, ERROR_CORRUPT, "text");
 	struct error error;
 	assert_null(reader_load("/tmp", NULL, &error));
 	assert_int_equal(error.code, ERROR_FORMAT);
