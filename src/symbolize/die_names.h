@@ -35,7 +35,7 @@ struct die_parents {
 		uint64_t offset; /* in its section; behind the last one of a DIE: UINT64_MAX */
 		uint64_t end;    /* where its next sibling begins */
 		Dwarf_Die die;
-	} *children;
+	} * children;
 	size_t child_count, child_capacity;
 };
 

@@ -21,12 +21,12 @@ struct functions {
 	struct hash_map by_key; /* hash of a key -> index in keys */
 	struct function_key {
 		uint32_t module;
-		uint32_t name; /* string */
-		uint32_t file; /* string; 0 unless static */
-		uint32_t line; /* 0 unless static */
-		uint32_t scope; /* 0 unless static and without debug information */
+		uint32_t name;     /* string */
+		uint32_t file;     /* string; 0 unless static */
+		uint32_t line;     /* 0 unless static */
+		uint32_t scope;    /* 0 unless static and without debug information */
 		uint32_t function; /* what it is the key of */
-	} *keys;
+	} * keys;
 	size_t key_count, key_capacity;
 };
 

@@ -54,7 +54,8 @@ static int64_t find_sections(struct line_tables *tables, Dwarf *dwarf)
 	*sections = (struct line_sections){ .dwarf = dwarf };
 	Elf *elf = dwarf_getelf(dwarf);
 	size_t names;
-	for (Elf_Scn *section = NULL; elf && elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section));) {
+	for (Elf_Scn *section = NULL;
+	     elf && elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 		if (!name || name[0] != '.')
@@ -245,7 +246,8 @@ static void run_standard(struct machine *machine, struct cursor *program, uint8_
 		machine->file = (uint32_t)cursor_varint(program);
 		break;
 	case DW_LNS_const_add_pc:
-		machine->address += (uint64_t)((255 - table->opcode_base) / table->line_range) * table->instruction_bytes;
+		machine->address +=
+			(uint64_t)((255 - table->opcode_base) / table->line_range) * table->instruction_bytes;
 		break;
 	case DW_LNS_fixed_advance_pc:
 		machine->address += cursor_u16(program);

@@ -49,7 +49,7 @@ struct line_tables {
 	struct line_sections {
 		Dwarf *dwarf;
 		struct cursor lines, line_strings, strings;
-	} *sections;
+	} * sections;
 	size_t section_count, section_capacity;
 };
 

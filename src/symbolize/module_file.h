@@ -20,8 +20,8 @@
 struct module_file {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	uint64_t bias;             /* ELF virtual address + bias = libdwfl's address */
-	struct elf_file *bytes;    /* NULL: not of this machine */
+	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
+	struct elf_file *bytes;     /* NULL: not of this machine */
 	struct unwind_table *table; /* made at the first question for it */
 	bool table_tried;
 	bool is_executable;     /* has `main`, other than a library */

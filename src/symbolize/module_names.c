@@ -26,7 +26,7 @@ struct naming {
 	struct scopes scopes;
 	struct hash_map by_origin; /* a function's abstract DIE -> function */
 	struct die_parents parents;
-	struct buffer name;    /* texts while one function is made */
+	struct buffer name; /* texts while one function is made */
 	struct buffer linkage;
 };
 
@@ -190,8 +190,8 @@ static int64_t function_without_symbol(struct naming *naming, uint64_t address)
 	if ((file->is_c_library || file->is_static) && module_file_ends_thread(file, address + 1))
 		return add_nameless(naming, "clone3", ROLE_START);
 	size_t length;
-	const char *module = name_of_module(
-		profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
+	const char *module =
+		name_of_module(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
 	buffer_clear(&naming->name);
 	buffer_append(&naming->name, module, length);
 	buffer_printf(&naming->name, "+0x%llx", (unsigned long long)(start ? start : address));
@@ -226,8 +226,9 @@ static int add_frame(struct naming *naming, int64_t function, const char *file, 
 	int64_t file_string = file ? profile_add_string(naming->profile, file) : 0;
 	if (file_string < 0)
 		return (int)file_string;
-	struct profile_frame frame = { .function = (uint32_t)function, .file = (uint32_t)file_string, .line = line,
-				       .inlined = inlined };
+	struct profile_frame frame = {
+		.function = (uint32_t)function, .file = (uint32_t)file_string, .line = line, .inlined = inlined
+	};
 	int64_t id = profile_add_frame(naming->profile, &frame);
 	return id < 0 ? (int)id : 0;
 }
@@ -315,8 +316,12 @@ static int set_all(struct naming *naming, struct progress *progress)
 int module_names_set(struct functions *functions, struct module_file *file, uint32_t module, const uint32_t *locations,
 		     size_t count, struct progress *progress)
 {
-	struct naming naming = { .functions = functions, .profile = functions->profile, .file = file,
-				 .module = module, .locations = locations, .count = count };
+	struct naming naming = { .functions = functions,
+				 .profile = functions->profile,
+				 .file = file,
+				 .module = module,
+				 .locations = locations,
+				 .count = count };
 	int status = naming_init(&naming);
 	if (status == 0)
 		status = symbols_match(file, naming.addresses, count, naming.matches);

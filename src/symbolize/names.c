@@ -13,9 +13,9 @@ size_t name_plain_length(const char *linkage)
 /* One word behind a dot that gcc or clang append to a clone. */
 static bool is_clone_word(const char *word, size_t length)
 {
-	static const char *const words[] = { "constprop", "isra", "part",  "cold",  "lto_priv", "localalias",
-					     "llvm",      "hot",  "clone", "warm", "unlikely", "simdclone",
-					     "__uniq",    "lto" };
+	static const char *const words[] = { "constprop",  "isra",      "part",   "cold",  "lto_priv",
+					     "localalias", "llvm",      "hot",    "clone", "warm",
+					     "unlikely",   "simdclone", "__uniq", "lto" };
 	bool digits = length > 0;
 	for (size_t i = 0; i < length; i++)
 		digits = digits && isdigit((unsigned char)word[i]);

@@ -18,11 +18,22 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 {
 	static const char *const starts[] = {
 		/* glibc */
-		"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
-		"__libc_init_first", "generic_start_main", "clone", "__clone", "clone3", "__clone3",
-		"__clone_internal", "start_thread",
+		"_start",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+		"__libc_init_first",
+		"generic_start_main",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"__clone_internal",
+		"start_thread",
 		/* musl */
-		"_start_c", "libc_start_main_stage2", NULL,
+		"_start_c",
+		"libc_start_main_stage2",
+		NULL,
 	};
 	/* Names that a program, too, may give a function. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
@@ -42,8 +53,8 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 
 /* What is known of a function while the nameless ones are judged. */
 enum {
-	CANDIDATE = 1,   /* nameless, in a file that has start functions */
-	CALLS_OUT = 2,   /* calls main, or code outside of the C library */
+	CANDIDATE = 1, /* nameless, in a file that has start functions */
+	CALLS_OUT = 2, /* calls main, or code outside of the C library */
 	CALLS_MAIN = 4,
 	UNDER_CLONE = 8, /* called by clone or clone3 */
 	IN_LIBRARY = 16, /* its module is the C library */

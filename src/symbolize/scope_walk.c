@@ -10,9 +10,9 @@ enum { DEPTH_MAX = 400 };
 struct walk {
 	struct scopes *scopes;
 	uint32_t unit;
-	struct slice slice;   /* the unit's addresses */
-	size_t without;       /* how many of them have no subprogram yet */
-	bool everywhere;      /* also look into DIEs that do not contain an address themselves */
+	struct slice slice; /* the unit's addresses */
+	size_t without;     /* how many of them have no subprogram yet */
+	bool everywhere;    /* also look into DIEs that do not contain an address themselves */
 	struct progress *progress;
 };
 
@@ -163,8 +163,9 @@ static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth)
 
 int scopes_walk_unit(struct scopes *scopes, uint32_t unit, struct slice slice, struct progress *progress)
 {
-	struct walk walk = { .scopes = scopes, .unit = unit, .slice = slice, .without = slice.end - slice.first,
-			     .progress = progress };
+	struct walk walk = {
+		.scopes = scopes, .unit = unit, .slice = slice, .without = slice.end - slice.first, .progress = progress
+	};
 	Dwarf_Die die = scopes->units[unit];
 	int status = walk_declarations(&walk, &die, 0);
 	if (status == 0 && walk.without > 0) {

@@ -140,7 +140,11 @@ static bool read_symbol(struct matcher *matcher, int index, uint32_t *file_scope
 	if (section_end(matcher, start) == 0)
 		return false;
 	uint8_t binding = GELF_ST_BIND(raw.st_info);
-	*symbol = (struct symbol){ .name = name, .start = start, .size = raw.st_size, .type = type, .binding = binding,
+	*symbol = (struct symbol){ .name = name,
+				   .start = start,
+				   .size = raw.st_size,
+				   .type = type,
+				   .binding = binding,
 				   .scope = binding == STB_LOCAL ? *file_scope + 1 : 0 };
 	return true;
 }
@@ -153,8 +157,7 @@ static struct symbol *chosen(struct symbol_match *match)
 
 static bool is_local_clone(const struct symbol *symbol)
 {
-	return symbol->name && symbol->scope != 0 &&
-	       name_base_length(symbol->name) != name_plain_length(symbol->name);
+	return symbol->name && symbol->scope != 0 && name_base_length(symbol->name) != name_plain_length(symbol->name);
 }
 
 /* One symbol against the clones by name: a function of that very name in the

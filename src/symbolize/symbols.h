@@ -23,8 +23,8 @@ struct symbol {
 	const char *name; /* NULL: no symbol; valid until module_file_close */
 	uint64_t start;
 	uint64_t size;
-	uint32_t scope; /* local symbols: which source file's, from 1; global ones: 0 */
-	uint8_t type;   /* STT_... */
+	uint32_t scope;  /* local symbols: which source file's, from 1; global ones: 0 */
+	uint8_t type;    /* STT_... */
 	uint8_t binding; /* STB_... */
 };
 

@@ -3,13 +3,13 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 #include "symbolize/symbolize.h"

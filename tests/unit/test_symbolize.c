@@ -1,10 +1,10 @@
 /* Names and lines of real programs, built by gcc and clang in the ways that matter. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 #include "symbols_lab.h"
@@ -46,8 +46,13 @@ static void test_inlines(void **state)
 {
 	(void)state;
 	static const char *const compilers[] = { "gcc", "clang" };
-	static const char *const flags[] = { "-gdwarf-4 -O0", "-gdwarf-4 -O2", "-gdwarf-5 -O0", "-gdwarf-5 -O2",
-					     "-g -O3 -no-pie", "-g -O2 -gsplit-dwarf", "-g -O2 -ffunction-sections" };
+	static const char *const flags[] = { "-gdwarf-4 -O0",
+					     "-gdwarf-4 -O2",
+					     "-gdwarf-5 -O0",
+					     "-gdwarf-5 -O2",
+					     "-g -O3 -no-pie",
+					     "-g -O2 -gsplit-dwarf",
+					     "-g -O2 -ffunction-sections" };
 	for (size_t c = 0; c < 2; c++)
 		for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
 			lab_run("%s %s $S/inlines.c -o inlines", compilers[c], flags[f]);
@@ -91,8 +96,8 @@ static void test_agrees_with_addr2line(void **state)
 	lab_symbolize(profile);
 	size_t compared = 0;
 	for (uint32_t i = 0; i < profile->location_count; i++) {
-		char *text = lab_output("addr2line -fi -e oracle 0x%llx",
-					(unsigned long long)profile->locations[i].address);
+		char *text =
+			lab_output("addr2line -fi -e oracle 0x%llx", (unsigned long long)profile->locations[i].address);
 		char *rest = text;
 		for (uint32_t f = 0; f < profile->locations[i].frame_count; f++) {
 			const struct profile_frame *frame = lab_frame(profile, i, f);
@@ -103,7 +108,8 @@ static void test_agrees_with_addr2line(void **state)
 			assert_non_null(place);
 			assert_string_equal(name, lab_name(profile, i, f));
 			char expected[600];
-			snprintf(expected, sizeof(expected), "%s:%u", profile_string(profile, frame->file), frame->line);
+			snprintf(expected, sizeof(expected), "%s:%u", profile_string(profile, frame->file),
+				 frame->line);
 			if (frame->line)
 				assert_memory_equal(place, expected, strlen(expected));
 			compared++;
@@ -292,8 +298,8 @@ static void test_plt_stubs(void **state)
 static void test_damaged_debug_info(void **state)
 {
 	(void)state;
-	static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_rnglists",
-						".debug_str", ".debug_aranges" };
+	static const char *const sections[] = { ".debug_info",     ".debug_abbrev", ".debug_line",
+						".debug_rnglists", ".debug_str",    ".debug_aranges" };
 	lab_run("gcc -g -O2 $S/inlines.c -o whole && head -c 3000 /dev/zero | tr '\\0' '\\377' > ones && "
 		"head -c 3000 $S/inlines.c > text");
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {

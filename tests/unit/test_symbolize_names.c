@@ -4,6 +4,7 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 #include "symbolize/names.h"
@@ -66,8 +66,9 @@ static void test_demangling(void **state)
 			 "std::vector<int, std::allocator<int> >::push_back(int const&)");
 	/* Rust, legacy: the hash goes. */
 	expect_demangled("_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place");
-	expect_demangled("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
-			 "<Test + 'static as foo::Bar<Test>>::bar");
+	expect_demangled(
+		"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+		"<Test + 'static as foo::Bar<Test>>::bar");
 	/* Rust, v0. */
 	expect_demangled("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
 	assert_true(name_is_rust("_ZN4core3ptr13drop_in_place17h0123456789abcdefE"));
@@ -178,7 +179,8 @@ static void test_what_is_named_stays(void **state)
 	(void)state;
 	lab_run("gcc -g -O2 $S/inlines.c -o inlines");
 	struct profile *profile = lab_profile("inlines");
-	struct profile_function function = { .name = add_string(profile, "outer"), .linkage = add_string(profile, "outer") };
+	struct profile_function function = { .name = add_string(profile, "outer"),
+					     .linkage = add_string(profile, "outer") };
 	struct profile_frame frame = { .function = (uint32_t)profile_add_function(profile, &function) };
 	profile_add_location(profile, 0, 0x10);
 	profile->locations[0].first_frame = (uint32_t)profile_add_frame(profile, &frame);
@@ -303,7 +305,8 @@ static void test_nameless_start_functions(void **state)
 	assert_int_equal(dl_iterate_phdr(find_loaded, &library), 1);
 	/* Without its build-id nobody finds its debug information. */
 	lab_run("objcopy -S --remove-section .note.gnu.build-id --remove-section .gnu_debuglink "
-		"--remove-section .gnu_debugdata '%s' libc.so.6", library.path);
+		"--remove-section .gnu_debugdata '%s' libc.so.6",
+		library.path);
 	struct profile *profile = lab_profile("libc.so.6");
 	add_module(profile, "/proc/self/exe", MODULE_FILE);
 	uint32_t thread_node = add_stack(profile, &thread_stack), main_node = add_stack(profile, &main_stack);

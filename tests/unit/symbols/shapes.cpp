@@ -3,8 +3,10 @@
 
 volatile int sink;
 
-namespace geometry {
-namespace {
+namespace geometry
+{
+namespace
+{
 NOINLINE int hidden(int x)
 {
 	MARK(1);
