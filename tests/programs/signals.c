@@ -1,5 +1,5 @@
 /*
- * A timer's signal interrupts `victim` at any instruction; its handler burns about half of the time, on the normal
+ * A timer of CPU time interrupts `victim` at any instruction; its handler burns about half of the time, on the normal
  * stack (`signals normal`) or on an alternate one (`signals alternate`).
  */
 #include <signal.h>
@@ -25,7 +25,7 @@ static void handler(int signal_number)
 
 NOINLINE static void victim(void)
 {
-	while (handled < 120)
+	while (handled < 80)
 		burn(20);
 	NOT_A_TAIL_CALL();
 }
@@ -44,10 +44,10 @@ int main(int argc, char **argv)
 			return 1;
 		action.sa_flags |= SA_ONSTACK;
 	}
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &every, NULL);
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &every, NULL);
 	victim();
-	setitimer(ITIMER_REAL, &never, NULL);
+	setitimer(ITIMER_PROF, &never, NULL);
 	share("main;victim", 1.0);
 	return 0;
 }
