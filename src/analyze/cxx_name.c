@@ -36,6 +36,23 @@ static size_t operator_length(const char *text, size_t length, size_t at)
 	return next - at;
 }
 
+/* The bracket that `c` closes, or 0; the '>' of "->" closes none. */
+static char opener_of(char c, char before)
+{
+	switch (c) {
+	case ')':
+		return '(';
+	case ']':
+		return '[';
+	case '}':
+		return '{';
+	case '>':
+		return before == '-' ? 0 : '<';
+	default:
+		return 0;
+	}
+}
+
 /* The place behind the bracket at `at` and all that it encloses; `at` + 1 if
  * it is never closed. An unmatched '<' is a "less than". */
 static size_t skip_brackets(const char *text, size_t length, size_t at)
@@ -55,12 +72,8 @@ static size_t skip_brackets(const char *text, size_t length, size_t at)
 			stack[depth++] = c;
 			continue;
 		}
-		char opener = c == ')'                         ? '('
-			      : c == ']'                       ? '['
-			      : c == '}'                       ? '{'
-			      : c == '>' && text[i - 1] != '-' ? '<'
-							       : 0;
-		if (opener == 0 || (opener == '<' && stack[depth - 1] != '<'))
+		char opener = opener_of(c, text[i - 1]);
+		if (opener == 0 || (opener == '<' && depth > 0 && stack[depth - 1] != '<'))
 			continue;
 		while (depth > 0 && stack[depth - 1] == '<' && opener != '<')
 			depth--;

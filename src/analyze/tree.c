@@ -81,7 +81,7 @@ static int count_members(struct tree *tree)
 	}
 	for (size_t i = 2; i < profile->node_count + 2; i++)
 		first[i] += first[i - 1];
-	tree->members = malloc((count + 1) * sizeof(*tree->members));
+	tree->members = calloc(count + 1, sizeof(*tree->members));
 	return tree->members ? 0 : ERROR_MEMORY;
 }
 

@@ -147,7 +147,7 @@ int main(void)
 	struct profile *profile = new_profile();
 	char *line = NULL;
 	size_t capacity = 0;
-	for (ssize_t size; (size = getline(&line, &capacity, stdin)) > 0;) {
+	while (getline(&line, &capacity, stdin) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		if (line[0] == 'S' && line[1] == ' ') {
 			add_sample(profile, line + 2);

@@ -48,8 +48,8 @@ void paths_define_bare(struct paths *paths, const char *name, uint32_t module, u
 void paths_add(struct paths *paths, const char *stack, uint64_t hits);
 
 struct view *paths_view(const struct paths *paths, enum view_by by);
-uint32_t paths_label(const struct view *view, const char *text);
-/* "5 main, 3 main f, ..." ; in a buffer that the next call uses again. */
-const char *paths_text(const struct view *view, struct path_list *list_to_free);
+uint32_t paths_label(const struct view *view, const char *wanted);
+/* "5 main, 3 main f, ...", in a buffer that the next call uses again; frees the list. */
+const char *paths_text(const struct view *view, struct path_list *list);
 
 #endif
