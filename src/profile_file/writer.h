@@ -5,7 +5,8 @@
  *
  * Life cycle: writer_open -> (writer_flush)* -> writer_finish -> writer_free.
  * After the first failed write nothing more is written, the file is cut back
- * to its last whole block, and every later call returns the same error.
+ * to its last whole block, and every later call returns the same error. The
+ * caller ignores SIGPIPE and SIGXFSZ, so that such a write fails and no more.
  */
 #ifndef PROFILE_FILE_WRITER_H
 #define PROFILE_FILE_WRITER_H
