@@ -7,9 +7,12 @@
 
 enum { RECENT_EDGES = 1024, RECENT_BITS = 10 };
 
+static const uint32_t SEVERAL = PROFILE_NONE - 1;
+
 struct call_edges {
 	struct modules *modules;
 	struct hash_map learnt; /* hash of return address and called function -> 1 */
+	struct hash_map callers; /* hash of thread, function and CFA -> node, or SEVERAL */
 	/* Verdicts on the pairs last asked about. */
 	struct recent_edge {
 		uint64_t caller_address, callee_address;
@@ -24,6 +27,7 @@ struct call_edges *call_edges_new(struct modules *modules)
 	if (edges) {
 		edges->modules = modules;
 		hash_map_init(&edges->learnt);
+		hash_map_init(&edges->callers);
 	}
 	return edges;
 }
@@ -33,6 +37,7 @@ void call_edges_free(struct call_edges *edges)
 	if (!edges)
 		return;
 	hash_map_release(&edges->learnt);
+	hash_map_release(&edges->callers);
 	free(edges);
 }
 
@@ -108,4 +113,25 @@ void call_edges_learn(struct call_edges *edges, const struct unwind_frame *calle
 	hash_map_put(&edges->learnt, learnt_key(edges, caller, callee), 1);
 	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
 	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
+}
+
+static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa)
+{
+	uint64_t function = function_of(module_of(edges, inner), inner->address);
+	return hash_u64(cfa + hash_u64(function + hash_u64((uint64_t)thread << 32 | inner->module)));
+}
+
+void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
+			 uint32_t node)
+{
+	uint64_t key = place_key(edges, thread, inner, cfa);
+	uint32_t known = hash_map_get(&edges->callers, key);
+	if (known == HASH_MAP_NONE || (known != node && known != SEVERAL))
+		hash_map_put(&edges->callers, key, known == HASH_MAP_NONE ? node : SEVERAL);
+}
+
+uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa)
+{
+	uint32_t known = hash_map_get(&edges->callers, place_key(edges, thread, inner, cfa));
+	return known == SEVERAL ? PROFILE_NONE : known;
 }

@@ -28,4 +28,15 @@ bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller,
 /* This pair was seen for certain. Forgotten if memory is short. */
 void call_edges_learn(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee);
 
+/* --- what completed a stack before --- */
+
+/* The frame `inner`, whose return address (below `cfa`) was not copied, turned
+ * out to be called from the path `node`. Forgotten if memory is short. */
+void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
+			 uint32_t node);
+
+/* The path from which the function of `inner` was called whenever that was seen
+ * with its frame at that place; PROFILE_NONE: never seen, or from several. */
+uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa);
+
 #endif

@@ -24,14 +24,21 @@
 
 enum {
 	NS_PER_MS = 1000000,
+	NS_PER_S = 1000000000,
 	FLUSH_NS = 1000 * NS_PER_MS,
 	/* A record gets its time before it is seen in the ring: by 10 us or so, more
 	 * where a hypervisor takes the CPU away in between. */
 	SETTLE_NS = NS_PER_MS,
-	WAIT_MS = 100,
+	WAIT_NS = 100 * NS_PER_MS,
 	/* While stacks do not fit into samples, the target's memory is needed before
-	 * it changes; and rings whose owner has gone do not wake us. */
-	HURRY_MS = 1,
+	 * it changes; still more so where it was found to have changed. Each lasts
+	 * until there was no such sample for HURRY_LASTS_NS. */
+	HURRY_NS = NS_PER_MS,
+	RUSH_NS = NS_PER_MS / 5,
+	HURRY_SETTLE_NS = NS_PER_MS / 20,
+	HURRY_LASTS_NS = 200 * NS_PER_MS,
+	/* Rings whose owner has gone do not wake us. */
+	UNWOKEN_NS = NS_PER_MS,
 	RING_DESCRIPTORS_MAX = 1024,
 };
 
@@ -61,7 +68,7 @@ static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec time;
 	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 /* --- before anything runs --- */
@@ -265,10 +272,11 @@ static int list_descriptors(struct monitor *monitor, struct error *error)
 	return 0;
 }
 
-/* Waits for something to do, at most `wait_ms`. */
-static void wait_for_work(struct monitor *monitor, int wait_ms)
+/* Waits for something to do, at most `wait_ns`. */
+static void wait_for_work(struct monitor *monitor, uint64_t wait_ns)
 {
-	if (poll(monitor->descriptors, monitor->descriptor_count, wait_ms) <= 0)
+	struct timespec wait = { .tv_sec = (time_t)(wait_ns / NS_PER_S), .tv_nsec = (long)(wait_ns % NS_PER_S) };
+	if (ppoll(monitor->descriptors, monitor->descriptor_count, &wait, NULL) <= 0)
 		return;
 	if (monitor->descriptors[0].revents)
 		take_signal(monitor);
@@ -297,16 +305,22 @@ static void record(struct monitor *monitor)
 	uint64_t start = now_ns(CLOCK_MONOTONIC);
 	uint64_t next_flush = start + FLUSH_NS;
 	uint64_t end = monitor->options->duration_ns ? start + monitor->options->duration_ns : UINT64_MAX;
-	bool hurry = false;
+	uint64_t hurry_until = 0;
+	uint64_t rush_until = 0;
 	while (!monitor->done) {
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
+		bool hurry = now < hurry_until;
+		uint64_t wait = now < rush_until ? RUSH_NS : hurry ? HURRY_NS : monitor->ring_owner_gone ? UNWOKEN_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
-		uint64_t left_ms = until > now ? (until - now) / NS_PER_MS + 1 : 0;
-		uint64_t wait_ms = hurry || monitor->ring_owner_gone ? HURRY_MS : WAIT_MS;
-		wait_for_work(monitor, (int)(wait_ms < left_ms ? wait_ms : left_ms));
+		uint64_t left = until > now ? until - now : 0;
+		wait_for_work(monitor, wait < left ? wait : left);
 		now = now_ns(CLOCK_MONOTONIC);
-		monitor->vtable->drain(monitor->backend, now - (hurry ? SETTLE_NS / 10 : SETTLE_NS), &monitor->sink);
-		hurry = stacks_cut_recently(monitor->recorder.stacks) > 0;
+		monitor->vtable->drain(monitor->backend, now - (hurry ? HURRY_SETTLE_NS : SETTLE_NS), &monitor->sink);
+		struct stacks_cut cut = stacks_cut_recently(monitor->recorder.stacks);
+		if (cut.stacks > 0)
+			hurry_until = now + HURRY_LASTS_NS;
+		if (cut.too_late > 0)
+			rush_until = now + HURRY_LASTS_NS;
 		if (now >= next_flush) {
 			flush(monitor);
 			next_flush = now + FLUSH_NS;

@@ -37,11 +37,12 @@ struct stacks {
 	uint64_t same_from; /* from here up nothing changed since the last walk */
 	size_t join;        /* index of the remembered frame where the walk stopped */
 	struct target_memory memory;
-	bool distrust_live; /* its frames did not fit together */
+	bool distrust_live;   /* its frames did not fit together */
+	size_t first_outside; /* index of the first frame found by a return address not copied; 0: none */
 
 	struct call_edges *edges;
 	uint64_t causes[UNWIND_CAUSE_COUNT];
-	uint64_t cut_recently;
+	struct stacks_cut cut_recently;
 };
 
 /* --- life --- */
@@ -88,11 +89,11 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
-uint64_t stacks_cut_recently(struct stacks *stacks)
+struct stacks_cut stacks_cut_recently(struct stacks *stacks)
 {
-	uint64_t count = stacks->cut_recently;
-	stacks->cut_recently = 0;
-	return count;
+	struct stacks_cut cut = stacks->cut_recently;
+	stacks->cut_recently = (struct stacks_cut){ 0 };
+	return cut;
 }
 
 int stacks_publish(struct stacks *stacks)
@@ -365,9 +366,12 @@ static size_t believable(struct stacks *stacks, size_t count)
 {
 	const struct unwind_frame *frames = stacks->frames;
 	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
+	stacks->first_outside = 0;
 	for (size_t i = 1; teach && i < count; i++) {
 		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
 		bool copied = slot >= stacks->window_start && slot + sizeof(uint64_t) <= stacks->window_end;
+		if (!copied && stacks->first_outside == 0)
+			stacks->first_outside = i;
 		if (copied)
 			call_edges_learn(stacks->edges, &frames[i], &frames[i - 1]);
 		else if (!call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
@@ -396,6 +400,37 @@ static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_c
 	return result;
 }
 
+/* A stack that could not be completed, at the first frame that was not copied:
+ * if its function always had the same callers with a frame at that place, these
+ * are taken to be its callers now. PROFILE_NONE: not known. */
+static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result *result)
+{
+	size_t outside = stacks->first_outside;
+	/* Cut right there, or not even one return address was readable. */
+	if (outside == 0 || result->count != outside)
+		return PROFILE_NONE;
+	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].rsp);
+}
+
+/* A whole stack completed at its first frame that was not copied: for the next. */
+static void remember_callers(struct stacks *stacks, const struct unwind_result *result, uint32_t node)
+{
+	enum { CLIMB_MAX = 256 };
+	size_t outside = stacks->first_outside;
+	if (outside == 0 || outside >= result->count || outside > CLIMB_MAX)
+		return;
+	for (size_t i = 0; i < outside; i++)
+		node = stacks->profile->nodes[node].parent;
+	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].rsp, node);
+}
+
+/* A path that does not reach its root, and cannot be made to. */
+static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result *result)
+{
+	int64_t node = add_name_node(stacks, stacks->incomplete_location);
+	return node < 0 ? node : add_path(stacks, (uint32_t)node, result->count, NULL);
+}
+
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
 {
 	stacks->sample = sample;
@@ -412,15 +447,23 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	}
 	enum unwind_cause cause;
 	struct unwind_result result = walk_believably(stacks, &cause);
+	bool whole = unwind_cause_whole(cause);
+	bool cut = stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
+	stacks->cut_recently.stacks += cut;
+	stacks->cut_recently.too_late += cut && !whole;
+	uint32_t callers = whole ? PROFILE_NONE : recall_callers(stacks, &result);
+	if (callers != PROFILE_NONE)
+		cause = UNWIND_ROOT_REMEMBERED;
 	stacks->causes[cause]++;
-	stacks->cut_recently += stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
 	if (cause == UNWIND_NO_USER_STACK)
 		return add_name_node(stacks, stacks->kernel_location);
-	if (!unwind_cause_whole(cause)) {
-		int64_t node = add_name_node(stacks, stacks->incomplete_location);
-		return node < 0 ? node : add_path(stacks, (uint32_t)node, result.count, NULL);
-	}
-	if (stacks->above == ABOVE_LIVE || stacks->above == ABOVE_REMEMBERED)
-		return add_deep_path(stacks, &result);
-	return add_path(stacks, PROFILE_ROOT, result.count, NULL);
+	if (callers != PROFILE_NONE)
+		return add_path(stacks, callers, result.count, NULL);
+	if (!whole)
+		return add_broken_path(stacks, &result);
+	bool deep = stacks->above == ABOVE_LIVE || stacks->above == ABOVE_REMEMBERED;
+	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, PROFILE_ROOT, result.count, NULL);
+	if (node >= 0)
+		remember_callers(stacks, &result, (uint32_t)node);
+	return node;
 }

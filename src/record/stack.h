@@ -40,9 +40,14 @@ void stacks_free(struct stacks *stacks); /* NULL is fine */
  * walk ended. Returns the node, or ERROR_MEMORY. */
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
-/* How many samples since the last call had a stack that was cut: while there are
- * any, the monitor had better hurry. */
-uint64_t stacks_cut_recently(struct stacks *stacks);
+/* How many samples since the last call had a stack that was not copied whole,
+ * and of how many the target's memory had changed before we read it: while there
+ * are any, the monitor had better hurry. */
+struct stacks_cut {
+	uint64_t stacks;
+	uint64_t too_late;
+};
+struct stacks_cut stacks_cut_recently(struct stacks *stacks);
 
 /* Adds the counts of how walks ended, since the last call, to the profile's
  * causes. Returns 0 or ERROR_MEMORY. */
