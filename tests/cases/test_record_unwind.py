@@ -32,6 +32,11 @@ def test_debug_frame(tmp_path, flags):
 	check_truths(record_well(tmp_path, [build("mixture.c", *flags)], *FINE))
 
 
+def test_large_frame_of_two_callers(tmp_path):
+	"""What lies above a frame larger than the copy is looked up, never guessed from who called it before."""
+	check_truths(record_well(tmp_path, [build("large_frame.c")], *FINE))
+
+
 @pytest.mark.parametrize("how", ["once", "updown", "callers"])
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_deep_recursion(tmp_path, how, level):
