@@ -25,6 +25,7 @@ struct backend_sample {
 	uint32_t hits;
 	uint64_t time_ns;
 	bool has_registers; /* false: kernel work with no user code above it */
+	bool in_kernel;     /* taken in the kernel: the registers are those at its entry */
 	bool other_abi;     /* 32-bit code: registers are meaningless */
 	struct unwind_registers registers;
 	const uint8_t *stack; /* copied from registers rsp on upwards */

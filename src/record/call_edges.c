@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash_map.h"
-#include "record/x86_64/call.h"
+#include "unwind/arch.h"
 
 enum { RECENT_EDGES = 1024, RECENT_BITS = 10 };
 
@@ -77,18 +77,15 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
 		return true;
 	uint64_t return_address = caller->address + 1;
-	const uint8_t *code = elf_file_at(from->file, return_address - CALL_LONGEST_BYTES, CALL_LONGEST_BYTES);
-	int32_t distance;
-	if (!code)
+	const uint8_t *code = elf_file_at(from->file, return_address - ARCH_CALL_BYTES, ARCH_CALL_BYTES);
+	uint64_t target;
+	if (!code || arch_call_in(code, return_address, &target) != ARCH_CALL)
 		return false;
-	if (!call_is_direct(code, &distance))
-		return call_is_indirect(code);
-	uint64_t target = return_address + (uint64_t)(int64_t)distance;
-	if (from == to && function_of(to, target) == function_of(to, callee->address))
+	if (target == 0 || (from == to && function_of(to, target) == function_of(to, callee->address)))
 		return true;
 	enum { STUB_BYTES = 16 };
 	const uint8_t *stub = elf_file_at(from->file, target, STUB_BYTES);
-	return stub && call_target_is_stub(stub, STUB_BYTES);
+	return stub && arch_is_stub(stub, STUB_BYTES);
 }
 
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)

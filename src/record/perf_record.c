@@ -33,6 +33,7 @@ bool perf_record_sample(const struct perf_event_header *record, struct backend_s
 {
 	struct cursor in = body_of(record);
 	*sample = (struct backend_sample){ 0 };
+	sample->in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	*event_id = cursor_u64(&in);
 	sample->pid = cursor_u32(&in);
 	sample->tid = cursor_u32(&in);

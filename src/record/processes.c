@@ -182,6 +182,15 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 	return 0;
 }
 
+const uint8_t *processes_code(struct processes *processes, struct process *process, uint64_t address, size_t size)
+{
+	struct unwind_module found;
+	if (processes_module_at(processes, process, address, &found) < 0)
+		return NULL;
+	const struct module *module = modules_by_id(processes->modules, found.id);
+	return module && module->file ? elf_file_at(module->file, address - found.bias, size) : NULL;
+}
+
 /* --- what happens to processes --- */
 
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)

@@ -7,6 +7,7 @@
 #include "record/call_edges.h"
 #include "record/deep_stack.h"
 #include "record/target_memory.h"
+#include "unwind/arch.h"
 
 enum {
 	FRAMES_MAX = 256 * 1024,
@@ -20,6 +21,7 @@ enum above { ABOVE_NOT_ASKED, ABOVE_LIVE, ABOVE_REMEMBERED, ABOVE_NONE };
 struct stacks {
 	struct profile *profile;
 	struct processes *processes;
+	struct modules *modules;
 	struct unwind_frame *frames;
 	uint32_t kernel_location, incomplete_location, unknown_location;
 	/* By node, the child last entered, or 0: the next sample mostly goes the same
@@ -66,6 +68,7 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 		return NULL;
 	stacks->profile = profile;
 	stacks->processes = processes;
+	stacks->modules = modules;
 	target_memory_init(&stacks->memory);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
@@ -214,6 +217,12 @@ static int read_word(void *context, uint64_t address, uint64_t *value)
 	}
 	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
 		return read_above(stacks, address, value);
+	/* Code, where there is no unwind rule. */
+	const uint8_t *code = processes_code(stacks->processes, stacks->process, address, sizeof(*value));
+	if (code) {
+		memcpy(value, code, sizeof(*value));
+		return 0;
+	}
 	stacks->used_pages = true;
 	return target_memory_word(&stacks->memory, address, value);
 }
@@ -356,14 +365,31 @@ static struct unwind_result walk(struct stacks *stacks)
 		stacks->above = look_above(stacks);
 		extend_same_into_copy(stacks);
 	}
+	/* In a system call the pc is behind the instruction, which may be the last one
+	 * of its function: it is that instruction that is being executed. */
+	struct unwind_registers registers = sample->registers;
+	uint64_t *pc = &registers.value[UNWIND_RIP_REGISTER];
+	const uint8_t *code = sample->in_kernel ? processes_code(stacks->processes, stacks->process,
+								 *pc - ARCH_SYSTEM_CALL_BYTES, ARCH_SYSTEM_CALL_BYTES) : NULL;
+	if (code && arch_ends_in_system_call(code))
+		*pc -= ARCH_SYSTEM_CALL_BYTES;
 	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
-	return unwind_walk(&source, &sample->registers, stacks->frames, FRAMES_MAX);
+	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
+}
+
+/* Whether the unwind rules say that this frame has no caller. */
+static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct module *module = frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
+	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
+	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
 }
 
 /* How many frames, from the innermost, can be believed: pairs of which the
  * return address was in the copy teach what a good pair is; others must be one. */
-static size_t believable(struct stacks *stacks, size_t count)
+static size_t believable(struct stacks *stacks, const struct unwind_result *result)
 {
+	size_t count = result->count;
 	const struct unwind_frame *frames = stacks->frames;
 	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
 	stacks->first_outside = 0;
@@ -377,7 +403,9 @@ static size_t believable(struct stacks *stacks, size_t count)
 		else if (!call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
 			return i;
 	}
-	return count;
+	/* A return address of 0 is a root, but late memory may hold zeros. */
+	return stacks->first_outside && count == result->count && !result->joined && !is_outermost(stacks, &frames[count - 1]) ?
+		       count - 1 : count;
 }
 
 /* Walks, and again without the target's memory where that had changed. */
@@ -385,12 +413,12 @@ static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_c
 {
 	stacks->distrust_live = false;
 	struct unwind_result result = walk(stacks);
-	size_t count = believable(stacks, result.count);
+	size_t count = believable(stacks, &result);
 	bool changed = count < result.count || (stacks->above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
 	if (changed && stacks->above == ABOVE_LIVE && stacks->thread->deep) {
 		stacks->distrust_live = true;
 		result = walk(stacks);
-		count = believable(stacks, result.count);
+		count = believable(stacks, &result);
 	}
 	*cause = cause_of(stacks, &result);
 	if (count < result.count) {

@@ -43,9 +43,20 @@ bool arch_read_ucontext(const struct unwind_source *source, uint64_t address, st
 bool arch_is_sigreturn(const struct unwind_source *source, uint64_t pc);
 
 /* Is there a call instruction in front of a return address? ARCH_CALL_UNKNOWN:
- * the code is not readable. *target: where a direct call goes to, else 0. */
+ * the code is not readable. `code` is what stands in front of it. *target: where a direct call goes to, else 0. */
 enum arch_call { ARCH_CALL_UNKNOWN, ARCH_NO_CALL, ARCH_CALL };
+enum { ARCH_CALL_BYTES = 8 };
+enum arch_call arch_call_in(const uint8_t code[ARCH_CALL_BYTES], uint64_t return_address, uint64_t *target);
+
+/* The same, of the target's memory. */
 enum arch_call arch_call_before(const struct unwind_source *source, uint64_t return_address, uint64_t *target);
+
+/* Code that jumps on through a table, such as a PLT entry. */
+bool arch_is_stub(const uint8_t *code, size_t size);
+
+/* The instruction that enters the kernel, in the bytes before a pc. */
+enum { ARCH_SYSTEM_CALL_BYTES = 2 };
+bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES]);
 
 /* One step by the frame pointer: pushed rbp and return address at rbp. */
 bool arch_frame_pointer_step(const struct unwind_source *source, struct arch_registers *registers);

@@ -109,21 +109,25 @@ static bool is_known_code(const struct walk *walk, uint64_t pc)
 	return walk->source->module_at(walk->source->context, pc, &module) == 0;
 }
 
-/* Code without a rule, such as assembler, on its way in or out: the word at rsp
- * is its return address if a direct call in front of that goes to just before
- * the pc. */
+/* Code without a rule, such as assembler or crti's _init, on its way in or out:
+ * the word at rsp, or above one slot for alignment, is its return address if a
+ * call is in front of that which goes to just before the pc, or anywhere. */
 static bool step_by_call_site(const struct walk *walk, struct arch_registers *registers)
 {
-	enum { SMALL_FUNCTION_BYTES = 4096 };
-	uint64_t return_address;
-	uint64_t target;
-	if (walk->is_caller || walk->source->read(walk->source->context, registers->rsp, &return_address) != 0 ||
-	    arch_call_before(walk->source, return_address, &target) != ARCH_CALL || target == 0 ||
-	    registers->rip - target >= SMALL_FUNCTION_BYTES || !is_known_code(walk, return_address - 1))
-		return false;
-	registers->rip = return_address;
-	registers->rsp += sizeof(return_address);
-	return true;
+	enum { SMALL_FUNCTION_BYTES = 4096, SLOTS = 2 };
+	for (uint64_t slot = 0; slot < SLOTS && !walk->is_caller; slot++) {
+		uint64_t at = registers->rsp + slot * sizeof(uint64_t);
+		uint64_t return_address;
+		uint64_t target;
+		if (walk->source->read(walk->source->context, at, &return_address) != 0 ||
+		    arch_call_before(walk->source, return_address, &target) != ARCH_CALL ||
+		    (target != 0 && registers->rip - target >= SMALL_FUNCTION_BYTES) || !is_known_code(walk, return_address - 1))
+			continue;
+		registers->rip = return_address;
+		registers->rsp = at + sizeof(return_address);
+		return true;
+	}
+	return false;
 }
 
 static bool step_by_frame_pointer(const struct walk *walk, struct arch_registers *registers)

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "unwind/arch.h"
 
 enum { WORD = 8 };
@@ -108,29 +110,25 @@ bool arch_is_sigreturn(const struct unwind_source *source, uint64_t pc)
 	       (source->read(source->context, pc - SHORT_MOV_BYTES, &code) == 0 && (code & short_mask) == short_mov);
 }
 
-enum arch_call arch_call_before(const struct unwind_source *source, uint64_t return_address, uint64_t *target)
+enum arch_call arch_call_in(const uint8_t code[ARCH_CALL_BYTES], uint64_t return_address, uint64_t *target)
 {
 	/*
-	 * The 8 bytes before the return address; a call is
+	 * A call is
 	 *   e8 rel32                            5 bytes
 	 *   [prefix] ff /2 [sib] [disp8|disp32] 2 to 8 bytes
 	 * ModRM's middle three bits are 2; its upper two, its lower three and
 	 * a SIB byte say how many bytes follow.
 	 */
-	enum { BYTES = 8, DIRECT_BYTES = 5, DIRECT = 0xe8, INDIRECT = 0xff };
-	uint64_t word;
-	uint8_t code[BYTES];
+	enum { DIRECT_BYTES = 5, DIRECT = 0xe8, INDIRECT = 0xff };
 	*target = 0;
-	if (return_address < BYTES || source->read(source->context, return_address - BYTES, &word) != 0)
-		return ARCH_CALL_UNKNOWN;
-	for (unsigned i = 0; i < BYTES; i++)
-		code[i] = (uint8_t)(word >> 8 * i);
-	if (code[BYTES - DIRECT_BYTES] == DIRECT) {
-		*target = return_address + (uint64_t)(int64_t)(int32_t)(word >> 32);
+	if (code[ARCH_CALL_BYTES - DIRECT_BYTES] == DIRECT) {
+		int32_t distance;
+		memcpy(&distance, code + ARCH_CALL_BYTES - sizeof(distance), sizeof(distance));
+		*target = return_address + (uint64_t)(int64_t)distance;
 		return ARCH_CALL;
 	}
-	for (unsigned length = 2; length < BYTES; length++) {
-		const uint8_t *instruction = code + BYTES - length;
+	for (unsigned length = 2; length < ARCH_CALL_BYTES; length++) {
+		const uint8_t *instruction = code + ARCH_CALL_BYTES - length;
 		if (instruction[0] != INDIRECT || (instruction[1] >> 3 & 7) != 2)
 			continue;
 		unsigned mode = instruction[1] >> 6;
@@ -142,6 +140,31 @@ enum arch_call arch_call_before(const struct unwind_source *source, uint64_t ret
 			return ARCH_CALL;
 	}
 	return ARCH_NO_CALL;
+}
+
+enum arch_call arch_call_before(const struct unwind_source *source, uint64_t return_address, uint64_t *target)
+{
+	uint64_t word;
+	uint8_t code[ARCH_CALL_BYTES];
+	*target = 0;
+	if (return_address < ARCH_CALL_BYTES ||
+	    source->read(source->context, return_address - ARCH_CALL_BYTES, &word) != 0)
+		return ARCH_CALL_UNKNOWN;
+	memcpy(code, &word, sizeof(code));
+	return arch_call_in(code, return_address, target);
+}
+
+bool arch_is_stub(const uint8_t *code, size_t size)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0;
+	at += at < size && code[at] == 0xf2; /* bnd */
+	return at + 1 < size && code[at] == 0xff && code[at + 1] == 0x25;
+}
+
+bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES])
+{
+	return code[0] == 0x0f && code[1] == 0x05;
 }
 
 bool arch_frame_pointer_step(const struct unwind_source *source, struct arch_registers *registers)
