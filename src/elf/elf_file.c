@@ -315,6 +315,19 @@ const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size)
 	return view(file, offset, size);
 }
 
+bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size)
+{
+	uint64_t offset;
+	uint64_t present;
+	if (!find_loaded(file, address, &offset, &present) || size > present)
+		return false;
+	if (file->memory) {
+		memcpy(to, file->memory + offset, size);
+		return true;
+	}
+	return pread(file->fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
 struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address)
 {
 	uint64_t offset;

@@ -36,6 +36,8 @@ struct elf_bytes elf_file_section(struct elf_file *file, const char *name);
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
 /* `size` bytes at an ELF virtual address of a PT_LOAD segment, or NULL. */
 const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size);
+/* Copies them, and keeps nothing: for a few bytes of code now and then. */
+bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size);
 /* As many bytes as the segment that holds `address` has from there on. */
 struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address);
 

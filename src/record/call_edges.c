@@ -77,15 +77,15 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
 		return true;
 	uint64_t return_address = caller->address + 1;
-	const uint8_t *code = elf_file_at(from->file, return_address - ARCH_CALL_BYTES, ARCH_CALL_BYTES);
+	uint8_t code[ARCH_CALL_BYTES];
 	uint64_t target;
-	if (!code || arch_call_in(code, return_address, &target) != ARCH_CALL)
+	if (!elf_file_copy(from->file, return_address - sizeof(code), code, sizeof(code)) ||
+	    arch_call_in(code, return_address, &target) != ARCH_CALL)
 		return false;
 	if (target == 0 || (from == to && function_of(to, target) == function_of(to, callee->address)))
 		return true;
-	enum { STUB_BYTES = 16 };
-	const uint8_t *stub = elf_file_at(from->file, target, STUB_BYTES);
-	return stub && arch_is_stub(stub, STUB_BYTES);
+	uint8_t stub[16];
+	return elf_file_copy(from->file, target, stub, sizeof(stub)) && arch_is_stub(stub, sizeof(stub));
 }
 
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)

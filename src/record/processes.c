@@ -182,13 +182,13 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 	return 0;
 }
 
-const uint8_t *processes_code(struct processes *processes, struct process *process, uint64_t address, size_t size)
+bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size)
 {
 	struct unwind_module found;
 	if (processes_module_at(processes, process, address, &found) < 0)
-		return NULL;
+		return false;
 	const struct module *module = modules_by_id(processes->modules, found.id);
-	return module && module->file ? elf_file_at(module->file, address - found.bias, size) : NULL;
+	return module && module->file && elf_file_copy(module->file, address - found.bias, to, size);
 }
 
 /* --- what happens to processes --- */

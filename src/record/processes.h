@@ -60,9 +60,9 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc,
 			struct unwind_module *module);
 
-/* `size` bytes of code at a run-time address, from the module's file; NULL: not
- * there. */
-const uint8_t *processes_code(struct processes *processes, struct process *process, uint64_t address, size_t size);
+/* Copies `size` bytes of code at a run-time address from the module's file.
+ * False: they are not in one. */
+bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
 /* How many processes are still running. */
 size_t processes_running(const struct processes *processes);

@@ -218,11 +218,8 @@ static int read_word(void *context, uint64_t address, uint64_t *value)
 	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
 		return read_above(stacks, address, value);
 	/* Code, where there is no unwind rule. */
-	const uint8_t *code = processes_code(stacks->processes, stacks->process, address, sizeof(*value));
-	if (code) {
-		memcpy(value, code, sizeof(*value));
+	if (processes_code(stacks->processes, stacks->process, address, value, sizeof(*value)))
 		return 0;
-	}
 	stacks->used_pages = true;
 	return target_memory_word(&stacks->memory, address, value);
 }
@@ -369,10 +366,10 @@ static struct unwind_result walk(struct stacks *stacks)
 	 * of its function: it is that instruction that is being executed. */
 	struct unwind_registers registers = sample->registers;
 	uint64_t *pc = &registers.value[UNWIND_RIP_REGISTER];
-	const uint8_t *code = sample->in_kernel ? processes_code(stacks->processes, stacks->process,
-								 *pc - ARCH_SYSTEM_CALL_BYTES, ARCH_SYSTEM_CALL_BYTES) : NULL;
-	if (code && arch_ends_in_system_call(code))
-		*pc -= ARCH_SYSTEM_CALL_BYTES;
+	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
+	if (sample->in_kernel && processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
+	    arch_ends_in_system_call(code))
+		*pc -= sizeof(code);
 	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
