@@ -65,7 +65,7 @@ int path_list_sort(struct path_list *list)
 {
 	if (list->count < 2)
 		return 0;
-	struct path_entry *other = malloc(list->count * sizeof(*other));
+	struct path_entry *other = calloc(list->count, sizeof(*other));
 	if (!other)
 		return ERROR_MEMORY;
 	sort_digit(list->entries, other, list->count, 0, true);
@@ -165,17 +165,50 @@ static void sort_tie(struct ties *ties, struct tie tie)
 	}
 }
 
-int path_list_sort_upward(struct path_list *list)
+/* One stable counting pass: by the paths' first labels. 0 or ERROR_MEMORY. */
+static int sort_first_labels(struct path_list *list)
 {
-	struct ties ties = { .nodes = list->nodes, .at = malloc((list->node_count + 1) * sizeof(*ties.at)) };
-	if (!ties.at || path_list_sort(list) < 0) {
-		free(ties.at);
+	uint32_t most = 0;
+	for (size_t i = 0; i < list->node_count; i++)
+		if (list->nodes[i].label > most)
+			most = list->nodes[i].label;
+	size_t *start = calloc((size_t)most + 2, sizeof(*start));
+	struct path_entry *sorted = malloc((list->count + 1) * sizeof(*sorted));
+	if (!start || !sorted) {
+		free(start);
+		free(sorted);
 		return ERROR_MEMORY;
 	}
 	for (size_t i = 0; i < list->count; i++)
-		ties.at[list->entries[i].node] = list->entries[i].node;
+		start[list->nodes[list->entries[i].node].label + 1]++;
+	for (size_t i = 1; i <= most; i++)
+		start[i] += start[i - 1];
+	for (size_t i = 0; i < list->count; i++)
+		sorted[start[list->nodes[list->entries[i].node].label]++] = list->entries[i];
+	free(start);
+	free(list->entries);
+	list->entries = sorted;
+	return 0;
+}
+
+static bool are_tied(const struct path_list *list, const struct path_entry *a, const struct path_entry *b)
+{
+	return a->hits == b->hits && list->nodes[a->node].label == list->nodes[b->node].label;
+}
+
+/* By first labels, then by hits; what is equal in both is left to compare. */
+int path_list_sort_upward(struct path_list *list)
+{
+	struct ties ties = { .nodes = list->nodes, .at = malloc((list->node_count + 1) * sizeof(*ties.at)) };
+	if (!ties.at || sort_first_labels(list) < 0 || path_list_sort(list) < 0) {
+		free(ties.at);
+		return ERROR_MEMORY;
+	}
+	for (size_t i = 0; i < list->node_count; i++)
+		ties.at[i] = list->nodes[i].above;
 	for (size_t i = 0, next; i < list->count; i = next) {
-		for (next = i + 1; next < list->count && list->entries[next].hits == list->entries[i].hits; next++)
+		for (next = i + 1; next < list->count && are_tied(list, &list->entries[next], &list->entries[i]);
+		     next++)
 			;
 		sort_tie(&ties, (struct tie){ &list->entries[i], next - i });
 	}

@@ -1,16 +1,11 @@
 /*
  * The merged tree of labels, without a hash table and without recursion.
  *
- * Each profile node that lies above a hit becomes a member; the children of one
- * node are neighbours in `members`:
- *
- *   members  | children of node 0 | of node 1 | ...        first[n]: where node n's start
- *
- * A member belongs, at any time, to one view node under construction, with a
- * position in its location's run of labels:
+ * Each profile node that lies above a hit is, at any time, a member of one view
+ * node under construction, with a place in its location's run of labels:
  *
  *   profile node at location [main | read inlined | END]
- *                                       ^ next_label
+ *                                       ^ place
  *
  * Taking a view node from the stack, all its members step on: one that has
  * labels left joins the child of that label; one that is at its END gives the
@@ -18,8 +13,9 @@
  * `stamp` and `slot`, one each per label, find that child in two look-ups. Taking
  * the last pushed first numbers the nodes in depth-first order.
  *
- * Large trees do not fit the cache: members hold all that is needed when their
- * turn comes, and a member's children are fetched when it joins.
+ * Large trees do not fit the cache. What is written per profile node is kept to
+ * a few bytes, and what the next step of a member will read is fetched when it
+ * joins; paths that were recorded together lie together anyway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,18 +24,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-struct member {
-	uint64_t hits;
-	uint32_t label;       /* text id with which it joins its parent */
-	uint32_t next_label;  /* index in frame_labels */
-	uint32_t first_child; /* index in members */
-	uint32_t child_count;
-	uint32_t next;   /* next member of the same view node */
-	bool start_only; /* nothing but start code from the root to here */
-};
-
 /* A view node that is not numbered yet. */
 struct group {
+	uint64_t hits; /* of samples that end here and have no member */
 	uint32_t label;
 	uint32_t parent;
 	uint32_t head; /* first member */
@@ -49,9 +36,12 @@ struct group {
 struct tree {
 	struct view_build *build;
 	struct view *view;
-	uint32_t *first; /* per profile node, and one: index of its first child in `members` */
-	struct member *members;
-	bool *start_only;     /* per profile node; see struct member */
+	/* Children above a hit: child[first[n]] ... child[first[n + 1] - 1]. */
+	uint32_t *first;
+	uint32_t *child;
+	uint32_t *next;       /* per profile node: the next member of the same view node */
+	uint32_t *place;      /* per profile node: index in frame_labels; only where a location has several */
+	uint32_t *call_label; /* VIEW_CALLSITE: per profile node, the text id of its first label */
 	uint32_t *stamp;      /* per label: the view node whose children were last asked for it */
 	uint32_t *slot;       /* ... and its place in `groups` */
 	struct group *groups; /* the stack */
@@ -60,91 +50,98 @@ struct tree {
 	size_t node_limit; /* view nodes that there can be at most */
 };
 
-/* Counts the children that are above a hit: parents have smaller numbers. Node
+static inline const struct location_labels *location_of(const struct tree *tree, uint32_t node)
+{
+	return &tree->build->locations[tree->build->profile->nodes[node].location];
+}
+
+/* Lists the children that are above a hit: parents have smaller numbers. Node
  * n's count goes to first[n + 2]; the sums then stand in first[n + 1] for where
  * n's children start, and filling in moves each to its end, which is where
  * those of n + 1 start: what first[n + 1] is to say. */
-static int count_members(struct tree *tree)
+static int link_children(struct tree *tree)
 {
-	const struct profile *profile = tree->build->profile;
+	const struct profile_node *nodes = tree->build->profile->nodes;
+	size_t node_count = tree->build->profile->node_count;
 	const uint64_t *hits = tree->view->node_hits;
-	uint32_t *first = calloc(profile->node_count + 2, sizeof(*first));
-	tree->first = first;
-	if (!first)
-		return ERROR_MEMORY;
-	size_t count = 0;
-	for (size_t i = profile->node_count - 1; i > 0; i--) {
+	uint32_t *first = tree->first;
+	tree->node_limit = 1;
+	for (size_t i = node_count - 1; i > 0; i--) {
 		if (hits[i] == 0 && first[i + 2] == 0)
 			continue;
-		first[profile->nodes[i].parent + 2]++;
-		count++;
+		first[nodes[i].parent + 2]++;
+		tree->node_limit += location_of(tree, (uint32_t)i)->count;
 	}
-	for (size_t i = 2; i < profile->node_count + 2; i++)
+	for (size_t i = 2; i < node_count + 2; i++)
 		first[i] += first[i - 1];
-	tree->members = calloc(count + 1, sizeof(*tree->members));
-	return tree->members ? 0 : ERROR_MEMORY;
-}
-
-/* The member of profile node `node`, but for its children. */
-static inline int start_member(struct tree *tree, uint32_t node, struct member *member)
-{
-	struct view_build *build = tree->build;
-	const struct profile_node *nodes = build->profile->nodes;
-	uint32_t parent = nodes[node].parent;
-	const struct location_labels *location = &build->locations[nodes[node].location];
-	uint32_t dropped = 0;
-	int64_t label = location->label;
-	if (tree->start_only[parent]) {
-		dropped = location->lead;
-		member->start_only = tree->start_only[node] = dropped == location->count;
-		label = location->top;
-	} else if (build->view->options.by == VIEW_CALLSITE) {
-		label = labels_of_call(build, nodes[node].location, nodes[parent].location);
-		if (label < 0)
-			return (int)label;
-	}
-	build->drafts[label].used = true;
-	member->label = (uint32_t)label;
-	member->next_label = location->first + dropped + !member->start_only;
-	tree->node_limit += 1 + location->count - dropped;
-	return 0;
-}
-
-static int fill_members(struct tree *tree)
-{
-	const struct profile *profile = tree->build->profile;
-	uint32_t *first = tree->first;
-	tree->start_only[PROFILE_ROOT] = true;
-	tree->node_limit = 1;
-	for (uint32_t i = 1; i < profile->node_count; i++) {
-		/* None of i's children is filled in yet: first[i + 1] is their start. */
-		struct member member = { .hits = tree->view->node_hits[i],
-					 .first_child = first[i + 1],
-					 .child_count = first[i + 2] - first[i + 1] };
-		if (member.hits == 0 && member.child_count == 0)
-			continue;
-		int result = start_member(tree, i, &member);
-		if (result < 0)
-			return result;
-		tree->members[first[profile->nodes[i].parent + 1]++] = member;
+	tree->child = malloc((first[node_count + 1] + 1) * sizeof(*tree->child));
+	if (!tree->child)
+		return ERROR_MEMORY;
+	for (uint32_t i = 1; i < node_count; i++) {
+		/* None of i's children is filled in yet. */
+		if (hits[i] > 0 || first[i + 2] > first[i + 1])
+			tree->child[first[nodes[i].parent + 1]++] = i;
 	}
 	return tree->node_limit < PROFILE_NONE ? 0 : ERROR_LIMIT;
 }
 
-/* Makes a member join the child of view node `parent` for a label. */
-static inline int join(struct tree *tree, uint32_t parent, uint32_t depth, uint32_t member, uint32_t text)
+static bool is_start_code(const struct location_labels *location)
+{
+	return location->lead == location->count;
+}
+
+/* Makes the labels of call sites, which depend on the caller, before labels
+ * are numbered. */
+static int label_calls(struct tree *tree)
+{
+	struct view_build *build = tree->build;
+	const struct profile *profile = build->profile;
+	bool *start_only = calloc(profile->node_count, sizeof(*start_only));
+	tree->call_label = malloc(profile->node_count * sizeof(*tree->call_label));
+	int64_t label = start_only && tree->call_label ? 0 : ERROR_MEMORY;
+	if (label == 0)
+		start_only[PROFILE_ROOT] = true;
+	for (uint32_t i = 1; i < profile->node_count && label >= 0; i++) {
+		uint32_t parent = profile->nodes[i].parent;
+		if (tree->view->node_hits[i] == 0 && tree->first[i] == tree->first[i + 1])
+			continue;
+		if (start_only[parent]) {
+			start_only[i] = is_start_code(location_of(tree, i));
+			label = location_of(tree, i)->top;
+		} else {
+			label = labels_of_call(build, profile->nodes[i].location, profile->nodes[parent].location);
+		}
+		if (label < 0)
+			break;
+		build->drafts[label].used = true;
+		tree->call_label[i] = (uint32_t)label;
+	}
+	free(start_only);
+	return label < 0 ? (int)label : 0;
+}
+
+/* The child of view node `parent` for a label; NULL: no memory. */
+static inline struct group *group_of(struct tree *tree, uint32_t parent, uint32_t depth, uint32_t text)
 {
 	uint32_t label = tree->build->label_of_text[text];
 	if (tree->stamp[label] != parent) {
 		if (ARRAY_RESERVE(tree->groups, tree->group_capacity, tree->group_count + 1) < 0)
-			return ERROR_MEMORY;
+			return NULL;
 		tree->stamp[label] = parent;
 		tree->slot[label] = (uint32_t)tree->group_count;
 		tree->groups[tree->group_count++] =
 			(struct group){ .label = label, .parent = parent, .head = PROFILE_NONE, .depth = depth };
 	}
-	struct group *group = &tree->groups[tree->slot[label]];
-	tree->members[member].next = group->head;
+	return &tree->groups[tree->slot[label]];
+}
+
+/* Makes a member join that child. */
+static inline int join(struct tree *tree, uint32_t parent, uint32_t depth, uint32_t member, uint32_t text)
+{
+	struct group *group = group_of(tree, parent, depth, text);
+	if (!group)
+		return ERROR_MEMORY;
+	tree->next[member] = group->head;
 	group->head = member;
 	return 0;
 }
@@ -172,44 +169,56 @@ static void sort_groups(struct group *groups, size_t count)
 	}
 }
 
-static int join_children(struct tree *tree, const struct member *parent, uint32_t node, uint32_t depth)
+static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint32_t depth)
 {
 	int result = 0;
-	uint32_t end = parent->first_child + parent->child_count;
-	for (uint32_t child = parent->first_child; child < end && result == 0; child++) {
-		const struct member *member = &tree->members[child];
-		__builtin_prefetch(&tree->members[member->first_child]);
-		result = join(tree, node, depth, child, member->label);
+	for (uint32_t i = tree->first[member]; i < tree->first[member + 1] && result == 0; i++) {
+		uint32_t child = tree->child[i];
+		const struct location_labels *location = location_of(tree, child);
+		__builtin_prefetch(&tree->first[child]);
+		__builtin_prefetch(&tree->view->node_hits[child]);
+		if (location->count > 1)
+			tree->place[child] = location->first + 1;
+		result = join(tree, node, depth, child, tree->call_label ? tree->call_label[child] : location->label);
 	}
 	return result;
 }
 
-/* The root's children: the first frames below start code, and samples of
- * start code alone, which keep their innermost frame. */
+/* A child of start code, or of the root. It joins below what is dropped of it;
+ * if that is all of it, its samples keep the innermost frame. */
+static int join_top(struct tree *tree, uint32_t child)
+{
+	const struct location_labels *location = location_of(tree, child);
+	if (!is_start_code(location)) {
+		tree->place[child] = location->first + location->lead + 1;
+		return join(tree, 0, 1, child, location->top);
+	}
+	uint64_t hits = tree->view->node_hits[child];
+	struct group *group = hits > 0 ? group_of(tree, 0, 1, location->top) : NULL;
+	if (group)
+		group->hits += hits;
+	return hits > 0 && !group ? ERROR_MEMORY : 0;
+}
+
+/* The root's children: the first frames below start code. */
 static int join_root(struct tree *tree)
 {
 	/* Start code whose children are still to look at; the root first. */
-	struct member *stack = NULL;
+	uint32_t *stack = NULL;
 	size_t count = 0, capacity = 0;
 	int result = ARRAY_RESERVE(stack, capacity, 1);
 	if (result == 0)
-		stack[count++] = (struct member){ .first_child = tree->first[0], .child_count = tree->first[1] };
-	tree->view->hits[0] = tree->view->node_hits[PROFILE_ROOT];
+		stack[count++] = PROFILE_ROOT;
 	while (count > 0 && result == 0) {
-		struct member parent = stack[--count];
-		uint32_t end = parent.first_child + parent.child_count;
-		for (uint32_t child = parent.first_child; child < end && result == 0; child++) {
-			struct member *member = &tree->members[child];
-			if (!member->start_only) {
-				result = join(tree, 0, 1, child, member->label);
+		uint32_t node = stack[--count];
+		for (uint32_t i = tree->first[node]; i < tree->first[node + 1] && result == 0; i++) {
+			uint32_t child = tree->child[i];
+			result = join_top(tree, child);
+			if (result < 0 || !is_start_code(location_of(tree, child)))
 				continue;
-			}
 			result = ARRAY_RESERVE(stack, capacity, count + 1);
 			if (result == 0)
-				stack[count++] = *member;
-			member->child_count = 0;
-			if (result == 0 && member->hits > 0)
-				result = join(tree, 0, 1, child, member->label);
+				stack[count++] = child;
 		}
 	}
 	free(stack);
@@ -223,23 +232,23 @@ static int grow_node(struct tree *tree)
 	const uint32_t *labels = tree->build->frame_labels;
 	struct group group = tree->groups[--tree->group_count];
 	uint32_t node = (uint32_t)view->node_count++;
+	uint64_t hits = group.hits;
 	size_t base = tree->group_count;
-	view->parent[node] = group.parent;
-	view->label[node] = group.label;
-	view->hits[node] = 0;
 	if (group.depth > view->depth)
 		view->depth = group.depth;
 	int result = 0;
 	for (uint32_t member = group.head, next; member != PROFILE_NONE && result == 0; member = next) {
-		struct member *at = &tree->members[member];
-		next = at->next;
-		if (labels[at->next_label] != LABEL_END) {
-			result = join(tree, node, group.depth + 1, member, labels[at->next_label++]);
+		next = tree->next[member];
+		if (location_of(tree, member)->count > 1 && labels[tree->place[member]] != LABEL_END) {
+			result = join(tree, node, group.depth + 1, member, labels[tree->place[member]++]);
 			continue;
 		}
-		view->hits[node] += at->hits;
-		result = join_children(tree, at, node, group.depth + 1);
+		hits += view->node_hits[member];
+		result = join_children(tree, member, node, group.depth + 1);
 	}
+	view->parent[node] = group.parent;
+	view->label[node] = group.label;
+	view->hits[node] = hits;
 	sort_groups(tree->groups + base, tree->group_count - base);
 	return result;
 }
@@ -247,17 +256,19 @@ static int grow_node(struct tree *tree)
 static int grow(struct tree *tree)
 {
 	struct view *view = tree->view;
-	size_t limit = tree->node_limit;
+	size_t limit = tree->node_limit, nodes = tree->build->profile->node_count, labels = view->label_count + 1;
 	view->parent = malloc(limit * sizeof(*view->parent));
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
-	size_t labels = view->label_count + 1;
+	tree->next = malloc(nodes * sizeof(*tree->next));
+	tree->place = malloc(nodes * sizeof(*tree->place));
 	tree->stamp = malloc(labels * sizeof(*tree->stamp));
 	tree->slot = malloc(labels * sizeof(*tree->slot));
-	if (!view->parent || !view->label || !view->hits || !tree->stamp || !tree->slot)
+	if (!view->parent || !view->label || !view->hits || !tree->next || !tree->place || !tree->stamp || !tree->slot)
 		return ERROR_MEMORY;
 	memset(tree->stamp, 0xff, labels * sizeof(*tree->stamp));
 	view->parent[0] = view->label[0] = PROFILE_NONE;
+	view->hits[0] = view->node_hits[PROFILE_ROOT];
 	view->node_count = 1;
 	int result = join_root(tree);
 	sort_groups(tree->groups, tree->group_count);
@@ -299,17 +310,19 @@ static int finish(struct view *view)
 int tree_build(struct view_build *build)
 {
 	struct tree tree = { .build = build, .view = build->view };
-	tree.start_only = calloc(build->profile->node_count, sizeof(*tree.start_only));
-	int result = tree.start_only ? count_members(&tree) : ERROR_MEMORY;
-	if (result == 0)
-		result = fill_members(&tree);
+	tree.first = calloc(build->profile->node_count + 2, sizeof(*tree.first));
+	int result = tree.first ? link_children(&tree) : ERROR_MEMORY;
+	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
+		result = label_calls(&tree);
 	if (result == 0)
 		result = labels_finish(build);
 	if (result == 0)
 		result = grow(&tree);
 	free(tree.first);
-	free(tree.members);
-	free(tree.start_only);
+	free(tree.child);
+	free(tree.next);
+	free(tree.place);
+	free(tree.call_label);
 	free(tree.stamp);
 	free(tree.slot);
 	free(tree.groups);
