@@ -173,7 +173,7 @@ static int sort_first_labels(struct path_list *list)
 		if (list->nodes[i].label > most)
 			most = list->nodes[i].label;
 	size_t *start = calloc((size_t)most + 2, sizeof(*start));
-	struct path_entry *sorted = malloc((list->count + 1) * sizeof(*sorted));
+	struct path_entry *sorted = calloc(list->count + 1, sizeof(*sorted));
 	if (!start || !sorted) {
 		free(start);
 		free(sorted);
