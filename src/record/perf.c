@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -71,6 +72,7 @@ struct backend {
 	struct cpu_rings *cpus;
 	size_t cpu_count;
 	size_t sample_ring_bytes, side_ring_bytes;
+	double chance; /* 0 to 1: what makes this run's periods its own (trains.h) */
 	bool started;
 	bool can_tell_lost;     /* the kernel counts lost samples per event (6.0) */
 	bool can_tell_build_id; /* ... and puts build-ids into maps (5.12) */
@@ -264,6 +266,10 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 	perf_access_ring_sizes(backend->cpu_count, SIDE_RING_BYTES, SAMPLE_RING_BYTES, SAMPLE_RING_MIN_BYTES,
 			       &backend->side_ring_bytes, &backend->sample_ring_bytes);
 	find_abilities(backend);
+	uint32_t random = 0;
+	/* Without randomness this run has the periods of another. */
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
+		backend->chance = (double)random / UINT32_MAX;
 	return backend;
 }
 
@@ -327,7 +333,7 @@ static int attach_cpu(struct backend *backend, pid_t tid, struct cpu_rings *cpu,
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_request *resource = &backend->resources[i];
 		uint64_t periods[TRAINS_MAX];
-		unsigned trains = trains_plan(resource->interval, resource->row->is_hardware, periods);
+		unsigned trains = trains_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
 		for (unsigned train = 0; train < trains; train++) {
 			sample_attributes(backend, resource, periods[train], &attr, on_exec);
 			int result = add_event(backend, &attr, tid, cpu, (uint16_t)i, (uint16_t)train, error);

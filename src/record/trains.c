@@ -19,7 +19,7 @@ static void plan_small(uint64_t n, uint64_t periods[TRAINS_MAX])
 	}
 }
 
-unsigned trains_plan(uint64_t interval, bool single, uint64_t periods[TRAINS_MAX])
+unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t periods[TRAINS_MAX])
 {
 	if (single || interval < 2) {
 		periods[0] = interval;
@@ -29,11 +29,11 @@ unsigned trains_plan(uint64_t interval, bool single, uint64_t periods[TRAINS_MAX
 		plan_small(interval, periods);
 		return 2;
 	}
-	/* p1 = 2 * interval * (1 - x) with x from the golden ratio, the number
-	 * that fractions approximate worst; p2 from the sum of rates. */
+	/* The shorter one is 10 to 20 % shorter than twice the interval. */
+	static const double LEAST = 0.10;
+	static const double RANGE = 0.10;
 	double n = (double)interval;
-	double golden = (sqrt(5.0) - 1) / 2;
-	double first = round(2 * n * (1 - golden * golden * golden * golden));
+	double first = round(2 * n * (1 - LEAST - RANGE * chance));
 	periods[0] = (uint64_t)first;
 	periods[1] = (uint64_t)round(1 / (1 / n - 1 / first));
 	return 2;

@@ -1,17 +1,17 @@
 /*
  * Jitter without randomness in the kernel. perf can only repeat one period, and
  * a program that repeats in step with it would be sampled at one spot. So a
- * resource is sampled by two trains of events whose periods have an irrational
- * ratio and whose rates add up to the asked one:
+ * resource is sampled by two trains of events whose periods differ, by a share
+ * that is drawn for each run, and whose rates add up to the asked one:
  *
  *     1/p1 + 1/p2 = 1/interval
  *
- * The gap from one sample to the next then takes every value from 0 to about
- * p1, and each train alone visits every phase of any period that is not a small
- * multiple of its own (Weyl's equidistribution theorem). What is left: a program
- * in step with one train is out of step with the other, so at most half of the
- * samples can be drawn from one spot. Every sample is one hit: the counts of a
- * path are unbiased, since n1/p1 + n2/p2 over equal use is use/interval.
+ * The gap from one sample to the next then takes every value from 0 to p1, and
+ * each train visits every phase of any period that is not a small multiple of
+ * its own (Weyl's equidistribution theorem). A program could be in step with one
+ * train by accident, but with no round number, not with both, and not in the next
+ * run. Every sample is one hit: over equal use, n1 + n2 = use/p1 + use/p2 =
+ * use/interval, so the counts of a path are unbiased.
  */
 #ifndef RECORD_TRAINS_H
 #define RECORD_TRAINS_H
@@ -23,7 +23,7 @@ enum { TRAINS_MAX = 2 };
 
 /* Writes the periods, in gticks, and returns how many there are: one where the
  * interval is 1 (every gtick is a sample) or a hardware counter would be used
- * up for each. */
-unsigned trains_plan(uint64_t interval, bool single, uint64_t periods[TRAINS_MAX]);
+ * up for each. `chance` is from 0 to 1, drawn once for a run. */
+unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t periods[TRAINS_MAX]);
 
 #endif
