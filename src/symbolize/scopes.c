@@ -171,6 +171,15 @@ static int walk_units(struct scopes *scopes, struct progress *progress)
 	return status;
 }
 
+/* Debian's debug information of the C library is compressed, and elfutils unpacks
+ * all of it at once: 60 ms. Its symbols name its functions as well, and its lines
+ * are of use only where the program spends its time in it. */
+static bool is_worth_its_time(const struct module_file *file, size_t count)
+{
+	enum { ADDRESSES_MIN = 64 };
+	return count >= ADDRESSES_MIN || !(file->is_c_library || file->is_dynamic_linker);
+}
+
 int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
 		struct progress *progress)
 {
@@ -180,7 +189,7 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		return ERROR_MEMORY;
 	scopes->address_count = count;
 	Dwarf_Addr bias = 0;
-	Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
+	Dwarf *dwarf = is_worth_its_time(file, count) ? dwfl_module_getdwarf(file->module, &bias) : NULL;
 	for (size_t i = 0; i < count; i++)
 		scopes->addresses[i] = (struct scoped_address){ .address = addresses[i] + file->bias - bias,
 								.index = (uint32_t)i,
