@@ -1,6 +1,7 @@
 #include "record/resources.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -103,12 +104,14 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	const char *form = row->is_time ? "a time with its unit, as 1ms, 500us or 0.1s" : "a whole number, as 10, 5k or 1M";
 	char *end = NULL;
 	/* strtod also reads "inf", hex and signs: none is an interval. */
-	double number = isdigit((unsigned char)words[0]) && words[1] != 'x' ? strtod(words, &end) : -1;
+	double number = isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X' ? strtod(words, &end) : -1;
 	double factor = end ? unit_factor(row, end) : 0;
-	double gticks = number * factor;
+	/* 1.001 has no exact binary form: the product may be off by its last bits. */
+	double product = number * factor;
+	double gticks = round(product);
 	if (number < 0 || factor == 0)
 		return error_set(error, ERROR_USAGE, "'%s' is no interval for %s: give %s", words, row->name, form);
-	if (!row->is_time && gticks != floor(gticks))
+	if (!row->is_time && fabs(product - gticks) > 2 * DBL_EPSILON * product)
 		return error_set(error, ERROR_USAGE, "the interval of %s is %s, not %s", row->name, form, words);
 	if (row->is_time && (gticks < (double)TIME_MIN_NS || gticks > (double)TIME_MAX_NS))
 		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give 20us to 60s", words, row->name);

@@ -388,6 +388,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 {
 	size_t count = result->count;
 	const struct unwind_frame *frames = stacks->frames;
+	enum { TEACH_MAX = 256 }; /* the inner ones: deeper ones were there before */
 	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
 	stacks->first_outside = 0;
 	for (size_t i = 1; teach && i < count; i++) {
@@ -395,9 +396,9 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 		bool copied = slot >= stacks->window_start && slot + sizeof(uint64_t) <= stacks->window_end;
 		if (!copied && stacks->first_outside == 0)
 			stacks->first_outside = i;
-		if (copied)
+		if (copied && i < TEACH_MAX)
 			call_edges_learn(stacks->edges, &frames[i], &frames[i - 1]);
-		else if (!call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
+		else if (!copied && !call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
 			return i;
 	}
 	/* A return address of 0 is a root, but late memory may hold zeros. */
