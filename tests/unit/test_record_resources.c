@@ -1,0 +1,326 @@
+/* record/resources.c and record/trains.c: what the user asks for, and the periods that come of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record/resources.h"
+#include "record/trains.h"
+
+static const struct resource_row *row_of(const char *name)
+{
+	const struct resource_row *row = resource_rows;
+	while (row->name && strcmp(row->name, name) != 0)
+		row++;
+	assert_non_null(row->name);
+	return row;
+}
+
+/* --- the table --- */
+
+static void test_rows(void **state)
+{
+	(void)state;
+	static const char *const wanted[] = { "cpu",          "user",         "sys",          "page-faults",
+					      "minor-faults", "major-faults", "migrations",   "context-switches",
+					      "cycles",       "instructions", "cache-misses", "branch-misses" };
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		row_of(wanted[i]);
+	size_t count = 0;
+	for (const struct resource_row *row = resource_rows; row->name; row++, count++) {
+		assert_true(row->title[0] && row->gtick[0] && row->summary[0]);
+		assert_true(row->default_interval > 0);
+		assert_int_equal(row->is_time, strcmp(row->gtick, "ns") == 0);
+		for (const struct resource_row *other = resource_rows; other < row; other++)
+			assert_string_not_equal(row->name, other->name);
+		/* The default is an interval that may also be asked for. */
+		char words[32];
+		snprintf(words, sizeof(words), "%llu%s", (unsigned long long)row->default_interval,
+			 row->is_time ? "ns" : "");
+		uint64_t interval = 0;
+		assert_int_equal(resource_parse_interval(row, words, &interval, NULL), 0);
+		assert_int_equal(interval, row->default_interval);
+	}
+	assert_int_equal(count, sizeof(wanted) / sizeof(wanted[0]));
+	assert_true(count <= RESOURCE_REQUESTS_MAX);
+}
+
+/* --- words --- */
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (const struct resource_row *row = resource_rows; row->name; row++) {
+		struct resource_request request;
+		assert_int_equal(resource_parse(row->name, &request, NULL), 0);
+		assert_ptr_equal(request.row, row);
+		assert_int_equal(request.interval, row->default_interval);
+		assert_true(request.default_interval);
+	}
+	struct resource_request request;
+	assert_int_equal(resource_parse("cpu/1ms", &request, NULL), 0);
+	assert_string_equal(request.row->name, "cpu");
+	assert_int_equal(request.interval, 1000000);
+	assert_false(request.default_interval);
+	assert_int_equal(resource_parse("page-faults/10", &request, NULL), 0);
+	assert_string_equal(request.row->name, "page-faults");
+	assert_int_equal(request.interval, 10);
+}
+
+static void test_nearest_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *typed, *message;
+	} cases[] = {
+		{ "cpuu", "there is no resource 'cpuu'; did you mean: cpu" },
+		{ "CPU/1ms",
+		  "there is no resource 'CPU'; did you mean: cpu, user, sys, page-faults, minor-faults, major-faults, "
+		  "context-switches, migrations, cycles, instructions, cache-misses, branch-misses" },
+		{ "page-fault/10", "there is no resource 'page-fault'; did you mean: page-faults" },
+		{ "faults", NULL },
+		{ "cache-mises", "there is no resource 'cache-mises'; did you mean: cache-misses" },
+		{ "majorfaults", "there is no resource 'majorfaults'; did you mean: minor-faults, major-faults" },
+		{ "context", "there is no resource 'context'; did you mean: context-switches" },
+		{ "", NULL },
+		{ "/1ms", NULL },
+		{ "cpu ", NULL },
+		{ "cp", NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct resource_request request;
+		struct error error = { 0 };
+		assert_int_equal(resource_parse(cases[i].typed, &request, &error), ERROR_USAGE);
+		assert_int_equal(error.code, ERROR_USAGE);
+		assert_non_null(strstr(error.message, "did you mean: "));
+		if (cases[i].message)
+			assert_string_equal(error.message, cases[i].message);
+	}
+	char long_name[1000];
+	memset(long_name, 'p', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = 0;
+	struct resource_request request;
+	assert_int_equal(resource_parse(long_name, &request, NULL), ERROR_USAGE);
+}
+
+static void test_intervals(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *resource, *words;
+		uint64_t interval;
+	} cases[] = {
+		{ "cpu", "20000ns", 20000 },
+		{ "cpu", "20us", 20000 },
+		{ "cpu", "500us", 500000 },
+		{ "cpu", "500\u00b5s", 500000 },
+		{ "cpu", "1ms", 1000000 },
+		{ "user", "0.1s", 100000000 },
+		{ "sys", "60s", 60000000000 },
+		{ "cpu", "60000ms", 60000000000 },
+		{ "cpu", "01ms", 1000000 },
+		{ "cpu", "1.5ms", 1500000 },
+		{ "page-faults", "1", 1 },
+		{ "page-faults", "10", 10 },
+		{ "page-faults", "5k", 5000 },
+		{ "page-faults", "5K", 5000 },
+		{ "page-faults", "1M", 1000000 },
+		{ "page-faults", "1.5k", 1500 },
+		{ "minor-faults", "2G", 2000000000 },
+		{ "migrations", "1000G", 1000000000000 },
+		{ "cycles", "1000", 1000 },
+		{ "instructions", "2M", 2000000 },
+		/* Decimal fractions that have no exact binary form. */
+		{ "cpu", "1.001ms", 1001000 },
+		{ "cpu", "64.1us", 64100 },
+		{ "page-faults", "16.1k", 16100 },
+		{ "page-faults", "4.1M", 4100000 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t interval = 0;
+		struct error error = { 0 };
+		assert_int_equal(resource_parse_interval(row_of(cases[i].resource), cases[i].words, &interval, &error),
+				 0);
+		assert_int_equal(interval, cases[i].interval);
+	}
+}
+
+static void test_bad_intervals(void **state)
+{
+	(void)state;
+	static const char TIME_FORM[] = "give a time with its unit, as 1ms, 500us or 0.1s";
+	static const char COUNT_FORM[] = "give a whole number, as 10, 5k or 1M";
+	static const char TIME_RANGE[] = "makes no sense: give 20us to 60s";
+	static const char COUNT_RANGE[] = "makes no sense: give 1 to 1000G";
+	static const char HARDWARE_RANGE[] = "makes no sense: give 1000 to 1000G";
+	static const struct {
+		const char *words, *says;
+	} cases[] = {
+		{ "cpu/", TIME_FORM },
+		{ "cpu/1", TIME_FORM },
+		{ "cpu/ms", TIME_FORM },
+		{ "cpu/1 ms", TIME_FORM },
+		{ "cpu/ 1ms", TIME_FORM },
+		{ "cpu/-1ms", TIME_FORM },
+		{ "cpu/+1ms", TIME_FORM },
+		{ "cpu/1msx", TIME_FORM },
+		{ "cpu/1k", TIME_FORM },
+		{ "cpu/1MS", TIME_FORM },
+		{ "cpu/infms", TIME_FORM },
+		{ "cpu/nanms", TIME_FORM },
+		{ "cpu/.5ms", TIME_FORM },
+		{ "cpu/1ms/2ms", TIME_FORM },
+		{ "cpu/0x10ms", TIME_FORM },
+		{ "cpu/0X10ms", TIME_FORM },
+		{ "cpu/0x1p20ns", TIME_FORM },
+		{ "cpu/0ms", TIME_RANGE },
+		{ "cpu/19us", TIME_RANGE },
+		{ "cpu/19999ns", TIME_RANGE },
+		{ "cpu/61s", TIME_RANGE },
+		{ "cpu/1e300s", TIME_RANGE },
+		{ "cpu/1e999s", TIME_RANGE },
+		{ "page-faults/", COUNT_FORM },
+		{ "page-faults/x", COUNT_FORM },
+		{ "page-faults/1ms", COUNT_FORM },
+		{ "page-faults/-1", COUNT_FORM },
+		{ "page-faults/0x10", COUNT_FORM },
+		{ "page-faults/0X10", COUNT_FORM },
+		{ "page-faults/1.5", "a whole number" },
+		{ "page-faults/0.0001k", "a whole number" },
+		{ "page-faults/0", COUNT_RANGE },
+		{ "page-faults/1001G", COUNT_RANGE },
+		{ "page-faults/1e999", COUNT_RANGE },
+		{ "cycles/999", HARDWARE_RANGE },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct resource_request request;
+		struct error error = { 0 };
+		assert_int_equal(resource_parse(cases[i].words, &request, &error), ERROR_USAGE);
+		if (!strstr(error.message, cases[i].says))
+			fail_msg("%s: %s", cases[i].words, error.message);
+	}
+}
+
+/* --- trains --- */
+
+static void test_one_train(void **state)
+{
+	(void)state;
+	uint64_t periods[TRAINS_MAX];
+	assert_int_equal(trains_plan(1, false, 0.5, periods), 1);
+	assert_int_equal(periods[0], 1);
+	assert_int_equal(trains_plan(2000000, true, 0.5, periods), 1);
+	assert_int_equal(periods[0], 2000000);
+}
+
+static void test_small_rates_are_exact(void **state)
+{
+	(void)state;
+	for (uint64_t n = 2; n < 64; n++) {
+		uint64_t periods[TRAINS_MAX];
+		assert_int_equal(trains_plan(n, false, 0.3, periods), 2);
+		assert_true(periods[0] != periods[1]);
+		/* 1/a + 1/b = 1/n in whole numbers. */
+		assert_int_equal(n * (periods[0] + periods[1]), periods[0] * periods[1]);
+	}
+}
+
+static void test_large_rates(void **state)
+{
+	(void)state;
+	for (double chance = 0; chance <= 1; chance += 0.03125) {
+		for (double n = 64; n < 1e13; n = floor(n * 1.37)) {
+			uint64_t periods[TRAINS_MAX];
+			assert_int_equal(trains_plan((uint64_t)n, false, chance, periods), 2);
+			double rates = 1 / (double)periods[0] + 1 / (double)periods[1];
+			/* Rounded to whole gticks, which shows up to about 100. */
+			assert_true(fabs(rates * n - 1) < (n < 128 ? 0.002 : 0.001));
+			double shorter = (double)periods[0] / (2 * n);
+			assert_true(shorter > 0.79 && shorter < 0.91 && periods[1] > 2 * n);
+		}
+	}
+	/* Another run, other periods. */
+	uint64_t one[TRAINS_MAX], another[TRAINS_MAX];
+	trains_plan(1000000, false, 0.25, one);
+	trains_plan(1000000, false, 0.26, another);
+	assert_true(one[0] != another[0] && one[1] != another[1]);
+}
+
+/* How many samples fall into the first `part` gticks of every `cycle`, and into
+ * all of them, of `length` gticks from `start`. */
+static void simulate(const uint64_t periods[TRAINS_MAX], uint64_t start, uint64_t length, uint64_t cycle, uint64_t part,
+		     uint64_t *in_part, uint64_t *in_all)
+{
+	*in_part = *in_all = 0;
+	for (int train = 0; train < TRAINS_MAX; train++) {
+		for (uint64_t at = periods[train]; at <= length; at += periods[train]) {
+			*in_part += (start + at) % cycle < part;
+			++*in_all;
+		}
+	}
+}
+
+/* Whatever the interval: as many hits as gticks were used, over the interval. */
+static void test_hits_are_unbiased(void **state)
+{
+	(void)state;
+	static const uint64_t intervals[] = { 2, 3, 7, 10, 16, 61, 63, 200, 1000, 65536, 1000000 };
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+		for (double chance = 0; chance <= 1; chance += 0.125) {
+			uint64_t periods[TRAINS_MAX];
+			trains_plan(intervals[i], false, chance, periods);
+			uint64_t hits, all;
+			simulate(periods, 0, intervals[i] * 20000, 1, 1, &hits, &all);
+			assert_true(fabs((double)hits / 20000 - 1) < 0.001);
+		}
+	}
+}
+
+/* A program that does one thing for a third of every 1, 2, 5, 10, 20 ms, and
+ * another for the rest, sampled each ms: one period of the same length would see
+ * all of one and nothing of the other. */
+static void test_not_in_step(void **state)
+{
+	(void)state;
+	enum { MS = 1000000, SAMPLES = 100000 };
+	static const unsigned cycles_ms[] = { 1, 2, 5, 10, 20 };
+	static const double chances[] = {
+		0.0131, 0.0977, 0.2222, 0.3701, 0.4441, 0.5973, 0.6662, 0.7337, 0.8113, 0.9719
+	};
+	for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
+		uint64_t periods[TRAINS_MAX];
+		trains_plan(MS, false, chances[i], periods);
+		for (size_t j = 0; j < sizeof(cycles_ms) / sizeof(cycles_ms[0]); j++) {
+			uint64_t cycle = (uint64_t)cycles_ms[j] * MS;
+			uint64_t part = cycle / 3;
+			uint64_t seen, all;
+			simulate(periods, 12345, (uint64_t)SAMPLES * MS, cycle, part, &seen, &all);
+			assert_true(fabs((double)seen / (double)all - 1.0 / 3) < 0.02);
+		}
+	}
+	/* The test sees what it is for: a period that is in step fails it. */
+	const uint64_t in_step[TRAINS_MAX] = { 2 * MS, 2 * MS };
+	uint64_t seen, all;
+	simulate(in_step, 12345, (uint64_t)SAMPLES * MS, MS, MS / 3, &seen, &all);
+	assert_true(fabs((double)seen / (double)all - 1.0 / 3) > 0.3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_nearest_names),
+		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_bad_intervals),
+		cmocka_unit_test(test_one_train),
+		cmocka_unit_test(test_small_rates_are_exact),
+		cmocka_unit_test(test_large_rates),
+		cmocka_unit_test(test_hits_are_unbiased),
+		cmocka_unit_test(test_not_in_step),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
