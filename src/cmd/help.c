@@ -30,7 +30,7 @@ static void print_wrapped(FILE *out, const char *text, size_t column)
 
 static void print_option(FILE *out, const struct command_option *option)
 {
-	char left[64], right[320];
+	char left[64], right[640];
 	char letter[4] = "  ";
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c", option->letter);

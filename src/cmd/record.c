@@ -227,9 +227,8 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ OPTION_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
-	  "What to measure, and how much of it goes by from sample to sample on average; may be given several times. "
-	  "Time: cpu, user, sys. Counts: page-faults, minor-faults, major-faults, context-switches, migrations. Hardware "
-	  "counters, where there are any: cycles, instructions, cache-misses, branch-misses. Intervals: 500us, 2ms; 10, 5k, 1M",
+	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, as "
+	  "cpu/500us or page-faults/10; may be given several times",
 	  "cpu/1ms" },
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ", "Samples per second of CPU time, for time resources without an interval", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old", PROFILE_FILE_DEFAULT },

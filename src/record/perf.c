@@ -157,25 +157,20 @@ static int perf_probe(const struct resource_row *row, bool *user_mode_only, stru
 	attr.exclude_user = row->modes == RESOURCE_KERNEL_MODE;
 	*user_mode_only = false;
 	int fd = open_event(&attr, 0, -1);
-	int refusal = errno;
-	if (fd < 0 && (refusal == EACCES || refusal == EPERM) && !attr.exclude_kernel && !attr.exclude_user) {
+	int refusal = fd < 0 ? errno : 0;
+	/* Refused for want of privilege: would user mode alone be permitted? */
+	if ((refusal == EACCES || refusal == EPERM) && !attr.exclude_kernel) {
+		attr.exclude_user = 0;
 		attr.exclude_kernel = 1;
 		fd = open_event(&attr, 0, -1);
 		*user_mode_only = fd >= 0;
-	} else if (fd < 0 && attr.exclude_user) {
-		attr.exclude_user = 0;
-		attr.exclude_kernel = 1;
-		int user_fd = open_event(&attr, 0, -1);
-		*user_mode_only = user_fd >= 0;
-		if (user_fd >= 0)
-			close(user_fd);
+		if (fd < 0 && errno != EACCES && errno != EPERM)
+			refusal = errno; /* what the lack of privilege hid */
 	}
-	if (fd < 0)
-		return perf_access_refused(row, refusal, *user_mode_only, error);
-	close(fd);
-	if (*user_mode_only && row->needs_kernel)
-		return perf_access_refused(row, EACCES, true, error);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	bool is_needed = *user_mode_only && row->needs_kernel;
+	return fd < 0 || is_needed ? perf_access_refused(row, refusal, *user_mode_only, error) : 0;
 }
 
 /* --- open and close --- */

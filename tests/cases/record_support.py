@@ -93,9 +93,10 @@ class Recorded:
 		return folded(self.path, resource)
 
 
-def run_cpprof(*args, **options):
+def run_cpprof(*args, before=(), **options):
+	"""`before`: words that cpprof is started by, such as setpriv's."""
 	settings = {"capture_output": True, "text": True, "timeout": SECONDS_ALLOWED, **options}
-	return subprocess.run([CPPROF, *map(str, args)], check=False, **settings)
+	return subprocess.run([*before, CPPROF, *map(str, args)], check=False, **settings)
 
 
 def record(folder, command, *options, **settings):
