@@ -36,6 +36,8 @@ struct stacks {
 	uint64_t window_start, window_end;
 	enum above above;
 	bool used_pages;    /* something from neither the window nor above it */
+	bool zero_outside;  /* a word that was not copied was 0, as a root's return address is */
+	bool false_root;    /* the walk ended so, and no rule says that it should */
 	uint64_t same_from; /* from here up nothing changed since the last walk */
 	size_t join;        /* index of the remembered frame where the walk stopped */
 	struct target_memory memory;
@@ -210,18 +212,23 @@ static int read_word(void *context, uint64_t address, uint64_t *value)
 {
 	struct stacks *stacks = context;
 	const struct backend_sample *sample = stacks->sample;
+	/* Registers may hold anything: no sum here may pass the end of the numbers. */
 	uint64_t offset = address - stacks->window_start;
-	if (address >= stacks->window_start && address + sizeof(*value) <= stacks->window_end) {
+	if (offset < sample->stack_bytes && sample->stack_bytes - offset >= sizeof(*value)) {
 		memcpy(value, sample->stack + offset, sizeof(*value));
 		return 0;
 	}
-	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES)
-		return read_above(stacks, address, value);
-	/* Code, where there is no unwind rule. */
-	if (processes_code(stacks->processes, stacks->process, address, value, sizeof(*value)))
-		return 0;
-	stacks->used_pages = true;
-	return target_memory_word(&stacks->memory, address, value);
+	int result;
+	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES) {
+		result = read_above(stacks, address, value);
+	} else if (processes_code(stacks->processes, stacks->process, address, value, sizeof(*value))) {
+		return 0; /* code, where there is no unwind rule */
+	} else {
+		stacks->used_pages = true;
+		result = target_memory_word(&stacks->memory, address, value);
+	}
+	stacks->zero_outside |= result == 0 && *value == 0;
+	return result;
 }
 
 static int module_at(void *context, uint64_t pc, struct unwind_module *module)
@@ -233,9 +240,11 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 static bool joins(void *context, const struct unwind_frame *frame)
 {
 	struct stacks *stacks = context;
-	if (frame->rsp < stacks->same_from || !stacks->thread->deep)
+	const struct deep_stack *deep = stacks->thread->deep;
+	/* A signal's stack may be above all that was compared. */
+	if (frame->rsp < stacks->same_from || !deep || frame->rsp >= deep->top)
 		return false;
-	stacks->join = deep_stack_find(stacks->thread->deep, frame);
+	stacks->join = deep_stack_find(deep, frame);
 	return stacks->join != SIZE_MAX;
 }
 
@@ -354,6 +363,7 @@ static struct unwind_result walk(struct stacks *stacks)
 	stacks->window_end = stacks->window_start + sample->stack_bytes;
 	stacks->above = ABOVE_NOT_ASKED;
 	stacks->used_pages = false;
+	stacks->zero_outside = false;
 	stacks->same_from = UINT64_MAX;
 	target_memory_begin(&stacks->memory, (pid_t)sample->pid);
 	/* Of a thread known to be deep, what is above will be asked for: the sooner
@@ -391,6 +401,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	enum { TEACH_MAX = 256 }; /* the inner ones: deeper ones were there before */
 	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
 	stacks->first_outside = 0;
+	stacks->false_root = false;
 	for (size_t i = 1; teach && i < count; i++) {
 		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
 		bool copied = slot >= stacks->window_start && slot + sizeof(uint64_t) <= stacks->window_end;
@@ -401,9 +412,11 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 		else if (!copied && !call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
 			return i;
 	}
-	/* A return address of 0 is a root, but late memory may hold zeros. */
-	return stacks->first_outside && count == result->count && !result->joined && !is_outermost(stacks, &frames[count - 1]) ?
-		       count - 1 : count;
+	/* A return address of 0 is a root, but late memory may hold zeros. The frame
+	 * itself is certain if its own return address was copied. */
+	bool doubtful = stacks->first_outside || (stacks->zero_outside && result->cause == UNWIND_ROOT);
+	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, &frames[count - 1]);
+	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
 
 /* Walks, and again without the target's memory where that had changed. */
@@ -412,14 +425,14 @@ static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_c
 	stacks->distrust_live = false;
 	struct unwind_result result = walk(stacks);
 	size_t count = believable(stacks, &result);
-	bool changed = count < result.count || (stacks->above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
+	bool changed = count < result.count || stacks->false_root || (stacks->above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
 	if (changed && stacks->above == ABOVE_LIVE && stacks->thread->deep) {
 		stacks->distrust_live = true;
 		result = walk(stacks);
 		count = believable(stacks, &result);
 	}
 	*cause = cause_of(stacks, &result);
-	if (count < result.count) {
+	if (count < result.count || stacks->false_root) {
 		result.count = count;
 		*cause = UNWIND_STACK_SHORT;
 	}

@@ -1,0 +1,560 @@
+/* record/processes.c and record/deep_stack.c: what is known of the threads and
+ * their memory; and what becomes of it when memory runs short. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "base/buffer.h"
+#include "record/deep_stack.h"
+#include "record/processes.h"
+
+/* Where this program and its libraries are, for what needs real files. */
+static char self[4096];
+
+struct world {
+	struct profile *profile;
+	struct modules *modules;
+	struct processes *processes;
+};
+
+static int make_world(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	assert_non_null(world);
+	world->profile = profile_new();
+	world->modules = modules_new(world->profile);
+	world->processes = processes_new(world->profile, world->modules);
+	assert_non_null(world->processes);
+	*state = world;
+	return 0;
+}
+
+static int free_world(void **state)
+{
+	struct world *world = *state;
+	processes_free(world->processes);
+	modules_free(world->modules);
+	profile_free(world->profile);
+	free(world);
+	return 0;
+}
+
+static int map_file(struct world *world, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+	const struct backend_map map = {
+		.pid = pid, .start = start, .size = end - start, .file_offset = offset, .path = path
+	};
+	return processes_map(world->processes, &map);
+}
+
+/* "[start,end)offset path;..." of all that a process has mapped, in hex. */
+static void assert_maps(struct world *world, uint32_t pid, const char *wanted)
+{
+	struct buffer text;
+	buffer_init(&text);
+	const struct process *process = processes_of(world->processes, processes_thread(world->processes, pid, pid));
+	for (size_t i = 0; i < process->map_count; i++) {
+		const struct mapping *mapping = &process->maps[i];
+		const struct module *module = modules_get(world->modules, mapping->module, 0);
+		buffer_printf(&text, "%s%llx-%llx@%llx %s", i ? "; " : "", (unsigned long long)mapping->start,
+			      (unsigned long long)mapping->end, (unsigned long long)mapping->file_offset,
+			      profile_string(world->profile, world->profile->modules[module->id].path));
+		assert_true(mapping->start < mapping->end);
+		assert_true(i == 0 || mapping[-1].end <= mapping->start);
+	}
+	buffer_append_byte(&text, 0);
+	assert_string_equal((const char *)text.bytes, wanted);
+	buffer_release(&text);
+}
+
+/* --- maps --- */
+
+static void test_maps_in_order(void **state)
+{
+	struct world *world = *state;
+	assert_int_equal(map_file(world, 5, 0x300, 0x400, 0, "/c"), 0);
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0x10, "/a"), 0);
+	assert_int_equal(map_file(world, 5, 0x200, 0x300, 0, "/b"), 0);
+	assert_int_equal(map_file(world, 5, 0x1000, 0x2000, 0, "//anon"), 0);
+	assert_int_equal(map_file(world, 6, 0x100, 0x200, 0, "/other"), 0);
+	assert_int_equal(map_file(world, 5, 0x500, 0x500, 0, "/empty"), 0);
+	assert_maps(world, 5, "100-200@10 /a; 200-300@0 /b; 300-400@0 /c; 1000-2000@0 [anon]");
+	assert_maps(world, 6, "100-200@0 /other");
+	assert_int_equal(map_file(world, 7, UINT64_MAX - 15, 0x100, 0, "/to the end"), 0);
+	assert_maps(world, 7, "fffffffffffffff0-ffffffffffffffff@0 /to the end");
+}
+
+/* A new mapping over an old one at 0x200-0x400, in every way. */
+static void test_maps_overlap(void **state)
+{
+	struct world *world = *state;
+	static const struct {
+		uint64_t start, end;
+		const char *wanted;
+	} cases[] = {
+		{ 0x100, 0x200, "100-200@7000 /new; 200-400@1000 /old" },
+		{ 0x100, 0x300, "100-300@7000 /new; 300-400@1100 /old" },
+		{ 0x100, 0x400, "100-400@7000 /new" },
+		{ 0x100, 0x500, "100-500@7000 /new" },
+		{ 0x200, 0x300, "200-300@7000 /new; 300-400@1100 /old" },
+		{ 0x200, 0x400, "200-400@7000 /new" },
+		{ 0x200, 0x500, "200-500@7000 /new" },
+		{ 0x280, 0x300, "200-280@1000 /old; 280-300@7000 /new; 300-400@1100 /old" },
+		{ 0x300, 0x400, "200-300@1000 /old; 300-400@7000 /new" },
+		{ 0x300, 0x500, "200-300@1000 /old; 300-500@7000 /new" },
+		{ 0x400, 0x500, "200-400@1000 /old; 400-500@7000 /new" },
+	};
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(map_file(world, 100 + i, 0x200, 0x400, 0x1000, "/old"), 0);
+		assert_int_equal(map_file(world, 100 + i, cases[i].start, cases[i].end, 0x7000, "/new"), 0);
+		assert_maps(world, 100 + i, cases[i].wanted);
+	}
+}
+
+static void test_maps_cover_several(void **state)
+{
+	struct world *world = *state;
+	for (uint64_t start = 0x100; start < 0x800; start += 0x100)
+		assert_int_equal(map_file(world, 5, start, start + 0x100, start, "/a"), 0);
+	assert_int_equal(map_file(world, 5, 0x280, 0x680, 0, "/b"), 0);
+	assert_maps(world, 5, "100-200@100 /a; 200-280@200 /a; 280-680@0 /b; 680-700@680 /a; 700-800@700 /a");
+}
+
+/* Against an array with one entry an address. */
+static void test_maps_at_random(void **state)
+{
+	struct world *world = *state;
+	enum { SPACE = 200, MAPS = 2000, FILES = 4 };
+	static const char *const paths[FILES] = { "/0", "/1", "/2", "/3" };
+	int owner[SPACE];
+	uint64_t offset[SPACE];
+	for (int i = 0; i < SPACE; i++)
+		owner[i] = -1;
+	srand(1);
+	for (int i = 0; i < MAPS; i++) {
+		int start = rand() % (SPACE - 1);
+		int end = start + 1 + rand() % (SPACE - start < 60 ? SPACE - start : 60);
+		int file = rand() % FILES;
+		end = end > SPACE ? SPACE : end;
+		assert_int_equal(map_file(world, 5, (uint64_t)start, (uint64_t)end, (uint64_t)i * 1000, paths[file]),
+				 0);
+		for (int at = start; at < end; at++) {
+			owner[at] = file;
+			offset[at] = (uint64_t)i * 1000 + (uint64_t)(at - start);
+		}
+	}
+	struct process *process = processes_of(world->processes, processes_thread(world->processes, 5, 5));
+	for (int at = 0; at < SPACE; at++) {
+		struct unwind_module found;
+		int result = processes_module_at(world->processes, process, (uint64_t)at, &found);
+		assert_int_equal(result, owner[at] < 0 ? -1 : 0);
+		if (owner[at] < 0)
+			continue;
+		const char *path = profile_string(world->profile, world->profile->modules[found.id].path);
+		assert_string_equal(path, paths[owner[at]]);
+		/* No such file: an address is an offset in it. */
+		assert_int_equal((uint64_t)at - found.bias, offset[at]);
+	}
+}
+
+/* --- modules --- */
+
+static void test_modules(void **state)
+{
+	struct world *world = *state;
+	static const uint8_t one[] = { 1, 2, 3 }, two[] = { 1, 2, 4 };
+	int64_t a = modules_add(world->modules, "/a", NULL, 0);
+	int64_t a1 = modules_add(world->modules, "/a", one, sizeof(one));
+	int64_t a2 = modules_add(world->modules, "/a", two, sizeof(two));
+	assert_true(a != a1 && a1 != a2 && a != a2);
+	assert_int_equal(modules_add(world->modules, "/a", one, sizeof(one)), a1);
+	int64_t anon = modules_add(world->modules, "//anon", NULL, 0);
+	static const char *const generated[] = { "[heap]", "[stack]", "/memfd:jit (deleted)", "/dev/zero (deleted)",
+						 "/SYSV00000000 (deleted)" };
+	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
+		assert_int_equal(modules_add(world->modules, generated[i], one, sizeof(one)), anon);
+	assert_int_equal(modules_get(world->modules, (uint32_t)anon, 0)->kind, MODULE_ANON);
+	int64_t name = modules_add_name(world->modules, "[kernel]");
+	const struct module *kernel = modules_get(world->modules, (uint32_t)name, 0);
+	assert_int_equal(kernel->kind, MODULE_KERNEL);
+	assert_ptr_equal(modules_by_id(world->modules, kernel->id), kernel);
+	assert_null(modules_by_id(world->modules, 999));
+	assert_int_equal(modules_open_for_names(world->modules, kernel->id), -1);
+}
+
+static void test_modules_are_read_once(void **state)
+{
+	struct world *world = *state;
+	int64_t index = modules_add(world->modules, self, NULL, 0);
+	const struct module *module = modules_get(world->modules, (uint32_t)index, getpid());
+	assert_non_null(module->file);
+	assert_non_null(module->table);
+	assert_true(module->table->row_count > 100);
+	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, getpid()), module);
+	const struct profile_module *shown = &world->profile->modules[module->id];
+	assert_int_equal(shown->build_id_bytes, 20); /* the kernel told none: from the file */
+	int fd = modules_open_for_names(world->modules, module->id);
+	assert_true(fd >= 0 && fd != module->fd);
+	close(fd);
+	/* Another build at the same path is not taken for the one that was mapped. */
+	uint8_t other[20] = { 1 };
+	index = modules_add(world->modules, self, other, sizeof(other));
+	assert_null(modules_get(world->modules, (uint32_t)index, 0)->file);
+	/* The same one is; and through /proc/PID/exe too, if deleted. */
+	uint8_t same[20];
+	memcpy(same, world->profile->modules[module->id].build_id, sizeof(same));
+	index = modules_add(world->modules, "/nowhere/deleted (deleted)", same, sizeof(same));
+	assert_non_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
+	index = modules_add(world->modules, "/nowhere/never", NULL, 0);
+	assert_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
+	index = modules_add(world->modules, "/dev", NULL, 0);
+	assert_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
+	index = modules_add(world->modules, "[vdso]", NULL, 0);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
+	assert_true(modules_get(world->modules, (uint32_t)index, getpid())->table->row_count > 0);
+}
+
+/* --- code --- */
+
+static void test_code(void **state)
+{
+	struct world *world = *state;
+	/* The file's beginning (its ELF header) at 0x70000000. */
+	assert_int_equal(map_file(world, (uint32_t)getpid(), 0x70000000, 0x70001000, 0, self), 0);
+	struct process *process =
+		processes_of(world->processes, processes_thread(world->processes, (uint32_t)getpid(), 1));
+	char magic[4];
+	assert_true(processes_code(world->processes, process, 0x70000000, magic, 4));
+	assert_memory_equal(magic, "\177ELF", 4);
+	assert_false(processes_code(world->processes, process, 0x70001000, magic, 4));
+	assert_false(processes_code(world->processes, process, 0x6fffffff, magic, 4));
+	assert_false(processes_code(world->processes, process, UINT64_MAX - 3, magic, 4));
+}
+
+/* --- threads and processes --- */
+
+static const struct profile_thread *shown_thread(const struct world *world, const struct thread *thread)
+{
+	return &world->profile->threads[thread->id];
+}
+
+static const char *thread_name(const struct world *world, const struct thread *thread)
+{
+	return profile_string(world->profile, shown_thread(world, thread)->name);
+}
+
+static void test_fork_copies(void **state)
+{
+	struct world *world = *state;
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/a"), 0);
+	assert_int_equal(processes_name(world->processes, 5, 5, "sh", true, 1), 0);
+	assert_int_equal(map_file(world, 5, 0x300, 0x400, 0, "/b"), 0);
+	assert_int_equal(processes_fork(world->processes, 5, 6, 6, 10), 0);
+	assert_maps(world, 6, "300-400@0 /b");
+	/* From now on each has its own. */
+	assert_int_equal(map_file(world, 6, 0x500, 0x600, 0, "/c"), 0);
+	assert_int_equal(map_file(world, 5, 0x700, 0x800, 0, "/d"), 0);
+	assert_maps(world, 6, "300-400@0 /b; 500-600@0 /c");
+	assert_maps(world, 5, "300-400@0 /b; 700-800@0 /d");
+	const struct thread *child = processes_thread(world->processes, 6, 6);
+	assert_string_equal(thread_name(world, child), "sh");
+	assert_int_equal(shown_thread(world, child)->start_ns, 10);
+	const struct profile_process *shown = &world->profile->processes[processes_of(world->processes, child)->id];
+	assert_int_equal(shown->pid, 6);
+	assert_int_equal(shown->parent_pid, 5);
+	assert_string_equal(profile_string(world->profile, shown->name), "sh");
+	assert_int_equal(processes_running(world->processes), 2);
+	/* The fork of a process that nobody told of. */
+	assert_int_equal(processes_fork(world->processes, 90, 91, 91, 11), 0);
+	assert_maps(world, 91, "");
+}
+
+static void test_exec_clears(void **state)
+{
+	struct world *world = *state;
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/a"), 0);
+	processes_thread(world->processes, 5, 5)->deep = deep_stack_new();
+	assert_int_equal(processes_name(world->processes, 5, 5, "worker", false, 1), 0);
+	assert_maps(world, 5, "100-200@0 /a"); /* only a name */
+	assert_non_null(processes_thread(world->processes, 5, 5)->deep);
+	assert_int_equal(processes_name(world->processes, 5, 5, "true", true, 1), 0);
+	assert_maps(world, 5, "");
+	const struct thread *thread = processes_thread(world->processes, 5, 5);
+	assert_null(thread->deep);
+	assert_string_equal(thread_name(world, thread), "true");
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/b"), 0);
+	assert_maps(world, 5, "100-200@0 /b");
+	/* A thread's name is not its process's. */
+	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 2), 0);
+	assert_string_equal(thread_name(world, processes_thread(world->processes, 5, 50)), "true");
+	assert_int_equal(processes_name(world->processes, 5, 50, "helper", false, 3), 0);
+	assert_string_equal(thread_name(world, processes_thread(world->processes, 5, 50)), "helper");
+	const struct process *process = processes_of(world->processes, processes_thread(world->processes, 5, 50));
+	assert_string_equal(profile_string(world->profile, world->profile->processes[process->id].name), "true");
+}
+
+static void test_exits(void **state)
+{
+	struct world *world = *state;
+	assert_int_equal(processes_fork(world->processes, 1, 5, 5, 10), 0);
+	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 11), 0);
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/a"), 0);
+	const struct process *process = processes_of(world->processes, processes_thread(world->processes, 5, 5));
+	const struct profile_process *shown = &world->profile->processes[process->id];
+	assert_int_equal(process->living, 2);
+	processes_thread(world->processes, 5, 50)->deep = deep_stack_new();
+	/* What is no thread, or another process's, ends nothing. */
+	processes_exit(world->processes, 5, 51, 12);
+	processes_exit(world->processes, 6, 50, 12);
+	assert_int_equal(process->living, 2);
+	/* The main thread may end first; the process lives on. */
+	processes_exit(world->processes, 5, 5, 13);
+	assert_int_equal(shown_thread(world, processes_thread(world->processes, 5, 5))->end_ns, 13);
+	assert_int_equal(shown->end_ns, 0);
+	assert_maps(world, 5, "100-200@0 /a");
+	processes_exit(world->processes, 5, 50, 14);
+	assert_null(processes_thread(world->processes, 5, 50)->deep);
+	assert_int_equal(shown->end_ns, 14);
+	assert_maps(world, 5, "");
+	assert_int_equal(processes_running(world->processes), 1); /* that of pid 1 */
+}
+
+static void test_ids_used_again(void **state)
+{
+	struct world *world = *state;
+	assert_int_equal(processes_fork(world->processes, 1, 5, 5, 10), 0);
+	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/a"), 0);
+	uint32_t first_thread = processes_thread(world->processes, 5, 5)->id;
+	uint32_t first_process = processes_of(world->processes, processes_thread(world->processes, 5, 5))->id;
+	processes_exit(world->processes, 5, 5, 20);
+	assert_int_equal(processes_fork(world->processes, 1, 5, 5, 30), 0);
+	const struct thread *again = processes_thread(world->processes, 5, 5);
+	const struct process *process = processes_of(world->processes, again);
+	assert_true(again->id != first_thread && process->id != first_process);
+	assert_int_equal(process->map_count, 0);
+	assert_int_equal(world->profile->processes[first_process].end_ns, 20);
+	assert_int_equal(world->profile->processes[process->id].start_ns, 30);
+	assert_int_equal(world->profile->processes[process->id].end_ns, 0);
+	/* A thread of the same process, with the number of one that ended. */
+	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 40), 0);
+	uint32_t first = processes_thread(world->processes, 5, 50)->id;
+	processes_exit(world->processes, 5, 50, 50);
+	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 60), 0);
+	uint32_t second = processes_thread(world->processes, 5, 50)->id;
+	assert_true(first != second);
+	assert_int_equal(world->profile->threads[first].end_ns, 50);
+	assert_int_equal(world->profile->threads[second].end_ns, 0);
+	/* The number now belongs to a process that nobody told of. */
+	assert_true(processes_thread(world->processes, 8, 50)->id != second);
+	assert_int_equal(processes_of(world->processes, processes_thread(world->processes, 8, 50))->pid, 8);
+}
+
+/* A sample may be the first that is heard of a thread. */
+static void test_unknown_threads(void **state)
+{
+	struct world *world = *state;
+	processes_exit(world->processes, 70, 70, 1); /* nothing to end */
+	assert_int_equal(world->profile->process_count, 0);
+	const struct thread *thread = processes_thread(world->processes, 70, 71);
+	assert_int_equal(thread->tid, 71);
+	assert_int_equal(shown_thread(world, thread)->start_ns, 0); /* before we came */
+	uint32_t id = thread->id;
+	assert_int_equal(processes_thread(world->processes, 70, 71)->id, id);
+	assert_int_equal(world->profile->thread_count, 1);
+	assert_int_equal(world->profile->process_count, 1);
+	for (uint32_t tid = 100; tid < 1100; tid++)
+		assert_non_null(processes_thread(world->processes, 70, tid));
+	assert_int_equal(processes_of(world->processes, processes_thread(world->processes, 70, 71))->living, 1001);
+	assert_int_equal(profile_check(world->profile), 0);
+}
+
+/* --- deep stacks --- */
+
+static void fill(uint8_t *bytes, uint64_t address, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)((address + i) * 7);
+}
+
+static void assert_remembered(const struct deep_stack *deep, uint64_t start, uint64_t top)
+{
+	assert_int_equal(deep->top, top);
+	assert_int_equal(deep->size, top - start);
+	for (uint64_t address = start; address < top; address += 13) {
+		size_t size;
+		const uint8_t *bytes = deep_stack_at(deep, address, &size);
+		assert_non_null(bytes);
+		assert_int_equal(size, top - address);
+		assert_int_equal(*bytes, (uint8_t)(address * 7));
+	}
+	size_t size;
+	assert_null(deep_stack_at(deep, start - 1, &size));
+	assert_null(deep_stack_at(deep, top, &size));
+}
+
+static void remember(struct deep_stack *deep, uint64_t start, uint64_t end)
+{
+	uint8_t bytes[4096];
+	fill(bytes, start, (size_t)(end - start));
+	assert_int_equal(deep_stack_remember(deep, start, bytes, (size_t)(end - start)), 0);
+}
+
+static void test_deep_bytes(void **state)
+{
+	(void)state;
+	struct deep_stack *deep = deep_stack_new();
+	size_t size;
+	assert_null(deep_stack_at(deep, 0, &size));
+	remember(deep, 0x5000, 0x6000);
+	assert_remembered(deep, 0x5000, 0x6000);
+	remember(deep, 0x4800, 0x5000); /* just below */
+	assert_remembered(deep, 0x4800, 0x6000);
+	remember(deep, 0x4000, 0x4c00); /* overlapping from below */
+	assert_remembered(deep, 0x4000, 0x6000);
+	remember(deep, 0x4400, 0x4500); /* inside */
+	assert_remembered(deep, 0x4000, 0x6000);
+	remember(deep, 0x5800, 0x6000); /* inside, up to the top */
+	assert_remembered(deep, 0x4000, 0x6000);
+	for (uint64_t at = 0x3f00; at > 0x400; at -= 0x100)
+		remember(deep, at, at + 0x200);
+	assert_remembered(deep, 0x500, 0x6000);
+	/* Changed bytes inside replace the old. */
+	const uint8_t changed[] = { 1, 2, 3 };
+	assert_int_equal(deep_stack_remember(deep, 0x4100, changed, 3), 0);
+	assert_memory_equal(deep_stack_at(deep, 0x4100, &size), changed, 3);
+	/* Another stack, or one that does not touch: all else is forgotten. */
+	const struct deep_frame frame = { .pc = 1, .rsp = 0x5000, .rbp = 3, .node = 4 };
+	assert_int_equal(deep_stack_push(deep, &frame), 0);
+	remember(deep, 0x100, 0x200);
+	assert_remembered(deep, 0x100, 0x200);
+	assert_int_equal(deep->frame_count, 0);
+	remember(deep, 0x100, 0x280);
+	assert_remembered(deep, 0x100, 0x280);
+	remember(deep, 0x1000, 0x1100);
+	assert_remembered(deep, 0x1000, 0x1100);
+	deep_stack_clear(deep);
+	assert_null(deep_stack_at(deep, 0x1000, &size));
+	deep_stack_free(deep);
+	deep_stack_free(NULL);
+}
+
+static void test_deep_frames(void **state)
+{
+	(void)state;
+	struct deep_stack *deep = deep_stack_new();
+	enum { FRAMES = 1000 };
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		const struct deep_frame frame = { .pc = 100 + i, .rsp = 0x100000 - 16 * i, .rbp = i, .node = i };
+		assert_int_equal(deep_stack_push(deep, &frame), 0);
+	}
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		const struct unwind_frame same = { .pc = 100 + i, .rsp = 0x100000 - 16 * i, .rbp = i };
+		assert_int_equal(deep_stack_find(deep, &same), i);
+		struct unwind_frame other = same;
+		other.pc++;
+		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
+		other = same;
+		other.rbp++;
+		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
+		other = same;
+		other.rsp += 8;
+		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
+	}
+	deep_stack_clear(deep);
+	const struct unwind_frame first = { .pc = 100, .rsp = 0x100000 };
+	assert_int_equal(deep_stack_find(deep, &first), SIZE_MAX);
+	deep_stack_free(deep);
+}
+
+/* --- memory runs short --- */
+
+static void live_short_of_memory(void)
+{
+	struct profile *profile = profile_new();
+	struct modules *modules = profile ? modules_new(profile) : NULL;
+	struct processes *processes = modules ? processes_new(profile, modules) : NULL;
+	for (uint32_t i = 0; processes && i < 40; i++) {
+		const struct backend_map map = {
+			.pid = 5, .start = 0x1000 * i, .size = 0x1000, .path = i % 2 ? "/a" : "/b"
+		};
+		int result = processes_map(processes, &map);
+		assert_true(result == 0 || result == ERROR_MEMORY);
+		result = processes_fork(processes, 5, i % 3 ? 5 : 100 + i, 100 + i, i);
+		assert_true(result == 0 || result == ERROR_MEMORY);
+		result = processes_name(processes, 5, 100 + i, "name", i % 7 == 0, i);
+		assert_true(result == 0 || result == ERROR_MEMORY);
+		const struct thread *thread = processes_thread(processes, 200 + i, 200 + i);
+		assert_true(!thread || processes_of(processes, thread)->pid == 200 + i);
+		processes_exit(processes, 5, 100 + i / 2, i);
+	}
+	if (processes) {
+		struct process *process = NULL;
+		struct unwind_module found;
+		const struct backend_map map = {
+			.pid = (uint32_t)getpid(), .start = 0x1000, .size = 0x100000, .path = self
+		};
+		struct thread *thread =
+			processes_map(processes, &map) == 0 ? processes_thread(processes, map.pid, map.pid) : NULL;
+		if (thread)
+			process = processes_of(processes, thread);
+		/* A file that cannot be read for want of memory has no table. */
+		if (process)
+			assert_int_equal(processes_module_at(processes, process, 0x2000, &found), 0);
+		assert_int_equal(profile_check(profile), 0);
+	}
+	processes_free(processes);
+	modules_free(modules);
+	profile_free(profile);
+}
+
+static void deep_short_of_memory(void)
+{
+	struct deep_stack *deep = deep_stack_new();
+	uint8_t bytes[1000] = { 0 };
+	for (uint64_t i = 0; deep && i < 40; i++) {
+		int result = deep_stack_remember(deep, 0x100000 - 1000 * i, bytes, sizeof(bytes));
+		assert_true(result == 0 || (result == ERROR_MEMORY && deep->size == 0));
+		const struct deep_frame frame = { .rsp = 0x100000 - i };
+		size_t had = deep->frame_count;
+		assert_int_equal(deep->frame_count, had + (deep_stack_push(deep, &frame) == 0));
+	}
+	deep_stack_free(deep);
+}
+
+static void test_memory_runs_short(void **state)
+{
+	(void)state;
+	ALLOC_FAIL_EACH(live_short_of_memory());
+	ALLOC_FAIL_EACH(deep_short_of_memory());
+}
+
+int main(void)
+{
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (length < 0)
+		return 1;
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, free_world)
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(test_maps_in_order),
+		IN_WORLD(test_maps_overlap),
+		IN_WORLD(test_maps_cover_several),
+		IN_WORLD(test_maps_at_random),
+		IN_WORLD(test_modules),
+		IN_WORLD(test_modules_are_read_once),
+		IN_WORLD(test_code),
+		IN_WORLD(test_fork_copies),
+		IN_WORLD(test_exec_clears),
+		IN_WORLD(test_exits),
+		IN_WORLD(test_ids_used_again),
+		IN_WORLD(test_unknown_threads),
+		cmocka_unit_test(test_deep_bytes),
+		cmocka_unit_test(test_deep_frames),
+		cmocka_unit_test(test_memory_runs_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
