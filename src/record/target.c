@@ -165,6 +165,8 @@ int target_go(struct target *target, const char *path, struct error *error)
 	if (got != sizeof(number))
 		return 0;
 	target_reap(target);
+	if (number == ENOENT && access(path, F_OK) == 0)
+		return error_set(error, ERROR_NOT_FOUND, "cannot run '%s': the interpreter that it names does not exist", path);
 	errno = number;
 	return error_set_errno(error, "cannot run '%s'", path);
 }
