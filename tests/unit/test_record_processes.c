@@ -521,7 +521,8 @@ static void deep_short_of_memory(void)
 		assert_true(result == 0 || (result == ERROR_MEMORY && deep->size == 0));
 		const struct deep_frame frame = { .rsp = 0x100000 - i };
 		size_t had = deep->frame_count;
-		assert_int_equal(deep->frame_count, had + (deep_stack_push(deep, &frame) == 0));
+		bool pushed = deep_stack_push(deep, &frame) == 0;
+		assert_int_equal(deep->frame_count, had + pushed);
 	}
 	deep_stack_free(deep);
 }

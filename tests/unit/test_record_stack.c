@@ -1,6 +1,5 @@
 /* record/stack.c with samples of this very process: a stack is copied whole or
  * in part, and what comes out is compared with what libgcc's unwinder says. */
-#include <execinfo.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <cmocka.h>
 
@@ -23,7 +23,8 @@ enum { TRACE_MAX = 4096, COPY_MAX = 1024 * 1024, CUT_BYTES = 2048 };
 
 /* Not on the stack: a return address there is to be one. */
 static struct snapshot {
-	void *trace[TRACE_MAX]; /* return addresses, innermost first; [0] is in take() */
+	void *trace[TRACE_MAX];   /* return addresses, innermost first; [0] is in take() */
+	uint64_t slot[TRACE_MAX]; /* ... and where each stands */
 	int count;
 	struct unwind_registers registers;
 	uint8_t stack[COPY_MAX];
@@ -44,18 +45,16 @@ static void set_registers(const ucontext_t *context)
 		now.registers.value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
-/* Frames from that of the function at `start` outwards. A sanitizer has one of its
- * own inside of backtrace's caller. */
-static __attribute__((always_inline)) inline void trace_from(uint64_t start)
+static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *unused)
 {
-	enum { FUNCTION_BYTES = 4096 };
-	now.count = backtrace(now.trace, TRACE_MAX);
-	int inner = 0;
-	while (inner < now.count && (uint64_t)(uintptr_t)now.trace[inner] - start >= FUNCTION_BYTES)
-		inner++;
-	assert_true(inner < now.count);
-	now.count -= inner;
-	memmove(now.trace, now.trace + inner, (size_t)now.count * sizeof(now.trace[0]));
+	(void)unused;
+	void *address = (void *)(uintptr_t)_Unwind_GetIP(context); /* NOLINT(performance-no-int-to-ptr) */
+	if (!address || now.count == TRACE_MAX)
+		return _URC_END_OF_STACK;
+	now.trace[now.count] = address;
+	/* This is the callee's: what is below it is where the address stands. */
+	now.slot[now.count++] = _Unwind_GetCFA(context) - sizeof(address);
+	return _URC_NO_REASON;
 }
 
 /* Takes the registers and stack of this moment, and does `then` with them
@@ -66,7 +65,8 @@ static __attribute__((noinline)) void take(step *then, unsigned depth)
 	/* By rbp, as a function with a variable frame must be. */
 	volatile uint8_t *some = __builtin_alloca(zero + 32);
 	some[0] = 1;
-	trace_from((uint64_t)(uintptr_t)take);
+	now.count = 0;
+	_Unwind_Backtrace(note_frame, NULL);
 	getcontext(&context);
 	set_registers(&context);
 	now.stack_bytes = own_process_copy(now.registers.value[UNWIND_RSP_REGISTER], now.stack, COPY_MAX);
@@ -190,23 +190,11 @@ static void assert_broken(uint32_t node)
 	assert_int_equal(recorder.profile->nodes[above].parent, PROFILE_ROOT);
 }
 
-/* Address of the slot that holds the return address of the frame `index`. */
-static uint64_t slot_of(int index)
-{
-	int found = 0;
-	for (size_t at = 0; at + 8 <= now.stack_bytes; at += 8) {
-		if (memcmp(now.stack + at, &now.trace[found + 1], 8) == 0 && ++found == index)
-			return now.registers.value[UNWIND_RSP_REGISTER] + at;
-	}
-	fail_msg("no return address of frame %d", index);
-	return 0;
-}
-
 /* The first frame whose return address is not among the `bytes` copied. */
 static int first_outside(size_t bytes)
 {
 	int index = 1;
-	while (slot_of(index) + 8 <= now.registers.value[UNWIND_RSP_REGISTER] + bytes)
+	while (now.slot[index] + 8 <= now.registers.value[UNWIND_RSP_REGISTER] + bytes)
 		index++;
 	return index;
 }
@@ -381,7 +369,7 @@ static void replaced_beyond(int beyond)
 	sample.pid = (uint32_t)child;
 	uint64_t address = behind_another_call();
 	assert_true(address != 0);
-	write_child(child, slot_of(first_outside(CUT_BYTES) + beyond), &address, sizeof(address));
+	write_child(child, now.slot[first_outside(CUT_BYTES) + beyond], &address, sizeof(address));
 	assert_broken(add(&sample));
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
 	/* With an earlier sample it can be told. */
@@ -441,7 +429,7 @@ static void callers_recalled(unsigned depth)
 	uint32_t whole = add(&sample);
 	pid_t child = make_child();
 	uint64_t address = behind_another_call();
-	write_child(child, slot_of(first_outside(CUT_BYTES)), &address, sizeof(address));
+	write_child(child, now.slot[first_outside(CUT_BYTES)], &address, sizeof(address));
 	sample.pid = (uint32_t)child;
 	deep_stack_free(own_thread()->deep);
 	own_thread()->deep = NULL;
@@ -687,7 +675,7 @@ static void test_memory_runs_short(void **state)
 int main(void)
 {
 	/* The first time, it allocates. */
-	backtrace(now.trace, 1);
+	_Unwind_Backtrace(note_frame, NULL);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 		RECORDED(test_whole_copy),     RECORDED(test_completed_from_memory),
