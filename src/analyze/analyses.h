@@ -39,24 +39,25 @@ const uint32_t *path_labels(const struct path_list *list, const struct path_entr
 void path_list_free(struct path_list *list); /* NULL is fine */
 
 /* NULL: ERROR_MEMORY; ERROR_LIMIT: 2^32 paths;
- * ERROR_NOT_FOUND for a root that is no label of the view. A root that has no
- * hits in the selection gives an empty list. */
+ * ERROR_NOT_FOUND for a root that is no label of the view. Roots that have no
+ * hits in the selection, or none at all, give an empty list. */
 /* Each function once per sample in whose stack it occurs. */
 struct path_list *analyze_functions(const struct view *view, struct error *error);
 /* Only the innermost function of each sample. */
 struct path_list *analyze_body(const struct view *view, struct error *error);
-/* Paths that start at the outermost `root`; ... that end at the innermost. */
-struct path_list *analyze_down(const struct view *view, uint32_t root_label, struct error *error);
-struct path_list *analyze_up(const struct view *view, uint32_t root_label, struct error *error);
+/* Paths that start at the outermost of the root labels; ... that end at the innermost. */
+struct path_list *analyze_down(const struct view *view, const struct label_set *roots, struct error *error);
+struct path_list *analyze_up(const struct view *view, const struct label_set *roots, struct error *error);
 
 /* The error of a fraction: half width of the 95 % Wilson interval for
  * `hits` of `total`, from `samples` independent samples; 0 for exact data. */
 double analyze_error(uint64_t hits, uint64_t total, uint64_t samples);
 
-/* what-if: a path that starts at the outermost occurrence of labels[0], folded
- * as in the downward profile, and what its cost is multiplied by. */
+/* what-if: paths that start at the outermost occurrence of steps[0], folded as in
+ * the downward profile, with one label of each step; and what their cost is
+ * multiplied by. */
 struct what_if {
-	const uint32_t *labels;
+	const struct label_set *steps;
 	size_t length;
 	double factor; /* 0: free, 0.5: halved; above 1: dearer (then no saving: < 0 never beats another) */
 };

@@ -10,15 +10,14 @@
  *   P after       main  main f main f g main f     main f g
  */
 #include "analyze/analyses.h"
+#include "analyze/build.h"
 #include "analyze/path_trie.h"
 #include "analyze/walk.h"
 
 /* The entry of P + label. */
 static int64_t entry_of(struct fold_walk *walk, struct path_trie *trie, bool sole)
 {
-	if (walk->fold.length == 0)
-		return 0;
-	uint32_t parent = walk->fold.at[walk->fold.length - 1].entry;
+	uint32_t parent = walk->fold.length ? walk->fold.at[walk->fold.length - 1].entry : 0;
 	return path_trie_child(trie, parent, walk->label, sole);
 }
 
@@ -51,20 +50,18 @@ static int count_paths(const struct view *view, struct fold_walk *walk, struct p
 	return 0;
 }
 
-struct path_list *analyze_down(const struct view *view, uint32_t root_label, struct error *error)
+struct path_list *analyze_down(const struct view *view, const struct label_set *roots, struct error *error)
 {
-	if (root_label >= view->label_count) {
-		error_set(error, ERROR_NOT_FOUND, "the view has no label number %u", root_label);
+	if (label_set_check(view, roots, error) < 0)
 		return NULL;
-	}
 	struct fold_walk walk;
 	struct path_trie trie;
-	int result = fold_walk_init(&walk, view, root_label);
+	int result = fold_walk_init(&walk, view, roots);
 	if (result < 0) {
 		error_set(error, result, "out of memory for the downward profile");
 		return NULL;
 	}
-	result = path_trie_init(&trie, root_label);
+	result = path_trie_init(&trie);
 	if (result == 0)
 		result = count_paths(view, &walk, &trie);
 	fold_walk_release(&walk);

@@ -1,11 +1,13 @@
-/* Labels that a user may mean by a name. */
+/* Sets of labels, and those that a user may mean by a name. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/build.h"
 #include "analyze/cxx_name.h"
 #include "analyze/view.h"
+#include "base/hash_map.h"
 
-enum match { MATCH_NONE, MATCH_WHOLE, MATCH_NAME, MATCH_COMPONENT };
+enum match { MATCH_NONE, MATCH_OWNER, MATCH_WHOLE, MATCH_NAME, MATCH_COMPONENT };
 
 struct text {
 	const char *bytes;
@@ -67,6 +69,9 @@ static enum match match_name(struct text name, struct text wanted, char *scratch
 static enum match match_label(const struct view_label *label, struct text wanted, char *scratch)
 {
 	struct text whole = { label->text, strlen(label->text) };
+	struct text owner = { label->owner, strlen(label->owner) };
+	if (equal(owner, wanted))
+		return MATCH_OWNER;
 	if (equal(whole, wanted))
 		return MATCH_WHOLE;
 	struct text name = { whole.bytes, label->name_length };
@@ -95,27 +100,86 @@ static char *new_scratch(const struct view *view)
 	return malloc(longest + 1);
 }
 
-size_t view_find(const struct view *view, const char *name, uint32_t *found, size_t limit)
+void label_set_release(struct label_set *set)
+{
+	free(set->labels);
+	free(set->name);
+	*set = (struct label_set){ 0 };
+}
+
+int label_set_check(const struct view *view, const struct label_set *set, struct error *error)
+{
+	uint32_t last = set->count > 0 ? set->labels[set->count - 1] : 0;
+	if (set->count > 0 && last >= view->label_count)
+		return error_set(error, ERROR_NOT_FOUND, "the view has no label number %u", last);
+	return 0;
+}
+
+int64_t view_functions(const struct view *view, const struct label_set *set, uint32_t *firsts, size_t limit)
+{
+	struct hash_map owners;
+	hash_map_init(&owners);
+	int result = 0;
+	for (size_t i = 0; i < set->count && result == 0; i++) {
+		uint64_t owner = (uintptr_t)view->labels[set->labels[i]].owner;
+		if (hash_map_get(&owners, owner) != HASH_MAP_NONE)
+			continue;
+		if (owners.count < limit)
+			firsts[owners.count] = set->labels[i];
+		result = hash_map_put(&owners, owner, set->labels[i]);
+	}
+	int64_t count = (int64_t)owners.count;
+	hash_map_release(&owners);
+	return result < 0 ? result : count;
+}
+
+/* What labels of one function are called: if they are all that it has, the
+ * function; else what they all begin with, to where a suffix starts. */
+static char *common_name(const struct view *view, const struct label_set *set)
+{
+	const struct view_label *first = &view->labels[set->labels[0]];
+	const char *last = view->labels[set->labels[set->count - 1]].text;
+	size_t owned = 0, owner = strlen(first->owner), length = 0;
+	for (size_t i = 0; i < view->label_count; i++)
+		owned += view->labels[i].owner == first->owner;
+	if (owned == set->count)
+		return strdup(first->owner);
+	while (first->text[length] && first->text[length] == last[length])
+		length++;
+	while (length > owner && first->text[length] && first->text[length] != '@' && first->text[length] != ':')
+		length--;
+	return strndup(first->text, length);
+}
+
+/* The labels of the best kind of match; room for all was made. */
+static void find_labels(const struct view *view, const char *name, char *scratch, struct label_set *found)
 {
 	struct text wanted = { name, strlen(name) };
-	char *scratch = new_scratch(view);
-	if (!scratch || wanted.size == 0) {
-		free(scratch);
-		return 0;
-	}
 	enum match best = MATCH_NONE;
-	size_t count = 0;
-	for (uint32_t i = 0; i < view->label_count; i++) {
+	for (uint32_t i = 0; i < view->label_count && wanted.size > 0; i++) {
 		enum match match = match_label(&view->labels[i], wanted, scratch);
 		if (match == MATCH_NONE || (best != MATCH_NONE && match > best))
 			continue;
 		if (match != best)
-			count = 0;
+			found->count = 0;
 		best = match;
-		if (count < limit)
-			found[count] = i;
-		count++;
+		found->labels[found->count++] = i;
 	}
+}
+
+int64_t view_find(const struct view *view, const char *name, struct label_set *found)
+{
+	*found = (struct label_set){ .labels = malloc((view->label_count + 1) * sizeof(*found->labels)) };
+	char *scratch = new_scratch(view);
+	int64_t count = ERROR_MEMORY;
+	if (found->labels && scratch) {
+		find_labels(view, name, scratch, found);
+		count = view_functions(view, found, NULL, 0);
+	}
+	if (count > 0 && !(found->name = count == 1 ? common_name(view, found) : strdup(name)))
+		count = ERROR_MEMORY;
+	if (count <= 0)
+		label_set_release(found);
 	free(scratch);
 	return count;
 }

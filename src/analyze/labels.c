@@ -5,8 +5,10 @@
 #include "analyze/build.h"
 #include "base/array.h"
 
-/* Makes the text a label; `name_length` and `function` of the first stay. */
-static int64_t make_label(struct view_build *build, int64_t text, uint32_t name_length, uint32_t function)
+/* Makes the text a label of what is called `owner`, a text id too; `name_length`
+ * and `function` of the first stay. */
+static int64_t make_label(struct view_build *build, int64_t text, int64_t owner, uint32_t name_length,
+			  uint32_t function)
 {
 	if (text < 0)
 		return text;
@@ -18,24 +20,26 @@ static int64_t make_label(struct view_build *build, int64_t text, uint32_t name_
 	struct draft *draft = &build->drafts[text];
 	if (!draft->label.text)
 		*draft = (struct draft){ .label = { .text = strings_get(build->view->texts, (uint32_t)text),
+						    .owner = strings_get(build->view->texts, (uint32_t)owner),
 						    .function = function,
 						    .name_length = name_length },
 					 .used = build->view->options.by != VIEW_CALLSITE };
 	return text;
 }
 
-static int64_t scratch_label(struct view_build *build, uint32_t name_length, uint32_t function)
+/* The text of `scratch`: `shown` and more. */
+static int64_t scratch_label(struct view_build *build, const struct shown_name *shown, uint32_t function)
 {
 	if (buffer_error(&build->scratch))
 		return ERROR_MEMORY;
 	int64_t text = strings_add(build->view->texts, (const char *)build->scratch.bytes, build->scratch.size);
-	return make_label(build, text, name_length, function);
+	return make_label(build, text, shown->text, shown->name_length, function);
 }
 
 static int64_t plain_label(struct view_build *build, uint32_t function)
 {
 	const struct shown_name *shown = &build->functions[function];
-	return make_label(build, shown->text, shown->name_length, function);
+	return make_label(build, shown->text, shown->text, shown->name_length, function);
 }
 
 static int64_t line_label(struct view_build *build, const struct profile_frame *frame)
@@ -46,7 +50,7 @@ static int64_t line_label(struct view_build *build, const struct profile_frame *
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, ":%u", frame->line);
-	return scratch_label(build, shown->name_length, frame->function);
+	return scratch_label(build, shown, frame->function);
 }
 
 /* A location that was never symbolized. */
@@ -55,12 +59,17 @@ static int64_t address_label(struct view_build *build, const struct profile_loca
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, build->modules[location->module].text));
 	buffer_printf(&build->scratch, "+0x%llx", (unsigned long long)location->address);
-	return scratch_label(build, (uint32_t)build->scratch.size, PROFILE_NONE);
+	if (buffer_error(&build->scratch))
+		return ERROR_MEMORY;
+	uint32_t length = (uint32_t)build->scratch.size;
+	int64_t text = strings_add(build->view->texts, (const char *)build->scratch.bytes, length);
+	return make_label(build, text, text, length, PROFILE_NONE);
 }
 
 static int64_t module_label(struct view_build *build, uint32_t module)
 {
-	return make_label(build, build->modules[module].text, build->modules[module].name_length, PROFILE_NONE);
+	const struct shown_name *shown = &build->modules[module];
+	return make_label(build, shown->text, shown->text, shown->name_length, PROFILE_NONE);
 }
 
 /* "qsort@process_db.c:88": the frame of `function` called from the frame `caller`. */
@@ -79,7 +88,7 @@ static int64_t callsite_label(struct view_build *build, uint32_t function, uint3
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, "@%s:%u", names_basename(profile_string(build->profile, frame->file)),
 		      frame->line);
-	int64_t text = scratch_label(build, shown->name_length, function);
+	int64_t text = scratch_label(build, shown, function);
 	if (text < 0 || hash_map_put(&build->callsites, key, (uint32_t)text) < 0)
 		return text < 0 ? text : ERROR_MEMORY;
 	return text;

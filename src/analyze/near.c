@@ -5,12 +5,13 @@
 
 #include "analyze/cxx_name.h"
 #include "analyze/view.h"
+#include "base/nearest.h"
 
 /* Longer names are compared by their first letters only. */
-enum { LETTERS = 64, TOO_FAR = 1 << 20 };
+enum { LETTERS = TEXT_DISTANCE_MAX, TOO_FAR = 1 << 20 };
 
 struct word {
-	char letters[LETTERS];
+	char letters[LETTERS + 1];
 	size_t size;
 };
 
@@ -27,31 +28,6 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Edit distance with transpositions of neighbours (Damerau 1964, Levenshtein
- * 1966; the restricted form). Three rows of the table are enough. */
-static size_t distance(const struct word *a, const struct word *b)
-{
-	size_t rows[3][LETTERS + 1];
-	size_t *before = rows[0], *above = rows[1], *row = rows[2];
-	for (size_t k = 0; k <= b->size; k++)
-		above[k] = k;
-	for (size_t i = 1; i <= a->size; i++) {
-		row[0] = i;
-		for (size_t k = 1; k <= b->size; k++) {
-			bool same = a->letters[i - 1] == b->letters[k - 1];
-			row[k] = least(above[k - 1] + !same, least(above[k], row[k - 1]) + 1);
-			if (i > 1 && k > 1 && a->letters[i - 1] == b->letters[k - 2] &&
-			    a->letters[i - 2] == b->letters[k - 1])
-				row[k] = least(row[k], before[k - 2] + 1);
-		}
-		size_t *oldest = before;
-		before = above;
-		above = row;
-		row = oldest;
-	}
-	return above[b->size];
-}
-
 /* Smaller is nearer; TOO_FAR: no resemblance. A name that is part of the other
  * is near, the nearer the less is missing. */
 static size_t score_words(const struct word *wanted, const struct word *word)
@@ -66,7 +42,7 @@ static size_t score_words(const struct word *wanted, const struct word *word)
 	size_t allowed = (wanted->size + 2) / 3;
 	if (longer->size - shorter->size > allowed)
 		return score;
-	size_t edits = distance(wanted, word);
+	size_t edits = text_distance(wanted->letters, word->letters);
 	return edits <= allowed ? least(score, edits * 4) : score;
 }
 
@@ -84,15 +60,20 @@ static size_t score_label(const struct word *wanted, const struct view_label *la
 }
 
 struct candidate {
+	const char *owner;
 	uint32_t label;
 	size_t score;
 };
 
-/* Keeps the nearest `limit`, in order; of equals the smaller label. */
+/* Keeps the nearest `limit`, in order; of equals, and of one function's labels
+ * (which score alike), the smaller label. */
 static size_t keep(struct candidate *nearest, size_t count, size_t limit, struct candidate candidate)
 {
 	if (count == limit && nearest[count - 1].score <= candidate.score)
 		return count;
+	for (size_t i = 0; i < count; i++)
+		if (nearest[i].owner == candidate.owner)
+			return count;
 	size_t at = count < limit ? count : count - 1;
 	for (; at > 0 && nearest[at - 1].score > candidate.score; at--)
 		nearest[at] = nearest[at - 1];
@@ -113,7 +94,8 @@ size_t view_near(const struct view *view, const char *name, uint32_t *found, siz
 		struct cxx_name parts = cxx_name_parse(name, strlen(name));
 		struct word wanted = word_of(name + parts.start, parts.end - parts.start);
 		for (uint32_t i = 0; i < view->label_count; i++) {
-			struct candidate candidate = { i, score_label(&wanted, &view->labels[i], scratch) };
+			const struct view_label *label = &view->labels[i];
+			struct candidate candidate = { label->owner, i, score_label(&wanted, label, scratch) };
 			if (candidate.score < TOO_FAR)
 				count = keep(nearest, count, limit, candidate);
 		}

@@ -21,11 +21,11 @@ static int64_t add_entry(struct path_trie *trie, uint32_t parent, uint32_t label
 	return (int64_t)trie->count++;
 }
 
-int path_trie_init(struct path_trie *trie, uint32_t root_label)
+int path_trie_init(struct path_trie *trie)
 {
 	*trie = (struct path_trie){ 0 };
 	hash_map_init(&trie->by_edge);
-	return (int)add_entry(trie, TRIE_NONE, root_label, 1);
+	return (int)add_entry(trie, TRIE_NONE, 0, 0);
 }
 
 void path_trie_release(struct path_trie *trie)
@@ -88,9 +88,11 @@ static struct path_list *new_list(const struct path_trie *trie, struct error *er
 	struct path_list *list = path_list_new(trie->count, longest, error);
 	if (!list)
 		return NULL;
-	for (size_t i = 0; i < trie->count; i++)
-		list->nodes[i] =
-			(struct path_node){ .label = trie->entries[i].label, .above = trie->entries[i].parent };
+	for (size_t i = 0; i < trie->count; i++) {
+		const struct trie_entry *entry = &trie->entries[i];
+		list->nodes[i] = (struct path_node){ .label = entry->label,
+						     .above = entry->parent == 0 ? TRIE_NONE : entry->parent };
+	}
 	list->node_count = trie->count;
 	return list;
 }
@@ -165,12 +167,10 @@ static struct path_list *finish_list(struct path_list *list, int result, struct 
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error)
 {
 	struct path_list *list = new_list(trie, error);
-	if (!list || trie->entries[0].hits == 0)
-		return list;
+	if (!list)
+		return NULL;
 	struct trie_walk walk = { .trie = trie };
-	int result = ARRAY_RESERVE(walk.stack, walk.capacity, 1);
-	if (result == 0)
-		walk.stack[walk.count++] = 0;
+	int result = push_children(&walk, &trie->entries[0]);
 	while (walk.count > 0 && result == 0) {
 		uint32_t entry = walk.stack[--walk.count];
 		add_to_list(list, trie, entry);
@@ -185,10 +185,10 @@ struct path_list *path_trie_list_down(const struct path_trie *trie, struct error
 struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *error)
 {
 	struct path_list *list = new_list(trie, error);
-	if (!list || trie->entries[0].hits == 0)
-		return list;
+	if (!list)
+		return NULL;
 	list->upward = true;
-	for (uint32_t i = 0; i < trie->count; i++)
+	for (uint32_t i = 1; i < trie->count; i++)
 		add_to_list(list, trie, i);
 	return finish_list(list, path_list_sort_upward(list), error);
 }

@@ -1,6 +1,6 @@
 /*
- * The paths of a result while they are counted: a trie whose entry 0 is the
- * path (root). Internal to analyze/.
+ * The paths of a result while they are counted: a trie whose entry 0 is the empty
+ * path, the root labels its children. Internal to analyze/.
  */
 #ifndef ANALYZE_PATH_TRIE_H
 #define ANALYZE_PATH_TRIE_H
@@ -16,7 +16,7 @@
 
 struct trie_entry {
 	uint64_t hits;
-	uint32_t parent; /* the path without its newest label; entry 0: TRIE_NONE */
+	uint32_t parent; /* the path without its newest label; 0 of a root, TRIE_NONE of entry 0 */
 	uint32_t label;  /* that label */
 	uint32_t first_child;
 	uint32_t next_sibling; /* the newest child first */
@@ -34,7 +34,7 @@ struct path_trie {
 };
 
 /* Life cycle: init (makes entry 0), child..., a list, release. */
-int path_trie_init(struct path_trie *trie, uint32_t root_label);
+int path_trie_init(struct path_trie *trie);
 void path_trie_release(struct path_trie *trie);
 
 /* The entry of `parent`'s path extended by `label`, made if new; negative:
@@ -43,7 +43,7 @@ void path_trie_release(struct path_trie *trie);
  * nobody else has, the entry is new and nothing need be looked up. */
 int64_t path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t label, bool sole);
 
-/* The entries with hits as a sorted list. `down`: a path's newest label is its
+/* All entries but 0 as a sorted list; all have hits. `down`: a path's newest label is its
  * innermost; `up`: its outermost. NULL: ERROR_MEMORY or ERROR_LIMIT. */
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error);
 struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *error);

@@ -1,5 +1,5 @@
 /*
- * The upward call path profile. Each node of the root label at which samples
+ * The upward call path profile. Each node of a root label at which samples
  * have their innermost root starts one walk outwards. Where a walk stands is the
  * pair (node, Q); from equal pairs, walks go on equally, so a walk that reaches a
  * pair where one has been before ends there. That keeps recursion cheap: from
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "analyze/build.h"
 #include "analyze/fold.h"
 #include "analyze/path_trie.h"
 #include "base/array.h"
@@ -52,7 +53,7 @@ struct memo {
 
 struct step {
 	uint32_t node;
-	uint32_t from; /* entry of Q before */
+	uint32_t from; /* entry of Q before; TRIE_NONE: Q is empty */
 	uint32_t hit;  /* entry of label + Q */
 };
 
@@ -69,12 +70,12 @@ struct up {
 	size_t start_capacity, state_capacity, chain_capacity, step_capacity;
 };
 
-static int find_starts(struct up *up, uint32_t root_label)
+static int find_starts(struct up *up, const struct label_set *roots)
 {
 	const struct view *view = up->view;
 	uint32_t above = UINT32_MAX;
 	for (uint32_t node = 1; node < view->node_count; node++) {
-		if (view->label[node] != root_label)
+		if (!label_set_has(roots, view->label[node]))
 			continue;
 		while (above != UINT32_MAX && view->end[up->starts[above].node] <= node)
 			above = up->starts[above].above;
@@ -131,7 +132,7 @@ static int walk_outwards(struct up *up, const struct start *start)
 			break;
 		}
 		size_t known = up->trie.count;
-		int64_t hit = from == TRIE_NONE ? 0 : path_trie_child(&up->trie, from, label, sole);
+		int64_t hit = path_trie_child(&up->trie, from == TRIE_NONE ? 0 : from, label, sole);
 		if (hit < 0)
 			return (int)hit;
 		if (ARRAY_RESERVE(up->steps, up->step_capacity, count + 1) < 0)
@@ -236,17 +237,17 @@ static int hit_paths(struct up *up)
 	return result;
 }
 
-static int count_paths(struct up *up, uint32_t root_label)
+static int count_paths(struct up *up, const struct label_set *roots)
 {
 	const struct view *view = up->view;
 	int result = fold_init(&up->fold, view->depth, view->label_count);
 	if (result == 0)
-		result = path_trie_init(&up->trie, root_label);
+		result = path_trie_init(&up->trie);
 	up->memos = malloc(view->node_count * sizeof(*up->memos));
 	if (result < 0 || !up->memos)
 		return ERROR_MEMORY;
 	memset(up->memos, 0xff, view->node_count * sizeof(*up->memos));
-	result = find_starts(up, root_label);
+	result = find_starts(up, roots);
 	for (size_t i = 0; i < up->start_count && result == 0; i++)
 		if (up->starts[i].hits > 0)
 			result = walk_outwards(up, &up->starts[i]);
@@ -256,14 +257,12 @@ static int count_paths(struct up *up, uint32_t root_label)
 	return hit_paths(up);
 }
 
-struct path_list *analyze_up(const struct view *view, uint32_t root_label, struct error *error)
+struct path_list *analyze_up(const struct view *view, const struct label_set *roots, struct error *error)
 {
-	if (root_label >= view->label_count) {
-		error_set(error, ERROR_NOT_FOUND, "the view has no label number %u", root_label);
+	if (label_set_check(view, roots, error) < 0)
 		return NULL;
-	}
 	struct up up = { .view = view };
-	int result = count_paths(&up, root_label);
+	int result = count_paths(&up, roots);
 	free(up.memos);
 	free(up.starts);
 	free(up.states);

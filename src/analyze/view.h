@@ -46,6 +46,8 @@ struct view_options {
 
 struct view_label {
 	const char *text;     /* as printed; points into the view or the profile */
+	const char *owner;    /* what the function (VIEW_MODULE: the module) is called in a view by function;
+			       * equal pointers: labels of one function */
 	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
 			       * "@libfoo.so", "@file.c:88", ":88" */
@@ -88,16 +90,46 @@ struct view {
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
 void view_free(struct view *view); /* NULL is fine */
 
-/* Finds the labels that a user may mean by `name`, best kind of match first:
- *   1. the whole label; 2. the label without its parameter list ("ns::f" for
- *   "ns::f(int)"); 3. its last component ("f"); with templates' arguments
- *   dropped as well in 2 and 3. Only labels of the best kind that has any.
- * Writes up to `limit` label indexes to `found` and returns how many there are
- * in all (0: none; 1: it; more: ambiguous). */
-size_t view_find(const struct view *view, const char *name, uint32_t *found, size_t limit);
+/* Some of a view's labels. As a root of an analysis: those of one function, which
+ * has several by call site or line, or one label alone. */
+struct label_set {
+	uint32_t *labels; /* rising */
+	size_t count;
+	char *name; /* what all of them together are called; analyses do not look at it */
+};
 
-/* Up to `limit` labels that resemble `name` (edit distance, common substring),
- * nearest first, for "did you mean". Returns how many it wrote. */
+static inline bool label_set_has(const struct label_set *set, uint32_t label)
+{
+	size_t low = 0, high = set->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (set->labels[middle] < label)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < set->count && set->labels[low] == label;
+}
+
+/* For sets that view_find made; {0} is fine. */
+void label_set_release(struct label_set *set);
+
+/* Finds the labels that a user may mean by `name`, best kind of match first:
+ *   1. all labels of the function so called; 2. the whole label; 3. the label
+ *   without its parameter list ("ns::f" for "ns::f(int)"); 4. its last component
+ *   ("f"); with templates' arguments dropped as well in 3 and 4, and all or the
+ *   last of "@file.c:88" left off. Only labels of the best kind that has any.
+ * Returns how many functions (VIEW_MODULE: modules) they belong to (0: none; 1:
+ * it; more: ambiguous), or ERROR_MEMORY; if > 0, `found` is the caller's. */
+int64_t view_find(const struct view *view, const char *name, struct label_set *found);
+
+/* The first label of each function that has labels in the set, up to `limit` of
+ * them. Returns how many functions that are in all, or ERROR_MEMORY. */
+int64_t view_functions(const struct view *view, const struct label_set *set, uint32_t *firsts, size_t limit);
+
+/* Labels of up to `limit` functions that resemble `name` (edit distance, common
+ * substring), nearest first, one of each, for "did you mean". Returns how many
+ * it wrote. */
 size_t view_near(const struct view *view, const char *name, uint32_t *found, size_t limit);
 
 #endif

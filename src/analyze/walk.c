@@ -1,8 +1,8 @@
 #include "analyze/walk.h"
 
-int fold_walk_init(struct fold_walk *walk, const struct view *view, uint32_t root_label)
+int fold_walk_init(struct fold_walk *walk, const struct view *view, const struct label_set *roots)
 {
-	*walk = (struct fold_walk){ .view = view, .root = root_label };
+	*walk = (struct fold_walk){ .view = view, .roots = roots };
 	walk->levels = malloc((view->depth + 1) * sizeof(*walk->levels));
 	if (walk->levels && fold_init(&walk->fold, view->depth, view->label_count) == 0)
 		return 0;
@@ -34,7 +34,7 @@ bool fold_walk_next(struct fold_walk *walk)
 	uint32_t node = walk->node + 1;
 	leave(walk, node);
 	if (node >= walk->subtree_end) {
-		while (node < view->node_count && view->label[node] != walk->root)
+		while (node < view->node_count && !label_set_has(walk->roots, view->label[node]))
 			node++;
 		if (node >= view->node_count)
 			return false;

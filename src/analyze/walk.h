@@ -1,10 +1,10 @@
 /*
  * The walk of the downward profile, shared by those that follow it: below each
- * outermost node of the root label, in depth-first order, with the folded path
+ * outermost node of a root label, in depth-first order, with the folded path
  * P kept in step. Internal to analyze/.
  *
  *	struct fold_walk walk;
- *	fold_walk_init(&walk, view, root_label);
+ *	fold_walk_init(&walk, view, roots);
  *	while (fold_walk_next(&walk)) {
  *		... walk.node, walk.label; P before it is walk.fold
  *		fold_walk_enter(&walk, entry of P + label);
@@ -31,7 +31,7 @@ struct walk_level {
 struct fold_walk {
 	const struct view *view;
 	struct fold fold; /* P of the parent of `node`; empty at an outermost root */
-	uint32_t root;
+	const struct label_set *roots;
 	uint32_t node;
 	uint32_t label;
 	uint32_t subtree_end; /* of the outermost root that is being walked */
@@ -39,8 +39,8 @@ struct fold_walk {
 	size_t level_count;
 };
 
-/* 0 or ERROR_MEMORY. */
-int fold_walk_init(struct fold_walk *walk, const struct view *view, uint32_t root_label);
+/* 0 or ERROR_MEMORY. `roots` must outlive the walk. */
+int fold_walk_init(struct fold_walk *walk, const struct view *view, const struct label_set *roots);
 void fold_walk_release(struct fold_walk *walk);
 /* Goes to the next node; false: there is none. */
 bool fold_walk_next(struct fold_walk *walk);

@@ -3,24 +3,26 @@
 #include <stdlib.h>
 
 #include "analyze/analyses.h"
+#include "analyze/build.h"
 #include "analyze/walk.h"
 
-/* How many leading labels P + label shares with the path, if P shares `shared`. */
+/* How many leading steps of the path P + label takes, if P takes `shared`. */
 static uint32_t share(const struct what_if *path, const struct fold_walk *walk, uint32_t shared)
 {
 	uint32_t place = fold_find(&walk->fold, walk->label);
 	if (place != FOLD_NONE)
 		return shared < place + 1 ? shared : place + 1;
-	bool goes_on = walk->fold.length == shared && shared < path->length && path->labels[shared] == walk->label;
+	bool goes_on = walk->fold.length == shared && shared < path->length &&
+		       label_set_has(&path->steps[shared], walk->label);
 	return goes_on ? shared + 1 : shared;
 }
 
 /* Raises saving[node] at the outermost nodes whose samples the downward profile
- * credits to this path, and returns their hits. */
+ * credits to these paths, and returns their hits. */
 static int cover(const struct view *view, const struct what_if *path, double *saving, uint64_t *affected)
 {
 	struct fold_walk walk;
-	if (fold_walk_init(&walk, view, path->labels[0]) < 0)
+	if (fold_walk_init(&walk, view, &path->steps[0]) < 0)
 		return ERROR_MEMORY;
 	uint32_t locked = 0;
 	*affected = 0;
@@ -28,7 +30,7 @@ static int cover(const struct view *view, const struct what_if *path, double *sa
 		const struct walk_level *parent = fold_walk_parent(&walk);
 		uint32_t shared = parent ? parent->mark : 0;
 		bool is_path = walk.fold.length == path->length - 1 && shared == walk.fold.length &&
-			       path->labels[shared] == walk.label;
+			       label_set_has(&path->steps[shared], walk.label);
 		uint32_t after = share(path, &walk, shared);
 		if (is_path && walk.node >= locked) {
 			locked = view->end[walk.node];
@@ -51,9 +53,8 @@ static int check_paths(const struct view *view, const struct what_if *paths, siz
 			return error_set(error, ERROR_USAGE, "a cost can be multiplied by 0 or more, not by %g",
 					 paths[i].factor);
 		for (size_t k = 0; k < paths[i].length; k++)
-			if (paths[i].labels[k] >= view->label_count)
-				return error_set(error, ERROR_NOT_FOUND, "the view has no label number %u",
-						 paths[i].labels[k]);
+			if (label_set_check(view, &paths[i].steps[k], error) < 0)
+				return ERROR_NOT_FOUND;
 	}
 	return 0;
 }

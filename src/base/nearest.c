@@ -3,8 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { WORD_MAX = 63 };
-
 static size_t min3(size_t a, size_t b, size_t c)
 {
 	size_t least = a < b ? a : b;
@@ -14,9 +12,9 @@ static size_t min3(size_t a, size_t b, size_t c)
 size_t text_distance(const char *a, const char *b)
 {
 	/* Three rows of the table of distances between prefixes are enough. */
-	uint8_t rows[3][WORD_MAX + 1];
-	size_t a_length = strnlen(a, WORD_MAX);
-	size_t b_length = strnlen(b, WORD_MAX);
+	uint8_t rows[3][TEXT_DISTANCE_MAX + 1];
+	size_t a_length = strnlen(a, TEXT_DISTANCE_MAX);
+	size_t b_length = strnlen(b, TEXT_DISTANCE_MAX);
 	for (size_t j = 0; j <= b_length; j++)
 		rows[0][j] = (uint8_t)j;
 	for (size_t i = 1; i <= a_length; i++) {

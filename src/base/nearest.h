@@ -4,8 +4,11 @@
 
 #include <stddef.h>
 
+enum { TEXT_DISTANCE_MAX = 63 };
+
 /* The edit distance of two words, an exchange of neighbours counting as one
- * (optimal string alignment). Words over 63 bytes are compared by their first 63. */
+ * (optimal string alignment: Damerau 1964, Levenshtein 1966). Of longer words,
+ * the first TEXT_DISTANCE_MAX bytes are compared. */
 size_t text_distance(const char *a, const char *b);
 
 /* Whether a user who typed `typed` may have meant `word`: a distance of at

@@ -51,20 +51,15 @@ static int choose_sections(struct diff *diff)
 static struct path_list *list_of(const struct section *section, const struct view *view, int *lacking,
 				 struct error *error)
 {
-	uint32_t root = PROFILE_NONE;
-	if (section->root) {
-		int result = selection_label(view, section->root, &root, error);
-		if (result == ERROR_NOT_FOUND) {
-			(*lacking)++;
-			struct path_list *empty = path_list_empty();
-			if (!empty)
-				error_set(error, ERROR_MEMORY, "out of memory");
-			return empty;
-		}
-		if (result < 0)
-			return NULL;
-	}
-	return section->mode->analyze(view, root, error);
+	struct label_set roots = { 0 };
+	int result = section->root ? selection_labels(view, section->root, &roots, error) : 0;
+	if (result == ERROR_NOT_FOUND)
+		(*lacking)++;
+	else if (result < 0)
+		return NULL;
+	struct path_list *list = section->mode->analyze(view, &roots, error);
+	label_set_release(&roots);
+	return list;
 }
 
 static int print_section(struct diff *diff, const struct section *section, struct view *const views[SIDES],

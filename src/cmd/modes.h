@@ -17,10 +17,9 @@ enum {
 struct mode {
 	int id;              /* the option that asks for it */
 	const char *heading; /* "Function Profile" */
-	bool has_root;       /* the option's value is a function */
 	bool is_bare;        /* its entries are single names */
-	/* root: label, only with has_root */
-	struct path_list *(*analyze)(const struct view *view, uint32_t root, struct error *error);
+	/* roots: only if the option's value is a function */
+	struct path_list *(*analyze)(const struct view *view, const struct label_set *roots, struct error *error);
 };
 
 extern const struct mode modes[]; /* ended by a row without a heading */
@@ -35,11 +34,9 @@ extern const struct mode modes[]; /* ended by a row without a heading */
 
 const struct mode *mode_find(int option_id); /* NULL: that option is no mode */
 
-/* Runs it and writes the result. Returns 0 or a negative error. */
-int mode_report(const struct mode *mode, const struct view *view, uint32_t root, const struct render_options *render,
-		struct error *error);
-
-/* A list without entries, to be freed with path_list_free; NULL: out of memory. */
-struct path_list *path_list_empty(void);
+/* Runs it and writes the result; `root`: what the roots are called. Returns 0 or a
+ * negative error. */
+int mode_report(const struct mode *mode, const struct view *view, const struct label_set *roots, const char *root,
+		const struct render_options *render, struct error *error);
 
 #endif

@@ -10,8 +10,8 @@ enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE };
 
 /* One resource's part of the report. */
 struct part {
-	struct view *view; /* owned */
-	uint32_t root;     /* label, or PROFILE_NONE: no root is asked for, or it has no hits here */
+	struct view *view;      /* owned */
+	struct label_set roots; /* owned; empty: no root is asked for, or it has no hits here */
 };
 
 struct report {
@@ -51,15 +51,14 @@ static int choose_kind(struct report *report)
 	return EXIT_DONE;
 }
 
-/* The root's label in one view. A resource without any hits has no functions
+/* The root's labels in one view. A resource without any hits has no functions
  * and is reported as empty; the others must know the function somewhere. */
 static int find_root(struct report *report, struct part *part)
 {
 	struct error error = { 0 };
-	part->root = PROFILE_NONE;
 	if (!report->root || part->view->total == 0)
 		return 0;
-	int result = selection_label(part->view, report->root, &part->root, &error);
+	int result = selection_labels(part->view, report->root, &part->roots, &error);
 	if (result == ERROR_NOT_FOUND) {
 		if (!report->not_found.code)
 			report->not_found = error;
@@ -87,26 +86,28 @@ static int make_parts(struct report *report)
 		int result = find_root(report, part);
 		if (result < 0)
 			return result == ERROR_USAGE ? EXIT_WORDS : EXIT_FAILED;
-		found = found || part->root != PROFILE_NONE;
+		found = found || part->roots.count > 0;
 	}
 	if (report->not_found.code && !found)
 		return failure_of(report->invocation, &report->not_found);
 	return EXIT_DONE;
 }
 
+static const char *root_name(const struct report *report, const struct part *part)
+{
+	return part->roots.name ? part->roots.name : report->root;
+}
+
 static int print_lines(struct report *report, const struct part *part, struct error *error)
 {
 	struct line_list empty = { 0 }, *lines = &empty;
 	char missing[256];
-	const char *function = report->root;
-	if (part->root != PROFILE_NONE) {
-		function = part->view->labels[part->root].text;
-		lines = analyze_lines(part->view, part->root, error);
-	}
+	if (part->roots.count > 0)
+		lines = analyze_lines(part->view, part->roots.labels[0], error);
 	if (!lines)
 		return error->code;
-	size_t absent =
-		render_lines(stdout, function, part->view, lines, &report->request.render, missing, sizeof(missing));
+	size_t absent = render_lines(stdout, root_name(report, part), part->view, lines, &report->request.render,
+				     missing, sizeof(missing));
 	if (lines != &empty)
 		line_list_free(lines);
 	if (absent > 0)
@@ -121,10 +122,11 @@ static int print_part(struct report *report, const struct part *part)
 	const struct mode *mode = mode_find(report->kind);
 	int result;
 	if (mode)
-		result = mode_report(mode, part->view, part->root, &report->request.render, &error);
+		result = mode_report(mode, part->view, &part->roots, root_name(report, part), &report->request.render,
+				     &error);
 	else if (report->kind == OPTION_SOURCE)
 		result = print_lines(report, part, &error);
-	else if ((result = render_tree(stdout, part->view, &report->request.render)) < 0)
+	else if ((result = render_tree(stdout, NULL, part->view, &report->request.render)) < 0)
 		error_set(&error, result, "%s", error_text(result));
 	return result < 0 ? failure_of(report->invocation, &error) : EXIT_DONE;
 }
@@ -156,8 +158,10 @@ static int run(struct invocation *invocation)
 	status = make_parts(&report);
 	if (status == EXIT_DONE)
 		status = print_parts(&report);
-	for (size_t i = 0; report.parts && i < report.request.resource_count; i++)
+	for (size_t i = 0; report.parts && i < report.request.resource_count; i++) {
 		view_free(report.parts[i].view);
+		label_set_release(&report.parts[i].roots);
+	}
 	free(report.parts);
 	view_request_release(&report.request);
 	return status;

@@ -58,27 +58,40 @@ static int no_arguments(const char *name, const char *arguments, struct error *e
 	return *arguments ? error_set(error, ERROR_USAGE, "%s takes no argument", name) : 0;
 }
 
-typedef void render_function(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
-			     const struct render_options *options);
-
-/* Renders the list and frees it. */
-static int print_list(struct session *session, render_function *render, const char *heading, const struct view *view,
+/* Renders the list, of bare names or of paths that start or end at `root`, and frees it. */
+static int print_list(struct session *session, const char *heading, const char *root, const struct view *view,
 		      struct path_list *list, FILE *out, const struct error *error)
 {
 	if (!list)
 		return error->code;
-	render(out, heading, view, list, &session->render);
-	if (!list->count && view->total)
-		fputs("no hits of it in this selection\n", out);
+	if (root)
+		render_paths(out, heading, root, view, list, &session->render);
+	else
+		render_names(out, heading, view, list, &session->render);
 	path_list_free(list);
 	return 0;
+}
+
+/* A profile of the paths at a function. */
+static int print_paths(struct session *session, const char *heading, const struct view *view, const char *name,
+		       struct path_list *(*analyze)(const struct view *view, const struct label_set *roots,
+						    struct error *error),
+		       FILE *out, struct error *error)
+{
+	struct label_set roots;
+	int status = session_labels(session, view, name, &roots, error);
+	if (status)
+		return status;
+	status = print_list(session, heading, roots.name, view, analyze(view, &roots, error), out, error);
+	label_set_release(&roots);
+	return status;
 }
 
 static int functions_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
 			    struct error *error)
 {
 	(void)arguments;
-	return print_list(session, render_names, "Function Profile", view, analyze_functions(view, error), out, error);
+	return print_list(session, "Function Profile", NULL, view, analyze_functions(view, error), out, error);
 }
 
 static int functions_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -98,7 +111,7 @@ static int body_report(struct session *session, const struct view *view, const c
 		       struct error *error)
 {
 	(void)arguments;
-	return print_list(session, render_names, "Body Profile", view, analyze_body(view, error), out, error);
+	return print_list(session, "Body Profile", NULL, view, analyze_body(view, error), out, error);
 }
 
 static int body_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -117,12 +130,7 @@ const struct explore_command explore_body = {
 static int down_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
 		       struct error *error)
 {
-	uint32_t label;
-	int status = session_label(session, view, arguments, &label, error);
-	if (status)
-		return status;
-	return print_list(session, render_paths, "Downward Call Path Profile", view, analyze_down(view, label, error),
-			  out, error);
+	return print_paths(session, "Downward Call Path Profile", view, arguments, analyze_down, out, error);
 }
 
 static int down_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -143,12 +151,7 @@ const struct explore_command explore_down = {
 static int up_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
 		     struct error *error)
 {
-	uint32_t label;
-	int status = session_label(session, view, arguments, &label, error);
-	if (status)
-		return status;
-	return print_list(session, render_paths, "Upward Call Path Profile", view, analyze_up(view, label, error), out,
-			  error);
+	return print_paths(session, "Upward Call Path Profile", view, arguments, analyze_up, out, error);
 }
 
 static int up_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -168,22 +171,20 @@ const struct explore_command explore_up = {
 static int tree_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
 		       struct error *error)
 {
+	int status;
 	if (!*arguments) {
-		render_tree(out, view, &session->render);
-		return 0;
+		status = render_tree(out, NULL, view, &session->render);
+		return status ? error_set(error, status, "out of memory") : 0;
 	}
-	uint32_t label;
-	int status = session_label(session, view, arguments, &label, error);
+	struct label_set roots;
+	status = session_labels(session, view, arguments, &roots, error);
 	if (status)
 		return status;
-	struct view *below = subtree_new(view, label, error);
-	if (!below)
-		return ERROR_MEMORY;
-	render_tree(out, below, &session->render);
-	if (below->node_count == 1 && view->total)
-		fputs("no hits of it in this selection\n", out);
+	struct view *below = subtree_new(view, &roots, error);
+	status = below ? render_tree(out, roots.name, below, &session->render) : ERROR_MEMORY;
 	subtree_free(below);
-	return 0;
+	label_set_release(&roots);
+	return status ? error_set(error, status, "out of memory") : 0;
 }
 
 static int tree_run(struct session *session, const char *arguments, FILE *out, struct error *error)
@@ -210,22 +211,25 @@ static int source_report(struct session *session, const struct view *shown, cons
 	const struct view *view = session_view_of(session, &options, error);
 	if (!view)
 		return error->code;
-	uint32_t label;
-	int status = session_label(session, view, arguments, &label, error);
+	struct label_set function;
+	int status = session_labels(session, view, arguments, &function, error);
 	if (status)
 		return status;
-	struct line_list *lines = analyze_lines(view, label, error);
-	if (!lines)
-		return error->code;
 	char path[256];
-	size_t missing = render_lines(out, view->labels[label].text, view, lines, &session->render, path, sizeof(path));
+	size_t missing = 0;
+	struct line_list *lines = analyze_lines(view, function.labels[0], error);
+	if (lines)
+		missing = render_lines(out, function.name, view, lines, &session->render, path, sizeof(path));
+	else
+		status = error->code;
 	line_list_free(lines);
+	label_set_release(&function);
 	if (missing) {
 		fputs("source not found: ", out);
 		render_safe_text(out, path);
 		fputc('\n', out);
 	}
-	return 0;
+	return status;
 }
 
 static int source_run(struct session *session, const char *arguments, FILE *out, struct error *error)

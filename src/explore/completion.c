@@ -47,8 +47,11 @@ static void add_functions(struct completion *completion, struct session *session
 	const struct view *view = session_view(session, session->resources[0], &error);
 	if (!view)
 		return;
-	for (size_t i = 0; i < view->label_count; i++)
+	for (size_t i = 0; i < view->label_count; i++) {
+		if (i == 0 || view->labels[i].owner != view->labels[i - 1].owner)
+			add_if_begins(completion, view->labels[i].owner, beginning);
 		add_if_begins(completion, view->labels[i].text, beginning);
+	}
 	if (completion->count || !*beginning)
 		return;
 	for (size_t i = 0; i < view->label_count; i++) {

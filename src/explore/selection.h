@@ -54,14 +54,15 @@ int selection_resource(const struct profile *profile, const char *text, uint32_t
 int selection_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error);
 int selection_process(const struct profile *profile, const char *text, uint32_t *process, struct error *error);
 
-/* The label that the user means by a function's name, as view_find says;
- * "no function 'qsrot'; near: qsort". Surrounding quotes are taken off. */
-int selection_label(const struct view *view, const char *name, uint32_t *label, struct error *error);
+/* The labels that the user means by a function's name, as view_find says; by
+ * function, that is one label. "no function 'qsrot'; near: qsort". Surrounding
+ * quotes are taken off. The set is the caller's: label_set_release. */
+int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 
 /* What-if terms: "main;uniquify_db;qsort=0", the path from its outermost
  * function inwards and what its cost is multiplied by ("0.5" or "50%"). */
 struct selection_what_if {
-	struct what_if *paths; /* [count], for analyze_what_if; owned, as are their labels */
+	struct what_if *paths; /* [count], for analyze_what_if; owned, as are their steps */
 	size_t count;
 };
 int selection_what_if_init(struct selection_what_if *what_if, const struct view *view, const char *const *terms,

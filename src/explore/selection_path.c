@@ -19,11 +19,11 @@ static bool function_exists(const struct profile *profile, const char *name)
 	return false;
 }
 
-/* Appends ", name" for each label, the name shortened. */
+/* Appends ", name" for the function of each label, the name shortened. */
 static void append_labels(struct buffer *buffer, const struct view *view, const uint32_t *labels, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const char *text = view->labels[labels[i]].text;
+		const char *text = view->labels[labels[i]].owner;
 		size_t length = strlen(text);
 		buffer_printf(buffer, "%s%.*s%s", i ? ", " : "", length > 80 ? 77 : (int)length, text,
 			      length > 80 ? "..." : "");
@@ -37,7 +37,10 @@ static int label_missing(const struct view *view, const char *name, struct error
 	if (view->total == 0)
 		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
 				 what, QUOTE(name));
-	if (view->options.by != VIEW_MODULE && function_exists(view->profile, name))
+	if (view->options.by == VIEW_MODULE && function_exists(view->profile, name))
+		return error_set(error, ERROR_USAGE, "%s is a function, and paths by module start and end at modules",
+				 QUOTE(name));
+	if (function_exists(view->profile, name))
 		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
 	uint32_t near[NEAR_MAX];
 	size_t count = view_near(view, name, near, NEAR_MAX);
@@ -52,29 +55,42 @@ static int label_missing(const struct view *view, const char *name, struct error
 	return status;
 }
 
-static int label_find(const struct view *view, const char *name, uint32_t *label, struct error *error)
+/* `labels` are of several functions. */
+static int label_ambiguous(const struct view *view, const char *name, const struct label_set *labels,
+			   struct error *error)
 {
-	if (!*name)
-		return error_set(error, ERROR_USAGE, "a function's name is missing");
-	uint32_t found[NEAR_MAX];
-	size_t count = view_find(view, name, found, NEAR_MAX);
-	if (count == 0)
-		return label_missing(view, name, error);
-	if (count == 1) {
-		*label = found[0];
-		return 0;
-	}
+	uint32_t firsts[NEAR_MAX];
+	int64_t count = view_functions(view, labels, firsts, NEAR_MAX);
+	if (count < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct buffer names;
 	buffer_init(&names);
-	append_labels(&names, view, found, count < NEAR_MAX ? count : NEAR_MAX);
+	append_labels(&names, view, firsts, count < NEAR_MAX ? (size_t)count : NEAR_MAX);
 	int status =
-		error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions: %s%s", QUOTE(name), count,
+		error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %s: %s%s", QUOTE(name), (long long)count,
+			  view->options.by == VIEW_MODULE ? "modules" : "functions",
 			  buffer_error(&names) ? "..." : (const char *)names.bytes, count > NEAR_MAX ? ", ..." : "");
 	buffer_release(&names);
 	return status;
 }
 
-static int label_find_bytes(const struct view *view, const char *text, size_t length, uint32_t *label,
+static int label_find(const struct view *view, const char *name, struct label_set *labels, struct error *error)
+{
+	if (!*name)
+		return error_set(error, ERROR_USAGE, "a function's name is missing");
+	int64_t count = view_find(view, name, labels);
+	if (count == 1)
+		return 0;
+	if (count < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (count == 0)
+		return label_missing(view, name, error);
+	int status = label_ambiguous(view, name, labels, error);
+	label_set_release(labels);
+	return status;
+}
+
+static int label_find_bytes(const struct view *view, const char *text, size_t length, struct label_set *labels,
 			    struct error *error)
 {
 	size_t name_length;
@@ -82,14 +98,15 @@ static int label_find_bytes(const struct view *view, const char *text, size_t le
 	char *name = strndup(text, name_length);
 	if (!name)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	int status = label_find(view, name, label, error);
+	int status = label_find(view, name, labels, error);
 	free(name);
 	return status;
 }
 
-int selection_label(const struct view *view, const char *name, uint32_t *label, struct error *error)
+int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error)
 {
-	return label_find_bytes(view, name, strlen(name), label, error);
+	*labels = (struct label_set){ 0 };
+	return label_find_bytes(view, name, strlen(name), labels, error);
 }
 
 static int bad_term(const char *term, const char *why, struct error *error)
@@ -128,17 +145,17 @@ static int term_read(struct what_if *path, const struct view *view, const char *
 	size_t length = 1;
 	for (const char *at = term; at < equals; at++)
 		length += *at == ';';
-	uint32_t *labels = calloc(length, sizeof(*labels));
-	if (!labels)
+	struct label_set *steps = calloc(length, sizeof(*steps));
+	if (!steps)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	path->labels = labels;
+	path->steps = steps;
 	path->length = length;
 	const char *start = term;
 	for (size_t i = 0; i < length; i++) {
 		const char *end = memchr(start, ';', (size_t)(equals - start));
 		if (!end)
 			end = equals;
-		status = label_find_bytes(view, start, (size_t)(end - start), &labels[i], error);
+		status = label_find_bytes(view, start, (size_t)(end - start), &steps[i], error);
 		if (status)
 			return status;
 		start = end + 1;
@@ -168,8 +185,12 @@ int selection_what_if_init(struct selection_what_if *what_if, const struct view 
 
 void selection_what_if_release(struct selection_what_if *what_if)
 {
-	for (size_t i = 0; i < what_if->count; i++)
-		free((uint32_t *)what_if->paths[i].labels);
+	for (size_t i = 0; i < what_if->count; i++) {
+		struct label_set *steps = (struct label_set *)what_if->paths[i].steps;
+		for (size_t k = 0; k < what_if->paths[i].length; k++)
+			label_set_release(&steps[k]);
+		free(steps);
+	}
 	free(what_if->paths);
 	*what_if = (struct selection_what_if){ 0 };
 }

@@ -94,61 +94,59 @@ static bool candidate_row(const char *name, size_t *row)
 	return true;
 }
 
-static int label_of_candidate(const struct view *view, const struct session_candidate *candidate, uint32_t *label,
-			      struct error *error)
+/* Keeps a list of the functions that the labels belong to: 0 or ERROR_MEMORY. */
+static int keep_candidates(struct session *session, const struct view *view, const struct label_set *labels)
 {
-	for (uint32_t i = 0; i < view->label_count; i++) {
-		if (view->labels[i].function == candidate->function &&
-		    strcmp(view->labels[i].text, candidate->text) == 0) {
-			*label = i;
-			return 0;
-		}
-	}
-	return selection_label(view, candidate->text, label, error);
-}
-
-static void keep_candidates(struct session *session, const struct view *view, const uint32_t *found, size_t total)
-{
+	uint32_t firsts[SESSION_CANDIDATES];
+	int64_t total = view_functions(view, labels, firsts, SESSION_CANDIDATES);
+	if (total < 0)
+		return ERROR_MEMORY;
 	forget_candidates(session);
-	for (size_t i = 0; i < total && i < SESSION_CANDIDATES; i++) {
-		const struct view_label *label = &view->labels[found[i]];
-		char *text = strdup(label->text);
+	for (size_t i = 0; i < (size_t)total && i < SESSION_CANDIDATES; i++) {
+		const struct view_label *label = &view->labels[firsts[i]];
+		char *text = strdup(label->owner);
 		if (!text)
-			break; /* a shorter list */
+			return ERROR_MEMORY;
 		session->candidates[session->candidate_count++] =
 			(struct session_candidate){ .text = text, .function = label->function };
 	}
-	session->candidate_total = total;
+	session->candidate_total = (size_t)total;
 	session->candidates_news = true;
+	return 0;
 }
 
-static int label_of_name(struct session *session, const struct view *view, const char *name, uint32_t *label,
-			 struct error *error)
+static int labels_of_name(struct session *session, const struct view *view, const char *name, struct label_set *labels,
+			  struct error *error)
 {
 	size_t row;
 	if (candidate_row(name, &row)) {
 		if (row >= session->candidate_count)
 			return error_set(error, ERROR_USAGE, "no %s in the last list of functions", QUOTE(name));
-		return label_of_candidate(view, &session->candidates[row], label, error);
+		return selection_labels(view, session->candidates[row].text, labels, error);
 	}
-	uint32_t found[SESSION_CANDIDATES];
-	size_t total = *name ? view_find(view, name, found, SESSION_CANDIDATES) : 0;
-	if (total < 2)
-		return selection_label(view, name, label, error);
-	keep_candidates(session, view, found, total);
+	int64_t count = view_find(view, name, labels);
+	if (count == 1)
+		return 0;
+	if (count == 0)
+		return selection_labels(view, name, labels, error); /* which says what there is instead */
+	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
+	label_set_release(labels);
+	if (status < 0)
+		return error_set(error, status, "out of memory");
 	return error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions; type one in full, or its number", QUOTE(name),
-			 total);
+			 session->candidate_total);
 }
 
-int session_label(struct session *session, const struct view *view, const char *name, uint32_t *label,
-		  struct error *error)
+int session_labels(struct session *session, const struct view *view, const char *name, struct label_set *labels,
+		   struct error *error)
 {
 	size_t length;
 	name = words_bare(name, strlen(name), &length);
 	char *bare = strndup(name, length);
 	if (!bare)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	int status = label_of_name(session, view, bare, label, error);
+	*labels = (struct label_set){ 0 };
+	int status = labels_of_name(session, view, bare, labels, error);
 	free(bare);
 	return status;
 }

@@ -21,7 +21,7 @@
 enum { SESSION_VIEWS = 8, SESSION_CANDIDATES = 20 };
 
 struct session_candidate {
-	char *text;        /* the label's; owned */
+	char *text;        /* what the function is called; owned */
 	uint32_t function; /* index in functions, or PROFILE_NONE */
 };
 
@@ -61,10 +61,11 @@ const struct view *session_view_of(struct session *session, const struct view_op
 /* ... of the selection, for one resource. */
 const struct view *session_view(struct session *session, uint32_t resource, struct error *error);
 
-/* Index of the label that `name` means in the view: a function's name, or `#2`
- * of the last list. If it fits several, ERROR_AMBIGUOUS, and the list is kept. */
-int session_label(struct session *session, const struct view *view, const char *name, uint32_t *label,
-		  struct error *error);
+/* The labels that `name` means in the view: a function's name, or `#2` of the last
+ * list. If it fits several functions, ERROR_AMBIGUOUS, and the list is kept. The
+ * set is the caller's: label_set_release. */
+int session_labels(struct session *session, const struct view *view, const char *name, struct label_set *labels,
+		   struct error *error);
 
 /* Prints the list that the last ambiguous name left, once. */
 void session_print_candidates(struct session *session, FILE *out);

@@ -8,7 +8,7 @@
  * children. Then each gets its place in the view's order, where a subtree's
  * nodes stand side by side. */
 struct growth {
-	uint32_t *copies; /* per node of the view: its node here; 0: above the label */
+	uint32_t *copies; /* per node of the view: its node here; 0: above all roots */
 	uint32_t *parent;
 	uint32_t *label;
 	uint64_t *hits;
@@ -67,12 +67,12 @@ static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 }
 
 /* As parents stand before children, one pass finds each node's copy from its
- * parent's: none if neither it nor a node above it has the label. */
-static int copy_nodes(struct growth *growth, const struct view *view, uint32_t label)
+ * parent's: none if neither it nor a node above it has a root label. */
+static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
 {
 	for (size_t node = 1; node < view->node_count; node++) {
 		uint32_t above = growth->copies[view->parent[node]];
-		if (!above && view->label[node] != label)
+		if (!above && !label_set_has(roots, view->label[node]))
 			continue;
 		int64_t copy = child_of(growth, above, view->label[node]);
 		if (copy < 0)
@@ -146,11 +146,11 @@ static struct view *subtree_with_room(const struct view *view, size_t count)
 	return NULL;
 }
 
-struct view *subtree_new(const struct view *view, uint32_t label, struct error *error)
+struct view *subtree_new(const struct view *view, const struct label_set *roots, struct error *error)
 {
 	struct growth growth;
 	struct view *subtree = NULL;
-	if (growth_init(&growth, view->node_count + 1) == 0 && copy_nodes(&growth, view, label) == 0)
+	if (growth_init(&growth, view->node_count + 1) == 0 && copy_nodes(&growth, view, roots) == 0)
 		subtree = subtree_with_room(view, growth.count);
 	if (subtree) {
 		place_nodes(&growth);

@@ -27,6 +27,10 @@ void sheet_number(struct sheet *sheet, const char *name, double number);
 void sheet_flag(struct sheet *sheet, const char *name, bool flag);
 /* A JSON array; in CSV one field, the names joined by ';'. */
 void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length);
+/* The same of names that are no labels: begin, each name with its index, end. */
+void sheet_path_begin(struct sheet *sheet, const char *name);
+void sheet_path_name(struct sheet *sheet, size_t index, const char *text);
+void sheet_path_end(struct sheet *sheet);
 void sheet_row_end(struct sheet *sheet);
 /* `left_out`: entries that threshold or limit kept back. */
 void sheet_close(struct sheet *sheet, size_t left_out);
@@ -45,6 +49,8 @@ const char *raw_name(const struct view *view);
 void samples_print(FILE *out, const struct view *view);
 /* Says so, and why, if the view has no hits; the entries would be none. */
 bool empty_print(FILE *out, const struct view *view);
+/* The same; and if the view has hits but `root`, if any, has none of them. */
+bool rootless_print(FILE *out, const struct view *view, const char *root, bool has_hits);
 
 /* "0.6801 ±0.0177", in colour by its weight. */
 void fraction_print(FILE *out, const struct view *view, uint64_t hits, const struct render_options *options);

@@ -82,3 +82,15 @@ bool empty_print(FILE *out, const struct view *view)
 				      profile_string(view->profile, view->resource->unit)));
 	return true;
 }
+
+bool rootless_print(FILE *out, const struct view *view, const char *root, bool has_hits)
+{
+	if (empty_print(out, view))
+		return true;
+	if (!root || has_hits)
+		return false;
+	fputs("no hits of ", out);
+	render_safe_text(out, root);
+	fputs(" in this selection\n", out);
+	return true;
+}

@@ -74,7 +74,7 @@ static size_t print_text(FILE *out, const char *function, const struct view *vie
 	char format[96];
 	snprintf(format, sizeof(format), "body_fraction total_fraction #%s line_number text", raw_name(view));
 	heading_print(out, "Source Line Profile", view, format, options);
-	if (empty_print(out, view))
+	if (rootless_print(out, view, function, lines->count > 0))
 		return 0;
 	size_t absent = 0;
 	for (size_t first = 0, end; first < lines->count; first = end) {

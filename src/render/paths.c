@@ -20,14 +20,16 @@ static size_t count_reaching(const struct view *view, const struct path_list *li
 	return reaching;
 }
 
-static void print_text(FILE *out, const char *heading, const struct view *view, const struct path_list *list, bool bare,
-		       const struct render_options *options)
+/* `root` NULL: a list of bare names. */
+static void print_text(FILE *out, const char *heading, const char *root, const struct view *view,
+		       const struct path_list *list, const struct render_options *options)
 {
+	bool bare = !root;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]",
 		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", designator(view, bare), raw_name(view));
 	heading_print(out, heading, view, format, options);
-	if (empty_print(out, view))
+	if (rootless_print(out, view, root, list->count > 0))
 		return;
 	size_t reaching = count_reaching(view, list, options->threshold);
 	size_t shown = shown_entries(reaching, options);
@@ -70,16 +72,16 @@ void render_names(FILE *out, const char *heading, const struct view *view, const
 		  const struct render_options *options)
 {
 	if (options->format == RENDER_TEXT)
-		print_text(out, heading, view, list, true, options);
+		print_text(out, heading, NULL, view, list, options);
 	else
 		print_table(out, heading, view, list, options);
 }
 
-void render_paths(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
-		  const struct render_options *options)
+void render_paths(FILE *out, const char *heading, const char *root, const struct view *view,
+		  const struct path_list *list, const struct render_options *options)
 {
 	if (options->format == RENDER_TEXT)
-		print_text(out, heading, view, list, false, options);
+		print_text(out, heading, root, view, list, options);
 	else
 		print_table(out, heading, view, list, options);
 }

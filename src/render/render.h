@@ -40,16 +40,18 @@ void render_separate(FILE *out, enum render_format format, size_t index, size_t 
 
 /* The paper's two kinds of list. Entries of a function or body profile are
  * bare names, `1.0000 ±0.0014 main [614]`; those of the downward and upward
- * profiles are paths in parentheses. `heading`: "Function Profile", ... */
+ * profiles are paths in parentheses. `heading`: "Function Profile", ...; `root`:
+ * what the paths start or end at is called, for saying that it has no hits. */
 void render_names(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
 		  const struct render_options *options);
-void render_paths(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
-		  const struct render_options *options);
+void render_paths(FILE *out, const char *heading, const char *root, const struct view *view,
+		  const struct path_list *list, const struct render_options *options);
 
-/* The sample tree, children by decreasing weight. The limit keeps the heaviest
+/* The sample tree, or what of it hangs below `root` (NULL: all); children by
+ * decreasing weight. The limit keeps the heaviest
  * nodes, which always hang together. Returns 0 or
  * ERROR_MEMORY (then nothing was written). */
-int render_tree(FILE *out, const struct view *view, const struct render_options *options);
+int render_tree(FILE *out, const char *root, const struct view *view, const struct render_options *options);
 
 /* Source lines with their hits; threshold and limit do not apply. Source files
  * are looked for at their recorded path, then below the current directory.
@@ -60,6 +62,7 @@ size_t render_lines(FILE *out, const char *function, const struct view *view, co
 
 void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
 		 const struct diff_list *list, const struct render_options *options);
+/* The paths' steps by their names. */
 void render_what_if(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
 		    const struct what_if_result *result, const struct render_options *options);
 

@@ -128,20 +128,33 @@ void sheet_flag(struct sheet *sheet, const char *name, bool flag)
 	fputs(flag ? "true" : "false", sheet->out);
 }
 
-void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length)
+void sheet_path_begin(struct sheet *sheet, const char *name)
 {
 	field(sheet, name);
 	fputc(sheet->json ? '[' : '"', sheet->out);
-	for (size_t i = 0; i < length; i++) {
-		const char *text = view->labels[labels[i]].text;
-		if (i > 0)
-			fputs(sheet->json ? ", " : ";", sheet->out);
-		if (sheet->json)
-			json_string(sheet->out, text);
-		else
-			csv_inside(sheet->out, text);
-	}
+}
+
+void sheet_path_name(struct sheet *sheet, size_t index, const char *text)
+{
+	if (index > 0)
+		fputs(sheet->json ? ", " : ";", sheet->out);
+	if (sheet->json)
+		json_string(sheet->out, text);
+	else
+		csv_inside(sheet->out, text);
+}
+
+void sheet_path_end(struct sheet *sheet)
+{
 	fputc(sheet->json ? ']' : '"', sheet->out);
+}
+
+void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length)
+{
+	sheet_path_begin(sheet, name);
+	for (size_t i = 0; i < length; i++)
+		sheet_path_name(sheet, i, view->labels[labels[i]].text);
+	sheet_path_end(sheet);
 }
 
 void sheet_row_end(struct sheet *sheet)

@@ -170,7 +170,7 @@ static void print_table_node(void *context, uint32_t node, uint32_t depth)
 	sheet_row_end(sheet);
 }
 
-static void print_all(struct tree_printer *printer, struct walk *walk)
+static void print_all(struct tree_printer *printer, struct walk *walk, const char *root)
 {
 	const char *heading = "Sample Tree Profile";
 	const struct render_options *options = printer->options;
@@ -186,13 +186,13 @@ static void print_all(struct tree_printer *printer, struct walk *walk)
 	char format[96];
 	snprintf(format, sizeof(format), "frame_designator (usage_fraction) [#%s]", raw_name(walk->view));
 	heading_print(printer->out, heading, walk->view, format, options);
-	if (empty_print(printer->out, walk->view))
+	if (rootless_print(printer->out, walk->view, root, walk->view->node_count > 1))
 		return;
 	walk_kept(walk, print_text_node, printer);
 	left_out_print(printer->out, walk->with_hits, walk->reaching, shown, options);
 }
 
-int render_tree(FILE *out, const struct view *view, const struct render_options *options)
+int render_tree(FILE *out, const char *root, const struct view *view, const struct render_options *options)
 {
 	struct walk walk = { .view = view, .threshold = options->threshold };
 	walk.kept = calloc(view->node_count, sizeof(*walk.kept));
@@ -201,7 +201,7 @@ int render_tree(FILE *out, const struct view *view, const struct render_options 
 	struct tree_printer printer = { .out = out, .view = view, .options = options };
 	bool enough = walk.kept && walk.stack && walk.siblings;
 	if (enough)
-		print_all(&printer, &walk);
+		print_all(&printer, &walk, root);
 	free(walk.kept);
 	free(walk.stack);
 	free(walk.siblings);

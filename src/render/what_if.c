@@ -30,7 +30,10 @@ static void print_text(FILE *out, const struct view *view, const struct what_if 
 	for (size_t i = 0; i < count; i++) {
 		fraction_print(out, view, result->affected[i], options);
 		fputs(" (", out);
-		names_print(out, view, paths[i].labels, paths[i].length, " ");
+		for (size_t k = 0; k < paths[i].length; k++) {
+			fputs(k ? " " : "", out);
+			render_safe_text(out, paths[i].steps[k].name);
+		}
 		fprintf(out, ") [%" PRIu64 "] x %g\n", result->affected[i], paths[i].factor);
 	}
 	print_total(out, view, result);
@@ -46,7 +49,10 @@ static void print_table(FILE *out, const struct view *view, const struct what_if
 		sheet_row(&sheet);
 		if (!sheet.json)
 			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
-		sheet_path(&sheet, "path", view, paths[i].labels, paths[i].length);
+		sheet_path_begin(&sheet, "path");
+		for (size_t k = 0; k < paths[i].length; k++)
+			sheet_path_name(&sheet, k, paths[i].steps[k].name);
+		sheet_path_end(&sheet);
 		sheet_number(&sheet, "factor", paths[i].factor);
 		sheet_number(&sheet, "fraction", fraction_of(result->affected[i], view->total));
 		sheet_count(&sheet, "hits", result->affected[i]);

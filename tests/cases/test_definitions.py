@@ -41,25 +41,37 @@ def random_samples(rng):
 
 
 def random_changes(rng, samples):
-    """Paths of downward profiles, and some that are none, with factors."""
+    """Paths of downward profiles, and some that are none, with factors. Some steps are several labels."""
     names = sorted({name for stack, _ in samples for name in stack})
     changes = []
     for _ in range(rng.randint(1, 4)):
         stack, _ = rng.choice(samples)
-        paths = sorted(definitions.down_paths(stack, rng.choice(stack)))
+        paths = sorted(definitions.down_paths(stack, {rng.choice(stack)}))
         path = rng.choice(paths)
         if rng.random() < 0.2:
             path = tuple(rng.choice(names) for _ in range(rng.randint(1, 4)))
-        changes.append((path, rng.choice([0, 0.25, 0.5, 1, 1.5, 3])))
+        steps = tuple(widened(rng, name, names) for name in path)
+        changes.append((steps, rng.choice([0, 0.25, 0.5, 1, 1.5, 3])))
     return changes
+
+
+def widened(rng, name, names):
+    """The label, or a set of labels with it in it."""
+    return (name,) if rng.random() < 0.7 else tuple(sorted({name, *rng.sample(names, rng.randint(0, len(names)))}))
+
+
+def random_roots(rng, samples):
+    """Every label as a root, and sets of labels: a function with several."""
+    names = sorted({name for stack, _ in samples for name in stack})
+    return [(name,) for name in names] + [widened(rng, rng.choice(names), names) for _ in range(2)]
 
 
 def ask(samples, changes, roots):
     lines = ["N"]
     lines += [f"S {';'.join(stack)} {hits}" for stack, hits in samples]
     lines += ["Q functions", "Q body"]
-    lines += [f"Q down {root}" for root in roots] + [f"Q up {root}" for root in roots]
-    lines += ["Q whatif " + " ".join(f"{';'.join(path)}={factor}" for path, factor in changes)]
+    lines += [f"Q {way} {','.join(root)}" for way in ("down", "up") for root in roots]
+    lines += ["Q whatif " + " ".join(f"{';'.join(map(','.join, path))}={factor}" for path, factor in changes)]
     return lines
 
 
@@ -93,7 +105,7 @@ def test_random_trees(seed):
     trees, lines = [], []
     for _ in range(TREES):
         samples = random_samples(rng)
-        roots = sorted({name for stack, _ in samples for name in stack})
+        roots = random_roots(rng, samples)
         changes = random_changes(rng, samples)
         trees.append((samples, roots, changes))
         lines += ask(samples, changes, roots)
@@ -111,15 +123,32 @@ def test_random_trees(seed):
 
 def test_the_worked_examples_of_the_documentation():
     samples = [(("main", "f", "g", "f", "g"), 3)]
-    assert definitions.down(samples, "main") == {
+    assert definitions.down(samples, {"main"}) == {
         ("main",): 3,
         ("main", "f"): 3,
         ("main", "f", "g"): 3,
         ("main", "f", "g", "f"): 3,
     }
-    assert definitions.up(samples, "g") == {
+    assert definitions.up(samples, {"g"}) == {
         ("g",): 3,
         ("f", "g"): 3,
         ("g", "f", "g"): 3,
         ("main", "f", "g"): 3,
     }
+
+
+def test_a_root_is_a_set_of_labels():
+    samples = [(("main", "f@1", "g@2", "f@3", "g@2"), 3)]
+    assert definitions.down(samples, {"f@1", "f@3"}) == {
+        ("f@1",): 3,
+        ("f@1", "g@2"): 3,
+        ("f@1", "g@2", "f@3"): 3,
+        ("f@1", "g@2", "f@3", "g@2"): 3,
+    }
+    assert definitions.up(samples, {"f@1", "f@3"}) == {
+        ("f@3",): 3,
+        ("g@2", "f@3"): 3,
+        ("f@1", "g@2", "f@3"): 3,
+        ("main", "f@1", "g@2", "f@3"): 3,
+    }
+    assert definitions.what_if(samples, [((("f@1", "f@3"), ("g@2",)), 0)]) == 0

@@ -36,11 +36,12 @@ def body(samples):
 
 
 def down_paths(stack, root):
-    """The paths that a sample counts for in the downward profile of a root."""
+    """The paths that a sample counts for in the downward profile of a root, a set of labels."""
     paths = set()
-    if root in stack:
+    starts = [index for index, name in enumerate(stack) if name in root]
+    if starts:
         path = ()
-        for name in stack[stack.index(root) :]:
+        for name in stack[starts[0] :]:
             paths.add(path + (name,))
             path = fold(path, name)
     return paths
@@ -67,11 +68,19 @@ def up(samples, root):
     return result
 
 
+def is_covered(stack, steps):
+    """Whether a what-if path, a tuple of sets of labels, covers a sample."""
+    return any(
+        len(path) == len(steps) and all(name in step for name, step in zip(path, steps))
+        for path in down_paths(stack, steps[0])
+    )
+
+
 def what_if(samples, changes):
     """The new total as a fraction of the old; `changes`: [(path, factor)]."""
     saved = 0.0
     for stack, hits in samples:
-        savings = [1 - factor for path, factor in changes if path in down_paths(stack, path[0])]
+        savings = [1 - factor for path, factor in changes if is_covered(stack, path)]
         if savings:
             saved += hits * max(savings)
     return 1 - saved / total(samples)
@@ -79,7 +88,7 @@ def what_if(samples, changes):
 
 def affected(samples, path):
     """The hits that a what-if path covers."""
-    return sum(hits for stack, hits in samples if path in down_paths(stack, path[0]))
+    return sum(hits for stack, hits in samples if is_covered(stack, path))
 
 
 def in_order(result):

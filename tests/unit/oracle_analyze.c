@@ -3,12 +3,15 @@
  *
  *     S main;f;g 12        a sample
  *     Q functions          -> "12 main", ..., "."
- *     Q body | down main | up g
- *     Q whatif main;f=0.5 main;g=0
+ *     Q body | down main | up g,f
+ *     Q whatif main;f=0.5 main;g,h=0
  *                          -> the predicted total, then the hits of each path, "."
  *     N                    forget all samples
+ *
+ * Names joined by ',' are a set of labels.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,12 +73,25 @@ static void add_sample(struct profile *profile, char *line)
 	need(profile_add_hit(profile, 0, PROFILE_NONE, node, 0, strtoull(space + 1, NULL, 10)));
 }
 
-static uint32_t label_of(const struct view *view, const char *name)
+static struct label_set labels_of(const struct view *view, char *names)
 {
-	uint32_t label = 0;
-	if (view_find(view, name, &label, 1) != 1)
-		die("a name that is not one label");
-	return label;
+	struct label_set labels = { 0 };
+	bool *chosen = calloc(view->label_count, sizeof(*chosen));
+	labels.labels = calloc(view->label_count, sizeof(*labels.labels));
+	if (!chosen || !labels.labels)
+		die("out of memory");
+	for (char *name; (name = strsep(&names, ","));) {
+		struct label_set found;
+		if (view_find(view, name, &found) != 1 || found.count != 1)
+			die("a name that is not one label");
+		chosen[found.labels[0]] = true;
+		label_set_release(&found);
+	}
+	for (uint32_t i = 0; i < view->label_count; i++)
+		if (chosen[i])
+			labels.labels[labels.count++] = i;
+	free(chosen);
+	return labels;
 }
 
 static void print_list(const struct view *view, struct path_list *list)
@@ -93,21 +109,30 @@ static void print_list(const struct view *view, struct path_list *list)
 	path_list_free(list);
 }
 
+static void print_paths(const struct view *view, char *names,
+			struct path_list *(*analyze)(const struct view *view, const struct label_set *roots,
+						     struct error *error))
+{
+	struct label_set roots = labels_of(view, names);
+	print_list(view, analyze(view, &roots, NULL));
+	label_set_release(&roots);
+}
+
 static void answer_what_if(const struct view *view, char *words)
 {
 	struct what_if paths[PATHS];
-	uint32_t labels[PATHS][NAMES];
+	struct label_set steps[PATHS][NAMES];
 	size_t count = 0;
 	for (char *word; (word = strsep(&words, " ")); count++) {
 		char *factor = strrchr(word, '=');
 		if (!factor || count == PATHS)
 			die("a what-if path without a factor, or too many");
 		*factor = 0;
-		paths[count] = (struct what_if){ .labels = labels[count], .factor = strtod(factor + 1, NULL) };
+		paths[count] = (struct what_if){ .steps = steps[count], .factor = strtod(factor + 1, NULL) };
 		for (char *name; (name = strsep(&word, ";"));) {
 			if (paths[count].length == NAMES)
 				die("too long a path");
-			labels[count][paths[count].length++] = label_of(view, name);
+			steps[count][paths[count].length++] = labels_of(view, name);
 		}
 	}
 	struct what_if_result result;
@@ -117,6 +142,9 @@ static void answer_what_if(const struct view *view, char *words)
 	for (size_t i = 0; i < count; i++)
 		printf("%" PRIu64 "\n", result.affected[i]);
 	free(result.affected);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < paths[i].length; k++)
+			label_set_release(&steps[i][k]);
 }
 
 static void answer(const struct profile *profile, char *query)
@@ -131,9 +159,9 @@ static void answer(const struct profile *profile, char *query)
 	else if (strcmp(word, "body") == 0)
 		print_list(view, analyze_body(view, NULL));
 	else if (strcmp(word, "down") == 0)
-		print_list(view, analyze_down(view, label_of(view, query), NULL));
+		print_paths(view, query, analyze_down);
 	else if (strcmp(word, "up") == 0)
-		print_list(view, analyze_up(view, label_of(view, query), NULL));
+		print_paths(view, query, analyze_up);
 	else if (strcmp(word, "whatif") == 0)
 		answer_what_if(view, query);
 	else

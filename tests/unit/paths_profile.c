@@ -118,6 +118,18 @@ uint32_t paths_label(const struct view *view, const char *wanted)
 	return 0;
 }
 
+struct path_list *paths_down(const struct view *view, const char *root)
+{
+	uint32_t label = paths_label(view, root);
+	return analyze_down(view, &(struct label_set){ .labels = &label, .count = 1 }, NULL);
+}
+
+struct path_list *paths_up(const struct view *view, const char *root)
+{
+	uint32_t label = paths_label(view, root);
+	return analyze_up(view, &(struct label_set){ .labels = &label, .count = 1 }, NULL);
+}
+
 const char *paths_text(const struct view *view, struct path_list *list)
 {
 	static char buffer[8192];

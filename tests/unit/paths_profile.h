@@ -49,6 +49,9 @@ void paths_add(struct paths *paths, const char *stack, uint64_t hits);
 
 struct view *paths_view(const struct paths *paths, enum view_by by);
 uint32_t paths_label(const struct view *view, const char *wanted);
+/* The profile of the label with that text. */
+struct path_list *paths_down(const struct view *view, const char *root);
+struct path_list *paths_up(const struct view *view, const char *root);
 /* "5 main, 3 main f, ...", in a buffer that the next call uses again; frees the list. */
 const char *paths_text(const struct view *view, struct path_list *list);
 

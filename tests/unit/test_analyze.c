@@ -19,12 +19,10 @@ static void the_worked_examples(void **state)
 	paths_start(&paths, RESOURCE_SAMPLED);
 	paths_add(&paths, "main;f;g;f;g", 3);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	uint32_t main_label = paths_label(view, "main"), g = paths_label(view, "g");
 	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "3 f, 3 g, 3 main");
 	assert_string_equal(paths_text(view, analyze_body(view, NULL)), "3 g");
-	assert_string_equal(paths_text(view, analyze_down(view, main_label, NULL)),
-			    "3 main, 3 main f, 3 main f g, 3 main f g f");
-	assert_string_equal(paths_text(view, analyze_up(view, g, NULL)), "3 f g, 3 g, 3 g f g, 3 main f g");
+	assert_string_equal(paths_text(view, paths_down(view, "main")), "3 main, 3 main f, 3 main f g, 3 main f g f");
+	assert_string_equal(paths_text(view, paths_up(view, "g")), "3 f g, 3 g, 3 g f g, 3 main f g");
 	view_free(view);
 	paths_end(&paths);
 }
@@ -40,7 +38,7 @@ static void entries_are_in_order(void **state)
 	paths_add(&paths, "main;a;c", 4);
 	paths_add(&paths, "main;x", UINT64_C(5000000000));
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	assert_string_equal(paths_text(view, analyze_down(view, paths_label(view, "main"), NULL)),
+	assert_string_equal(paths_text(view, paths_down(view, "main")),
 			    "5000075008 main, 5000000000 main x, 70000 main y, 5000 main z, 4 main a, 4 main a c, "
 			    "4 main b");
 	view_free(view);
@@ -81,6 +79,13 @@ static void the_tree_is_sound(void **state)
 	paths_end(&paths);
 }
 
+/* Sets of one label each. */
+#define STEP(label)                                         \
+	{                                                   \
+		.labels = (uint32_t[]){ label }, .count = 1 \
+	}
+static const struct label_set first = STEP(0);
+
 /* An empty selection: no nodes, empty lists, no division by zero. */
 static void nothing_is_fine(void **state)
 {
@@ -91,7 +96,7 @@ static void nothing_is_fine(void **state)
 	assert_int_equal(view->node_count, 1);
 	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "");
 	assert_string_equal(paths_text(view, analyze_body(view, NULL)), "");
-	assert_null(analyze_down(view, 0, NULL));
+	assert_null(analyze_down(view, &first, NULL));
 	view_free(view);
 
 	/* A function without hits in the selection is known, and has none. */
@@ -99,10 +104,10 @@ static void nothing_is_fine(void **state)
 	paths_add(&paths, "f", 1);
 	paths.profile->hits[1].node = 1;
 	view = paths_view(&paths, VIEW_FUNCTION);
-	uint32_t f = paths_label(view, "f");
-	assert_string_equal(paths_text(view, analyze_down(view, f, NULL)), "");
-	assert_string_equal(paths_text(view, analyze_up(view, f, NULL)), "");
-	struct what_if what_if = { .labels = &f, .length = 1 };
+	assert_string_equal(paths_text(view, paths_down(view, "f")), "");
+	assert_string_equal(paths_text(view, paths_up(view, "f")), "");
+	struct label_set f = STEP(paths_label(view, "f"));
+	struct what_if what_if = { .steps = &f, .length = 1 };
 	struct what_if_result result;
 	assert_int_equal(analyze_what_if(view, &what_if, 1, &result, NULL), 0);
 	assert_float_equal(result.predicted, 1, 1e-12);
@@ -121,9 +126,10 @@ static void what_if_takes_the_largest_saving(void **state)
 	paths_add(&paths, "main;a;c", 10);
 	paths_add(&paths, "main;d", 20);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	uint32_t labels[] = { paths_label(view, "main"), paths_label(view, "a"), paths_label(view, "b") };
-	struct what_if what_if[] = { { .labels = labels, .length = 2, .factor = 0.5 },
-				     { .labels = labels, .length = 3, .factor = 0 } };
+	struct label_set steps[] = { STEP(paths_label(view, "main")), STEP(paths_label(view, "a")),
+				     STEP(paths_label(view, "b")) };
+	struct what_if what_if[] = { { .steps = steps, .length = 2, .factor = 0.5 },
+				     { .steps = steps, .length = 3, .factor = 0 } };
 	struct what_if_result result;
 	assert_int_equal(analyze_what_if(view, what_if, 2, &result, NULL), 0);
 	assert_float_equal(result.predicted, 0.625, 1e-12);
@@ -195,7 +201,7 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 		paths_add(&sides[i], "main;f", i ? b_f : a_f);
 		paths_add(&sides[i], i ? "main;new" : "main;old", 100);
 		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
-		lists[i] = analyze_down(views[i], paths_label(views[i], "main"), NULL);
+		lists[i] = paths_down(views[i], "main");
 	}
 	struct diff_list *list = analyze_diff(views[0], lists[0], views[1], lists[1], error);
 	for (int i = 0; i < 2; i++) {
@@ -278,15 +284,15 @@ static void deep_recursion_is_fine(void **state)
 	make_chain(&paths, DEPTH, 3, false);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
 	assert_int_equal(view->depth, DEPTH);
-	uint32_t f0 = paths_label(view, "f0"), f2 = paths_label(view, "f2");
+	uint32_t f0 = paths_label(view, "f0");
 	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "200000 f0, 199999 f1, 199998 f2");
-	assert_string_equal(paths_text(view, analyze_down(view, f0, NULL)),
+	assert_string_equal(paths_text(view, paths_down(view, "f0")),
 			    "200000 f0, 199999 f0 f1, 199998 f0 f1 f2, 199997 f0 f1 f2 f0");
 	/* 66,666 samples have their innermost f2 as the last frame, and so on. */
-	assert_string_equal(paths_text(view, analyze_up(view, f2, NULL)),
+	assert_string_equal(paths_text(view, paths_up(view, "f2")),
 			    "199998 f0 f1 f2, 199998 f1 f2, 199998 f2, 199995 f2 f0 f1 f2");
-	uint32_t path[] = { f0, paths_label(view, "f1"), f2, f0 };
-	struct what_if what_if = { .labels = path, .length = 4, .factor = 0 };
+	struct label_set path[] = { STEP(f0), STEP(paths_label(view, "f1")), STEP(paths_label(view, "f2")), STEP(f0) };
+	struct what_if what_if = { .steps = path, .length = 4, .factor = 0 };
 	struct what_if_result result;
 	assert_int_equal(analyze_what_if(view, &what_if, 1, &result, NULL), 0);
 	assert_int_equal(result.affected[0], 199997);
@@ -301,10 +307,8 @@ static void deep_recursion_is_fine(void **state)
 
 	make_chain(&paths, DEPTH, 1, true);
 	view = paths_view(&paths, VIEW_FUNCTION);
-	assert_string_equal(paths_text(view, analyze_up(view, paths_label(view, "leaf"), NULL)),
-			    "200000 f0 leaf, 200000 leaf, 199999 f0 f0 leaf");
-	assert_string_equal(paths_text(view, analyze_down(view, paths_label(view, "f0"), NULL)),
-			    "200000 f0, 200000 f0 leaf, 199999 f0 f0");
+	assert_string_equal(paths_text(view, paths_up(view, "leaf")), "200000 f0 leaf, 200000 leaf, 199999 f0 f0 leaf");
+	assert_string_equal(paths_text(view, paths_down(view, "f0")), "200000 f0, 200000 f0 leaf, 199999 f0 f0");
 	view_free(view);
 	paths_end(&paths);
 }
@@ -318,17 +322,21 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		assert_int_equal(error.code, ERROR_MEMORY);
 		return;
 	}
-	struct path_list *down = analyze_down(view, 0, &error), *up = analyze_up(view, 1, &error);
+	struct path_list *down = analyze_down(view, &first, &error), *up = analyze_up(view, &first, &error);
 	struct diff_list *diff = down && up ? analyze_diff(view, down, view, up, &error) : NULL;
 	path_list_free(analyze_functions(view, &error));
 	path_list_free(analyze_body(view, &error));
 	line_list_free(analyze_lines(view, 0, &error));
-	struct what_if what_if = { .labels = (uint32_t[]){ 0, 1 }, .length = 2 };
+	struct what_if what_if = { .steps = (struct label_set[]){ STEP(0), STEP(1) }, .length = 2 };
 	struct what_if_result result;
 	if (analyze_what_if(view, &what_if, 1, &result, &error) == 0)
 		free(result.affected);
 	uint32_t found[4];
-	view_find(view, "f", found, 4);
+	struct label_set set;
+	int64_t count = view_find(view, "f", &set);
+	assert_true(count >= 0 || count == ERROR_MEMORY);
+	if (count > 0)
+		label_set_release(&set);
 	view_near(view, "g", found, 4);
 	assert_true(error.code == 0 || error.code == ERROR_MEMORY || error.code == ERROR_USAGE);
 	diff_list_free(diff);

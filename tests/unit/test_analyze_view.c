@@ -22,7 +22,7 @@ static struct view *view_of(const struct paths *paths, struct view_options optio
 
 static void assert_tree(struct view *view, const char *root, const char *expected)
 {
-	assert_string_equal(paths_text(view, analyze_down(view, paths_label(view, root), NULL)), expected);
+	assert_string_equal(paths_text(view, paths_down(view, root)), expected);
 	view_free(view);
 }
 
@@ -270,13 +270,32 @@ static void modules_of_equal_name_are_told_apart(void **state)
 /* "1": the label of that index alone, by `name`; "" none; "12": two. */
 static void assert_found(const struct view *view, const char *name, const char *expected)
 {
-	uint32_t found[4];
-	size_t count = view_find(view, name, found, 4);
+	struct label_set found = { 0 };
+	int64_t count = view_find(view, name, &found);
 	char text[8] = "";
-	for (size_t i = 0; i < count && i < 4; i++)
-		text[i] = (char)('a' + found[i]);
+	for (size_t i = 0; i < found.count && i < 4; i++)
+		text[i] = (char)('a' + found.labels[i]);
+	assert_int_equal(count, found.count);
+	label_set_release(&found);
 	if (strcmp(text, expected) != 0)
 		fail_msg("%s finds \"%s\", not \"%s\"", name, text, expected);
+}
+
+/* `name` means so many functions; if one, these labels, together called so. */
+static void assert_set(const struct view *view, const char *name, int64_t functions, const char *called,
+		       const char *labels)
+{
+	struct label_set found = { 0 };
+	char texts[256] = "";
+	assert_int_equal(view_find(view, name, &found), functions);
+	for (size_t i = 0; i < found.count; i++) {
+		size_t size = strlen(texts);
+		snprintf(texts + size, sizeof(texts) - size, "%s%s", i ? " " : "", view->labels[found.labels[i]].text);
+	}
+	assert_string_equal(functions ? found.name : "", called);
+	if (functions == 1)
+		assert_string_equal(texts, labels);
+	label_set_release(&found);
 }
 
 static void names_are_found(void **state)
@@ -367,16 +386,15 @@ static void suffixes_may_be_left_off(void **state)
 	assert_found(view, "f@c.so", "");
 	view_free(view);
 	view = paths_view(&paths, VIEW_CALLSITE);
-	uint32_t found[8];
-	assert_int_equal(view_find(view, "read", found, 8), 2);
-	assert_int_equal(view_find(view, "read@process.c:20", found, 8), 1);
-	assert_string_equal(view->labels[found[0]].text, "read@process.c:20");
-	assert_int_equal(view_find(view, "read@process.c", found, 8), 2);
-	assert_int_equal(view_find(view, "main", found, 8), 1);
+	assert_set(view, "read", 1, "read", "read@process.c:20 read@process.c:22");
+	assert_set(view, "read@process.c:20", 1, "read@process.c:20", "read@process.c:20");
+	assert_set(view, "read@process.c", 1, "read", "read@process.c:20 read@process.c:22");
+	assert_set(view, "main", 1, "main", "main");
+	assert_set(view, "f", 2, "f", "");
 	view_free(view);
 	view = paths_view(&paths, VIEW_LINE);
-	assert_int_equal(view_find(view, "read", found, 1), 2);
-	assert_int_equal(view_find(view, "read:32", found, 1), 1);
+	assert_set(view, "read", 1, "read", "read:31 read:32");
+	assert_set(view, "read:32", 1, "read:32", "read:32");
 	view_free(view);
 	paths_end(&paths);
 }
@@ -401,7 +419,9 @@ static void broken_names_are_survived(void **state)
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
 	uint32_t found[4];
 	for (size_t i = 0; i < view->label_count; i++) {
-		assert_true(view_find(view, view->labels[i].text, found, 4) == 1 && found[0] == i);
+		struct label_set set;
+		assert_true(view_find(view, view->labels[i].text, &set) == 1 && set.labels[0] == i);
+		label_set_release(&set);
 		view_near(view, view->labels[i].text, found, 4);
 	}
 	view_free(view);

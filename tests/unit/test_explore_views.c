@@ -74,10 +74,11 @@ static void print_tree(const struct view *view, uint32_t node, char *text, size_
 static void expect_subtree(struct fixture *fixture, const char *name, const char *wanted)
 {
 	struct error error;
-	uint32_t label;
+	struct label_set roots;
 	char text[512] = "";
-	assert_int_equal(selection_label(fixture->view, name, &label, &error), 0);
-	struct view *subtree = subtree_new(fixture->view, label, &error);
+	assert_int_equal(selection_labels(fixture->view, name, &roots, &error), 0);
+	struct view *subtree = subtree_new(fixture->view, &roots, &error);
+	label_set_release(&roots);
 	assert_non_null(subtree);
 	print_tree(subtree, 0, text, sizeof(text));
 	assert_string_equal(text, wanted);
@@ -92,9 +93,10 @@ static void test_subtree(void **state)
 	/* Only the outermost b; the inner one hangs below c. */
 	struct fixture *fixture = *state;
 	struct error error;
-	uint32_t label;
-	assert_int_equal(selection_label(fixture->view, "b", &label, &error), 0);
-	struct view *subtree = subtree_new(fixture->view, label, &error);
+	struct label_set roots;
+	assert_int_equal(selection_labels(fixture->view, "b", &roots, &error), 0);
+	struct view *subtree = subtree_new(fixture->view, &roots, &error);
+	label_set_release(&roots);
 	assert_int_equal(subtree->weight[0], 16);
 	assert_int_equal(subtree->child_start[1], 1);
 	assert_int_equal(subtree->node_count, 8);
@@ -139,25 +141,35 @@ static void test_completion(void **state)
 	expect_completion(fixture, "limit ", 6, "");
 }
 
+/* What session_labels returns for a name; of what it finds, the first label's text. */
+static int find_name(struct fixture *fixture, const char *name, char *text, size_t bytes, struct error *error)
+{
+	struct label_set labels;
+	int status = session_labels(&fixture->session, fixture->view, name, &labels, error);
+	snprintf(text, bytes, "%s", labels.count ? fixture->view->labels[labels.labels[0]].text : "");
+	label_set_release(&labels);
+	return status;
+}
+
 static void test_names(void **state)
 {
 	struct fixture *fixture = *state;
 	struct session *session = &fixture->session;
 	struct error error;
-	uint32_t label = 99;
-	assert_int_equal(session_label(session, fixture->view, "#1", &label, &error), ERROR_USAGE);
-	assert_int_equal(session_label(session, fixture->view, "ns::f", &label, &error), ERROR_AMBIGUOUS);
+	char text[64];
+	assert_int_equal(find_name(fixture, "#1", text, sizeof(text), &error), ERROR_USAGE);
+	assert_int_equal(find_name(fixture, "ns::f", text, sizeof(text), &error), ERROR_AMBIGUOUS);
 	assert_int_equal(session->candidate_count, 2);
-	assert_int_equal(label, 99);
-	assert_int_equal(session_label(session, fixture->view, "#2", &label, &error), 0);
-	assert_string_equal(fixture->view->labels[label].text, session->candidates[1].text);
-	assert_int_equal(session_label(session, fixture->view, "#3", &label, &error), ERROR_USAGE);
-	assert_int_equal(session_label(session, fixture->view, "#0", &label, &error), ERROR_USAGE);
-	assert_int_equal(session_label(session, fixture->view, "'ns::f(double)'", &label, &error), 0);
-	assert_string_equal(fixture->view->labels[label].text, "ns::f(double)");
-	assert_int_equal(session_label(session, fixture->view, "qsrot", &label, &error), ERROR_NOT_FOUND);
+	assert_string_equal(text, "");
+	assert_int_equal(find_name(fixture, "#2", text, sizeof(text), &error), 0);
+	assert_string_equal(text, session->candidates[1].text);
+	assert_int_equal(find_name(fixture, "#3", text, sizeof(text), &error), ERROR_USAGE);
+	assert_int_equal(find_name(fixture, "#0", text, sizeof(text), &error), ERROR_USAGE);
+	assert_int_equal(find_name(fixture, "'ns::f(double)'", text, sizeof(text), &error), 0);
+	assert_string_equal(text, "ns::f(double)");
+	assert_int_equal(find_name(fixture, "qsrot", text, sizeof(text), &error), ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "no function 'qsrot'; near: qsort"));
-	assert_int_equal(session_label(session, fixture->view, "", &label, &error), ERROR_USAGE);
+	assert_int_equal(find_name(fixture, "", text, sizeof(text), &error), ERROR_USAGE);
 }
 
 static void test_what_if(void **state)
@@ -168,7 +180,7 @@ static void test_what_if(void **state)
 	const char *good[] = { "main; b ;qsort=0.5", "'ns::f(int, char)' = 150%" };
 	assert_int_equal(selection_what_if_init(&what_if, fixture->view, good, 2, &error), 0);
 	assert_int_equal(what_if.paths[0].length, 3);
-	assert_string_equal(fixture->view->labels[what_if.paths[0].labels[1]].text, "b");
+	assert_string_equal(what_if.paths[0].steps[1].name, "b");
 	assert_true(what_if.paths[0].factor == 0.5);
 	assert_int_equal(what_if.paths[1].length, 1);
 	assert_true(what_if.paths[1].factor == 1.5);
@@ -312,7 +324,7 @@ static void test_several_resources(void **state)
 	char *down = strstr(first, "Downward Call Path Profile for resource: Samples");
 	assert_non_null(down);
 	assert_non_null(strstr(down, "(cmp) [5]\n\nDownward Call Path Profile for resource: Page Faults"));
-	assert_string_equal(strrchr(out_text, '-') + 1, "\nno hits of it in this selection\n");
+	assert_string_equal(strrchr(out_text, '-') + 1, "\nno hits of cmp in this selection\n");
 	assert_non_null(strstr(err_text, "line 6: no function 'nothing'"));
 	assert_non_null(strstr(err_text, "line 7: export writes one resource"));
 	free(out_text);
