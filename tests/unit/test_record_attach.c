@@ -1,0 +1,186 @@
+/* record/attach.c: what a running process is told to be, by a backend that only
+ * says yes or no. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "record/attach.h"
+
+/* What the pretended backend does with each thread, and what it was asked. */
+struct backend {
+	int answer; /* 1: watches each thread once; else what it always says */
+	unsigned drained;
+	size_t watched_count;
+	pid_t watched[64];
+};
+
+static int answer_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	assert_false(on_exec);
+	if (backend->answer < 0)
+		return error_set(error, backend->answer, "the backend says no");
+	for (size_t i = 0; i < backend->watched_count; i++)
+		if (backend->watched[i] == tid)
+			return 0;
+	if (backend->answer > 0)
+		backend->watched[backend->watched_count++] = tid;
+	return backend->answer;
+}
+
+static void count_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+{
+	(void)sink;
+	assert_int_equal(until_ns, UINT64_MAX);
+	backend->drained++;
+}
+
+static const struct backend_vtable vtable = { .name = "test", .attach = answer_attach, .drain = count_drain };
+
+/* --- a sink for what attaching tells: maps and names --- */
+
+static void tell_map(void *context, const struct backend_map *map)
+{
+	assert_true(map->size > 0);
+	buffer_printf(context, "map %u %llx+%llx %s\n", map->pid, (unsigned long long)map->start,
+		      (unsigned long long)map->size, map->path);
+}
+
+static void tell_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+{
+	assert_true(!is_exec && time_ns == 0);
+	buffer_printf(context, "name %u %u %s\n", pid, tid, name);
+}
+
+static int attach(struct backend *backend, pid_t pid, struct buffer *told, struct error *error)
+{
+	buffer_init(told);
+	*error = (struct error){ 0 };
+	const struct backend_sink sink = { .context = told, .map = tell_map, .name = tell_name };
+	int result = attach_process(&vtable, backend, pid, &sink, error);
+	buffer_append_byte(told, 0);
+	return result;
+}
+
+static bool is_told(const struct buffer *told, const char *wanted)
+{
+	return strstr((const char *)told->bytes, wanted) != NULL;
+}
+
+/* --- tests --- */
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	struct buffer told;
+	struct error error;
+	struct backend backend = { .answer = 1 };
+	assert_int_equal(attach(&backend, 0x7fffffff, &told, &error), ERROR_NOT_FOUND);
+	assert_string_equal(error.message, "there is no process 2147483647");
+	buffer_release(&told);
+	char wanted[128];
+	backend.answer = ERROR_PERMISSION;
+	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_PERMISSION);
+	snprintf(wanted, sizeof(wanted), "not permitted to record process %d", getpid());
+	assert_non_null(strstr(error.message, wanted));
+	buffer_release(&told);
+	backend.answer = ERROR_LIMIT;
+	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_LIMIT);
+	assert_string_equal(error.message, "the backend says no");
+	buffer_release(&told);
+	backend.answer = 0; /* every thread is gone when it is asked for */
+	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_NOT_FOUND);
+	snprintf(wanted, sizeof(wanted), "process %d ended before it could be recorded", getpid());
+	assert_string_equal(error.message, wanted);
+	assert_string_equal((const char *)told.bytes, "");
+	buffer_release(&told);
+}
+
+static int ready[2];
+
+static void *sleep_named(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	if (write(ready[1], "r", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* A child with three threads and memory of several kinds, when all is there. */
+static pid_t make_child(void **area)
+{
+	enum { PAGES = 3, PAGE_BYTES = 4096 };
+	static char names[2][16] = { "first", "second" };
+	assert_int_equal(pipe(ready), 0);
+	*area = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(*area != MAP_FAILED &&
+		    mprotect((char *)*area + PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_EXEC) == 0);
+	pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "a (b) c");
+		pthread_t threads[2];
+		for (int i = 0; i < 2; i++)
+			if (pthread_create(&threads[i], NULL, sleep_named, names[i]) != 0)
+				_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	char byte;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void test_threads_and_maps(void **state)
+{
+	(void)state;
+	void *area;
+	pid_t child = make_child(&area);
+	struct buffer told;
+	struct error error;
+	struct backend backend = { .answer = 1 };
+	assert_int_equal(attach(&backend, child, &told, &error), 0);
+	assert_true(is_told(&told, " first\n") && is_told(&told, " second\n"));
+	assert_int_equal(backend.watched_count, 3);
+	assert_int_equal(backend.drained, 2); /* a second round found nobody new */
+	char wanted[4096];
+	snprintf(wanted, sizeof(wanted), "name %d %d a (b) c\n", child, child);
+	assert_true(is_told(&told, wanted));
+	/* The middle page alone is executable. */
+	unsigned long long start = (unsigned long long)(uintptr_t)area + 4096;
+	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start);
+	assert_true(is_told(&told, wanted));
+	assert_true(is_told(&told, " [vdso]\n"));
+	assert_false(is_told(&told, "[vsyscall]") || is_told(&told, "[heap]") || is_told(&told, "[stack]"));
+	char self[4000] = "";
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	snprintf(wanted, sizeof(wanted), " %s\n", self);
+	assert_true(is_told(&told, wanted));
+	buffer_release(&told);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	munmap(area, 3 * 4096);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_threads_and_maps),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
