@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "profile/profile.h"
 #include "profile_file/reader.h"
@@ -57,9 +58,11 @@ struct command {
 	const char *const *usage;             /* what may follow "cpprof NAME", NULL-terminated */
 	const struct command_option *options; /* ended by a row without a name */
 	const struct command_example *examples;
-	unsigned needs;      /* enum command_needs */
-	size_t argument_min; /* without the profile of NEEDS_PROFILE */
-	size_t argument_max; /* SIZE_MAX: any number */
+	void (*print_commands)(FILE *out); /* those that it reads itself, a table of text; NULL: it reads none */
+	const char *exit_status;           /* what its help says of it, a sentence; NULL: as of any command */
+	unsigned needs;                    /* enum command_needs */
+	size_t argument_min;               /* without the profile of NEEDS_PROFILE */
+	size_t argument_max;               /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
 

@@ -44,6 +44,9 @@ const struct command command_explore = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.print_commands = explore_print_commands,
+	.exit_status = "0; of commands that come from a pipe or a file, 1 if any failed; 1 if the profile cannot be "
+		       "read; 2 if the command line was wrong",
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

@@ -57,10 +57,19 @@ void help_print_command(FILE *out, const struct command *command)
 	for (const struct command_option *option = command->options; option->name; option++)
 		print_option(out, option);
 	print_option(out, &help_row);
+	if (command->print_commands) {
+		fputs("\ncommands, one a line:\n", out);
+		command->print_commands(out);
+	}
 	if (command->examples[0].line)
 		fputs("\nexamples:\n", out);
 	for (const struct command_example *example = command->examples; example->line; example++)
 		fprintf(out, "  %s\n      %s\n", example->line, example->what);
+	if (command->exit_status) {
+		fputs("\nexit status:\n  ", out);
+		print_wrapped(out, command->exit_status, 2);
+		fputc('\n', out);
+	}
 	fprintf(out, "\nThe manual: man cpprof-%s\n", command->name);
 }
 

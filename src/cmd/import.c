@@ -25,7 +25,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	}
 	char what[96];
 	snprintf(what, sizeof(what), "reading %s", path);
-	progress_begin(what);
+	progress_begin(what, PROGRESS_AFTER_MS);
 	struct profile *profile = format->import(in, is_standard ? "standard input" : path, &error);
 	progress_end();
 	if (!profile)
@@ -37,7 +37,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 
 static int write_profile(struct writer *writer, const struct profile *profile, struct error *error)
 {
-	progress_begin("writing the profile");
+	progress_begin("writing the profile", PROGRESS_AFTER_MS);
 	int result = writer_finish(writer, profile, error);
 	if (result == 0)
 		result = writer_publish(writer, error);

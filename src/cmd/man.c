@@ -67,6 +67,22 @@ static void print_examples(const struct command *command)
 	}
 }
 
+/* The table stands as it is, in a literal block. */
+static void print_own_commands(const struct command *command)
+{
+	fputs("```\n", stdout);
+	if (command->print_commands)
+		command->print_commands(stdout);
+	fputs("```\n", stdout);
+}
+
+static void print_exit_status(const struct command *command)
+{
+	if (command->exit_status)
+		print_plain(command->exit_status);
+	fputs(".\n", stdout);
+}
+
 static void print_summary(const struct command *command)
 {
 	printf("cpprof-%s - %s\n", command->name, command->summary);
@@ -84,8 +100,10 @@ static const struct {
 	const char *line;
 	void (*print)(const struct command *command);
 } marks[] = {
-	{ "@SUMMARY@\n", print_summary },   { "@SYNOPSIS@\n", print_synopsis }, { "@OPTIONS@\n", print_options },
-	{ "@EXAMPLES@\n", print_examples }, { "@COMMANDS@\n", print_commands },
+	{ "@SUMMARY@\n", print_summary },         { "@SYNOPSIS@\n", print_synopsis },
+	{ "@OPTIONS@\n", print_options },         { "@EXAMPLES@\n", print_examples },
+	{ "@COMMANDS@\n", print_commands },       { "@OWN_COMMANDS@\n", print_own_commands },
+	{ "@EXIT_STATUS@\n", print_exit_status },
 };
 
 static void print_line(const char *line, const struct command *command)

@@ -77,7 +77,7 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 	struct error error = { 0 };
 	notice(invocation, "%s: naming %zu addresses, which its recorder did not come to", path,
 	       profile->location_count);
-	progress_begin("naming addresses");
+	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = symbolize_profile(profile, &options, &error);
 	progress_end();
 	if (result < 0)
@@ -91,7 +91,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 	struct error error = { 0 };
 	struct reader_report report = { 0 };
 	snprintf(what, sizeof(what), "reading %s", path);
-	progress_begin(what);
+	progress_begin(what, PROGRESS_AFTER_MS);
 	struct profile *profile = reader_load(path, &report, &error);
 	progress_end();
 	if (!profile) {

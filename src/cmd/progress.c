@@ -5,14 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Invariants: SIGALRM is ours, and the timer runs, only from progress_begin
- * to progress_end; the handler calls nothing but write. */
+ * to progress_end; the handler calls nothing but
+ * clock_gettime and write. */
 static struct {
 	const char *what;
+	struct timespec start;
 	volatile sig_atomic_t running;
-	volatile sig_atomic_t seconds;
+	volatile sig_atomic_t shown;
 	volatile sig_atomic_t percent; /* -1: not known */
 	struct sigaction before;
 } progress;
@@ -44,32 +47,37 @@ static void put_line(int signal_number)
 	(void)signal_number;
 	int saved = errno;
 	char line[160] = "\r";
+	struct timespec now = progress.start;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	time_t seconds = now.tv_sec - progress.start.tv_sec - (now.tv_nsec < progress.start.tv_nsec);
 	size_t at = put_text(line, 1, 110, progress.what);
 	at = put_text(line, at, sizeof(line), " ... ");
 	if (progress.percent >= 0) {
 		at = put_number(line, at, sizeof(line), (unsigned)progress.percent);
 		at = put_text(line, at, sizeof(line), " %, ");
 	}
-	at = put_number(line, at, sizeof(line), (unsigned)++progress.seconds);
+	at = put_number(line, at, sizeof(line), (unsigned)seconds);
 	at = put_text(line, at, sizeof(line), " s");
-	if (write(STDERR_FILENO, line, at) < 0)
-		progress.seconds--; /* not shown, so nothing to wipe */
+	if (write(STDERR_FILENO, line, at) > 0)
+		progress.shown = 1;
 	errno = saved;
 }
 
-void progress_begin(const char *what)
+void progress_begin(const char *what, long after_ms)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
 	struct sigaction action = { .sa_handler = put_line, .sa_flags = SA_RESTART };
-	struct itimerval second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
+	struct itimerval ticks = { .it_interval.tv_sec = 1,
+				   .it_value = { .tv_sec = after_ms / 1000, .tv_usec = after_ms % 1000 * 1000 } };
 	progress.what = what;
-	progress.seconds = 0;
+	progress.shown = 0;
 	progress.percent = -1;
 	if (sigaction(SIGALRM, &action, &progress.before) < 0)
 		return;
+	clock_gettime(CLOCK_MONOTONIC, &progress.start);
 	progress.running = 1;
-	setitimer(ITIMER_REAL, &second, NULL);
+	setitimer(ITIMER_REAL, &ticks, NULL);
 }
 
 void progress_set(size_t done, size_t total)
@@ -87,6 +95,6 @@ void progress_end(void)
 	setitimer(ITIMER_REAL, &none, NULL);
 	sigaction(SIGALRM, &progress.before, NULL);
 	progress.running = 0;
-	if (progress.seconds > 0)
+	if (progress.shown)
 		fwrite(wipe, 1, sizeof(wipe) - 1, stderr);
 }

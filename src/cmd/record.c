@@ -168,7 +168,7 @@ static void on_progress(void *context, size_t done, size_t total)
 	(void)context;
 	static bool begun;
 	if (!begun)
-		progress_begin("naming addresses");
+		progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	begun = true;
 	progress_set(done, total);
 }

@@ -38,8 +38,8 @@ static int label_missing(const struct view *view, const char *name, struct error
 		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
 				 what, QUOTE(name));
 	if (view->options.by == VIEW_MODULE && function_exists(view->profile, name))
-		return error_set(error, ERROR_USAGE, "%s is a function, and paths by module start and end at modules",
-				 QUOTE(name));
+		return error_set(error, ERROR_USAGE, "%s is a function; by module, give the name of a module, as '%s'",
+				 QUOTE(name), view->labels[view->label[1]].text);
 	if (function_exists(view->profile, name))
 		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
 	uint32_t near[NEAR_MAX];
