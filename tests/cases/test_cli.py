@@ -105,6 +105,10 @@ TABLE = [
 	("empty", "report --down main"),
 	("empty", "report --tree --format json"),
 	("empty", "report --format csv"),
+	("whole", "report --down qsort --by callsite -r cpu"),
+	("whole", "report --up sort --by line -r cpu"),
+	("whole", "report --down compare"),
+	("whole", "report --source compare -r calls"),
 	("whole", "export -r cpu"),
 	("whole", "export -r page-faults --untrimmed --no-inlines"),
 	("forms", "whatif main;invoice=0"),
@@ -362,6 +366,36 @@ def test_ambiguous_function_gets_the_list(profiles):
 	check_failure(result, "'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
 
 
+def test_function_is_a_root_whatever_frames_show(profiles):
+	"""A name means all labels of the function, a label itself; the outermost of them starts the path."""
+	words = ("report", "-r", "cpu", "--limit", "0", "--threshold", "0", "whole.data")
+	text = done(*words, "--down", "sort", "--by", "line", directory=profiles)
+	assert "(ns::sort(int*, int*):12) [200]" in text and "(ns::sort(int*, int*):13) [100]" in text
+	text = done(*words, "--down", "ns::sort(int*, int*):13", "--by", "line", directory=profiles)
+	assert "(ns::sort(int*, int*):12" not in text and "(ns::sort(int*, int*):13) [100]" in text
+	text = done(*words, "--up", "qsort", "--by", "callsite", directory=profiles)
+	assert "(qsort@demo.cpp:12) [200]" in text and "(qsort@demo.cpp:30) [11]" in text
+	text = done(*words, "--up", "qsort@demo.cpp:30", "--by", "callsite", directory=profiles)
+	assert "(qsort@demo.cpp:12)" not in text and "(qsort@demo.cpp:30) [11]" in text
+	check_failure(run("report", "--down", "ns::f", "--by", "callsite", "names.data", directory=profiles),
+		"'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
+
+
+def test_root_by_module_is_a_module(profiles):
+	words = ("report", "-r", "cpu", "--by", "module", "whole.data")
+	result = run(*words, "--down", "main", directory=profiles)
+	assert (result.returncode, result.stdout) == (2, "")
+	assert "'main' is a function; by module, give the name of a module, as 'demo'" in result.stderr
+	assert "(demo) [" in done(*words, "--down", "demo", directory=profiles)
+	check_failure(run(*words, "--up", "nothing", directory=profiles), "no module 'nothing'")
+
+
+def test_root_without_hits_is_told(profiles):
+	for option in ("--down", "--up", "--source"):
+		text = done("report", option, "compare", "-r", "calls", "whole.data", directory=profiles)
+		assert text.endswith("-\nno hits of compare in this selection\n")
+
+
 def test_name_without_parameters_is_enough(profiles):
 	text = done("report", "--down", "sort", "-r", "cpu", "whole.data", directory=profiles)
 	assert "(ns::sort(int*, int*) qsort) [200]" in text
@@ -489,6 +523,28 @@ def test_closed_output_is_noticed(profiles, tmp_path):
 	assert (tmp_path / "a.data").read_bytes() == data
 
 
+def test_long_reading_is_told_on_a_terminal(tmp_path):
+	"""The input comes only when the line has been seen, so that reading takes as long as the line needs."""
+	os.mkfifo(tmp_path / "slow")
+	master, slave = os.openpty()
+	process = subprocess.Popen([CPPROF, "import", "--format", "folded", "slow"], cwd=tmp_path, stderr=slave,
+		stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+	os.close(slave)
+	with open(tmp_path / "slow", "w") as slow:
+		shown = b""
+		while b"reading slow ... 1 s" not in shown:
+			shown += os.read(master, 4096)
+		slow.write("main;f 3\n")
+	try:
+		while chunk := os.read(master, 4096):
+			shown += chunk
+	except OSError:
+		pass  # the end of a terminal's output
+	os.close(master)
+	assert process.wait(timeout=SECONDS_ALLOWED) == 0
+	assert shown.count(b"\r\x1b[K") == 1 and shown.index(b" s") < shown.index(b"\r\x1b[K")
+
+
 def on_a_terminal(*words, directory, **environment):
 	"""The output of a command whose standard output is a terminal."""
 	master, slave = os.openpty()
@@ -529,11 +585,24 @@ def long_options(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_manual_page_has_every_option(command):
 	page = done("man", command, REPOSITORY / f"docs/man/cpprof-{command}.scd.in")
-	assert not re.search(r"^@[A-Z]+@$", page, re.MULTILINE)
+	assert not re.search(r"^@[A-Z_]+@$", page, re.MULTILINE)
 	missing = [option for option in long_options(command) if f"*{option}*" not in page]
 	assert not missing
 	made = subprocess.run(["scdoc"], input=page, capture_output=True, text=True)
 	assert made.returncode == 0, made.stderr
+
+
+def test_help_and_manual_of_explore_list_its_commands(profiles):
+	"""The loop's own list, word for word, and the exit status."""
+	(profiles / "commands").write_text("help\n")
+	with open(profiles / "commands") as commands:
+		listed = done("explore", "forms.data", directory=profiles, stdin=commands)
+	rows = [line for line in listed.splitlines() if line.startswith("  ")]
+	assert len(rows) > 15
+	manual = done("man", "explore", REPOSITORY / "docs/man/cpprof-explore.scd.in")
+	for text in (done("help", "explore"), manual):
+		assert all(row in text for row in rows)
+		assert "1 if any failed" in text
 
 
 def test_completion_is_bash():
