@@ -5,7 +5,7 @@
 #   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
 #   make lint       format, clang-tidy, headers, includes
 #   make format     apply clang-format
-#   make bench      measure against perf, side by side
+#   make bench      measure against perf, side by side; BENCH_FLAGS=--quick for less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make clean      remove build/
 #
@@ -46,7 +46,7 @@ format:
 
 bench: all
 	@tools/setup bench
-	@CPPROF_BUILD=$(BUILD) /usr/bin/python3 bench/run
+	@CPPROF_BUILD=$(BUILD) /usr/bin/python3 bench/run $(BENCH_FLAGS)
 
 # The prefix may differ from the one that was first configured.
 install: all

@@ -1,4 +1,4 @@
-"""Runs one command and measures it: CPU of all that it started, wall time, and the peak memory of the process itself."""
+"""Runs one command and measures it: CPU of all that it started, its own, wall time, and its own peak memory."""
 import ctypes
 import os
 import re
@@ -15,6 +15,7 @@ PR_SET_CHILD_SUBREAPER = 36
 class Run:
 	status: int
 	cpu: float # seconds, user + system, of the command and all it left behind
+	own_cpu: float # seconds, of the command's own first thread: of a recorder, the monitor's
 	wall: float # seconds
 	peak_bytes: int # of the command's own process; 0: it ended before it could be read
 	err: str
@@ -30,6 +31,17 @@ def children_cpu():
 	return used.ru_utime + used.ru_stime
 
 
+def running_time(pid):
+	"""Seconds on a processor, to the ns where the kernel says so; also of a process that ended and is not waited for."""
+	try:
+		with open(f"/proc/{pid}/schedstat", encoding="ascii") as stat:
+			return int(stat.read().split()[0]) / 1e9
+	except OSError:
+		with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+			fields = stat.read().rpartition(")")[2].split()
+		return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class PeakReader(threading.Thread):
 	"""Reads a process's high-water mark until it ends: unlike rusage, it leaves out the process's children."""
 
@@ -40,7 +52,7 @@ class PeakReader(threading.Thread):
 		self.done = threading.Event()
 
 	def run(self):
-		while not self.done.wait(0.01):
+		while not self.done.wait(0.002):
 			try:
 				with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as status:
 					found = re.search(r"VmHWM:\s+(\d+) kB", status.read())
@@ -59,8 +71,10 @@ def measure(command, stdin=None, cwd=None, memory=False):
 	if reader:
 		reader.start()
 	err = process.stderr.read()
-	status = process.wait()
+	os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 	wall = time.monotonic() - start
+	own_cpu = running_time(process.pid)
+	status = process.wait()
 	if reader:
 		reader.done.set()
 		reader.join()
@@ -71,4 +85,4 @@ def measure(command, stdin=None, cwd=None, memory=False):
 			break
 	if stdin:
 		source.close()
-	return Run(status, children_cpu() - before, wall, reader.peak if reader else 0, err.decode(errors="replace"))
+	return Run(status, children_cpu() - before, own_cpu, wall, reader.peak if reader else 0, err.decode(errors="replace"))

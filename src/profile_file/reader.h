@@ -25,7 +25,7 @@ struct reader_report {
  * caller frees. NULL: `error` is filled in (ERROR_FORMAT: not a cpprof file;
  * ERROR_VERSION: newer; ERROR_CORRUPT: damaged; ERROR_TRUNCATED: no whole
  * header; or of a system call). `report` may be NULL. 10 M hits over 1 M nodes
- * take at most 0.3 s (bench/load). */
+ * take at most 0.3 s (bench/large.c). */
 struct profile *reader_load(const char *path, struct reader_report *report, struct error *error);
 
 /* The same from memory: what the fuzzer calls. `name` is for messages. */
