@@ -34,7 +34,8 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 		if (invocation->uses[i].option->id != OPTION_RESOURCE)
 			continue;
 		if (options->resource_count == RESOURCE_REQUESTS_MAX)
-			return error_set(error, ERROR_USAGE, "more than %d resources in one run", RESOURCE_REQUESTS_MAX);
+			return error_set(error, ERROR_USAGE, "more than %d resources in one run",
+					 RESOURCE_REQUESTS_MAX);
 		struct resource_request *request = &options->resources[options->resource_count];
 		int result = resource_parse(invocation->uses[i].value, request, error);
 		if (result < 0)
@@ -55,13 +56,15 @@ static int take_frequency(const struct invocation *invocation, struct record_opt
 		return 0;
 	double hertz = positive_number(word);
 	if (hertz < 0)
-		return error_set(error, ERROR_USAGE, "-F takes samples per second of CPU time, as -F 1000, not '%s'", word);
+		return error_set(error, ERROR_USAGE, "-F takes samples per second of CPU time, as -F 1000, not '%s'",
+				 word);
 	char interval[64];
 	snprintf(interval, sizeof(interval), "%.0fns", NS_PER_S / hertz);
 	struct resource_request time;
 	uint64_t ns;
 	if (resource_parse("cpu", &time, error) < 0 || resource_parse_interval(time.row, interval, &ns, NULL) < 0)
-		return error_set(error, ERROR_USAGE, "-F %s makes no sense: give 0.02 to 50000 samples per second", word);
+		return error_set(error, ERROR_USAGE, "-F %s makes no sense: give 0.02 to 50000 samples per second",
+				 word);
 	options->time_interval = ns;
 	bool used = options->resource_count == 0;
 	for (size_t i = 0; i < options->resource_count; i++) {
@@ -87,9 +90,11 @@ static int take_process(const struct invocation *invocation, struct record_optio
 	if (duration) {
 		double seconds = positive_number(duration);
 		if (seconds < 0 || seconds > 1e9)
-			return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
+			return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'",
+					 duration);
 		if (!pid)
-			return error_set(error, ERROR_USAGE, "--duration goes with -p: a command is recorded until it ends");
+			return error_set(error, ERROR_USAGE,
+					 "--duration goes with -p: a command is recorded until it ends");
 		options->duration_ns = (uint64_t)(seconds * NS_PER_S);
 	}
 	if (pid && invocation->argument_count > 0)
@@ -140,7 +145,8 @@ static void say_result(const char *output, const struct record_result *result)
 	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 100;
 	/* Never "100.00" for less than all. */
 	complete = floor(complete * 100) / 100;
-	buffer_printf(&line, "cpprof: %" PRIu64 " samples, %" PRIu64 " lost, %.2f %% complete", result->samples, result->lost, complete);
+	buffer_printf(&line, "cpprof: %" PRIu64 " samples, %" PRIu64 " lost, %.2f %% complete", result->samples,
+		      result->lost, complete);
 	if (result->completed > 0)
 		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
 	buffer_append_string(&line, ", ");
@@ -149,13 +155,14 @@ static void say_result(const char *output, const struct record_result *result)
 	if (result->user_mode_only)
 		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
 	if (result->unsampled > 0)
-		buffer_printf(&line, "; %.0f %% of %s not sampled: threads shorter than the interval", result->unsampled * 100,
-			      result->unsampled_name);
+		buffer_printf(&line, "; %.0f %% of %s not sampled: threads shorter than the interval",
+			      result->unsampled * 100, result->unsampled_name);
 	if (result->throttled > 0)
 		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
 	if (result->still_running > 0)
-		buffer_printf(&line, "; %zu process%s that the command started still run%s, unrecorded", result->still_running,
-			      result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "");
+		buffer_printf(&line, "; %zu process%s that the command started still run%s, unrecorded",
+			      result->still_running, result->still_running == 1 ? "" : "es",
+			      result->still_running == 1 ? "s" : "");
 	buffer_append_byte(&line, '\n');
 	if (buffer_error(&line) == 0)
 		fwrite(line.bytes, 1, line.size, stderr);
@@ -227,12 +234,16 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ OPTION_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
-	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, as "
+	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, "
+	  "as "
 	  "cpu/500us or page-faults/10; may be given several times",
 	  "cpu/1ms" },
-	{ OPTION_FREQUENCY, 'F', "frequency", "HZ", "Samples per second of CPU time, for time resources without an interval", NULL },
-	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old", PROFILE_FILE_DEFAULT },
-	{ OPTION_PID, 'p', "pid", "PID", "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
+	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
+	  "Samples per second of CPU time, for time resources without an interval", NULL },
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
+	  PROFILE_FILE_DEFAULT },
+	{ OPTION_PID, 'p', "pid", "PID",
+	  "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
 	{ OPTION_DURATION, 0, "duration", "S", "With -p: end after S seconds", NULL },
 	{ 0 },
 };

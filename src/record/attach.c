@@ -34,14 +34,17 @@ static void tell_maps(pid_t pid, const struct backend_sink *sink)
 		uint64_t start, end, offset;
 		char protection[8];
 		int name_at = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end, protection, &offset, &name_at) < 4 ||
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end, protection,
+			   &offset, &name_at) < 4 ||
 		    protection[2] != 'x' || name_at == 0)
 			continue;
 		line[strcspn(line, "\n")] = 0;
 		const char *name = line[name_at] ? line + name_at : "//anon";
 		if (strcmp(name, "[vsyscall]") == 0)
 			continue;
-		struct backend_map map = { .pid = (uint32_t)pid, .start = start, .size = end - start, .file_offset = offset, .path = name };
+		struct backend_map map = {
+			.pid = (uint32_t)pid, .start = start, .size = end - start, .file_offset = offset, .path = name
+		};
 		sink->map(sink->context, &map);
 	}
 	free(line);
@@ -57,8 +60,8 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *directory = opendir(path);
 	if (!directory)
-		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid) :
-					 error_set_errno(error, "cannot look at process %d", (int)pid);
+		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid)
+				       : error_set_errno(error, "cannot look at process %d", (int)pid);
 	int added = 0;
 	const struct dirent *entry;
 	while (added >= 0 && (entry = readdir(directory)) != NULL) {
@@ -74,8 +77,8 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 	return added;
 }
 
-int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, const struct backend_sink *sink,
-		   struct error *error)
+int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
+		   const struct backend_sink *sink, struct error *error)
 {
 	/* Threads may start while we look: until a round finds no new one. One that
 	 * a watched thread started is watched by inheritance; the backend knows it
@@ -87,8 +90,11 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 		vtable->drain(backend, UINT64_MAX, sink);
 		added = attach_threads(vtable, backend, pid, sink, error);
 		if (added < 0 && error->code == ERROR_PERMISSION)
-			return error_set(error, ERROR_PERMISSION, "not permitted to record process %d: it belongs to another user, or may not be "
-					 "traced; as root it works", (int)pid);
+			return error_set(
+				error, ERROR_PERMISSION,
+				"not permitted to record process %d: it belongs to another user, or may not be "
+				"traced; as root it works",
+				(int)pid);
 		if (added < 0)
 			return added;
 		total += added;

@@ -11,7 +11,7 @@
 /* Watches every thread of a process, those included that start meanwhile, and
  * tells `sink` their names and the process's maps. Errors: no such process, not
  * permitted, or the backend's. */
-int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, const struct backend_sink *sink,
-		   struct error *error);
+int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
+		   const struct backend_sink *sink, struct error *error);
 
 #endif

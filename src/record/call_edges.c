@@ -11,7 +11,7 @@ static const uint32_t SEVERAL = PROFILE_NONE - 1;
 
 struct call_edges {
 	struct modules *modules;
-	struct hash_map learnt; /* hash of return address and called function -> 1 */
+	struct hash_map learnt;  /* hash of return address and called function -> 1 */
 	struct hash_map callers; /* hash of thread, function and CFA -> node, or SEVERAL */
 	/* Verdicts on the pairs last asked about. */
 	struct recent_edge {
@@ -53,7 +53,8 @@ static uint64_t function_of(const struct module *module, uint64_t address)
 	return start ? start : address;
 }
 
-static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller,
+			   const struct unwind_frame *callee)
 {
 	uint64_t function = function_of(module_of(edges, callee), callee->address);
 	uint64_t modules = (uint64_t)caller->module << 32 | callee->module;
@@ -67,7 +68,8 @@ static bool is_signal_frame(const struct module *module, uint64_t address)
 }
 
 /* What the code in front of the return address says. */
-static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller,
+		      const struct unwind_frame *callee)
 {
 	const struct module *from = module_of(edges, caller);
 	const struct module *to = module_of(edges, callee);
@@ -90,12 +92,16 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
 {
-	struct recent_edge pair = { .caller_address = caller->address, .callee_address = callee->address,
-				    .caller_module = caller->module, .callee_module = callee->module, .known = true };
+	struct recent_edge pair = { .caller_address = caller->address,
+				    .callee_address = callee->address,
+				    .caller_module = caller->module,
+				    .callee_module = callee->module,
+				    .known = true };
 	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
 	struct recent_edge *recent = &edges->recent[mixed >> (64 - RECENT_BITS)];
-	if (recent->known && recent->caller_address == pair.caller_address && recent->callee_address == pair.callee_address &&
-	    recent->caller_module == pair.caller_module && recent->callee_module == pair.callee_module)
+	if (recent->known && recent->caller_address == pair.caller_address &&
+	    recent->callee_address == pair.callee_address && recent->caller_module == pair.caller_module &&
+	    recent->callee_module == pair.callee_module)
 		return recent->fits;
 	pair.fits = code_fits(edges, caller, callee) ||
 		    hash_map_get(&edges->learnt, learnt_key(edges, caller, callee)) != HASH_MAP_NONE;
@@ -112,7 +118,8 @@ void call_edges_learn(struct call_edges *edges, const struct unwind_frame *calle
 	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
 }
 
-static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa)
+static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+			  uint64_t cfa)
 {
 	uint64_t function = function_of(module_of(edges, inner), inner->address);
 	return hash_u64(cfa + hash_u64(function + hash_u64((uint64_t)thread << 32 | inner->module)));
@@ -127,7 +134,8 @@ void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct
 		hash_map_put(&edges->callers, key, known == HASH_MAP_NONE ? node : SEVERAL);
 }
 
-uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa)
+uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+			   uint64_t cfa)
 {
 	uint32_t known = hash_map_get(&edges->callers, place_key(edges, thread, inner, cfa));
 	return known == SEVERAL ? PROFILE_NONE : known;

@@ -37,6 +37,7 @@ void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct
 
 /* The path from which the function of `inner` was called whenever that was seen
  * with its frame at that place; PROFILE_NONE: never seen, or from several. */
-uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa);
+uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+			   uint64_t cfa);
 
 #endif

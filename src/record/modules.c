@@ -60,7 +60,8 @@ static const char *shown_path(const char *path, uint8_t kind)
 	return kind == MODULE_ANON ? "[anon]" : path;
 }
 
-static int64_t add(struct modules *modules, const char *path, uint8_t kind, const uint8_t *build_id, size_t build_id_bytes)
+static int64_t add(struct modules *modules, const char *path, uint8_t kind, const uint8_t *build_id,
+		   size_t build_id_bytes)
 {
 	uint64_t key = hash_bytes(path, strlen(path)) ^ (build_id ? hash_bytes(build_id, build_id_bytes) : 0) ^ kind;
 	uint32_t found = hash_map_get(&modules->by_key, key);
@@ -103,7 +104,8 @@ static bool is_the_build(struct elf_file *file, const struct profile_module *wan
 {
 	const uint8_t *id;
 	size_t size = elf_file_build_id(file, &id);
-	return wanted->build_id_bytes == 0 || (size == wanted->build_id_bytes && memcmp(id, wanted->build_id, size) == 0);
+	return wanted->build_id_bytes == 0 ||
+	       (size == wanted->build_id_bytes && memcmp(id, wanted->build_id, size) == 0);
 }
 
 static bool open_path(struct module *module, const char *path, const struct profile_module *wanted)

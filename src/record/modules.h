@@ -18,10 +18,10 @@ struct modules;
 
 /* A view of one module; the tables belong to it. */
 struct module {
-	uint32_t id;   /* in the profile's modules */
-	uint8_t kind;  /* enum module_kind */
-	bool loaded;   /* the file was opened, or that was tried */
-	int fd;        /* -1: none */
+	uint32_t id;                /* in the profile's modules */
+	uint8_t kind;               /* enum module_kind */
+	bool loaded;                /* the file was opened, or that was tried */
+	int fd;                     /* -1: none */
 	struct elf_file *file;      /* NULL: not readable */
 	struct unwind_table *table; /* NULL: none */
 };

@@ -53,7 +53,7 @@ struct monitor {
 	struct backend_sink sink;
 	struct writer *writer;
 	struct target target;
-	char *path;          /* of the command's file */
+	char *path; /* of the command's file */
 	int signal_fd;
 	sigset_t old_signals; /* what the target gets back */
 	struct rlimit old_files;
@@ -104,12 +104,15 @@ static int plan(struct monitor *monitor, struct error *error)
 		/* Asked for by name, CPU time is not quietly replaced by user time. */
 		if (user_only && row->is_time && row->modes == RESOURCE_ALL_MODES)
 			return error_set(error, ERROR_PERMISSION,
-					 "%s includes time in the kernel, which kernel.perf_event_paranoid = 2 does not permit to see: record -r user, "
-					 "or 'sudo sysctl kernel.perf_event_paranoid=1'", row->name);
+					 "%s includes time in the kernel, which kernel.perf_event_paranoid = 2 does "
+					 "not permit to see: record -r user, "
+					 "or 'sudo sysctl kernel.perf_event_paranoid=1'",
+					 row->name);
 		monitor->request.user_mode_only |= user_only;
 	}
-	monitor->result->user_mode_only = monitor->request.user_mode_only ||
-					  (options->resource_count == 0 && monitor->requests[0].row->modes == RESOURCE_USER_MODE);
+	monitor->result->user_mode_only =
+		monitor->request.user_mode_only ||
+		(options->resource_count == 0 && monitor->requests[0].row->modes == RESOURCE_USER_MODE);
 	return 0;
 }
 
@@ -222,9 +225,12 @@ static int start_attached(struct monitor *monitor, struct error *error)
 	monitor->target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
 	monitor->target.pidfd = (int)syscall(SYS_pidfd_open, monitor->options->pid, 0);
 	if (monitor->target.pidfd < 0)
-		return errno == ESRCH ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)monitor->options->pid) :
-		       errno == EINVAL ? error_set(error, ERROR_USAGE, "%d is a thread, not a process: give its process's PID", (int)monitor->options->pid) :
-					 error_set_errno(error, "cannot watch process %d", (int)monitor->options->pid);
+		return errno == ESRCH
+			       ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)monitor->options->pid)
+		       : errno == EINVAL
+			       ? error_set(error, ERROR_USAGE, "%d is a thread, not a process: give its process's PID",
+					   (int)monitor->options->pid)
+			       : error_set_errno(error, "cannot watch process %d", (int)monitor->options->pid);
 	int result = attach_process(monitor->vtable, monitor->backend, monitor->options->pid, &monitor->sink, error);
 	stamp_start(monitor);
 	if (result == 0)
@@ -241,9 +247,11 @@ static void flush(struct monitor *monitor)
 	struct profile *profile = monitor->recorder.profile;
 	profile->end_ns = now_ns(CLOCK_MONOTONIC);
 	stacks_publish(monitor->recorder.stacks);
-	if (monitor->write_error.code == 0 && writer_flush(monitor->writer, profile, &monitor->write_error) < 0 && monitor->options->warn) {
+	if (monitor->write_error.code == 0 && writer_flush(monitor->writer, profile, &monitor->write_error) < 0 &&
+	    monitor->options->warn) {
 		char sentence[640];
-		snprintf(sentence, sizeof(sentence), "%s; the target goes on, the recording ends here", monitor->write_error.message);
+		snprintf(sentence, sizeof(sentence), "%s; the target goes on, the recording ends here",
+			 monitor->write_error.message);
 		monitor->options->warn(monitor->options->context, sentence);
 	}
 	profile_clear_hits(profile);
@@ -254,7 +262,7 @@ static void take_signal(struct monitor *monitor)
 	struct signalfd_siginfo info;
 	while (read(monitor->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (monitor->options->pid > 0)
-			monitor->done = true; /* an attached process is left running */
+			monitor->done = true;       /* an attached process is left running */
 		else if (info.ssi_signo == SIGTERM) /* unlike ^C, this was sent to us alone */
 			kill(monitor->target.pid, SIGTERM);
 	}
@@ -310,7 +318,10 @@ static void record(struct monitor *monitor)
 	while (!monitor->done) {
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
-		uint64_t wait = now < rush_until ? RUSH_NS : hurry ? HURRY_NS : monitor->ring_owner_gone ? UNWOKEN_NS : WAIT_NS;
+		uint64_t wait = now < rush_until           ? RUSH_NS
+				: hurry                    ? HURRY_NS
+				: monitor->ring_owner_gone ? UNWOKEN_NS
+							   : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(monitor, wait < left ? wait : left);
@@ -373,22 +384,28 @@ static void note_troubles(struct monitor *monitor)
 	char text[256];
 	struct recorder *recorder = &monitor->recorder;
 	if (recorder->throttled > 0) {
-		snprintf(text, sizeof(text), "the kernel paused sampling %" PRIu64 " times: raise kernel.perf_event_max_sample_rate, or the interval",
+		snprintf(text, sizeof(text),
+			 "the kernel paused sampling %" PRIu64
+			 " times: raise kernel.perf_event_max_sample_rate, or the interval",
 			 recorder->throttled);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (monitor->result->unsampled > 0) {
-		snprintf(text, sizeof(text), "%.0f %% of %s was used by threads that ended before their first sample: a shorter interval sees them",
+		snprintf(text, sizeof(text),
+			 "%.0f %% of %s was used by threads that ended before their first sample: a shorter interval "
+			 "sees them",
 			 monitor->result->unsampled * 100, monitor->result->unsampled_name);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (recorder->lost_events > 0) {
-		snprintf(text, sizeof(text), "%" PRIu64 " events (maps, forks, names) were lost: some samples may be named wrongly",
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " events (maps, forks, names) were lost: some samples may be named wrongly",
 			 recorder->lost_events);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (recorder->out_of_memory)
-		profile_add_note(recorder->profile, "warning", "memory ran out while recording: later samples were lost");
+		profile_add_note(recorder->profile, "warning",
+				 "memory ran out while recording: later samples were lost");
 }
 
 static void sum_up(struct monitor *monitor)
@@ -424,10 +441,13 @@ static void report_progress(void *context, size_t done, size_t total)
 /* Done here, while the files are those that ran, so that reading needs none. */
 static void name_addresses(struct monitor *monitor)
 {
-	struct symbolize_options names = { .open_module = open_for_names, .progress = report_progress, .context = monitor };
+	struct symbolize_options names = { .open_module = open_for_names,
+					   .progress = report_progress,
+					   .context = monitor };
 	struct error error;
 	if (symbolize_profile(monitor->recorder.profile, &names, &error) < 0 && monitor->options->warn)
-		monitor->options->warn(monitor->options->context, "memory ran out while naming addresses: 'cpprof report' will do it");
+		monitor->options->warn(monitor->options->context,
+				       "memory ran out while naming addresses: 'cpprof report' will do it");
 }
 
 static void finish(struct monitor *monitor, struct error *error)
@@ -461,7 +481,9 @@ static void finish(struct monitor *monitor, struct error *error)
 int record_run(const struct record_options *options, struct record_result *result, struct error *error)
 {
 	*result = (struct record_result){ 0 };
-	struct monitor monitor = { .options = options, .result = result, .signal_fd = -1,
+	struct monitor monitor = { .options = options,
+				   .result = result,
+				   .signal_fd = -1,
 				   .target = { .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 } };
 	int status = prepare(&monitor, error);
 	if (status == 0)

@@ -30,12 +30,12 @@
 
 struct record_options {
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
-	size_t resource_count;   /* 0: cpu, or user where only that is permitted */
-	uint64_t time_interval;  /* ns, for the default resource; 0: its default */
-	const char *output;      /* path of the file */
-	pid_t pid;               /* attach to this process; 0: run the command */
-	uint64_t duration_ns;    /* with pid: end after so long; 0: when it ends */
-	char *const *command;    /* arguments, NULL-terminated */
+	size_t resource_count;    /* 0: cpu, or user where only that is permitted */
+	uint64_t time_interval;   /* ns, for the default resource; 0: its default */
+	const char *output;       /* path of the file */
+	pid_t pid;                /* attach to this process; 0: run the command */
+	uint64_t duration_ns;     /* with pid: end after so long; 0: when it ends */
+	char *const *command;     /* arguments, NULL-terminated */
 	const char *command_line; /* as to be shown in the profile */
 	/* Progress of naming, for a terminal; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
@@ -58,8 +58,8 @@ struct record_result {
 	const char *unsampled_name;
 	size_t still_running; /* processes that the command left behind */
 	bool user_mode_only;
-	bool incomplete;      /* writing failed: the file ends early; `error` says why */
-	int status;           /* of the target, as a shell says it; 0 for -p */
+	bool incomplete; /* writing failed: the file ends early; `error` says why */
+	int status;      /* of the target, as a shell says it; 0 for -p */
 };
 
 /* Records. 0 when the target ran, whatever came of it: then `result` holds, and

@@ -5,7 +5,8 @@
 static int none_probe(const struct resource_row *row, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
-	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured here: no backend serves this system", row->name);
+	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured here: no backend serves this system",
+			 row->name);
 }
 
 static struct backend *none_open(const struct backend_request *request, struct error *error)

@@ -139,7 +139,8 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->sample_stack_user = stack_bytes(backend, resource);
 	attr->read_format = backend->can_tell_lost ? PERF_FORMAT_LOST : 0;
 	size_t wake = (size_t)attr->sample_stack_user * WAKE_SAMPLES;
-	attr->wakeup_watermark = (uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
+	attr->wakeup_watermark =
+		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
 }
 
 /* --- probe: perf_access.c says what is permitted --- */
@@ -218,7 +219,8 @@ static int find_cpus(struct backend *backend, struct error *error)
 	if (file)
 		fclose(file);
 	if (backend->cpu_count == 0)
-		return error_set(error, ERROR_SYSTEM, "cannot tell which CPUs there are: /sys/devices/system/cpu/online is unreadable");
+		return error_set(error, ERROR_SYSTEM,
+				 "cannot tell which CPUs there are: /sys/devices/system/cpu/online is unreadable");
 	return 0;
 }
 
@@ -294,25 +296,29 @@ static int connect_ring(struct ring *ring, int fd, size_t data_bytes, struct err
 	int result = ring_map(ring, fd, data_bytes);
 	if (result == -EPERM)
 		return error_set(error, ERROR_PERMISSION,
-				 "a ring buffer of %zu KB for each CPU is over the limit of locked memory: raise kernel.perf_event_mlock_kb "
-				 "(sysctl), or the limit 'ulimit -l'", data_bytes / 1024);
+				 "a ring buffer of %zu KB for each CPU is over the limit of locked memory: raise "
+				 "kernel.perf_event_mlock_kb "
+				 "(sysctl), or the limit 'ulimit -l'",
+				 data_bytes / 1024);
 	errno = -result;
 	return result < 0 ? error_set_errno(error, "cannot map a perf ring buffer") : 0;
 }
 
 /* 1: opened; 0: the thread is gone. */
-static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, struct cpu_rings *cpu, uint16_t request,
-		     uint16_t train, struct error *error)
+static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, struct cpu_rings *cpu,
+		     uint16_t request, uint16_t train, struct error *error)
 {
 	int fd = open_event(attr, tid, cpu->cpu);
 	if (fd < 0 && errno == ESRCH)
 		return 0;
 	if (fd < 0 && errno == EMFILE)
-		return error_set(error, ERROR_LIMIT, "too many threads for the limit of open files: raise it with 'ulimit -n'");
+		return error_set(error, ERROR_LIMIT,
+				 "too many threads for the limit of open files: raise it with 'ulimit -n'");
 	if (fd < 0)
 		return error_set_errno(error, "cannot watch thread %d", (int)tid);
 	bool side = request == SIDE;
-	int result = connect_ring(side ? &cpu->side : &cpu->samples, fd, side ? backend->side_ring_bytes : backend->sample_ring_bytes, error);
+	int result = connect_ring(side ? &cpu->side : &cpu->samples, fd,
+				  side ? backend->side_ring_bytes : backend->sample_ring_bytes, error);
 	if (result < 0) {
 		close(fd);
 		return result;

@@ -30,18 +30,25 @@ static int refused_by_privilege(const struct resource_row *row, bool user_mode_o
 	int paranoid = perf_access_paranoid();
 	int needed = user_mode_only ? KERNEL_MODE_PARANOID : USER_MODE_PARANOID;
 	if (paranoid <= needed && !user_mode_only)
-		return error_set(error, ERROR_PERMISSION,
-				 "perf events are not permitted here although kernel.perf_event_paranoid is %d: most likely a container's "
-				 "seccomp profile forbids perf_event_open; start the container with --cap-add PERFMON, or with "
-				 "--security-opt seccomp=unconfined", paranoid);
+		return error_set(
+			error, ERROR_PERMISSION,
+			"perf events are not permitted here although kernel.perf_event_paranoid is %d: most likely a "
+			"container's "
+			"seccomp profile forbids perf_event_open; start the container with --cap-add PERFMON, or with "
+			"--security-opt seccomp=unconfined",
+			paranoid);
 	if (user_mode_only)
 		return error_set(error, ERROR_PERMISSION,
-				 "%s needs a look into the kernel, which kernel.perf_event_paranoid = %d does not permit: what is spent in user "
-				 "mode can be recorded (-r user); for all of it 'sudo sysctl kernel.perf_event_paranoid=%d' or CAP_PERFMON would do",
+				 "%s needs a look into the kernel, which kernel.perf_event_paranoid = %d does not "
+				 "permit: what is spent in user "
+				 "mode can be recorded (-r user); for all of it 'sudo sysctl "
+				 "kernel.perf_event_paranoid=%d' or CAP_PERFMON would do",
 				 row->name, paranoid, needed);
 	return error_set(error, ERROR_PERMISSION,
-			 "perf events are not permitted: kernel.perf_event_paranoid is %d; 'sudo sysctl kernel.perf_event_paranoid=%d' would do, "
-			 "or the capability CAP_PERFMON", paranoid, needed);
+			 "perf events are not permitted: kernel.perf_event_paranoid is %d; 'sudo sysctl "
+			 "kernel.perf_event_paranoid=%d' would do, "
+			 "or the capability CAP_PERFMON",
+			 paranoid, needed);
 }
 
 int perf_access_refused(const struct resource_row *row, int refusal, bool user_mode_only, struct error *error)
@@ -51,14 +58,17 @@ int perf_access_refused(const struct resource_row *row, int refusal, bool user_m
 	case EPERM:
 		return refused_by_privilege(row, user_mode_only, error);
 	case ENOSYS:
-		return error_set(error, ERROR_UNSUPPORTED, "this kernel has no perf events (CONFIG_PERF_EVENTS), or a sandbox hides them");
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "this kernel has no perf events (CONFIG_PERF_EVENTS), or a sandbox hides them");
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
 		if (row->is_hardware)
 			return error_set(error, ERROR_UNSUPPORTED,
-					 "this machine has no hardware counter for %s (virtual machines often have none): cpu, user, sys and "
-					 "page-faults need none", row->name);
+					 "this machine has no hardware counter for %s (virtual machines often have "
+					 "none): cpu, user, sys and "
+					 "page-faults need none",
+					 row->name);
 		return error_set(error, ERROR_UNSUPPORTED, "this kernel cannot count %s", row->name);
 	default:
 		errno = refusal;

@@ -70,7 +70,8 @@ static void deliver_map(const struct perf_event_header *record, const struct bac
 	map.path = cursor_string(&in);
 	if (in.failed || !(protection & PROT_EXEC))
 		return;
-	if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && build_id_bytes <= BUILD_ID_FIELD_BYTES && build_id_bytes > 0) {
+	if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && build_id_bytes <= BUILD_ID_FIELD_BYTES &&
+	    build_id_bytes > 0) {
 		map.build_id = build_id;
 		map.build_id_bytes = build_id_bytes;
 	}
@@ -84,7 +85,8 @@ static void deliver_name(const struct perf_event_header *record, const struct ba
 	uint32_t tid = cursor_u32(&in);
 	const char *name = cursor_string(&in);
 	if (!in.failed)
-		sink->name(sink->context, pid, tid, name, record->misc & PERF_RECORD_MISC_COMM_EXEC, perf_record_time(record));
+		sink->name(sink->context, pid, tid, name, record->misc & PERF_RECORD_MISC_COMM_EXEC,
+			   perf_record_time(record));
 }
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT: pid, ppid, tid, ptid. */

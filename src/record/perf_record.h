@@ -16,8 +16,8 @@
 #include "record/backend.h"
 
 /* What perf.c must ask for, so that records look as above. */
-static const uint64_t PERF_RECORD_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+static const uint64_t PERF_RECORD_SAMPLE_TYPE =
+	PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 
 /* The time of any record; 0 for one too short to have one. */
 uint64_t perf_record_time(const struct perf_event_header *record);

@@ -193,7 +193,8 @@ bool processes_code(struct processes *processes, struct process *process, uint64
 
 /* --- what happens to processes --- */
 
-int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
+		   uint64_t time_ns)
 {
 	(void)time_ns;
 	struct thread *thread = processes_thread(processes, pid, tid);

@@ -33,8 +33,8 @@ struct process {
 
 struct thread {
 	uint32_t tid;
-	uint32_t id;      /* in the profile's threads */
-	uint32_t process; /* index in processes */
+	uint32_t id;             /* in the profile's threads */
+	uint32_t process;        /* index in processes */
 	struct deep_stack *deep; /* of a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
 

@@ -38,7 +38,8 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
 	uint32_t thread_id = thread ? thread->id : 0;
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
-	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread_id, (uint32_t)node, sample->request, sample->hits) < 0) {
+	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread_id, (uint32_t)node, sample->request,
+					sample->hits) < 0) {
 		recorder->out_of_memory = true;
 		recorder->profile->lost++;
 		return;
@@ -126,8 +127,13 @@ int recorder_add_resources(struct recorder *recorder, const struct backend_reque
 				return (int)id;
 			ids[j] = (uint32_t)id;
 		}
-		struct profile_resource resource = { .name = ids[0], .title = ids[1], .unit = ids[2], .backend = ids[3], .note = ids[4],
-						     .kind = RESOURCE_SAMPLED, .interval = request->resources[i].interval };
+		struct profile_resource resource = { .name = ids[0],
+						     .title = ids[1],
+						     .unit = ids[2],
+						     .backend = ids[3],
+						     .note = ids[4],
+						     .kind = RESOURCE_SAMPLED,
+						     .interval = request->resources[i].interval };
 		int64_t added = profile_add_resource(profile, &resource);
 		if (added < 0)
 			return (int)added;

@@ -25,35 +25,85 @@ static const uint64_t HARDWARE_MIN = 1000;
 #define HARDWARE(config) .is_hardware = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
 
 const struct resource_row resource_rows[] = {
-	{ .name = "cpu", .title = "CPU Time", .gtick = "ns", .summary = "CPU time, in user mode and in the kernel",
-	  .is_time = true, .default_interval = NS_PER_MS, SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
-	{ .name = "user", .title = "User Time", .gtick = "ns", .summary = "CPU time in user mode",
-	  .is_time = true, .modes = RESOURCE_USER_MODE, .default_interval = NS_PER_MS, SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
-	{ .name = "sys", .title = "System Time", .gtick = "ns", .summary = "CPU time in the kernel",
-	  .is_time = true, .modes = RESOURCE_KERNEL_MODE, .needs_kernel = true, .default_interval = NS_PER_MS,
+	{ .name = "cpu",
+	  .title = "CPU Time",
+	  .gtick = "ns",
+	  .summary = "CPU time, in user mode and in the kernel",
+	  .is_time = true,
+	  .default_interval = NS_PER_MS,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
-	{ .name = "page-faults", .title = "Page Faults", .gtick = "fault", .summary = "page faults, minor and major",
-	  .default_interval = 10, SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS) },
-	{ .name = "minor-faults", .title = "Minor Page Faults", .gtick = "fault",
-	  .summary = "page faults served from memory", .default_interval = 10, SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MIN) },
-	{ .name = "major-faults", .title = "Major Page Faults", .gtick = "fault",
-	  .summary = "page faults that waited for a disk", .default_interval = 1, SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MAJ) },
-	{ .name = "context-switches", .title = "Context Switches", .gtick = "switch",
-	  .summary = "times that the thread left the CPU", .needs_kernel = true, .default_interval = 1,
+	{ .name = "user",
+	  .title = "User Time",
+	  .gtick = "ns",
+	  .summary = "CPU time in user mode",
+	  .is_time = true,
+	  .modes = RESOURCE_USER_MODE,
+	  .default_interval = NS_PER_MS,
+	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
+	{ .name = "sys",
+	  .title = "System Time",
+	  .gtick = "ns",
+	  .summary = "CPU time in the kernel",
+	  .is_time = true,
+	  .modes = RESOURCE_KERNEL_MODE,
+	  .needs_kernel = true,
+	  .default_interval = NS_PER_MS,
+	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
+	{ .name = "page-faults",
+	  .title = "Page Faults",
+	  .gtick = "fault",
+	  .summary = "page faults, minor and major",
+	  .default_interval = 10,
+	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS) },
+	{ .name = "minor-faults",
+	  .title = "Minor Page Faults",
+	  .gtick = "fault",
+	  .summary = "page faults served from memory",
+	  .default_interval = 10,
+	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MIN) },
+	{ .name = "major-faults",
+	  .title = "Major Page Faults",
+	  .gtick = "fault",
+	  .summary = "page faults that waited for a disk",
+	  .default_interval = 1,
+	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MAJ) },
+	{ .name = "context-switches",
+	  .title = "Context Switches",
+	  .gtick = "switch",
+	  .summary = "times that the thread left the CPU",
+	  .needs_kernel = true,
+	  .default_interval = 1,
 	  SOFTWARE(PERF_COUNT_SW_CONTEXT_SWITCHES) },
-	{ .name = "migrations", .title = "CPU Migrations", .gtick = "migration",
-	  .summary = "times that the thread moved to another CPU", .needs_kernel = true, .default_interval = 1,
+	{ .name = "migrations",
+	  .title = "CPU Migrations",
+	  .gtick = "migration",
+	  .summary = "times that the thread moved to another CPU",
+	  .needs_kernel = true,
+	  .default_interval = 1,
 	  SOFTWARE(PERF_COUNT_SW_CPU_MIGRATIONS) },
-	{ .name = "cycles", .title = "CPU Cycles", .gtick = "cycle", .summary = "CPU cycles (hardware counter)",
-	  .default_interval = 2000000, HARDWARE(PERF_COUNT_HW_CPU_CYCLES) },
-	{ .name = "instructions", .title = "Instructions", .gtick = "instruction",
-	  .summary = "instructions retired (hardware counter)", .default_interval = 2000000,
+	{ .name = "cycles",
+	  .title = "CPU Cycles",
+	  .gtick = "cycle",
+	  .summary = "CPU cycles (hardware counter)",
+	  .default_interval = 2000000,
+	  HARDWARE(PERF_COUNT_HW_CPU_CYCLES) },
+	{ .name = "instructions",
+	  .title = "Instructions",
+	  .gtick = "instruction",
+	  .summary = "instructions retired (hardware counter)",
+	  .default_interval = 2000000,
 	  HARDWARE(PERF_COUNT_HW_INSTRUCTIONS) },
-	{ .name = "cache-misses", .title = "Cache Misses", .gtick = "miss",
-	  .summary = "last-level cache misses (hardware counter)", .default_interval = 10000,
+	{ .name = "cache-misses",
+	  .title = "Cache Misses",
+	  .gtick = "miss",
+	  .summary = "last-level cache misses (hardware counter)",
+	  .default_interval = 10000,
 	  HARDWARE(PERF_COUNT_HW_CACHE_MISSES) },
-	{ .name = "branch-misses", .title = "Branch Misses", .gtick = "miss",
-	  .summary = "mispredicted branches (hardware counter)", .default_interval = 10000,
+	{ .name = "branch-misses",
+	  .title = "Branch Misses",
+	  .gtick = "miss",
+	  .summary = "mispredicted branches (hardware counter)",
+	  .default_interval = 10000,
 	  HARDWARE(PERF_COUNT_HW_BRANCH_MISSES) },
 	{ .name = NULL },
 };
@@ -89,9 +139,10 @@ static double unit_factor(const struct resource_row *row, const char *unit)
 		bool is_time;
 		double factor;
 	} units[] = {
-		{ "ns", true, 1 },      { "us", true, NS_PER_US }, { "\u00b5s", true, NS_PER_US }, { "ms", true, NS_PER_MS },
-		{ "s", true, NS_PER_S }, { "", false, 1 },          { "k", false, 1e3 },       { "K", false, 1e3 },
-		{ "M", false, 1e6 },    { "G", false, 1e9 },
+		{ "ns", true, 1 },         { "us", true, NS_PER_US }, { "\u00b5s", true, NS_PER_US },
+		{ "ms", true, NS_PER_MS }, { "s", true, NS_PER_S },   { "", false, 1 },
+		{ "k", false, 1e3 },       { "K", false, 1e3 },       { "M", false, 1e6 },
+		{ "G", false, 1e9 },
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (units[i].is_time == row->is_time && strcmp(units[i].unit, unit) == 0)
@@ -101,10 +152,12 @@ static double unit_factor(const struct resource_row *row, const char *unit)
 
 int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error)
 {
-	const char *form = row->is_time ? "a time with its unit, as 1ms, 500us or 0.1s" : "a whole number, as 10, 5k or 1M";
+	const char *form =
+		row->is_time ? "a time with its unit, as 1ms, 500us or 0.1s" : "a whole number, as 10, 5k or 1M";
 	char *end = NULL;
 	/* strtod also reads "inf", hex and signs: none is an interval. */
-	double number = isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X' ? strtod(words, &end) : -1;
+	double number =
+		isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X' ? strtod(words, &end) : -1;
 	double factor = end ? unit_factor(row, end) : 0;
 	/* 1.001 has no exact binary form: the product may be off by its last bits. */
 	double product = number * factor;
@@ -114,11 +167,12 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	if (!row->is_time && fabs(product - gticks) > 2 * DBL_EPSILON * product)
 		return error_set(error, ERROR_USAGE, "the interval of %s is %s, not %s", row->name, form, words);
 	if (row->is_time && (gticks < (double)TIME_MIN_NS || gticks > (double)TIME_MAX_NS))
-		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give 20us to 60s", words, row->name);
+		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give 20us to 60s", words,
+				 row->name);
 	uint64_t least = row->is_hardware ? HARDWARE_MIN : 1;
 	if (!row->is_time && (gticks < (double)least || gticks > (double)COUNT_MAX))
-		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %llu to 1000G", words,
-				 row->name, (unsigned long long)least);
+		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %llu to 1000G",
+				 words, row->name, (unsigned long long)least);
 	*interval = (uint64_t)gticks;
 	return 0;
 }
@@ -132,6 +186,7 @@ int resource_parse(const char *words, struct resource_request *request, struct e
 	const struct resource_row *row = find_row(words, length);
 	if (!row)
 		return unknown_name(name, error);
-	*request = (struct resource_request){ .row = row, .interval = row->default_interval, .default_interval = !slash };
+	*request =
+		(struct resource_request){ .row = row, .interval = row->default_interval, .default_interval = !slash };
 	return slash ? resource_parse_interval(row, slash + 1, &request->interval, error) : 0;
 }

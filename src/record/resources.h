@@ -36,7 +36,7 @@ extern const struct resource_row resource_rows[]; /* ends with a NULL name */
 
 struct resource_request {
 	const struct resource_row *row;
-	uint64_t interval; /* gticks, mean */
+	uint64_t interval;     /* gticks, mean */
 	bool default_interval; /* the user gave none */
 };
 
@@ -47,7 +47,6 @@ enum { RESOURCE_REQUESTS_MAX = 16 };
 int resource_parse(const char *words, struct resource_request *request, struct error *error);
 
 /* "500us" (time: a unit is needed) or "10", "2k", "1M". */
-int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval,
-			    struct error *error);
+int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error);
 
 #endif

@@ -17,12 +17,12 @@
 struct perf_event_header;
 
 struct ring {
-	int fd; /* the event whose ring this is; not owned */
+	int fd;          /* the event whose ring this is; not owned */
 	uint8_t *memory; /* NULL: not mapped */
 	size_t data_bytes;
-	uint64_t head; /* as of the last ring_refresh */
-	uint64_t tail; /* read up to here; the kernel learns of it by ring_release */
-	uint8_t *scratch; /* owned: a record that wraps is made whole here */
+	uint64_t head;                          /* as of the last ring_refresh */
+	uint64_t tail;                          /* read up to here; the kernel learns of it by ring_release */
+	uint8_t *scratch;                       /* owned: a record that wraps is made whole here */
 	const struct perf_event_header *peeked; /* the record at `tail`, once looked at */
 };
 

@@ -1,22 +1,14 @@
 #include "record/stack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "record/call_edges.h"
 #include "record/deep_stack.h"
-#include "record/target_memory.h"
+#include "record/stack_memory.h"
 #include "unwind/arch.h"
 
-enum {
-	FRAMES_MAX = 256 * 1024,
-	CHECK_BYTES = 256,           /* what must agree where a copy and later memory meet */
-	FIRST_SPAN_BYTES = 64 * 1024,
-};
-
-/* Where the memory above the copied stack comes from, for the sample at hand. */
-enum above { ABOVE_NOT_ASKED, ABOVE_LIVE, ABOVE_REMEMBERED, ABOVE_NONE };
+enum { FRAMES_MAX = 256 * 1024 };
 
 struct stacks {
 	struct profile *profile;
@@ -33,15 +25,9 @@ struct stacks {
 	const struct backend_sample *sample;
 	struct thread *thread;
 	struct process *process;
-	uint64_t window_start, window_end;
-	enum above above;
-	bool used_pages;    /* something from neither the window nor above it */
-	bool zero_outside;  /* a word that was not copied was 0, as a root's return address is */
-	bool false_root;    /* the walk ended so, and no rule says that it should */
-	uint64_t same_from; /* from here up nothing changed since the last walk */
-	size_t join;        /* index of the remembered frame where the walk stopped */
-	struct target_memory memory;
-	bool distrust_live;   /* its frames did not fit together */
+	struct stack_memory memory;
+	bool false_root;      /* the walk ended so, and no rule says that it should */
+	size_t join;          /* index of the remembered frame where the walk stopped */
 	size_t first_outside; /* index of the first frame found by a return address not copied; 0: none */
 
 	struct call_edges *edges;
@@ -71,10 +57,11 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->profile = profile;
 	stacks->processes = processes;
 	stacks->modules = modules;
-	target_memory_init(&stacks->memory);
+	stack_memory_init(&stacks->memory, processes);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
-	if (!stacks->frames || !stacks->edges || add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
+	if (!stacks->frames || !stacks->edges ||
+	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
 	    add_name(stacks, modules, "[unknown code]", &stacks->unknown_location) < 0) {
 		stacks_free(stacks);
@@ -87,7 +74,7 @@ void stacks_free(struct stacks *stacks)
 {
 	if (!stacks)
 		return;
-	target_memory_release(&stacks->memory);
+	stack_memory_release(&stacks->memory);
 	call_edges_free(stacks->edges);
 	free(stacks->last_child);
 	free(stacks->frames);
@@ -107,102 +94,12 @@ int stacks_publish(struct stacks *stacks)
 		if (stacks->causes[i] == 0)
 			continue;
 		bool completed = i == UNWIND_ROOT_COMPLETED || i == UNWIND_ROOT_REMEMBERED;
-		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), unwind_cause_whole(i), completed, stacks->causes[i]);
+		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), unwind_cause_whole(i),
+						 completed, stacks->causes[i]);
 		if (result < 0)
 			return result;
 		stacks->causes[i] = 0;
 	}
-	return 0;
-}
-
-/* --- memory above the copy --- */
-
-/* How many bytes at the end of two runs are not known to be the same. */
-static size_t differing(const uint8_t *now, const uint8_t *old, size_t size)
-{
-	static const size_t steps[] = { 4096, 256 };
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		while (size >= steps[i] && memcmp(now + size - steps[i], old + size - steps[i], steps[i]) == 0)
-			size -= steps[i];
-	return size;
-}
-
-/* The lowest address from which up the span and the remembered bytes are known
- * to be the same; UINT64_MAX if they cannot be compared. */
-static uint64_t find_same_from(const struct stacks *stacks, const struct deep_stack *deep)
-{
-	size_t size;
-	const uint8_t *old = deep_stack_at(deep, stacks->window_end, &size);
-	uint64_t start = stacks->window_end;
-	if (!old) { /* remembered from further up only */
-		start = deep->top - deep->size;
-		old = deep_stack_at(deep, start, &size);
-	}
-	if (!old || start < stacks->memory.start || deep->top > stacks->memory.start + stacks->memory.size)
-		return UINT64_MAX;
-	return start + differing(stacks->memory.span + (start - stacks->memory.start), old, size);
-}
-
-/* Where all above the copy is as it was, the copy itself may be as well, down to
- * the frames that ran since. */
-static void extend_same_into_copy(struct stacks *stacks)
-{
-	const struct deep_stack *deep = stacks->thread->deep;
-	if (stacks->same_from != stacks->window_end)
-		return;
-	uint64_t lowest = deep->top - deep->size;
-	uint64_t start = lowest > stacks->window_start ? lowest : stacks->window_start;
-	size_t remembered;
-	const uint8_t *old = deep_stack_at(deep, start, &remembered);
-	if (old && start < stacks->window_end)
-		stacks->same_from = start + differing(stacks->sample->stack + (start - stacks->window_start), old,
-						      (size_t)(stacks->window_end - start));
-}
-
-static enum above look_above(struct stacks *stacks)
-{
-	const struct deep_stack *deep = stacks->thread->deep;
-	size_t window = (size_t)(stacks->window_end - stacks->window_start);
-	size_t check = window < CHECK_BYTES ? window : CHECK_BYTES;
-	const uint8_t *end_of_copy = stacks->sample->stack + window - check;
-	uint64_t start = stacks->window_end - check;
-	size_t wanted = deep && deep->top > stacks->window_end ? (size_t)(deep->top - start) : FIRST_SPAN_BYTES;
-	size_t got = target_memory_span(&stacks->memory, start, wanted);
-	if (!stacks->distrust_live && got > check && memcmp(stacks->memory.span, end_of_copy, check) == 0) {
-		if (deep)
-			stacks->same_from = find_same_from(stacks, deep);
-		return ABOVE_LIVE;
-	}
-	size_t remembered;
-	const uint8_t *old = deep ? deep_stack_at(deep, start, &remembered) : NULL;
-	if (old && remembered > check && memcmp(old, end_of_copy, check) == 0) {
-		stacks->same_from = stacks->window_end;
-		return ABOVE_REMEMBERED;
-	}
-	return ABOVE_NONE;
-}
-
-/* The copy ends because it was asked to, not because the stack does. */
-static bool is_cut(const struct backend_sample *sample)
-{
-	return sample->stack_bytes > 0 && sample->stack_bytes == sample->stack_asked;
-}
-
-static int read_above(struct stacks *stacks, uint64_t address, uint64_t *value)
-{
-	if (stacks->above == ABOVE_NOT_ASKED)
-		stacks->above = look_above(stacks);
-	const uint8_t *bytes = NULL;
-	size_t size = 0;
-	if (stacks->above == ABOVE_LIVE && target_memory_extend(&stacks->memory, address + sizeof(*value)) == 0) {
-		bytes = stacks->memory.span + (address - stacks->memory.start);
-		size = sizeof(*value);
-	} else if (stacks->above == ABOVE_REMEMBERED) {
-		bytes = deep_stack_at(stacks->thread->deep, address, &size);
-	}
-	if (!bytes || size < sizeof(*value))
-		return -1;
-	memcpy(value, bytes, sizeof(*value));
 	return 0;
 }
 
@@ -211,24 +108,7 @@ static int read_above(struct stacks *stacks, uint64_t address, uint64_t *value)
 static int read_word(void *context, uint64_t address, uint64_t *value)
 {
 	struct stacks *stacks = context;
-	const struct backend_sample *sample = stacks->sample;
-	/* Registers may hold anything: no sum here may pass the end of the numbers. */
-	uint64_t offset = address - stacks->window_start;
-	if (offset < sample->stack_bytes && sample->stack_bytes - offset >= sizeof(*value)) {
-		memcpy(value, sample->stack + offset, sizeof(*value));
-		return 0;
-	}
-	int result;
-	if (is_cut(sample) && address >= stacks->window_end && address - stacks->window_end < TARGET_SPAN_MAX - CHECK_BYTES) {
-		result = read_above(stacks, address, value);
-	} else if (processes_code(stacks->processes, stacks->process, address, value, sizeof(*value))) {
-		return 0; /* code, where there is no unwind rule */
-	} else {
-		stacks->used_pages = true;
-		result = target_memory_word(&stacks->memory, address, value);
-	}
-	stacks->zero_outside |= result == 0 && *value == 0;
-	return result;
+	return stack_memory_read(&stacks->memory, address, value);
 }
 
 static int module_at(void *context, uint64_t pc, struct unwind_module *module)
@@ -242,7 +122,7 @@ static bool joins(void *context, const struct unwind_frame *frame)
 	struct stacks *stacks = context;
 	const struct deep_stack *deep = stacks->thread->deep;
 	/* A signal's stack may be above all that was compared. */
-	if (frame->rsp < stacks->same_from || !deep || frame->rsp >= deep->top)
+	if (frame->rsp < stacks->memory.same_from || !deep || frame->rsp >= deep->top)
 		return false;
 	stacks->join = deep_stack_find(deep, frame);
 	return stacks->join != SIZE_MAX;
@@ -268,7 +148,8 @@ static bool is_location(const struct stacks *stacks, uint32_t node, const struct
 /* The child of `node` at a frame. */
 static int64_t add_frame(struct stacks *stacks, uint32_t node, const struct unwind_frame *frame)
 {
-	if (node < stacks->last_child_count && stacks->last_child[node] && is_location(stacks, stacks->last_child[node], frame))
+	if (node < stacks->last_child_count && stacks->last_child[node] &&
+	    is_location(stacks, stacks->last_child[node], frame))
 		return stacks->last_child[node];
 	int64_t location = location_of(stacks, frame);
 	int64_t added = location < 0 ? location : profile_add_node(stacks->profile, node, (uint32_t)location);
@@ -304,24 +185,6 @@ static int64_t add_name_node(struct stacks *stacks, uint32_t location)
 	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
 }
 
-/* Keeps the bytes of a stack that was completed, for the next sample: all, or
- * those that are new. */
-static int remember_bytes(struct stacks *stacks, struct deep_stack *deep, bool joined)
-{
-	int result = 0;
-	if (stacks->above == ABOVE_LIVE) {
-		uint64_t end = joined ? stacks->same_from : stacks->memory.start + stacks->memory.size;
-		if (!joined)
-			deep_stack_clear(deep);
-		if (end > stacks->memory.start)
-			result = deep_stack_remember(deep, stacks->memory.start, stacks->memory.span, (size_t)(end - stacks->memory.start));
-	}
-	uint64_t end = joined && stacks->same_from < stacks->window_end ? stacks->same_from : stacks->window_end;
-	if (result == 0)
-		result = deep_stack_remember(deep, stacks->window_start, stacks->sample->stack, (size_t)(end - stacks->window_start));
-	return result;
-}
-
 /* A whole stack of which the copy was only a part. */
 static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *result)
 {
@@ -336,7 +199,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 		node = deep->frames[stacks->join].node;
 		count--; /* the frame that joins is known */
 	}
-	if (remember_bytes(stacks, deep, result->joined) < 0)
+	if (stack_memory_remember(&stacks->memory, deep, result->joined) < 0)
 		return ERROR_MEMORY;
 	deep->frame_count = result->joined ? stacks->join + 1 : 0;
 	return add_path(stacks, node, count, deep);
@@ -345,39 +208,29 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
 {
 	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
-	if (cause == UNWIND_ROOT && stacks->above == ABOVE_REMEMBERED)
+	if (cause == UNWIND_ROOT && stacks->memory.above == ABOVE_REMEMBERED)
 		return UNWIND_ROOT_REMEMBERED;
-	if (cause == UNWIND_ROOT && (stacks->above == ABOVE_LIVE || stacks->used_pages))
+	if (cause == UNWIND_ROOT && (stacks->memory.above == ABOVE_LIVE || stacks->memory.used_pages))
 		return UNWIND_ROOT_COMPLETED;
 	if (cause == UNWIND_UNREADABLE && result->count == 1 && stacks->sample->stack_bytes == 0)
 		return UNWIND_NO_USER_STACK;
-	if (cause == UNWIND_UNREADABLE && stacks->above != ABOVE_NOT_ASKED)
+	if (cause == UNWIND_UNREADABLE && stacks->memory.above != ABOVE_NOT_ASKED)
 		return UNWIND_STACK_SHORT;
 	return cause;
 }
 
-static struct unwind_result walk(struct stacks *stacks)
+/* `distrust_live`: the target's memory was seen to have changed. */
+static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 {
 	const struct backend_sample *sample = stacks->sample;
-	stacks->window_start = sample->registers.value[UNWIND_RSP_REGISTER];
-	stacks->window_end = stacks->window_start + sample->stack_bytes;
-	stacks->above = ABOVE_NOT_ASKED;
-	stacks->used_pages = false;
-	stacks->zero_outside = false;
-	stacks->same_from = UINT64_MAX;
-	target_memory_begin(&stacks->memory, (pid_t)sample->pid);
-	/* Of a thread known to be deep, what is above will be asked for: the sooner
-	 * the better, and then most of the copy need not be walked either. */
-	if (stacks->thread->deep && is_cut(sample)) {
-		stacks->above = look_above(stacks);
-		extend_same_into_copy(stacks);
-	}
+	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
 	/* In a system call the pc is behind the instruction, which may be the last one
 	 * of its function: it is that instruction that is being executed. */
 	struct unwind_registers registers = sample->registers;
 	uint64_t *pc = &registers.value[UNWIND_RIP_REGISTER];
 	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
-	if (sample->in_kernel && processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
+	if (sample->in_kernel &&
+	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
 	    arch_ends_in_system_call(code))
 		*pc -= sizeof(code);
 	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
@@ -387,7 +240,8 @@ static struct unwind_result walk(struct stacks *stacks)
 /* Whether the unwind rules say that this frame has no caller. */
 static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
 {
-	const struct module *module = frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
+	const struct module *module =
+		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
 	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
 	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
 }
@@ -399,12 +253,12 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	size_t count = result->count;
 	const struct unwind_frame *frames = stacks->frames;
 	enum { TEACH_MAX = 256 }; /* the inner ones: deeper ones were there before */
-	bool teach = stacks->thread->deep || stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
+	bool teach = stacks->thread->deep || stack_memory_went_outside(&stacks->memory);
 	stacks->first_outside = 0;
 	stacks->false_root = false;
 	for (size_t i = 1; teach && i < count; i++) {
 		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
-		bool copied = slot >= stacks->window_start && slot + sizeof(uint64_t) <= stacks->window_end;
+		bool copied = stack_memory_has(&stacks->memory, slot);
 		if (!copied && stacks->first_outside == 0)
 			stacks->first_outside = i;
 		if (copied && i < TEACH_MAX)
@@ -414,7 +268,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	}
 	/* A return address of 0 is a root, but late memory may hold zeros. The frame
 	 * itself is certain if its own return address was copied. */
-	bool doubtful = stacks->first_outside || (stacks->zero_outside && result->cause == UNWIND_ROOT);
+	bool doubtful = stacks->first_outside || (stacks->memory.zero_outside && result->cause == UNWIND_ROOT);
 	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, &frames[count - 1]);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
@@ -422,13 +276,12 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 /* Walks, and again without the target's memory where that had changed. */
 static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_cause *cause)
 {
-	stacks->distrust_live = false;
-	struct unwind_result result = walk(stacks);
+	struct unwind_result result = walk(stacks, false);
 	size_t count = believable(stacks, &result);
-	bool changed = count < result.count || stacks->false_root || (stacks->above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
-	if (changed && stacks->above == ABOVE_LIVE && stacks->thread->deep) {
-		stacks->distrust_live = true;
-		result = walk(stacks);
+	bool changed = count < result.count || stacks->false_root ||
+		       (stacks->memory.above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
+	if (changed && stacks->memory.above == ABOVE_LIVE && stacks->thread->deep) {
+		result = walk(stacks, true);
 		count = believable(stacks, &result);
 	}
 	*cause = cause_of(stacks, &result);
@@ -448,7 +301,8 @@ static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result
 	/* Cut right there, or not even one return address was readable. */
 	if (outside == 0 || result->count != outside)
 		return PROFILE_NONE;
-	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].rsp);
+	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+				 stacks->frames[outside].rsp);
 }
 
 /* A whole stack completed at its first frame that was not copied: for the next. */
@@ -460,7 +314,8 @@ static void remember_callers(struct stacks *stacks, const struct unwind_result *
 		return;
 	for (size_t i = 0; i < outside; i++)
 		node = stacks->profile->nodes[node].parent;
-	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].rsp, node);
+	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+			    stacks->frames[outside].rsp, node);
 }
 
 /* A path that does not reach its root, and cannot be made to. */
@@ -487,7 +342,7 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	enum unwind_cause cause;
 	struct unwind_result result = walk_believably(stacks, &cause);
 	bool whole = unwind_cause_whole(cause);
-	bool cut = stacks->above != ABOVE_NOT_ASKED || stacks->used_pages;
+	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
 	uint32_t callers = whole ? PROFILE_NONE : recall_callers(stacks, &result);
@@ -500,7 +355,7 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 		return add_path(stacks, callers, result.count, NULL);
 	if (!whole)
 		return add_broken_path(stacks, &result);
-	bool deep = stacks->above == ABOVE_LIVE || stacks->above == ABOVE_REMEMBERED;
+	bool deep = stacks->memory.above == ABOVE_LIVE || stacks->memory.above == ABOVE_REMEMBERED;
 	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, PROFILE_ROOT, result.count, NULL);
 	if (node >= 0)
 		remember_callers(stacks, &result, (uint32_t)node);

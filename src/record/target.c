@@ -20,10 +20,13 @@ static int check_elf(const char *path, const unsigned char *start, size_t size, 
 		return error_set(error, ERROR_FORMAT, "'%s' is too short for a program", path);
 	unsigned machine = start[EI_NIDENT + 2] | (unsigned)start[EI_NIDENT + 3] << 8;
 	if (start[EI_CLASS] != ELFCLASS64)
-		return error_set(error, ERROR_UNSUPPORTED, "'%s' is a 32-bit program: cpprof records x86-64 programs", path);
+		return error_set(error, ERROR_UNSUPPORTED, "'%s' is a 32-bit program: cpprof records x86-64 programs",
+				 path);
 	if (machine != EM_X86_64)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "'%s' is built for another architecture (ELF machine %u): cpprof records x86-64 programs", path, machine);
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"'%s' is built for another architecture (ELF machine %u): cpprof records x86-64 programs", path,
+			machine);
 	return 0;
 }
 
@@ -40,8 +43,10 @@ static int check_content(const char *path, struct error *error)
 		return check_elf(path, start, (size_t)size, error);
 	if (size >= 2 && start[0] == '#' && start[1] == '!')
 		return 0;
-	return error_set(error, ERROR_FORMAT,
-			 "'%s' is neither a program nor a script with a '#!' line; if it is a shell script: cpprof record sh %s", path, path);
+	return error_set(
+		error, ERROR_FORMAT,
+		"'%s' is neither a program nor a script with a '#!' line; if it is a shell script: cpprof record sh %s",
+		path, path);
 }
 
 static int check_file(const char *path, struct error *error)
@@ -54,7 +59,8 @@ static int check_file(const char *path, struct error *error)
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, ERROR_USAGE, "cannot run '%s': it is not a file", path);
 	if (access(path, X_OK) < 0)
-		return error_set(error, ERROR_PERMISSION, "cannot run '%s': it is not executable (chmod +x would do, if it is a program)", path);
+		return error_set(error, ERROR_PERMISSION,
+				 "cannot run '%s': it is not executable (chmod +x would do, if it is a program)", path);
 	return check_content(path, error);
 }
 
@@ -79,7 +85,8 @@ char *target_find(const char *name, struct error *error)
 	char *path = strchr(name, '/') ? strdup(name) : find_in_path(name);
 	if (!path && !strchr(name, '/')) {
 		bool here = access(name, F_OK) == 0;
-		error_set(error, ERROR_NOT_FOUND, "there is no command '%s'%s%s", name, here ? "; did you mean ./" : "", here ? name : "");
+		error_set(error, ERROR_NOT_FOUND, "there is no command '%s'%s%s", name, here ? "; did you mean ./" : "",
+			  here ? name : "");
 		return NULL;
 	}
 	if (!path) {
@@ -96,8 +103,8 @@ char *target_find(const char *name, struct error *error)
 /* --- starting --- */
 
 /* In the child: waits for the word to go, then becomes the command. */
-static void become(const char *path, char *const *arguments, const sigset_t *signals, const struct rlimit *files, int go_fd,
-		   int fail_fd)
+static void become(const char *path, char *const *arguments, const sigset_t *signals, const struct rlimit *files,
+		   int go_fd, int fail_fd)
 {
 	char go;
 	ssize_t got;
@@ -166,7 +173,8 @@ int target_go(struct target *target, const char *path, struct error *error)
 		return 0;
 	target_reap(target);
 	if (number == ENOENT && access(path, F_OK) == 0)
-		return error_set(error, ERROR_NOT_FOUND, "cannot run '%s': the interpreter that it names does not exist", path);
+		return error_set(error, ERROR_NOT_FOUND,
+				 "cannot run '%s': the interpreter that it names does not exist", path);
 	errno = number;
 	return error_set_errno(error, "cannot run '%s'", path);
 }

@@ -19,7 +19,7 @@ struct target {
 	int go_fd;   /* a byte written here lets it exec */
 	int fail_fd; /* gives the errno of a failed exec */
 	bool ended;
-	int status;  /* as the shell says it: 0 to 255, 128 + N for a signal */
+	int status; /* as the shell says it: 0 to 255, 128 + N for a signal */
 };
 
 /* Finds the file that `name` means (with PATH, as a shell would) and checks that

@@ -31,7 +31,8 @@ void target_memory_begin(struct target_memory *memory, pid_t pid)
 static size_t read_target(pid_t pid, uint64_t address, void *bytes, size_t size)
 {
 	struct iovec local = { .iov_base = bytes, .iov_len = size };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)address, .iov_len = size }; /* NOLINT(performance-no-int-to-ptr) */
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)address,
+				.iov_len = size }; /* NOLINT(performance-no-int-to-ptr) */
 	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	return got < 0 ? 0 : (size_t)got;
 }
@@ -70,7 +71,8 @@ int target_memory_extend(struct target_memory *memory, uint64_t end)
 		wanted = need;
 	if (reserve(memory, wanted) < 0)
 		return -1;
-	memory->size += read_target(memory->pid, memory->start + memory->size, memory->span + memory->size, wanted - memory->size);
+	memory->size += read_target(memory->pid, memory->start + memory->size, memory->span + memory->size,
+				    wanted - memory->size);
 	return need <= memory->size ? 0 : -1;
 }
 

@@ -23,7 +23,7 @@ struct target_memory {
 	struct target_page {
 		uint64_t address; /* of a page; 1: none */
 		uint8_t bytes[TARGET_PAGE_BYTES];
-	} *pages;
+	} * pages;
 	unsigned next_page;
 };
 

@@ -12,7 +12,7 @@
 	X(UNWIND_ROOT, true, "reached the root")                                               \
 	X(UNWIND_ROOT_COMPLETED, true, "reached the root, completed from the target's memory") \
 	X(UNWIND_ROOT_REMEMBERED, true, "reached the root, completed from an earlier sample")  \
-	X(UNWIND_ROOT_FRAME_POINTER, true, "reached the root, partly without unwind rules")       \
+	X(UNWIND_ROOT_FRAME_POINTER, true, "reached the root, partly without unwind rules")    \
 	X(UNWIND_NO_USER_STACK, true, "no user stack: the kernel at exec or exit")             \
 	X(UNWIND_NO_MODULE, false, "no module at the address")                                 \
 	X(UNWIND_NO_TABLE, false, "the module has no unwind information or is unreadable")     \

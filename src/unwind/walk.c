@@ -121,7 +121,8 @@ static bool step_by_call_site(const struct walk *walk, struct arch_registers *re
 		uint64_t target;
 		if (walk->source->read(walk->source->context, at, &return_address) != 0 ||
 		    arch_call_before(walk->source, return_address, &target) != ARCH_CALL ||
-		    (target != 0 && registers->rip - target >= SMALL_FUNCTION_BYTES) || !is_known_code(walk, return_address - 1))
+		    (target != 0 && registers->rip - target >= SMALL_FUNCTION_BYTES) ||
+		    !is_known_code(walk, return_address - 1))
 			continue;
 		registers->rip = return_address;
 		registers->rsp = at + sizeof(return_address);

@@ -17,8 +17,8 @@ static const uint64_t PERF_REGISTER_MASK =
 
 /* The DWARF number of the n-th register in a sample. */
 static const uint8_t PERF_REGISTER_DWARF[] = {
-	0 /* ax */, 3 /* bx */, 2 /* cx */, 1 /* dx */,	 4 /* si */, 5 /* di */, 6 /* bp */, 7 /* sp */,
-	16 /* ip */, 8 /* r8 */, 9, 10, 11, 12, 13, 14, 15,
+	0 /* ax */, 3 /* bx */, 2 /* cx */, 1 /* dx */, 4 /* si */, 5 /* di */, 6 /* bp */, 7 /* sp */, 16 /* ip */,
+	8 /* r8 */, 9,          10,         11,         12,         13,         14,         15,
 };
 
 enum { PERF_REGISTER_COUNT = sizeof(PERF_REGISTER_DWARF) / sizeof(PERF_REGISTER_DWARF[0]) };
