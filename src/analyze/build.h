@@ -82,7 +82,5 @@ int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t cal
 int labels_finish(struct view_build *build);
 /* 0, or ERROR_NOT_FOUND: the set has a label that is none of the view's. */
 int label_set_check(const struct view *view, const struct label_set *set, struct error *error);
-/* The last component of a path; of a path that ends in '/', the whole. */
-const char *names_basename(const char *path);
 
 #endif

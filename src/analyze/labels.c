@@ -4,6 +4,7 @@
 
 #include "analyze/build.h"
 #include "base/array.h"
+#include "base/path.h"
 
 /* Makes the text a label of what is called `owner`, a text id too; `name_length`
  * and `function` of the first stay. */
@@ -86,7 +87,7 @@ static int64_t callsite_label(struct view_build *build, uint32_t function, uint3
 	const struct profile_frame *frame = &build->profile->frames[caller];
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
-	buffer_printf(&build->scratch, "@%s:%u", names_basename(profile_string(build->profile, frame->file)),
+	buffer_printf(&build->scratch, "@%s:%u", path_basename(profile_string(build->profile, frame->file)),
 		      frame->line);
 	int64_t text = scratch_label(build, shown, function);
 	if (text < 0 || hash_map_put(&build->callsites, key, (uint32_t)text) < 0)

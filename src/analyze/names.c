@@ -14,12 +14,7 @@
 #include <string.h>
 
 #include "analyze/build.h"
-
-const char *names_basename(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
+#include "base/path.h"
 
 /* Text id of the scratch buffer's text. */
 static int64_t add_scratch(struct view_build *build)
@@ -57,7 +52,7 @@ static int name_modules(struct view_build *build)
 	int result = clash ? 0 : ERROR_MEMORY;
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		uint32_t *text = &build->modules[i].text;
-		result = add_text(build, names_basename(module_path(profile, i)), text);
+		result = add_text(build, path_basename(module_path(profile, i)), text);
 		uint32_t other = result == 0 ? hash_map_get(&first, *text) : HASH_MAP_NONE;
 		if (result == 0 && other == HASH_MAP_NONE)
 			result = hash_map_put(&first, *text, i);
@@ -203,7 +198,7 @@ static int collect_namesakes(struct view_build *build, struct namesake **found, 
 			.name = function->name,
 			.module =
 				function->module == PROFILE_NONE ? PROFILE_NONE : build->modules[function->module].text,
-			.file = names_basename(path),
+			.file = path_basename(path),
 			.path = path,
 			.line = function->line,
 		};

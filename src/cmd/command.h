@@ -95,6 +95,8 @@ extern const struct command *const commands[]; /* NULL-terminated, in the order 
 
 /* NULL: no such command. */
 const struct command *command_find(const char *name);
+/* Says so, and which are like it; returns the exit status. */
+int command_unknown(const struct invocation *invocation, const char *name);
 
 /* The whole of `cpprof`: finds the row, provides what it needs, runs it.
  * Returns the exit status. */

@@ -24,7 +24,7 @@ static void occupy_standard_streams(void)
 			return;
 }
 
-static int unknown_command(const struct invocation *nobody, const char *name)
+int command_unknown(const struct invocation *invocation, const char *name)
 {
 	char list[128] = "";
 	for (size_t i = 0; commands[i]; i++) {
@@ -33,8 +33,8 @@ static int unknown_command(const struct invocation *nobody, const char *name)
 			snprintf(list + used, sizeof(list) - used, "%s'%s'", used ? " or " : "", commands[i]->name);
 	}
 	if (list[0])
-		return usage_error(nobody, "unknown command '%s' (did you mean %s?)", name, list);
-	return usage_error(nobody, "unknown command '%s'", name);
+		return usage_error(invocation, "unknown command '%s' (did you mean %s?)", name, list);
+	return usage_error(invocation, "unknown command '%s'", name);
 }
 
 /* Takes the profile's name from the arguments. */
@@ -115,7 +115,7 @@ static int run_words(struct invocation *invocation, int argc, char **argv)
 		return usage_error(invocation, "unknown option '%s'; a command comes first", first);
 	const struct command *command = command_find(first);
 	if (!command)
-		return unknown_command(invocation, first);
+		return command_unknown(invocation, first);
 	invocation->command = command;
 	return run(invocation, argc - 2, argv + 2);
 }

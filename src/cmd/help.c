@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 
@@ -118,10 +117,7 @@ static int run(struct invocation *invocation)
 		help_print_command(stdout, command);
 		return EXIT_DONE;
 	}
-	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->needs & IS_HIDDEN) && text_resembles(name, commands[i]->name))
-			return usage_error(invocation, "no command '%s' (did you mean '%s'?)", name, commands[i]->name);
-	return usage_error(invocation, "no command '%s'", name);
+	return command_unknown(invocation, name);
 }
 
 static const char *const usage[] = { "[COMMAND]", NULL };

@@ -124,7 +124,7 @@ static int run(struct invocation *invocation)
 	const char *path = invocation->arguments[1];
 	struct error error = { 0 };
 	if (!command && strcmp(invocation->arguments[0], "cpprof") != 0)
-		return usage_error(invocation, "no command '%s'", invocation->arguments[0]);
+		return command_unknown(invocation, invocation->arguments[0]);
 	FILE *template = fopen(path, "re");
 	if (!template) {
 		error_set_errno(&error, "cannot read '%s'", path);

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/path.h"
 #include "convert/folded.h"
 
 enum { LINES_ROOT = 0 };
@@ -77,9 +78,8 @@ static int64_t function_name(struct export *export, uint32_t function)
 static int64_t address_name(struct export *export, const struct profile_location *location)
 {
 	const char *path = profile_string(export->profile, export->profile->modules[location->module].path);
-	const char *slash = strrchr(path, '/');
 	char *text;
-	if (asprintf(&text, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)location->address) < 0)
+	if (asprintf(&text, "%s+0x%llx", path_basename(path), (unsigned long long)location->address) < 0)
 		return ERROR_MEMORY;
 	int64_t name = add_name(export, text);
 	free(text);

@@ -269,15 +269,21 @@ const struct explore_command explore_time = {
 	.run = time_run,
 };
 
-static int inlines_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+/* Sets or shows what is on unless `*off`. */
+static int switch_run(const char *name, bool *off, const char *arguments, FILE *out, struct error *error)
 {
-	bool on = !session->selection.no_inlines;
+	bool on = !*off;
 	int status = *arguments ? selection_switch(arguments, &on, error) : 0;
 	if (status)
 		return status;
-	session->selection.no_inlines = !on;
-	fprintf(out, "inlines: %s\n", on ? "on" : "off");
+	*off = !on;
+	fprintf(out, "%s: %s\n", name, on ? "on" : "off");
 	return 0;
+}
+
+static int inlines_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	return switch_run("inlines", &session->selection.no_inlines, arguments, out, error);
 }
 
 const struct explore_command explore_inlines = {
@@ -290,13 +296,7 @@ const struct explore_command explore_inlines = {
 
 static int trim_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	bool on = !session->selection.untrimmed;
-	int status = *arguments ? selection_switch(arguments, &on, error) : 0;
-	if (status)
-		return status;
-	session->selection.untrimmed = !on;
-	fprintf(out, "trim: %s\n", on ? "on" : "off");
-	return 0;
+	return switch_run("trim", &session->selection.untrimmed, arguments, out, error);
 }
 
 const struct explore_command explore_trim = {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "explore/quote.h"
 #include "explore/selection.h"
 #include "explore/words.h"
@@ -156,9 +157,7 @@ static const char *module_of(const struct profile *profile, uint32_t function)
 	uint32_t module = function < profile->function_count ? profile->functions[function].module : PROFILE_NONE;
 	if (module >= profile->module_count)
 		return "";
-	const char *path = profile_string(profile, profile->modules[module].path);
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return path_basename(profile_string(profile, profile->modules[module].path));
 }
 
 void session_print_candidates(struct session *session, FILE *out)

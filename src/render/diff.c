@@ -19,11 +19,8 @@ static void print_signed_amount(FILE *out, const struct view *view, double gtick
 static void print_heading(FILE *out, const char *heading, const struct view *a, const struct view *b,
 			  const struct render_options *options)
 {
-	paint_on(out, PAINT_HEADING, options);
-	fprintf(out, "Difference of %s for resource: ", heading);
-	render_safe_text(out, profile_string(a->profile, a->resource->title));
-	paint_off(out, options);
-	fputs("\nA: ", out);
+	title_print(out, "Difference of ", heading, a, options);
+	fputs("A: ", out);
 	samples_print(out, a);
 	fputs("B: ", out);
 	samples_print(out, b);

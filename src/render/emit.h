@@ -39,6 +39,9 @@ void sheet_close(struct sheet *sheet, size_t left_out);
 void json_string(FILE *out, const char *text);
 void json_number(FILE *out, double number);
 
+/* The first line: `what`, then the heading and the resource. */
+void title_print(FILE *out, const char *what, const char *heading, const struct view *view,
+		 const struct render_options *options);
 /* The paper's three heading lines and the dashes; `format` is the third. */
 void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
 		   const struct render_options *options);

@@ -51,14 +51,20 @@ const char *raw_name(const struct view *view)
 	return view->total != view->samples ? "raw_hits" : "raw_samples";
 }
 
-void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
-		   const struct render_options *options)
+void title_print(FILE *out, const char *what, const char *heading, const struct view *view,
+		 const struct render_options *options)
 {
 	paint_on(out, PAINT_HEADING, options);
-	fprintf(out, "%s for resource: ", heading);
+	fprintf(out, "%s%s for resource: ", what, heading);
 	render_safe_text(out, profile_string(view->profile, view->resource->title));
 	paint_off(out, options);
 	fputc('\n', out);
+}
+
+void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
+		   const struct render_options *options)
+{
+	title_print(out, "", heading, view, options);
 	samples_print(out, view);
 	fprintf(out, "format: %s\n", format);
 	fputs("-----------------------------------------------------\n", out);

@@ -1,4 +1,5 @@
 #include "symbolize/debug_search.h"
+#include "base/path.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -63,11 +64,9 @@ static bool fits(Dwfl_Module *module, int fd, const char *link_name, uint32_t li
 static int try_file(Dwfl_Module *module, const char *file_name, const char *root, size_t directory_bytes,
 		    const char *middle, const char *link_name, uint32_t link_crc, char **found_name)
 {
-	const char *base = strrchr(file_name, '/');
-	base = base ? base + 1 : file_name;
 	char *path;
 	int bytes = asprintf(&path, "%s%.*s%s%s%s", root, (int)directory_bytes, file_name, middle,
-			     link_name ? link_name : base, link_name ? "" : ".debug");
+			     link_name ? link_name : path_basename(file_name), link_name ? "" : ".debug");
 	if (bytes < 0)
 		return -1;
 	/* The file may name itself: a debug link to its own name beside it. */

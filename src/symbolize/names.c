@@ -1,4 +1,5 @@
 #include "symbolize/names.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -77,8 +78,7 @@ bool name_is_rust(const char *base)
 const char *name_of_module(const char *path, size_t *length)
 {
 	static const char deleted[] = " (deleted)";
-	const char *slash = strrchr(path, '/');
-	const char *name = slash && slash[1] ? slash + 1 : path;
+	const char *name = path_basename(path);
 	*length = strlen(name);
 	size_t tail = sizeof(deleted) - 1;
 	if (*length > tail && memcmp(name + *length - tail, deleted, tail) == 0)
