@@ -71,7 +71,7 @@ struct what_if_result {
 int analyze_what_if(const struct view *view, const struct what_if *paths, size_t count, struct what_if_result *result,
 		    struct error *error);
 
-/* Source lines of one function. */
+/* Source lines of a function, or of several. */
 struct line_entry {
 	uint32_t file;  /* string id of the profile */
 	uint32_t line;  /* 0: not known */
@@ -84,10 +84,10 @@ struct line_list {
 	uint64_t total; /* H */
 	uint64_t samples;
 };
-/* Lines executing in the functions labelled `label` of a by-function view,
+/* Lines executing in the functions with these labels of a by-function view,
  * in all frames, also those that the view trims. NULL: ERROR_MEMORY,
  * ERROR_USAGE (not a by-function view) or ERROR_NOT_FOUND (no such label). */
-struct line_list *analyze_lines(const struct view *view, uint32_t label, struct error *error);
+struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error);
 void line_list_free(struct line_list *list);
 
 /* diff: entries of two lists over two views, matched by their text. */

@@ -167,6 +167,35 @@ static void find_labels(const struct view *view, const char *name, char *scratch
 	}
 }
 
+/* Of several functions, those that have hits in the selection; all if none has. */
+static int keep_hit(const struct view *view, struct label_set *found)
+{
+	struct hash_map owners;
+	hash_map_init(&owners);
+	int result = 0;
+	for (size_t i = 1; i < view->node_count && result == 0; i++)
+		if (label_set_has(found, view->label[i]))
+			result = hash_map_put(&owners, (uintptr_t)view->labels[view->label[i]].owner, 0);
+	size_t kept = 0;
+	for (size_t i = 0; i < found->count && result == 0 && owners.count > 0; i++)
+		if (hash_map_get(&owners, (uintptr_t)view->labels[found->labels[i]].owner) != HASH_MAP_NONE)
+			found->labels[kept++] = found->labels[i];
+	if (kept > 0)
+		found->count = kept;
+	hash_map_release(&owners);
+	return result;
+}
+
+bool view_are_mains(const struct view *view, const struct label_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		uint32_t function = view->labels[set->labels[i]].function;
+		if (function == PROFILE_NONE || view->profile->functions[function].role != ROLE_MAIN)
+			return false;
+	}
+	return set->count > 0;
+}
+
 int64_t view_find(const struct view *view, const char *name, struct label_set *found)
 {
 	*found = (struct label_set){ .labels = malloc((view->label_count + 1) * sizeof(*found->labels)) };
@@ -175,6 +204,8 @@ int64_t view_find(const struct view *view, const char *name, struct label_set *f
 	if (found->labels && scratch) {
 		find_labels(view, name, scratch, found);
 		count = view_functions(view, found, NULL, 0);
+		if (count > 1)
+			count = keep_hit(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
 	}
 	if (count > 0 && !(found->name = count == 1 ? common_name(view, found) : strdup(name)))
 		count = ERROR_MEMORY;

@@ -1,11 +1,12 @@
 /*
- * Hits per source line of one function. The view's nodes have forgotten lines, so
+ * Hits per source line of a function. The view's nodes have forgotten lines, so
  * this goes over the profile's own nodes and the hits that the view selected.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "analyze/build.h"
 #include "base/array.h"
 #include "base/hash_map.h"
 
@@ -69,7 +70,7 @@ static uint32_t shown(const struct lines *lines, const struct profile_location *
 	return 1;
 }
 
-static int mark_frames(struct lines *lines, uint32_t label)
+static int mark_frames(struct lines *lines, const struct label_set *functions)
 {
 	const struct profile *profile = lines->profile;
 	lines->frame_entry = malloc((profile->frame_count + 1) * sizeof(*lines->frame_entry));
@@ -78,7 +79,7 @@ static int mark_frames(struct lines *lines, uint32_t label)
 	for (size_t i = 0; i < profile->frame_count; i++) {
 		const struct profile_frame *frame = &profile->frames[i];
 		lines->frame_entry[i] = PROFILE_NONE;
-		if (lines->view->function_label[frame->function] != label)
+		if (!label_set_has(functions, lines->view->function_label[frame->function]))
 			continue;
 		int64_t entry = entry_of(lines, frame);
 		if (entry < 0)
@@ -210,19 +211,17 @@ static void finish_list(struct lines *lines)
 		qsort_r(list->entries, kept, sizeof(*list->entries), compare_entries, (void *)lines->profile);
 }
 
-struct line_list *analyze_lines(const struct view *view, uint32_t label, struct error *error)
+struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error)
 {
 	if (!view->function_label) {
 		error_set(error, ERROR_USAGE, "source lines are shown of functions, and this view is not by function");
 		return NULL;
 	}
-	if (label >= view->label_count) {
-		error_set(error, ERROR_NOT_FOUND, "the view has no label number %u", label);
+	if (label_set_check(view, functions, error) < 0)
 		return NULL;
-	}
 	struct lines lines = { .view = view, .profile = view->profile, .list = calloc(1, sizeof(*lines.list)) };
 	hash_map_init(&lines.by_place);
-	int result = lines.list ? mark_frames(&lines, label) : ERROR_MEMORY;
+	int result = lines.list ? mark_frames(&lines, functions) : ERROR_MEMORY;
 	if (result == 0)
 		result = mark_locations(&lines);
 	if (result == 0)

@@ -91,7 +91,8 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 void view_free(struct view *view); /* NULL is fine */
 
 /* Some of a view's labels. As a root of an analysis: those of one function, which
- * has several by call site or line, or one label alone. */
+ * has several by call site or line, of the mains of several programs, or one label
+ * alone. */
 struct label_set {
 	uint32_t *labels; /* rising */
 	size_t count;
@@ -118,7 +119,8 @@ void label_set_release(struct label_set *set);
  *   1. all labels of the function so called; 2. the whole label; 3. the label
  *   without its parameter list ("ns::f" for "ns::f(int)"); 4. its last component
  *   ("f"); with templates' arguments dropped as well in 3 and 4, and all or the
- *   last of "@file.c:88" left off. Only labels of the best kind that has any.
+ *   last of "@file.c:88" left off. Only labels of the best kind that has any, and
+ *   where these are of several functions, only of those that have hits in the view.
  * Returns how many functions (VIEW_MODULE: modules) they belong to (0: none; 1:
  * it; more: ambiguous), or ERROR_MEMORY; if > 0, `found` is the caller's. */
 int64_t view_find(const struct view *view, const char *name, struct label_set *found);
@@ -126,6 +128,10 @@ int64_t view_find(const struct view *view, const char *name, struct label_set *f
 /* The first label of each function that has labels in the set, up to `limit` of
  * them. Returns how many functions that are in all, or ERROR_MEMORY. */
 int64_t view_functions(const struct view *view, const struct label_set *set, uint32_t *firsts, size_t limit);
+
+/* Whether every label of the set (one at least) is the main of its program: then a
+ * name that fits all of them means all of them. */
+bool view_are_mains(const struct view *view, const struct label_set *set);
 
 /* Labels of up to `limit` functions that resemble `name` (edit distance, common
  * substring), nearest first, one of each, for "did you mean". Returns how many

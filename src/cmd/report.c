@@ -103,7 +103,7 @@ static int print_lines(struct report *report, const struct part *part, struct er
 	struct line_list empty = { 0 }, *lines = &empty;
 	char missing[256];
 	if (part->roots.count > 0)
-		lines = analyze_lines(part->view, part->roots.labels[0], error);
+		lines = analyze_lines(part->view, &part->roots, error);
 	if (!lines)
 		return error->code;
 	size_t absent = render_lines(stdout, root_name(report, part), part->view, lines, &report->request.render,

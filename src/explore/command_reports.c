@@ -217,7 +217,7 @@ static int source_report(struct session *session, const struct view *shown, cons
 		return status;
 	char path[256];
 	size_t missing = 0;
-	struct line_list *lines = analyze_lines(view, function.labels[0], error);
+	struct line_list *lines = analyze_lines(view, &function, error);
 	if (lines)
 		missing = render_lines(out, function.name, view, lines, &session->render, path, sizeof(path));
 	else

@@ -55,7 +55,7 @@ int selection_thread(const struct profile *profile, const char *text, uint32_t *
 int selection_process(const struct profile *profile, const char *text, uint32_t *process, struct error *error);
 
 /* The labels that the user means by a function's name, as view_find says; by
- * function, that is one label. "no function 'qsrot'; near: qsort". Surrounding
+ * function, that is one label, or the mains of several programs. "no function 'qsrot'; near: qsort". Surrounding
  * quotes are taken off. The set is the caller's: label_set_release. */
 int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 

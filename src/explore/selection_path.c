@@ -79,7 +79,7 @@ static int label_find(const struct view *view, const char *name, struct label_se
 	if (!*name)
 		return error_set(error, ERROR_USAGE, "a function's name is missing");
 	int64_t count = view_find(view, name, labels);
-	if (count == 1)
+	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
 	if (count < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");

@@ -126,7 +126,7 @@ static int labels_of_name(struct session *session, const struct view *view, cons
 		return selection_labels(view, session->candidates[row].text, labels, error);
 	}
 	int64_t count = view_find(view, name, labels);
-	if (count == 1)
+	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
 	if (count == 0)
 		return selection_labels(view, name, labels, error); /* which says what there is instead */

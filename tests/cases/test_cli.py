@@ -42,7 +42,7 @@ def profiles(tmp_path_factory):
 	directory = tmp_path_factory.mktemp("profiles")
 	for source in sorted(INPUTS.glob("*.folded")):
 		done("import", "--format", "folded", "-o", directory / f"{source.stem}.data", source)
-	for kind in ("whole", "killed", "lossy", "empty"):
+	for kind in ("whole", "killed", "lossy", "empty", "programs", "program"):
 		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
 	# The source that the made profiles speak of, where they are looked for: below the current directory.
 	(directory / "inputs").mkdir()
@@ -364,6 +364,37 @@ def test_unknown_function_gets_near_ones(profiles):
 def test_ambiguous_function_gets_the_list(profiles):
 	result = run("report", "--down", "ns::f", "names.data", directory=profiles)
 	check_failure(result, "'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
+
+
+def test_main_is_the_main_of_every_program(profiles):
+	"""Of a recording of several programs: labels stay told apart, and what has no hits does not compete."""
+	text = done("report", "--down", "main", "-r", "cpu", "programs.data", directory=profiles)
+	assert "(main@sort) [120]" in text and "(main@pack) [80]" in text and "(main@pack parse@pack) [60]" in text
+	assert "main@sh" not in text
+	text = done("report", "--up", "main", "-r", "cpu", "--process", "pack", "programs.data", directory=profiles)
+	assert "1.0000" in text and "(main@pack) [80]" in text and "@sort" not in text
+	text = done("whatif", "programs.data", "main;parse@pack=0", "-r", "cpu", directory=profiles)
+	assert "0.7000" in text
+	text = done("whatif", "programs.data", "main=0.5", "-r", "cpu", directory=profiles)
+	assert "0.5000" in text
+	text = done("whatif", "programs.data", "main;parse=0", "-r", "cpu", "--process", "sort", directory=profiles)
+	assert "0.1667" in text
+
+
+def test_main_of_every_program_when_exploring(profiles):
+	words = ("explore", "programs.data")
+	result = subprocess.run([CPPROF, *words], input="resource cpu\nd main\nwhatif main=0.5\nd parse\n", cwd=profiles,
+		capture_output=True, text=True, timeout=SECONDS_ALLOWED)
+	assert "(main@sort) [120]" in result.stdout and "(main@pack) [80]" in result.stdout
+	assert "0.5000" in result.stdout and "'parse' fits 2 functions" in result.stderr
+
+
+def test_only_functions_with_hits_compete(profiles):
+	text = done("report", "--up", "parse", "-r", "page-faults", "programs.data", directory=profiles)
+	assert "(parse@pack) [8]" in text
+	assert "(finish@sort) [20]" in done("report", "--up", "finish", "-r", "cpu", "programs.data", directory=profiles)
+	check_failure(run("report", "--up", "parse", "-r", "cpu", "programs.data", directory=profiles),
+		"'parse' fits 2 functions: parse@pack, parse@sort")
 
 
 def test_function_is_a_root_whatever_frames_show(profiles):

@@ -2,10 +2,11 @@
  * Makes the profiles that the golden tests read: what no folded file can hold
  * (several resources, threads, times, lines, inlined functions, losses).
  *
- *   make_profile KIND FILE      whole | killed | lossy | empty
+ *   make_profile KIND FILE      whole | killed | lossy | empty | programs | program
  *
- * Every kind is the same run of a small program with known figures; the kinds
- * differ in how its recording went.
+ * The first four are the same run of a small program with known figures; they
+ * differ in how its recording went. `programs` is a run of three programs whose
+ * functions are namesakes, `program` a run of one of them alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,58 @@ static void add_hits(struct profile *profile)
 						takings[i].count));
 }
 
+/* Of `programs`: functions of the same names in three modules. */
+static const char *const programs[] = { "/bin/sh", "/bin/pack", "/bin/sort" };
+static const char *const program_functions[] = { "main", "parse", "finish" };
+enum { SH, PACK_PROGRAM, SORT_PROGRAM, MAIN = 0, PARSE, FINISH, PROGRAM_FUNCTIONS };
+
+static const struct {
+	uint32_t program, functions[2], length, resource, rows;
+} program_takings[] = {
+	{ PACK_PROGRAM, { MAIN }, 1, 0, 20 },         { PACK_PROGRAM, { MAIN, PARSE }, 2, 0, 60 },
+	{ PACK_PROGRAM, { MAIN, PARSE }, 2, 1, 8 },   { SORT_PROGRAM, { MAIN, PARSE }, 2, 0, 100 },
+	{ SORT_PROGRAM, { MAIN, FINISH }, 2, 0, 20 },
+};
+
+static void add_program(struct profile *profile, uint32_t program)
+{
+	struct profile_module module = { .path = text(profile, programs[program]) };
+	uint32_t module_id = checked(profile_add_module(profile, &module));
+	struct profile_process process = { .pid = 100 + program,
+					   .name = text(profile, strrchr(programs[program], '/') + 1) };
+	uint32_t process_id = checked(profile_add_process(profile, &process));
+	struct profile_thread thread = { .tid = 100 + program, .process = process_id, .name = process.name };
+	uint32_t thread_id = checked(profile_add_thread(profile, &thread)), locations[PROGRAM_FUNCTIONS];
+	for (uint32_t i = 0; i < PROGRAM_FUNCTIONS; i++) {
+		locations[i] = checked(profile_add_location(profile, module_id, 0x1000 + 16 * i));
+		uint32_t name = text(profile, program_functions[i]);
+		struct profile_function function = {
+			.name = name, .linkage = name, .module = module_id, .role = i == MAIN ? ROLE_MAIN : ROLE_NONE
+		};
+		struct profile_frame frame = { .function = checked(profile_add_function(profile, &function)) };
+		profile->locations[locations[i]].first_frame = checked(profile_add_frame(profile, &frame));
+		profile->locations[locations[i]].frame_count = 1;
+	}
+	for (size_t i = 0; i < sizeof(program_takings) / sizeof(program_takings[0]); i++) {
+		if (program_takings[i].program != program)
+			continue;
+		uint32_t at = PROFILE_ROOT;
+		for (uint32_t k = 0; k < program_takings[i].length; k++)
+			at = checked(profile_add_node(profile, at, locations[program_takings[i].functions[k]]));
+		for (uint32_t row = 0; row < program_takings[i].rows; row++)
+			checked(profile_add_hit(profile, START_NS + row * MS, thread_id, at,
+						program_takings[i].resource, 1));
+	}
+}
+
+static void add_programs(struct profile *profile, bool alone)
+{
+	add_resources(profile);
+	for (uint32_t i = alone ? PACK_PROGRAM : SH; i <= (alone ? PACK_PROGRAM : SORT_PROGRAM); i++)
+		add_program(profile, i);
+	profile->symbolized = true;
+}
+
 static void describe(struct profile *profile)
 {
 	static const char *const notes[][2] = {
@@ -198,6 +251,17 @@ static void describe(struct profile *profile)
 	profile->start_unix_ns = INT64_C(1700000000000000000);
 	checked(profile_count_cause(profile, "reached the root", true, false, 400));
 	checked(profile_count_cause(profile, "reached the root, completed from the target's memory", true, true, 42));
+}
+
+static void add_demo(struct profile *profile, bool killed, bool empty)
+{
+	add_resources(profile);
+	add_processes(profile);
+	add_places(profile);
+	if (!killed)
+		name_locations(profile);
+	if (!empty)
+		add_hits(profile);
 }
 
 static void lose(struct profile *profile)
@@ -228,17 +292,14 @@ int main(int argc, char **argv)
 {
 	struct profile *profile = argc == 3 ? profile_new() : NULL;
 	if (!profile) {
-		fputs("usage: make_profile whole|killed|lossy|empty FILE\n", stderr);
+		fputs("usage: make_profile whole|killed|lossy|empty|programs|program FILE\n", stderr);
 		return 2;
 	}
 	bool killed = strcmp(argv[1], "killed") == 0;
-	add_resources(profile);
-	add_processes(profile);
-	add_places(profile);
-	if (!killed)
-		name_locations(profile);
-	if (strcmp(argv[1], "empty") != 0)
-		add_hits(profile);
+	if (strncmp(argv[1], "program", strlen("program")) == 0)
+		add_programs(profile, strcmp(argv[1], "program") == 0);
+	else
+		add_demo(profile, killed, strcmp(argv[1], "empty") == 0);
 	describe(profile);
 	if (strcmp(argv[1], "lossy") == 0)
 		lose(profile);

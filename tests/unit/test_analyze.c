@@ -297,7 +297,7 @@ static void deep_recursion_is_fine(void **state)
 	assert_int_equal(analyze_what_if(view, &what_if, 1, &result, NULL), 0);
 	assert_int_equal(result.affected[0], 199997);
 	free(result.affected);
-	struct line_list *lines = analyze_lines(view, f0, NULL);
+	struct line_list *lines = analyze_lines(view, &(struct label_set)STEP(f0), NULL);
 	assert_non_null(lines);
 	assert_int_equal(lines->count, 1);
 	assert_int_equal(lines->entries[0].total, 200000);
@@ -326,7 +326,7 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 	struct diff_list *diff = down && up ? analyze_diff(view, down, view, up, &error) : NULL;
 	path_list_free(analyze_functions(view, &error));
 	path_list_free(analyze_body(view, &error));
-	line_list_free(analyze_lines(view, 0, &error));
+	line_list_free(analyze_lines(view, &first, &error));
 	struct what_if what_if = { .steps = (struct label_set[]){ STEP(0), STEP(1) }, .length = 2 };
 	struct what_if_result result;
 	if (analyze_what_if(view, &what_if, 1, &result, &error) == 0)

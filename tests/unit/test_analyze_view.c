@@ -170,6 +170,12 @@ static void frames_show_what_is_asked_for(void **state)
 	paths_end(&paths);
 }
 
+static struct line_list *lines_of(const struct view *view, const char *function)
+{
+	uint32_t label = paths_label(view, function);
+	return analyze_lines(view, &(struct label_set){ .labels = &label, .count = 1 }, NULL);
+}
+
 static void lines_of_a_function(void **state)
 {
 	(void)state;
@@ -178,7 +184,7 @@ static void lines_of_a_function(void **state)
 	define_inlines(&paths);
 	paths_add(&paths, "main@20;read@31;read@32;read@31", 8);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	struct line_list *list = analyze_lines(view, paths_label(view, "read"), NULL);
+	struct line_list *list = lines_of(view, "read");
 	assert_non_null(list);
 	assert_int_equal(list->count, 2);
 	assert_int_equal(list->total, 15);
@@ -189,20 +195,20 @@ static void lines_of_a_function(void **state)
 	assert_int_equal(list->entries[1].body, 4);
 	assert_int_equal(list->entries[1].total, 12);
 	line_list_free(list);
-	list = analyze_lines(view, paths_label(view, "peek"), NULL);
+	list = lines_of(view, "peek");
 	assert_int_equal(list->count, 1);
 	assert_int_equal(list->entries[0].body, 10);
 	assert_int_equal(list->entries[0].total, 11);
 	line_list_free(list);
 	view_free(view);
 	view = view_of(&paths, (struct view_options){ ANY, .no_inlines = true });
-	list = analyze_lines(view, paths_label(view, "read"), NULL);
+	list = lines_of(view, "read");
 	assert_int_equal(list->entries[0].body, 10);
 	line_list_free(list);
 	view_free(view);
 	view = paths_view(&paths, VIEW_MODULE);
 	struct error error;
-	assert_null(analyze_lines(view, 0, &error));
+	assert_null(analyze_lines(view, &(struct label_set){ 0 }, &error));
 	assert_int_equal(error.code, ERROR_USAGE);
 	view_free(view);
 	paths_end(&paths);
