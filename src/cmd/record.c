@@ -104,6 +104,12 @@ static int take_process(const struct invocation *invocation, struct record_optio
 	return 0;
 }
 
+static bool is_standard_output(const char *path)
+{
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
+	       strcmp(path, "/proc/self/fd/1") == 0;
+}
+
 /* The command as a shell would take it. */
 static void append_quoted(struct buffer *line, const char *word)
 {
@@ -155,7 +161,7 @@ static void say_result(const char *output, const struct record_result *result)
 	if (result->user_mode_only)
 		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
 	if (result->unsampled > 0)
-		buffer_printf(&line, "; %.0f %% of %s not sampled: threads shorter than the interval",
+		buffer_printf(&line, "; %.0f %% of %s not sampled: short threads, or set-user-ID programs",
 			      result->unsampled * 100, result->unsampled_name);
 	if (result->throttled > 0)
 		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
@@ -213,6 +219,9 @@ static int run(struct invocation *invocation)
 		return failure_of(invocation, &error);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	options.output = output ? output : PROFILE_FILE_DEFAULT;
+	/* Only a command's: an attached process has an output of its own. */
+	if (!options.pid && is_standard_output(options.output))
+		return usage_error(invocation, "the profile would be mixed with the command's own output: give a file");
 	struct buffer line;
 	buffer_init(&line);
 	if (options.pid)

@@ -22,11 +22,13 @@ static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 	sink->name(sink->context, (uint32_t)pid, (uint32_t)tid, name, false, 0);
 }
 
-/* Lines of /proc/PID/maps: "start-end rwxp offset device inode path". */
-static void tell_maps(pid_t pid, const struct backend_sink *sink)
+/* Lines of a thread's maps (the first thread's are gone when it has ended): "start-end rwxp offset device inode path". */
+/* How many there were. */
+static unsigned tell_maps(pid_t pid, pid_t tid, const struct backend_sink *sink)
 {
+	unsigned count = 0;
 	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)pid, (int)tid);
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
 	size_t capacity = 0;
@@ -46,15 +48,17 @@ static void tell_maps(pid_t pid, const struct backend_sink *sink)
 			.pid = (uint32_t)pid, .start = start, .size = end - start, .file_offset = offset, .path = name
 		};
 		sink->map(sink->context, &map);
+		count++;
 	}
 	free(line);
 	if (file)
 		fclose(file);
+	return count;
 }
 
 /* Watches the threads that are not watched yet. How many those were, or an error. */
 static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
-			  const struct backend_sink *sink, struct error *error)
+			  const struct backend_sink *sink, bool *maps_told, struct error *error)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -68,9 +72,14 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid <= 0)
 			continue;
+		/* The shorter the time since we last heard of forks, the fewer are watched
+		 * twice; the backend mends those. */
+		vtable->drain(backend, UINT64_MAX, sink);
 		int result = vtable->attach(backend, tid, false, error);
-		if (result > 0)
+		if (result > 0) {
 			tell_name(pid, tid, sink);
+			*maps_told = *maps_told || tell_maps(pid, tid, sink) > 0;
+		}
 		added = result < 0 ? result : added + result;
 	}
 	closedir(directory);
@@ -86,9 +95,10 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	int total = 0;
 	int added;
 	int rounds = 0;
+	bool maps_told = false;
 	do {
 		vtable->drain(backend, UINT64_MAX, sink);
-		added = attach_threads(vtable, backend, pid, sink, error);
+		added = attach_threads(vtable, backend, pid, sink, &maps_told, error);
 		if (added < 0 && error->code == ERROR_PERMISSION)
 			return error_set(
 				error, ERROR_PERMISSION,
@@ -101,6 +111,5 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	} while (added > 0 && ++rounds < ROUNDS_MAX);
 	if (total == 0)
 		return error_set(error, ERROR_NOT_FOUND, "process %d ended before it could be recorded", (int)pid);
-	tell_maps(pid, sink);
 	return 0;
 }

@@ -44,12 +44,15 @@ void modules_free(struct modules *modules)
 	free(modules);
 }
 
-static uint8_t kind_of_path(const char *path)
+/* `is_elf`: the kernel found a build-id in it. */
+static uint8_t kind_of_path(const char *path, bool is_elf)
 {
 	if (strcmp(path, "[vdso]") == 0)
 		return MODULE_VDSO;
-	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
-	    strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0)
+	if (strncmp(path, "/memfd:", 7) == 0) /* generated code, or a program that was never on disk */
+		return is_elf ? MODULE_FILE : MODULE_ANON;
+	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/dev/zero", 9) != 0 &&
+	    strncmp(path, "/SYSV", 5) != 0)
 		return MODULE_FILE;
 	return MODULE_ANON;
 }
@@ -88,7 +91,7 @@ static int64_t add(struct modules *modules, const char *path, uint8_t kind, cons
 
 int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
-	uint8_t kind = kind_of_path(path);
+	uint8_t kind = kind_of_path(path, build_id != NULL);
 	if (kind != MODULE_FILE)
 		build_id = NULL;
 	return add(modules, shown_path(path, kind), kind, build_id, build_id ? build_id_bytes : 0);

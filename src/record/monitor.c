@@ -166,6 +166,15 @@ static void raise_file_limit(struct monitor *monitor)
 	setrlimit(RLIMIT_NOFILE, &all);
 }
 
+static void warn_if_hidden(const struct monitor *monitor)
+{
+	const char *why = target_hidden(monitor->path);
+	char sentence[512];
+	snprintf(sentence, sizeof(sentence), "'%s' will not be seen: %s", monitor->options->command[0], why ? why : "");
+	if (why && monitor->options->warn)
+		monitor->options->warn(monitor->options->context, sentence);
+}
+
 static int prepare(struct monitor *monitor, struct error *error)
 {
 	const struct record_options *options = monitor->options;
@@ -176,6 +185,7 @@ static int prepare(struct monitor *monitor, struct error *error)
 		monitor->path = target_find(options->command[0], error);
 		if (!monitor->path)
 			return error->code;
+		warn_if_hidden(monitor);
 	}
 	monitor->writer = writer_open(options->output, error);
 	if (!monitor->writer)
@@ -262,9 +272,9 @@ static void take_signal(struct monitor *monitor)
 	struct signalfd_siginfo info;
 	while (read(monitor->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (monitor->options->pid > 0)
-			monitor->done = true;       /* an attached process is left running */
-		else if (info.ssi_signo == SIGTERM) /* unlike ^C, this was sent to us alone */
-			kill(monitor->target.pid, SIGTERM);
+			monitor->done = true;        /* an attached process is left running */
+		else if (info.ssi_code != SI_KERNEL) /* not the terminal's: it was sent to us */
+			kill(monitor->target.pid, (int)info.ssi_signo);
 	}
 }
 
@@ -361,6 +371,21 @@ static void take_counts(struct monitor *monitor)
 		profile->lost = lost_in_all;
 }
 
+/* Gticks that were used for all that is known: as the events counted, or as the
+ * target's account says when it ends. That one also has what the events were kept
+ * from seeing (set-user-ID programs). */
+static double used(const struct monitor *monitor, size_t request)
+{
+	const struct resource_row *row = monitor->requests[request].row;
+	double counted = (double)monitor->recorder.profile->resources[request].total;
+	double accounted = 0;
+	if (row->is_time && row->modes != RESOURCE_KERNEL_MODE)
+		accounted += (double)monitor->target.user_ns;
+	if (row->is_time && row->modes != RESOURCE_USER_MODE)
+		accounted += (double)monitor->target.system_ns;
+	return counted > accounted ? counted : accounted;
+}
+
 /* A thread's interval timers start with it, so what it uses before the first one
  * runs out is never sampled: many short threads add up. The kernel's count tells. */
 static void find_unsampled(struct monitor *monitor)
@@ -368,7 +393,7 @@ static void find_unsampled(struct monitor *monitor)
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
 	for (size_t i = 0; i < monitor->request.resource_count; i++) {
 		const struct profile_resource *resource = &monitor->recorder.profile->resources[i];
-		double expected = (double)resource->total / (double)resource->interval;
+		double expected = used(monitor, i) / (double)resource->interval;
 		double missing = expected - (double)monitor->recorder.hits[i] - (double)resource->lost;
 		if (missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected))
 			continue;
@@ -392,8 +417,8 @@ static void note_troubles(struct monitor *monitor)
 	}
 	if (monitor->result->unsampled > 0) {
 		snprintf(text, sizeof(text),
-			 "%.0f %% of %s was used by threads that ended before their first sample: a shorter interval "
-			 "sees them",
+			 "%.0f %% of %s was used where no sample was taken: by threads shorter than the interval (a "
+			 "shorter one sees them), or by set-user-ID programs (root sees them)",
 			 monitor->result->unsampled * 100, monitor->result->unsampled_name);
 		profile_add_note(recorder->profile, "warning", text);
 	}

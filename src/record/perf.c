@@ -50,8 +50,12 @@ enum {
 	WAKE_SAMPLES = 8,
 };
 
+enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
+
 struct event {
 	int fd;
+	pid_t tid;
+	bool is_off;      /* its thread turned out to be watched by inheritance too */
 	uint16_t request; /* index, or SIDE */
 	uint16_t train;
 };
@@ -68,7 +72,7 @@ struct backend {
 	struct event *events;
 	size_t event_count, event_capacity;
 	struct hash_map request_by_id; /* event id -> index of the request */
-	struct hash_map watched;       /* thread ids attached */
+	struct hash_map watched;       /* thread ids -> how they came to be watched */
 	struct cpu_rings *cpus;
 	size_t cpu_count;
 	size_t sample_ring_bytes, side_ring_bytes;
@@ -272,7 +276,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 
 /* --- attach --- */
 
-static int keep_event(struct backend *backend, int fd, uint16_t request, uint16_t train)
+static int keep_event(struct backend *backend, int fd, pid_t tid, uint16_t request, uint16_t train)
 {
 	uint64_t id;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ||
@@ -281,7 +285,8 @@ static int keep_event(struct backend *backend, int fd, uint16_t request, uint16_
 		close(fd);
 		return ERROR_MEMORY;
 	}
-	backend->events[backend->event_count++] = (struct event){ .fd = fd, .request = request, .train = train };
+	backend->events[backend->event_count++] =
+		(struct event){ .fd = fd, .tid = tid, .request = request, .train = train };
 	return 0;
 }
 
@@ -313,7 +318,8 @@ static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_
 		return 0;
 	if (fd < 0 && errno == EMFILE)
 		return error_set(error, ERROR_LIMIT,
-				 "too many threads for the limit of open files: raise it with 'ulimit -n'");
+				 "too many perf events (one or more for each thread and CPU) for the limit of open "
+				 "files: raise it with 'ulimit -n'");
 	if (fd < 0)
 		return error_set_errno(error, "cannot watch thread %d", (int)tid);
 	bool side = request == SIDE;
@@ -323,7 +329,7 @@ static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_
 		close(fd);
 		return result;
 	}
-	if (keep_event(backend, fd, request, train) < 0)
+	if (keep_event(backend, fd, tid, request, train) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	return 1;
 }
@@ -351,7 +357,7 @@ static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct 
 {
 	if (hash_map_get(&backend->watched, (uint64_t)tid) != HASH_MAP_NONE)
 		return 0;
-	if (hash_map_put(&backend->watched, (uint64_t)tid, 1) < 0)
+	if (hash_map_put(&backend->watched, (uint64_t)tid, WATCHED_DIRECTLY) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	size_t first_event = backend->event_count;
 	backend->started |= on_exec;
@@ -371,7 +377,8 @@ static int perf_start(struct backend *backend, struct error *error)
 {
 	backend->started = true;
 	for (size_t i = 0; i < backend->event_count; i++)
-		if (backend->events[i].request != SIDE && ioctl(backend->events[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		if (backend->events[i].request != SIDE && !backend->events[i].is_off &&
+		    ioctl(backend->events[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
 			return error_set_errno(error, "cannot start a perf event");
 	return 0;
 }
@@ -400,22 +407,32 @@ static size_t perf_descriptors(const struct backend *backend, struct pollfd *des
 	return count;
 }
 
-/* A thread that a watched one starts inherits its events: no need to attach. */
+/* A thread that a watched one starts inherits its events: no need to attach.
+ * If that was done between its start and our being told of it, it is watched
+ * twice: what it inherited stays. */
 static void note_inherited(struct backend *backend, const struct perf_event_header *record)
 {
 	uint32_t ids[4]; /* pid, ppid, tid, ptid */
 	if (record->type != PERF_RECORD_FORK || record->size < sizeof(*record) + sizeof(ids))
 		return;
 	memcpy(ids, record + 1, sizeof(ids));
-	hash_map_put(&backend->watched, ids[2], 1);
+	uint32_t how = hash_map_get(&backend->watched, ids[2]);
+	for (size_t i = 0; how == WATCHED_DIRECTLY && i < backend->event_count; i++) {
+		if (backend->events[i].tid == (pid_t)ids[2]) {
+			ioctl(backend->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+			backend->events[i].is_off = true;
+		}
+	}
+	/* Of threads that start later nobody asks whether they are watched. */
+	if (how != HASH_MAP_NONE || !backend->started)
+		hash_map_put(&backend->watched, ids[2], WATCHED_BY_INHERITANCE);
 }
 
 static void deliver(struct backend *backend, const struct perf_event_header *record, bool is_sample_ring,
 		    const struct backend_sink *sink)
 {
 	if (record->type != PERF_RECORD_SAMPLE) {
-		if (!backend->started)
-			note_inherited(backend, record);
+		note_inherited(backend, record);
 		perf_record_deliver(record, sink, is_sample_ring);
 		return;
 	}

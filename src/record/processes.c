@@ -160,6 +160,7 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 		return (int)module;
 	struct mapping mapping = { .start = map->start, .file_offset = map->file_offset, .module = (uint32_t)module };
 	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
+	processes->items[process].between_programs = false;
 	return mapping.end > mapping.start ? insert_mapping(&processes->items[process], &mapping) : 0;
 }
 
@@ -207,6 +208,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		processes->profile->processes[process->id].name = (uint32_t)text;
 	if (is_exec) {
 		process->map_count = 0;
+		process->between_programs = true;
 		deep_stack_free(thread->deep);
 		thread->deep = NULL;
 	}
@@ -249,6 +251,8 @@ void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 	struct process *process = processes_of(processes, thread);
 	if (process->pid != pid)
 		return;
+	if (processes->profile->threads[thread->id].end_ns != 0)
+		return; /* told twice */
 	processes->profile->threads[thread->id].end_ns = time_ns;
 	deep_stack_free(thread->deep);
 	thread->deep = NULL;

@@ -25,9 +25,10 @@ struct mapping {
 
 struct process {
 	uint32_t pid;
-	uint32_t id;          /* in the profile's processes */
-	uint32_t living;      /* threads that have not ended */
-	struct mapping *maps; /* sorted by start, not overlapping; owned */
+	uint32_t id;           /* in the profile's processes */
+	bool between_programs; /* after exec, before its first map */
+	uint32_t living;       /* threads that have not ended */
+	struct mapping *maps;  /* sorted by start, not overlapping; owned */
 	size_t map_count, map_capacity;
 };
 

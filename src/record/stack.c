@@ -205,9 +205,21 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	return add_path(stacks, node, count, deep);
 }
 
+/* The code at a file's entry point, ld.so's for one, may have no rule that says
+ * that nobody called it. */
+static bool is_entry(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	enum { ENTRY_BYTES = 64 };
+	const struct module *module =
+		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
+	return module && module->file && frame->address - elf_file_entry(module->file) < ENTRY_BYTES;
+}
+
 static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
 {
 	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
+	if (cause == UNWIND_NO_RULE_AT_PC && is_entry(stacks, &stacks->frames[result->count - 1]))
+		cause = UNWIND_ROOT;
 	if (cause == UNWIND_ROOT && stacks->memory.above == ABOVE_REMEMBERED)
 		return UNWIND_ROOT_REMEMBERED;
 	if (cause == UNWIND_ROOT && (stacks->memory.above == ABOVE_LIVE || stacks->memory.used_pages))
@@ -334,8 +346,9 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 		stacks->causes[UNWIND_OTHER_ABI]++;
 		return add_name_node(stacks, stacks->incomplete_location);
 	}
-	/* Between exec and its first map there is no program. */
-	if (!sample->has_registers || stacks->process->map_count == 0) {
+	/* In exec the registers are still those of the old program, whose stack is gone. */
+	bool in_exec = sample->in_kernel && sample->stack_bytes == 0;
+	if (!sample->has_registers || stacks->process->between_programs || in_exec) {
 		stacks->causes[UNWIND_NO_USER_STACK]++;
 		return add_name_node(stacks, stacks->kernel_location);
 	}

@@ -129,6 +129,9 @@ int stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *v
 	} else {
 		memory->used_pages = true;
 		result = target_memory_word(&memory->target, address, value);
+		/* The copy would have had it, but for a hole before it. */
+		if (result == 0 && address >= memory->end && address - memory->start < sample->stack_asked)
+			target_memory_touch(&memory->target, memory->end, address);
 	}
 	memory->zero_outside |= result == 0 && *value == 0;
 	return result;

@@ -100,11 +100,26 @@ char *target_find(const char *name, struct error *error)
 	return path;
 }
 
+const char *target_hidden(const char *path)
+{
+	struct stat status;
+	if (geteuid() == 0 || stat(path, &status) < 0)
+		return NULL;
+	if (status.st_mode & (S_ISUID | S_ISGID))
+		return "it is set-user-ID or set-group-ID, and the kernel ends perf events where privilege is gained: "
+		       "as root "
+		       "it can be recorded";
+	if (access(path, R_OK) < 0)
+		return "its file is not readable, and the kernel ends perf events of such programs: as root it can be "
+		       "recorded";
+	return NULL;
+}
+
 /* --- starting --- */
 
 /* In the child: waits for the word to go, then becomes the command. */
 static void become(const char *path, char *const *arguments, const sigset_t *signals, const struct rlimit *files,
-		   int go_fd, int fail_fd)
+		   const struct sigaction *child_action, int go_fd, int fail_fd)
 {
 	char go;
 	ssize_t got;
@@ -114,6 +129,7 @@ static void become(const char *path, char *const *arguments, const sigset_t *sig
 	if (got != 1) /* the recorder gave up */
 		_exit(127);
 	setrlimit(RLIMIT_NOFILE, files);
+	sigaction(SIGCHLD, child_action, NULL);
 	sigprocmask(SIG_SETMASK, signals, NULL);
 	execv(path, arguments);
 	int number = errno;
@@ -134,11 +150,15 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 		close(go[1]);
 		return error_set_errno(error, "cannot make a pipe");
 	}
+	/* If whoever started us ignores the end of children, its status would be lost. */
+	struct sigaction child_action;
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &standard, &child_action);
 	target->pid = fork();
 	if (target->pid == 0) {
 		close(go[1]);
 		close(fail[0]);
-		become(path, arguments, signals, files, go[0], fail[1]);
+		become(path, arguments, signals, files, &child_action, go[0], fail[1]);
 	}
 	int number = errno;
 	close(go[0]);
@@ -179,14 +199,22 @@ int target_go(struct target *target, const char *path, struct error *error)
 	return error_set_errno(error, "cannot run '%s'", path);
 }
 
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
 void target_reap(struct target *target)
 {
 	int status;
 	pid_t got;
+	struct rusage usage = { 0 };
 	do
-		got = waitpid(target->pid, &status, 0);
+		got = wait4(target->pid, &status, 0, &usage);
 	while (got < 0 && errno == EINTR);
 	target->ended = true;
+	target->user_ns = ns_of(&usage.ru_utime);
+	target->system_ns = ns_of(&usage.ru_stime);
 	if (got == target->pid)
 		target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -19,7 +20,8 @@ struct target {
 	int go_fd;   /* a byte written here lets it exec */
 	int fail_fd; /* gives the errno of a failed exec */
 	bool ended;
-	int status; /* as the shell says it: 0 to 255, 128 + N for a signal */
+	uint64_t user_ns, system_ns; /* CPU time that it and its children used, once it has ended */
+	int status;                  /* as the shell says it: 0 to 255, 128 + N for a signal */
 };
 
 /* Finds the file that `name` means (with PATH, as a shell would) and checks that
@@ -27,6 +29,10 @@ struct target {
  * interpreter or an ELF file for this machine. Returns its path, which the
  * caller frees; NULL: `error` says what is wrong and what would do. */
 char *target_find(const char *name, struct error *error);
+
+/* Why the kernel will not let an ordinary user see into this file's program; NULL:
+ * nothing in the way. */
+const char *target_hidden(const char *path);
 
 /* Forks the process that is to become the command. `signals` and `files` are
  * what the command gets back as its signal mask and limit of open files. */

@@ -37,6 +37,24 @@ static size_t read_target(pid_t pid, uint64_t address, void *bytes, size_t size)
 	return got < 0 ? 0 : (size_t)got;
 }
 
+void target_memory_touch(struct target_memory *memory, uint64_t from, uint64_t to)
+{
+	enum { AT_ONCE = 16 };
+	char bytes[AT_ONCE];
+	while (from < to) {
+		struct iovec remote[AT_ONCE];
+		unsigned count = 0;
+		for (; count < AT_ONCE && from < to; count++, from += TARGET_PAGE_BYTES - from % TARGET_PAGE_BYTES)
+			remote[count] =
+				(struct iovec){ .iov_base =
+							(void *)(uintptr_t)from, /* NOLINT(performance-no-int-to-ptr) */
+						.iov_len = 1 };
+		struct iovec local = { .iov_base = bytes, .iov_len = count };
+		if (process_vm_readv(memory->pid, &local, 1, remote, count, 0) != (ssize_t)count)
+			return;
+	}
+}
+
 static int reserve(struct target_memory *memory, size_t size)
 {
 	if (size > TARGET_SPAN_MAX)

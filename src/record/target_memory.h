@@ -40,6 +40,11 @@ size_t target_memory_span(struct target_memory *memory, uint64_t start, size_t s
 /* Makes the span reach to `end`, at least doubling it. 0, or -1: not readable. */
 int target_memory_extend(struct target_memory *memory, uint64_t end);
 
+/* Has the pages of [from, to) mapped: a page of stack that was never touched stops
+ * the kernel's copy of a stack there, each time. It sees only zeros where there
+ * was nothing, as it would itself. */
+void target_memory_touch(struct target_memory *memory, uint64_t from, uint64_t to);
+
 /* 8 bytes from anywhere. 0, or -1: not readable. */
 int target_memory_word(struct target_memory *memory, uint64_t address, uint64_t *value);
 

@@ -6,16 +6,21 @@
 enum { SMALL_INTERVAL = 64 };
 
 /* For a small whole interval n, the solutions of 1/a + 1/b = 1/n in whole
- * numbers are a = n + d, b = n + n*n/d for the divisors d of n*n. The largest
- * d below n gives the two most alike periods that differ. */
-static void plan_small(uint64_t n, uint64_t periods[TRAINS_MAX])
+ * numbers are a = n + d, b = n + n*n/d for the divisors d of n*n below n. One of
+ * them, by chance. */
+static void plan_small(uint64_t n, double chance, uint64_t periods[TRAINS_MAX])
 {
-	for (uint64_t d = n - 1; d > 0; d--) {
-		if (n * n % d == 0) {
-			periods[0] = n + d;
-			periods[1] = n + n * n / d;
+	unsigned count = 0;
+	for (uint64_t d = 1; d < n; d++)
+		count += n * n % d == 0;
+	unsigned chosen = (unsigned)(chance * count);
+	for (uint64_t d = 1; d < n; d++) {
+		if (n * n % d != 0)
+			continue;
+		periods[0] = n + d;
+		periods[1] = n + n * n / d;
+		if (chosen-- == 0)
 			return;
-		}
 	}
 }
 
@@ -26,14 +31,15 @@ unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t per
 		return 1;
 	}
 	if (interval < SMALL_INTERVAL) {
-		plan_small(interval, periods);
+		plan_small(interval, chance, periods);
 		return 2;
 	}
-	/* The shorter one is 10 to 20 % shorter than twice the interval. */
-	static const double LEAST = 0.10;
+	/* The first is 4 to 14 % longer than the interval, so that a short thread is
+	 * not over before it; the second then is 8 to 26 times as long. */
+	static const double LEAST = 0.04;
 	static const double RANGE = 0.10;
 	double n = (double)interval;
-	double first = round(2 * n * (1 - LEAST - RANGE * chance));
+	double first = round(n * (1 + LEAST + RANGE * chance));
 	periods[0] = (uint64_t)first;
 	periods[1] = (uint64_t)round(1 / (1 / n - 1 / first));
 	return 2;

@@ -6,11 +6,11 @@
  *
  *     1/p1 + 1/p2 = 1/interval
  *
- * The gap from one sample to the next then takes every value from 0 to p1, and
- * each train visits every phase of any period that is not a small multiple of
- * its own (Weyl's equidistribution theorem). A program could be in step with one
- * train by accident, but with no round number, not with both, and not in the next
- * run. Every sample is one hit: over equal use, n1 + n2 = use/p1 + use/p2 =
+ * Most samples are p1 apart, but neither p1 nor p2 is a round number, and so each
+ * train visits every phase of a program's period unless that is by accident a
+ * small multiple of its own (Weyl's equidistribution theorem): then it is not one
+ * of the other train's, nor will it be in the next run. A thread's timers start
+ * with it: p1 is kept short so that a short thread is sampled at all. Every sample is one hit: over equal use, n1 + n2 = use/p1 + use/p2 =
  * use/interval, so the counts of a path are unbiased.
  */
 #ifndef RECORD_TRAINS_H

@@ -268,6 +268,20 @@ static int step(struct walk *walk, const struct unwind_row *row)
 	return enter(walk, &caller, is_signal, is_signal);
 }
 
+static bool is_gap(const struct unwind_row *row)
+{
+	return !row || row->kind == UNWIND_NO_RULE;
+}
+
+/* A return address that nobody's call put there: makecontext has a function
+ * return to the very start of another one. */
+static bool returns_to_start(const struct walk *walk, const struct unwind_frame *frame)
+{
+	uint64_t start = frame->address + 1;
+	return walk->has_module && walk->module.table &&
+	       unwind_table_function(walk->module.table, start, NULL) == start;
+}
+
 struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
 				 struct unwind_frame *frames, size_t limit)
 {
@@ -285,6 +299,11 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 	while (walk.result.count < limit) {
 		struct unwind_frame *frame = locate(&walk);
 		const struct unwind_row *row = recent_row(&walk, frame);
+		if (walk.is_caller && is_gap(row) && returns_to_start(&walk, frame)) {
+			frame->pc++;
+			frame->address++;
+			row = recent_row(&walk, frame);
+		}
 		/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
 		if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
 			frame->pc++;

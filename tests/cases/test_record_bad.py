@@ -366,3 +366,11 @@ def test_same_output_twice_at_once(tmp_path):
 		paths = folded(tmp_path / name)
 		assert hits(paths, "main", "db_update_record") > 0
 		assert run_cpprof("info", tmp_path / name).returncode == 0
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_output_into_the_commands_own(tmp_path, output):
+	result = run_cpprof("record", "-o", output, "--", "echo", "ran", cwd=tmp_path)
+	assert result.returncode == 2
+	assert "own output" in result.stderr
+	assert result.stdout == ""

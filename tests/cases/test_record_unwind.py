@@ -152,3 +152,21 @@ def test_rust_names(tmp_path):
 	assert not any(frame.startswith("_ZN") or frame.startswith("_R") for frame in everything), everything
 	# No hash of the old mangling scheme is left in a name.
 	assert not any(re.search(r"::h[0-9a-f]{16}$", frame) for frame in everything), everything
+
+
+def test_coroutine(tmp_path):
+	"""A function that was never called: its return address is the start of another one."""
+	check_truths(record_well(tmp_path, [build("coroutine.c")], *FINE))
+
+
+def test_holes_in_the_stack(tmp_path):
+	"""Pages of a stack that nobody touched: the copy ends at the first, once."""
+	recorded = record_well(tmp_path, [build("holes.c")], *FINE)
+	check_truths(recorded)
+	completed = re.search(r"completed: +(\d+)", run_cpprof("info", recorded.path).stdout)
+	assert completed and int(completed[1]) < 0.2 * recorded.closing()[0]
+
+
+def test_exec_and_start(tmp_path):
+	"""What the kernel does at exec has no user stack, and the dynamic linker's first instruction no caller."""
+	record_well(tmp_path, ["/bin/true"], "-r", "page-faults/1")

@@ -177,7 +177,9 @@ static void test_modules(void **state)
 	static const char *const generated[] = { "[heap]", "[stack]", "/memfd:jit (deleted)", "/dev/zero (deleted)",
 						 "/SYSV00000000 (deleted)" };
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
-		assert_int_equal(modules_add(world->modules, generated[i], one, sizeof(one)), anon);
+		assert_int_equal(modules_add(world->modules, generated[i], NULL, 0), anon);
+	int64_t unlinked = modules_add(world->modules, "/memfd:program (deleted)", one, sizeof(one));
+	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, 0)->kind, MODULE_FILE);
 	assert_int_equal(modules_get(world->modules, (uint32_t)anon, 0)->kind, MODULE_ANON);
 	int64_t name = modules_add_name(world->modules, "[kernel]");
 	const struct module *kernel = modules_get(world->modules, (uint32_t)name, 0);

@@ -238,8 +238,8 @@ static void test_large_rates(void **state)
 			double rates = 1 / (double)periods[0] + 1 / (double)periods[1];
 			/* Rounded to whole gticks, which shows up to about 100. */
 			assert_true(fabs(rates * n - 1) < (n < 128 ? 0.002 : 0.001));
-			double shorter = (double)periods[0] / (2 * n);
-			assert_true(shorter > 0.79 && shorter < 0.91 && periods[1] > 2 * n);
+			double shorter = (double)periods[0] / n;
+			assert_true(shorter > 1.03 && shorter < 1.15 && periods[1] > 7 * n);
 		}
 	}
 	/* Another run, other periods. */

@@ -490,10 +490,16 @@ static void test_no_stack(void **state)
 	only_location(node);
 	assert_string_equal(top_name(node), "[incomplete stack]");
 	assert_int_equal(count_of(UNWIND_OTHER_ABI), 1);
-	/* A process between exec and its first map. */
+	/* A process of which no map was ever told has a stack, but not one that can be walked. */
 	struct thread *empty = processes_thread(recorder.processes, INT_MAX, INT_MAX);
 	sample = (struct backend_sample){ .pid = INT_MAX, .tid = INT_MAX, .has_registers = true };
 	int64_t added = stacks_add(recorder.stacks, empty, &sample);
+	assert_true(added > 0);
+	assert_string_equal(top_name((uint32_t)added), "[incomplete stack]");
+	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 1);
+	/* Between exec and its first map there is none. */
+	assert_int_equal(processes_name(recorder.processes, INT_MAX, INT_MAX, "new", true, 1), 0);
+	added = stacks_add(recorder.stacks, empty, &sample);
 	assert_true(added > 0);
 	assert_string_equal(top_name((uint32_t)added), "[kernel: exec or exit]");
 	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 2);
