@@ -45,8 +45,10 @@ enum {
 	 * there. What is above is read from the target (stack.h). */
 	TIME_STACK_BYTES = 63 * 1024,
 	COUNT_STACK_BYTES = 16 * 1024,
-	/* A ring should hold at least so many samples. */
+	STACK_BYTES_MIN = 8 * 1024,
+	/* A ring should hold at least so many samples, and for so long. */
 	RING_SAMPLES_MIN = 16,
+	RING_HOLDS_NS = 50 * 1000 * 1000,
 	WAKE_SAMPLES = 8,
 };
 
@@ -122,11 +124,17 @@ static void side_attributes(const struct backend *backend, struct perf_event_att
 	attr->wakeup_watermark = (uint32_t)(backend->side_ring_bytes / 4);
 }
 
+/* How much of the stack is copied: so much that a ring still holds the samples of
+ * RING_HOLDS_NS, or RING_SAMPLES_MIN of those that come at no known rate. */
 static uint32_t stack_bytes(const struct backend *backend, const struct resource_request *resource)
 {
-	size_t wanted = resource->row->is_time ? TIME_STACK_BYTES : COUNT_STACK_BYTES;
-	size_t fits = backend->sample_ring_bytes / RING_SAMPLES_MIN;
-	return (uint32_t)(wanted < fits ? wanted : fits);
+	bool is_time = resource->row->is_time;
+	size_t wanted = is_time ? TIME_STACK_BYTES : COUNT_STACK_BYTES;
+	size_t samples = is_time ? RING_HOLDS_NS / resource->interval : 0;
+	size_t fits = backend->sample_ring_bytes / (samples > RING_SAMPLES_MIN ? samples : RING_SAMPLES_MIN);
+	if (fits < STACK_BYTES_MIN && backend->sample_ring_bytes >= STACK_BYTES_MIN * RING_SAMPLES_MIN)
+		fits = STACK_BYTES_MIN;
+	return (uint32_t)(wanted < fits ? wanted : fits) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
 static void sample_attributes(const struct backend *backend, const struct resource_request *resource, uint64_t period,
