@@ -249,13 +249,27 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
 
-/* Whether the unwind rules say that this frame has no caller. */
-static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
+/* NULL: none. */
+static const struct unwind_row *row_of(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	const struct module *module =
 		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
-	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
+	return module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
+}
+
+/* Whether the unwind rules say that this frame has no caller. */
+static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct unwind_row *row = row_of(stacks, frame);
 	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
+}
+
+/* Whether the caller of this frame is what a signal interrupted, as the signal's
+ * frame in the copied stack says. */
+static bool is_interrupted(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct unwind_row *row = row_of(stacks, frame);
+	return row && row->kind == UNWIND_SIGNAL && stack_memory_has(&stacks->memory, frame->rsp);
 }
 
 /* How many frames, from the innermost, can be believed: pairs of which the
@@ -270,7 +284,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	stacks->false_root = false;
 	for (size_t i = 1; teach && i < count; i++) {
 		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
-		bool copied = stack_memory_has(&stacks->memory, slot);
+		bool copied = stack_memory_has(&stacks->memory, slot) || is_interrupted(stacks, &frames[i - 1]);
 		if (!copied && stacks->first_outside == 0)
 			stacks->first_outside = i;
 		if (copied && i < TEACH_MAX)
