@@ -90,9 +90,13 @@ struct line_list {
 struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error);
 void line_list_free(struct line_list *list);
 
-/* diff: entries of two lists over two views, matched by their text. */
+/* diff: entries of two lists over two views. Paths are matched by what each label
+ * is, function by function, whatever else is called so in either profile: by the
+ * function's name, and where that is not one function in both, by its module and
+ * then its source file too. */
 struct diff_entry {
-	const char *path; /* labels joined by ' '; owned by the list */
+	struct path_entry path; /* for path_labels of `paths`; its hits mean nothing */
+	uint32_t order;         /* the path's rank among all */
 	uint64_t hits_a, hits_b;
 	double fraction_a, fraction_b;
 	double gticks_a, gticks_b; /* hits x interval: comparable if intervals differ */
@@ -102,8 +106,12 @@ struct diff_entry {
 struct diff_list {
 	struct diff_entry *entries; /* by decreasing |fraction_b - fraction_a|, ties by path */
 	size_t count;
+	struct path_list *paths; /* their labels are numbers in `names` */
+	const char **names;
 	struct strings *texts;
 };
+/* Both lists are of one analysis, or at least both upward or both not. NULL:
+ * ERROR_MEMORY, ERROR_LIMIT. */
 struct diff_list *analyze_diff(const struct view *view_a, const struct path_list *a, const struct view *view_b,
 			       const struct path_list *b, struct error *error);
 void diff_list_free(struct diff_list *list);

@@ -1,11 +1,24 @@
-/* Two lists of paths side by side. */
+/*
+ * Two lists of paths side by side: the paths of both as one trie over identities
+ * (identity.h), with two counts for each.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/analyses.h"
-#include "base/buffer.h"
+#include "analyze/identity.h"
+#include "analyze/path_trie.h"
 #include "base/strings.h"
+
+enum { SIDES = IDENTITY_SIDES };
+
+struct side {
+	const struct view *view;
+	const struct path_list *paths;
+	const uint32_t *identity; /* per label */
+	uint32_t *entry;          /* per node of the list: its entry in the trie, or TRIE_NONE; owned */
+};
 
 void diff_list_free(struct diff_list *list)
 {
@@ -14,24 +27,10 @@ void diff_list_free(struct diff_list *list)
 	if (list->texts)
 		strings_release(list->texts);
 	free(list->texts);
+	free(list->names);
+	path_list_free(list->paths);
 	free(list->entries);
 	free(list);
-}
-
-/* The path's text as an id in `texts`. */
-static int64_t path_text(struct strings *texts, const struct view *view, const struct path_list *list,
-			 const struct path_entry *entry, struct buffer *scratch)
-{
-	const uint32_t *labels = path_labels(list, entry);
-	buffer_clear(scratch);
-	for (uint32_t i = 0; i < entry->length; i++) {
-		if (i > 0)
-			buffer_append_byte(scratch, ' ');
-		buffer_append_string(scratch, view->labels[labels[i]].text);
-	}
-	if (buffer_error(scratch))
-		return ERROR_MEMORY;
-	return strings_add(texts, (const char *)scratch->bytes, scratch->size);
 }
 
 /* Pooled two-proportion z test (as in any text book: Fleiss, "Statistical Methods
@@ -69,60 +68,110 @@ static int compare_entries(const void *left, const void *right)
 	double change_a = fabs(a->fraction_b - a->fraction_a), change_b = fabs(b->fraction_b - b->fraction_a);
 	if (change_a != change_b)
 		return change_a < change_b ? 1 : -1;
-	return strcmp(a->path, b->path);
+	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Adds one side; an entry's index is its path's text id. */
-static int add_side(struct diff_list *list, const struct view *view, const struct path_list *paths,
-		    struct buffer *scratch, bool is_b)
+/* Adds one path; `waiting` has room for it. Nodes that an earlier path has
+ * brought in are known. */
+static int add_path(struct path_trie *trie, struct side *side, uint32_t node, uint32_t *waiting)
 {
-	for (size_t i = 0; i < paths->count; i++) {
-		int64_t text = path_text(list->texts, view, paths, &paths->entries[i], scratch);
-		if (text < 0)
-			return (int)text;
-		struct diff_entry *entry = &list->entries[text];
-		*(is_b ? &entry->hits_b : &entry->hits_a) += paths->entries[i].hits;
+	const struct path_node *nodes = side->paths->nodes;
+	size_t count = 0;
+	for (; node != TRIE_NONE && side->entry[node] == TRIE_NONE; node = nodes[node].above)
+		waiting[count++] = node;
+	int64_t entry = node == TRIE_NONE ? 0 : side->entry[node];
+	while (count > 0 && entry >= 0) {
+		node = waiting[--count];
+		entry = path_trie_child(trie, (uint32_t)entry, side->identity[nodes[node].label], false);
+		side->entry[node] = entry < 0 ? TRIE_NONE : (uint32_t)entry;
 	}
-	return 0;
+	return entry < 0 ? (int)entry : 0;
 }
 
-static int compare(struct diff_list *list, const struct view *view_a, const struct path_list *a,
-		   const struct view *view_b, const struct path_list *b)
+static int add_side(struct path_trie *trie, struct side *side)
 {
-	struct buffer scratch;
-	buffer_init(&scratch);
-	int result = add_side(list, view_a, a, &scratch, false);
-	if (result == 0)
-		result = add_side(list, view_b, b, &scratch, true);
-	buffer_release(&scratch);
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < list->texts->count; i++) {
-		struct diff_entry entry = list->entries[i];
-		if (entry.hits_a == 0 && entry.hits_b == 0)
-			continue; /* text 0, the empty one, is no path */
-		entry.path = list->texts->texts[i];
-		finish_entry(&entry, view_a, view_b);
+	const struct path_list *paths = side->paths;
+	side->entry = malloc((paths->node_count + 1) * sizeof(*side->entry));
+	uint32_t longest = 0;
+	for (size_t i = 0; i < paths->count; i++)
+		longest = paths->entries[i].length > longest ? paths->entries[i].length : longest;
+	uint32_t *waiting = malloc((longest + (size_t)1) * sizeof(*waiting));
+	int result = side->entry && waiting ? 0 : ERROR_MEMORY;
+	for (size_t i = 0; i < paths->node_count && result == 0; i++)
+		side->entry[i] = TRIE_NONE;
+	for (size_t i = 0; i < paths->count && result == 0; i++)
+		result = add_path(trie, side, paths->entries[i].node, waiting);
+	free(waiting);
+	return result;
+}
+
+/* The trie's paths in their order, as entries without figures. */
+static int list_paths(struct diff_list *list, struct path_trie *trie, bool upward)
+{
+	for (size_t i = 0; i < trie->count; i++)
+		trie->entries[i].hits = 1; /* of equal hits, paths are listed in their order */
+	list->paths = upward ? path_trie_list_up(trie, NULL) : path_trie_list_down(trie, NULL);
+	list->entries = calloc(trie->count, sizeof(*list->entries));
+	return list->paths && list->entries ? 0 : ERROR_MEMORY;
+}
+
+static int fill_entries(struct diff_list *list, size_t trie_count, const struct side sides[SIDES])
+{
+	uint64_t(*hits)[SIDES] = calloc(trie_count, sizeof(*hits));
+	if (!hits)
+		return ERROR_MEMORY;
+	for (size_t side = 0; side < SIDES; side++) {
+		const struct path_list *paths = sides[side].paths;
+		for (size_t i = 0; i < paths->count; i++)
+			hits[sides[side].entry[paths->entries[i].node]][side] += paths->entries[i].hits;
+	}
+	for (size_t i = 0; i < list->paths->count; i++) {
+		struct diff_entry entry = { .path = list->paths->entries[i], .order = (uint32_t)i };
+		entry.hits_a = hits[entry.path.node][0];
+		entry.hits_b = hits[entry.path.node][1];
+		finish_entry(&entry, sides[0].view, sides[1].view);
 		list->entries[list->count++] = entry;
 	}
+	free(hits);
 	qsort(list->entries, list->count, sizeof(*list->entries), compare_entries);
 	return 0;
+}
+
+static int compare(struct diff_list *list, struct path_trie *trie, struct side sides[SIDES])
+{
+	const struct view *const views[SIDES] = { sides[0].view, sides[1].view };
+	struct identities identities;
+	int result = identities_init(&identities, views, list->texts);
+	for (size_t side = 0; side < SIDES && result == 0; side++) {
+		sides[side].identity = identities.of_label[side];
+		result = add_side(trie, &sides[side]);
+	}
+	if (result == 0)
+		result = list_paths(list, trie, sides[0].paths->upward);
+	if (result == 0)
+		result = fill_entries(list, trie->count, sides);
+	list->names = identities.names;
+	identities.names = NULL;
+	identities_release(&identities);
+	return result;
 }
 
 struct diff_list *analyze_diff(const struct view *view_a, const struct path_list *a, const struct view *view_b,
 			       const struct path_list *b, struct error *error)
 {
+	struct side sides[SIDES] = { { .view = view_a, .paths = a }, { .view = view_b, .paths = b } };
 	struct diff_list *list = calloc(1, sizeof(*list));
-	if (list) {
-		list->entries = calloc(a->count + b->count + 1, sizeof(*list->entries));
-		list->texts = calloc(1, sizeof(*list->texts));
-	}
-	bool ready = list && list->entries && list->texts && strings_init(list->texts) == 0;
-	if (list && !ready) {
-		free(list->texts);
-		list->texts = NULL;
-	}
-	int result = ready ? compare(list, view_a, a, view_b, b) : ERROR_MEMORY;
+	struct strings *texts = calloc(1, sizeof(*texts));
+	struct path_trie trie;
+	bool ready = path_trie_init(&trie) == 0 && list && texts && strings_init(texts) == 0;
+	if (ready)
+		list->texts = texts;
+	else
+		free(texts);
+	int result = ready ? compare(list, &trie, sides) : ERROR_MEMORY;
+	path_trie_release(&trie);
+	free(sides[0].entry);
+	free(sides[1].entry);
 	if (result == 0)
 		return list;
 	diff_list_free(list);

@@ -17,13 +17,25 @@ struct section {
 	bool is_optional; /* nobody asked for this root: it may be absent */
 };
 
+/* One resource that both profiles have. */
+struct part {
+	uint32_t resources[SIDES];
+	struct view *views[SIDES];               /* owned */
+	struct diff_list *changes[SECTIONS_MAX]; /* owned */
+};
+
+/*
+ * Everything that can fail is done before the first line is printed: find_parts,
+ * then compare_part for each, then print.
+ */
 struct diff {
 	struct invocation *invocation;
 	struct profile *profiles[SIDES];
 	struct view_request request; /* its resources are those of profiles[0] */
 	struct section sections[SECTIONS_MAX];
 	size_t section_count;
-	size_t printed;
+	struct part *parts; /* owned */
+	size_t part_count;
 };
 
 static int choose_sections(struct diff *diff)
@@ -53,7 +65,7 @@ static struct path_list *list_of(const struct section *section, const struct vie
 {
 	struct label_set roots = { 0 };
 	int result = section->root ? selection_labels(view, section->root, &roots, error) : 0;
-	if (result == ERROR_NOT_FOUND)
+	if (result == ERROR_NOT_FOUND || (result == ERROR_AMBIGUOUS && section->is_optional))
 		(*lacking)++;
 	else if (result < 0)
 		return NULL;
@@ -62,90 +74,123 @@ static struct path_list *list_of(const struct section *section, const struct vie
 	return list;
 }
 
-static int print_section(struct diff *diff, const struct section *section, struct view *const views[SIDES],
-			 size_t count)
+static int compare_section(const struct diff *diff, const struct section *section, struct view *const views[SIDES],
+			   struct diff_list **changes)
 {
 	struct error error = { 0 };
-	struct diff_list *changes = NULL;
-	int lacking = 0, status = EXIT_DONE;
+	int lacking = 0;
 	struct path_list *a = list_of(section, views[0], &lacking, &error);
 	struct path_list *b = a ? list_of(section, views[1], &lacking, &error) : NULL;
-	if (!a || !b) {
-		status = failure_of(diff->invocation, &error);
-	} else if (lacking == SIDES && !section->is_optional && views[0]->total + views[1]->total > 0) {
-		status = failure_of(diff->invocation, &error);
-	} else if (!(changes = analyze_diff(views[0], a, views[1], b, &error))) {
-		status = failure_of(diff->invocation, &error);
-	} else {
-		if (lacking == SIDES && section->is_optional)
-			notice(diff->invocation, "no function '%s' in either profile: --down FN compares other paths",
-			       section->root);
-		diff->request.render.no_header = diff->printed > 0;
-		render_separate(stdout, diff->request.render.format, diff->printed++, count);
-		render_diff(stdout, section->mode->heading, views[0], views[1], changes, &diff->request.render);
-	}
+	bool is_missing = lacking == SIDES && views[0]->total + views[1]->total > 0;
+	if (a && b && (!is_missing || section->is_optional))
+		*changes = analyze_diff(views[0], a, views[1], b, &error);
+	if (*changes && is_missing)
+		notice(diff->invocation, "no function '%s' in either profile: --down FN compares other paths",
+		       section->root);
 	path_list_free(a);
 	path_list_free(b);
-	diff_list_free(changes);
+	return *changes ? EXIT_DONE : failure_of(diff->invocation, &error);
+}
+
+static int compare_part(struct diff *diff, struct part *part)
+{
+	struct error error = { 0 };
+	int status = EXIT_DONE;
+	for (size_t side = 0; side < SIDES; side++) {
+		diff->request.view.resource = part->resources[side];
+		part->views[side] = view_new(diff->profiles[side], &diff->request.view, &error);
+		if (!part->views[side])
+			return failure_of(diff->invocation, &error);
+	}
+	for (size_t i = 0; i < diff->section_count && status == EXIT_DONE; i++)
+		status = compare_section(diff, &diff->sections[i], part->views, &part->changes[i]);
 	return status;
 }
 
-static const char *resource_text(const struct profile *profile, const char *what, uint32_t resource)
+static const char *resource_name(const struct profile *profile, uint32_t resource)
 {
-	const struct profile_resource *row = &profile->resources[resource];
-	return profile_string(profile, strcmp(what, "name") == 0 ? row->name : row->unit);
+	return profile_string(profile, profile->resources[resource].name);
 }
 
-/* The same resource in profile B, or PROFILE_NONE after a message. */
-static uint32_t other_resource(const struct diff *diff, uint32_t resource)
+static const char *resource_unit(const struct profile *profile, uint32_t resource)
+{
+	return profile_string(profile, profile->resources[resource].unit);
+}
+
+/* The same resource in profile B, or PROFILE_NONE with the reason in `error`. */
+static uint32_t other_resource(const struct diff *diff, uint32_t resource, struct error *error)
 {
 	const struct profile *a = diff->profiles[0], *b = diff->profiles[1];
-	const char *name = resource_text(a, "name", resource);
+	const char *name = resource_name(a, resource);
 	uint32_t other = profile_find_resource(b, name);
 	if (other == PROFILE_NONE) {
-		failure(diff->invocation, "'%s' has no resource '%s'; -r chooses one that both have",
-			diff->invocation->arguments[1], name);
+		error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", diff->invocation->arguments[1], name);
 		return PROFILE_NONE;
 	}
-	if (strcmp(resource_text(a, "unit", resource), resource_text(b, "unit", other)) == 0)
+	if (strcmp(resource_unit(a, resource), resource_unit(b, other)) == 0)
 		return other;
-	failure(diff->invocation, "resource '%s' is counted in '%s' in one profile and in '%s' in the other", name,
-		resource_text(a, "unit", resource), resource_text(b, "unit", other));
+	error_set(error, ERROR_NOT_FOUND, "resource '%s' is counted in '%s' in one profile and in '%s' in the other",
+		  name, resource_unit(a, resource), resource_unit(b, other));
 	return PROFILE_NONE;
 }
 
-static int print_resource(struct diff *diff, uint32_t resource)
+/* Without -r, what only one profile has is left out, but not silently. */
+static int find_parts(struct diff *diff)
 {
-	struct view *views[SIDES] = { NULL, NULL };
-	uint32_t resources[SIDES] = { resource, other_resource(diff, resource) };
-	int status = resources[1] == PROFILE_NONE ? EXIT_FAILED : EXIT_DONE;
-	for (size_t side = 0; side < SIDES && status == EXIT_DONE; side++) {
-		struct error error = { 0 };
-		diff->request.view.resource = resources[side];
-		views[side] = view_new(diff->profiles[side], &diff->request.view, &error);
-		if (!views[side])
-			status = failure_of(diff->invocation, &error);
+	const struct view_request *request = &diff->request;
+	bool is_asked = option_given(diff->invocation, OPTION_RESOURCE);
+	diff->parts = calloc(request->resource_count + 1, sizeof(*diff->parts));
+	if (!diff->parts)
+		return failure(diff->invocation, "out of memory");
+	struct error errors[2] = { 0 }; /* the first, and the current one */
+	for (size_t i = 0; i < request->resource_count; i++) {
+		errors[1] = (struct error){ 0 };
+		uint32_t other = other_resource(diff, request->resources[i], &errors[1]);
+		if (other != PROFILE_NONE) {
+			struct part *part = &diff->parts[diff->part_count++];
+			*part = (struct part){ .resources = { request->resources[i], other } };
+			continue;
+		}
+		if (is_asked)
+			return failure_of(diff->invocation, &errors[1]);
+		if (!errors[0].code)
+			errors[0] = errors[1];
 	}
-	size_t count = diff->section_count * diff->request.resource_count;
-	for (size_t i = 0; i < diff->section_count && status == EXIT_DONE; i++)
-		status = print_section(diff, &diff->sections[i], views, count);
-	view_free(views[0]);
-	view_free(views[1]);
-	return status;
+	if (diff->part_count == 0 && errors[0].code)
+		return failure(diff->invocation, "the profiles have no resource in common: %s", errors[0].message);
+	if (errors[0].code)
+		notice(diff->invocation, "not every resource is compared: %s", errors[0].message);
+	return EXIT_DONE;
 }
 
-static int print_all(struct diff *diff)
+static void print(struct diff *diff)
 {
-	int status = EXIT_DONE;
-	/* All are looked up before the first is printed. */
-	for (size_t i = 0; i < diff->request.resource_count && status == EXIT_DONE; i++)
-		if (other_resource(diff, diff->request.resources[i]) == PROFILE_NONE)
-			status = EXIT_FAILED;
-	for (size_t i = 0; i < diff->request.resource_count && status == EXIT_DONE; i++)
-		status = print_resource(diff, diff->request.resources[i]);
-	if (status == EXIT_DONE)
-		render_separate(stdout, diff->request.render.format, diff->printed, diff->printed);
-	return status;
+	struct render_options *render = &diff->request.render;
+	size_t printed = 0, count = diff->section_count * diff->part_count;
+	for (size_t i = 0; i < diff->part_count; i++) {
+		const struct part *part = &diff->parts[i];
+		for (size_t k = 0; k < diff->section_count; k++) {
+			render->no_header = printed > 0;
+			render_separate(stdout, render->format, printed++, count);
+			render_diff(stdout, diff->sections[k].mode->heading, part->views[0], part->views[1],
+				    part->changes[k], render);
+		}
+	}
+	render_separate(stdout, render->format, count, count);
+}
+
+static void release(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->part_count; i++) {
+		for (size_t k = 0; k < SECTIONS_MAX; k++)
+			diff_list_free(diff->parts[i].changes[k]);
+		for (size_t side = 0; side < SIDES; side++)
+			view_free(diff->parts[i].views[side]);
+	}
+	free(diff->parts);
+	view_request_release(&diff->request);
+	for (size_t side = 0; side < SIDES; side++)
+		profile_free(diff->profiles[side]);
 }
 
 static int run(struct invocation *invocation)
@@ -160,10 +205,12 @@ static int run(struct invocation *invocation)
 	if (status == EXIT_DONE && view_request_init(&diff.request, invocation, diff.profiles[0], &error) < 0)
 		status = failure_of(invocation, &error);
 	if (status == EXIT_DONE)
-		status = print_all(&diff);
-	view_request_release(&diff.request);
-	profile_free(diff.profiles[0]);
-	profile_free(diff.profiles[1]);
+		status = find_parts(&diff);
+	for (size_t i = 0; i < diff.part_count && status == EXIT_DONE; i++)
+		status = compare_part(&diff, &diff.parts[i]);
+	if (status == EXIT_DONE)
+		print(&diff);
+	release(&diff);
 	return status;
 }
 

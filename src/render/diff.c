@@ -9,6 +9,15 @@ static bool is_shown(const struct diff_entry *entry, const struct render_options
 	return fmax(entry->fraction_a, entry->fraction_b) >= options->threshold;
 }
 
+static void print_path(FILE *out, const struct diff_list *list, const struct diff_entry *entry)
+{
+	const uint32_t *names = path_labels(list->paths, &entry->path);
+	for (uint32_t i = 0; i < entry->path.length; i++) {
+		fputs(i ? " " : "", out);
+		render_safe_text(out, list->names[names[i]]);
+	}
+}
+
 static void print_signed_amount(FILE *out, const struct view *view, double gticks)
 {
 	char amount[64];
@@ -50,7 +59,7 @@ static void print_text(FILE *out, const char *heading, const struct view *a, con
 		fprintf(out, " (%.4f %.4f) ", entry->fraction_a, entry->fraction_b);
 		print_signed_amount(out, a, entry->gticks_b - entry->gticks_a);
 		fputc(' ', out);
-		render_safe_text(out, entry->path);
+		print_path(out, list, entry);
 		fputc('\n', out);
 	}
 	if (list->count == 0)
@@ -58,34 +67,44 @@ static void print_text(FILE *out, const char *heading, const struct view *a, con
 	left_out_print(out, list->count, options->limit > 0 ? reaching : shown, shown, options);
 }
 
+static void print_row(struct sheet *sheet, const char *heading, const struct view *view, const struct diff_list *list,
+		      const struct diff_entry *entry)
+{
+	sheet_row(sheet);
+	if (!sheet->json) {
+		sheet_text(sheet, "profile", heading);
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	}
+	const uint32_t *names = path_labels(list->paths, &entry->path);
+	sheet_path_begin(sheet, "path");
+	for (uint32_t i = 0; i < entry->path.length; i++)
+		sheet_path_name(sheet, i, list->names[names[i]]);
+	sheet_path_end(sheet);
+	sheet_number(sheet, "fraction_a", entry->fraction_a);
+	sheet_number(sheet, "fraction_b", entry->fraction_b);
+	sheet_count(sheet, "hits_a", entry->hits_a);
+	sheet_count(sheet, "hits_b", entry->hits_b);
+	sheet_amount(sheet, "gticks_a", entry->gticks_a);
+	sheet_amount(sheet, "gticks_b", entry->gticks_b);
+	sheet_number(sheet, "z", entry->z);
+	sheet_flag(sheet, "significant", entry->significant);
+	sheet_row_end(sheet);
+}
+
 static void print_table(FILE *out, const char *heading, const struct view *a, const struct view *b,
 			const struct diff_list *list, const struct render_options *options)
 {
 	struct sheet sheet;
 	size_t shown = 0;
-	sheet_open(&sheet, out, heading, b,
-		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant",
-		   options);
+	sheet_open_two(&sheet, out, heading, a, b,
+		       "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant",
+		       options);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))
 			continue;
 		shown++;
-		sheet_row(&sheet);
-		if (!sheet.json) {
-			sheet_text(&sheet, "profile", heading);
-			sheet_text(&sheet, "resource", profile_string(a->profile, a->resource->name));
-		}
-		sheet_text(&sheet, "path", entry->path);
-		sheet_number(&sheet, "fraction_a", entry->fraction_a);
-		sheet_number(&sheet, "fraction_b", entry->fraction_b);
-		sheet_count(&sheet, "hits_a", entry->hits_a);
-		sheet_count(&sheet, "hits_b", entry->hits_b);
-		sheet_number(&sheet, "gticks_a", entry->gticks_a);
-		sheet_number(&sheet, "gticks_b", entry->gticks_b);
-		sheet_number(&sheet, "z", entry->z);
-		sheet_flag(&sheet, "significant", entry->significant);
-		sheet_row_end(&sheet);
+		print_row(&sheet, heading, a, list, entry);
 	}
 	sheet_close(&sheet, list->count - shown);
 }

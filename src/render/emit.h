@@ -20,10 +20,15 @@ struct sheet {
 /* JSON: {"profile": heading, "resource": ..., ..., "entries": [ ; CSV: the header. */
 void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
 		const struct render_options *options);
+/* The same of two profiles: "a": {"kind": ..., "total_hits": ...}, "b": {...}. */
+void sheet_open_two(struct sheet *sheet, FILE *out, const char *heading, const struct view *a, const struct view *b,
+		    const char *csv_header, const struct render_options *options);
 void sheet_row(struct sheet *sheet);
 void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
 void sheet_number(struct sheet *sheet, const char *name, double number);
+/* A finite number in full, so that whole ones are whole. */
+void sheet_amount(struct sheet *sheet, const char *name, double amount);
 void sheet_flag(struct sheet *sheet, const char *name, bool flag);
 /* A JSON array; in CSV one field, the names joined by ';'. */
 void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length);

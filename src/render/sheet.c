@@ -57,7 +57,6 @@ static void csv_inside(FILE *out, const char *text)
 static void json_heading(FILE *out, const char *heading, const struct view *view)
 {
 	const struct profile *profile = view->profile;
-	static const char *const kinds[] = { "sampled", "merged", "exact" };
 	fputs("{\"profile\": ", out);
 	json_string(out, heading);
 	fputs(", \"resource\": ", out);
@@ -66,20 +65,44 @@ static void json_heading(FILE *out, const char *heading, const struct view *view
 	json_string(out, profile_string(profile, view->resource->title));
 	fputs(", \"unit\": ", out);
 	json_string(out, profile_string(profile, view->resource->unit));
-	fprintf(out,
-		", \"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
+}
+
+/* What the figures of one profile are made of. */
+static void json_totals(FILE *out, const struct view *view)
+{
+	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	fprintf(out, "\"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
 		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
-	fputs(", \"entries\": [", out);
 }
 
 void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
 		const struct render_options *options)
 {
 	*sheet = (struct sheet){ .out = out, .json = options->format == RENDER_JSON };
-	if (sheet->json)
+	if (sheet->json) {
 		json_heading(out, heading, view);
-	else if (!options->no_header)
+		fputs(", ", out);
+		json_totals(out, view);
+		fputs(", \"entries\": [", out);
+	} else if (!options->no_header) {
 		fprintf(out, "%s\n", csv_header);
+	}
+}
+
+void sheet_open_two(struct sheet *sheet, FILE *out, const char *heading, const struct view *a, const struct view *b,
+		    const char *csv_header, const struct render_options *options)
+{
+	*sheet = (struct sheet){ .out = out, .json = options->format == RENDER_JSON };
+	if (sheet->json) {
+		json_heading(out, heading, a);
+		fputs(", \"a\": {", out);
+		json_totals(out, a);
+		fputs("}, \"b\": {", out);
+		json_totals(out, b);
+		fputs("}, \"entries\": [", out);
+	} else if (!options->no_header) {
+		fprintf(out, "%s\n", csv_header);
+	}
 }
 
 void sheet_row(struct sheet *sheet)
@@ -120,6 +143,12 @@ void sheet_number(struct sheet *sheet, const char *name, double number)
 {
 	field(sheet, name);
 	json_number(sheet->out, number);
+}
+
+void sheet_amount(struct sheet *sheet, const char *name, double amount)
+{
+	field(sheet, name);
+	fprintf(sheet->out, "%.17g", amount);
 }
 
 void sheet_flag(struct sheet *sheet, const char *name, bool flag)

@@ -6,7 +6,8 @@
  *
  * The first four are the same run of a small program with known figures; they
  * differ in how its recording went. `programs` is a run of three programs whose
- * functions are namesakes, `program` a run of one of them alone.
+ * functions are namesakes, `program` a run of one of them alone, with fewer
+ * resources.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +49,17 @@ static void add_resource(struct profile *profile, const char *const words[5], en
 	checked(profile_add_resource(profile, &resource));
 }
 
-static void add_resources(struct profile *profile)
+static void add_two_resources(struct profile *profile)
 {
 	add_resource(profile, (const char *const[]){ "cpu", "CPU Time", "ns", "perf", "" }, RESOURCE_SAMPLED, MS,
 		     412 * MS);
 	add_resource(profile, (const char *const[]){ "page-faults", "Page Faults", "fault", "perf", "user mode only" },
 		     RESOURCE_SAMPLED, 10, 0);
+}
+
+static void add_resources(struct profile *profile)
+{
+	add_two_resources(profile);
 	add_resource(profile, (const char *const[]){ "calls", "Calls", "call", "hooks", "" }, RESOURCE_EXACT, 1, 0);
 	add_resource(profile, (const char *const[]){ "migrations", "Migrations", "migration", "perf", "" },
 		     RESOURCE_SAMPLED, 1, 0);
@@ -232,7 +238,10 @@ static void add_program(struct profile *profile, uint32_t program)
 
 static void add_programs(struct profile *profile, bool alone)
 {
-	add_resources(profile);
+	if (alone)
+		add_two_resources(profile);
+	else
+		add_resources(profile);
 	for (uint32_t i = alone ? PACK_PROGRAM : SH; i <= (alone ? PACK_PROGRAM : SORT_PROGRAM); i++)
 		add_program(profile, i);
 	profile->symbolized = true;

@@ -212,10 +212,20 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 	return list;
 }
 
+static const char *diff_text(const struct diff_list *list, const struct diff_entry *entry)
+{
+	static char text[256];
+	size_t size = 0;
+	const uint32_t *names = path_labels(list->paths, &entry->path);
+	for (uint32_t i = 0; i < entry->path.length && size < sizeof(text); i++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%s", i ? " " : "", list->names[names[i]]);
+	return text;
+}
+
 static const struct diff_entry *diff_of(const struct diff_list *list, const char *path)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->entries[i].path, path) == 0)
+		if (strcmp(diff_text(list, &list->entries[i]), path) == 0)
 			return &list->entries[i];
 	fail_msg("no difference of %s", path);
 	return NULL;
@@ -227,7 +237,7 @@ static void differences_are_tested(void **state)
 	struct diff_list *list = compare(300, 100, RESOURCE_MERGED, NULL);
 	assert_non_null(list);
 	assert_int_equal(list->count, 4);
-	assert_string_equal(list->entries[0].path, "main new");
+	assert_string_equal(diff_text(list, &list->entries[0]), "main new");
 	const struct diff_entry *f = diff_of(list, "main f");
 	assert_int_equal(f->hits_a, 300);
 	assert_int_equal(f->hits_b, 100);
