@@ -28,6 +28,19 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* "qsrt" is the beginning of "qsort_r", but for an error or, of long names, some. */
+static size_t score_beginning(const struct word *wanted, const struct word *word)
+{
+	size_t best = TOO_FAR, allowed = wanted->size / 4;
+	for (size_t size = wanted->size - 1; size <= wanted->size + 1 && size < word->size && allowed > 0; size++) {
+		struct word beginning = word_of(word->letters, size);
+		size_t edits = text_distance(wanted->letters, beginning.letters);
+		if (edits <= allowed)
+			best = least(best, edits * 4 + word->size - size);
+	}
+	return best;
+}
+
 /* Smaller is nearer; TOO_FAR: no resemblance. A name that is part of the other
  * is near, the nearer the less is missing. */
 static size_t score_words(const struct word *wanted, const struct word *word)
@@ -39,11 +52,21 @@ static size_t score_words(const struct word *wanted, const struct word *word)
 	size_t score = TOO_FAR;
 	if (shorter->size >= 3 && memmem(longer->letters, longer->size, shorter->letters, shorter->size))
 		score = 4 + (longer->size - shorter->size);
+	score = least(score, score_beginning(wanted, word));
 	size_t allowed = (wanted->size + 2) / 3;
 	if (longer->size - shorter->size > allowed)
 		return score;
 	size_t edits = text_distance(wanted->letters, word->letters);
 	return edits <= allowed ? least(score, edits * 4) : score;
+}
+
+/* What was typed stands in the name as it is printed: "std::vector<int". */
+static size_t score_part(const char *typed, const struct view_label *label)
+{
+	size_t size = strlen(typed);
+	if (size < 3 || size > label->name_length || !strcasestr(label->text, typed))
+		return TOO_FAR;
+	return 4 + (label->name_length - size);
 }
 
 /* The nearest of the whole name and its last components, to as many as were asked for. */
@@ -95,7 +118,8 @@ size_t view_near(const struct view *view, const char *name, uint32_t *found, siz
 		struct word wanted = word_of(name + parts.start, parts.end - parts.start);
 		for (uint32_t i = 0; i < view->label_count; i++) {
 			const struct view_label *label = &view->labels[i];
-			struct candidate candidate = { label->owner, i, score_label(&wanted, label, scratch) };
+			size_t score = least(score_label(&wanted, label, scratch), score_part(name, label));
+			struct candidate candidate = { label->owner, i, score };
 			if (candidate.score < TOO_FAR)
 				count = keep(nearest, count, limit, candidate);
 		}

@@ -77,6 +77,14 @@ static int read_option(struct view_request *request, const struct option_use *us
 	}
 }
 
+static int read_times(struct view_request *request, const struct invocation *invocation, struct error *error)
+{
+	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
+	if ((from && !*from) || (to && !*to))
+		return error_set(error, ERROR_USAGE, "a time in seconds is missing, as 1.5 or 200ms");
+	return selection_time(from, to, &request->view, error);
+}
+
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error)
 {
@@ -91,8 +99,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 	for (size_t i = 0; i < invocation->use_count && result == 0; i++)
 		result = read_option(request, &invocation->uses[i], profile, error);
 	if (result == 0)
-		result = selection_time(option_value(invocation, OPTION_FROM), option_value(invocation, OPTION_TO),
-					&request->view, error);
+		result = read_times(request, invocation, error);
 	if (result == 0 && profile)
 		result = choose_resources(request, invocation, profile, error);
 	if (result < 0)

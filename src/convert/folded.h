@@ -4,8 +4,8 @@
  *     main;uniquify_db;qsort 12
  *
  * The count stands after the last blank, so names may contain blanks; a ';'
- * inside a name is written as ':'. Empty lines and lines that begin with '#'
- * mean nothing. Functions are as in convert/format.h.
+ * inside a name is written as ':'. Empty lines mean nothing, nor do lines that
+ * begin with '#' and a blank or do not end in a count. Functions are as in convert/format.h.
  */
 #ifndef CONVERT_FOLDED_H
 #define CONVERT_FOLDED_H

@@ -171,11 +171,17 @@ static int split(const struct import *import, const char *line, size_t length, s
 	return 0;
 }
 
+/* A '#' begins a comment, or the name of a root: then a count ends the line. */
+static bool is_comment(const char *line, size_t length)
+{
+	return line[0] == '#' && (length == 1 || is_blank(line[1]) || line[length - 1] < '0' || line[length - 1] > '9');
+}
+
 static int import_line(struct import *import, const char *line, size_t length)
 {
 	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r' || is_blank(line[length - 1])))
 		length--;
-	if (length == 0 || line[0] == '#')
+	if (length == 0 || is_comment(line, length))
 		return 0;
 	if (memchr(line, 0, length))
 		return refuse_line(import, ", not binary data");

@@ -9,6 +9,7 @@
 #include "explore/words.h"
 
 enum { NEAR_MAX = 5 };
+static const double FACTOR_MAX = 1e6;
 
 static bool function_exists(const struct profile *profile, const char *name)
 {
@@ -90,14 +91,28 @@ static int label_find(const struct view *view, const char *name, struct label_se
 	return status;
 }
 
-static int label_find_bytes(const struct view *view, const char *text, size_t length, struct label_set *labels,
-			    struct error *error)
+/* Takes the backslashes away that keep ';', '=' and '\\' of a name from ending it. */
+static void unescape(char *name)
+{
+	char *to = name;
+	for (const char *from = name; *from; from++) {
+		if (from[0] == '\\' && from[1] && strchr(";=\\", from[1]))
+			from++;
+		*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static int label_find_bytes(const struct view *view, const char *text, size_t length, bool is_step,
+			    struct label_set *labels, struct error *error)
 {
 	size_t name_length;
 	text = words_bare(text, length, &name_length);
 	char *name = strndup(text, name_length);
 	if (!name)
 		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (is_step)
+		unescape(name);
 	int status = label_find(view, name, labels, error);
 	free(name);
 	return status;
@@ -106,7 +121,7 @@ static int label_find_bytes(const struct view *view, const char *text, size_t le
 int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error)
 {
 	*labels = (struct label_set){ 0 };
-	return label_find_bytes(view, name, strlen(name), labels, error);
+	return label_find_bytes(view, name, strlen(name), false, labels, error);
 }
 
 static int bad_term(const char *term, const char *why, struct error *error)
@@ -114,37 +129,63 @@ static int bad_term(const char *term, const char *why, struct error *error)
 	return error_set(error, ERROR_USAGE, "what-if %s: %s, as in 'main;qsort=0.5'", QUOTE(term), why);
 }
 
+static int bad_factor(const char *term, struct error *error)
+{
+	return bad_term(term, "after '=' comes a factor, from 0 to 1000000", error);
+}
+
 /* The factor behind the last '=': function names may hold '=' themselves (operator==). */
 static int factor_read(const char *term, const char *equals, double *factor, struct error *error)
 {
 	char *end;
 	const char *text = equals + 1;
-	if (text[strspn(text, " \t")] == '\0' || strspn(text, "0123456789.eE+% \t") != strlen(text) || *text == '+')
-		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	if (text[strspn(text, " \t")] == '\0' || strspn(text, "0123456789.eE+-% \t") != strlen(text) || *text == '+')
+		return bad_factor(term, error);
 	*factor = strtod(text, &end);
-	if (end == text || !isfinite(*factor))
-		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	if (end == text || *factor < 0)
+		return bad_factor(term, error);
 	if (*end == '%') {
 		*factor /= 100;
 		end++;
 	}
-	if (end[strspn(end, " \t")])
-		return bad_term(term, "after '=' comes a factor, 0 or more", error);
+	if (end[strspn(end, " \t")] || !(*factor <= FACTOR_MAX))
+		return bad_factor(term, error);
 	return 0;
+}
+
+/* The last '=' that is no part of a name, or NULL. */
+static const char *find_equals(const char *term)
+{
+	const char *found = NULL;
+	for (const char *at = term; *at; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '=')
+			found = at;
+	}
+	return found;
+}
+
+/* The end of the step that starts at `start`: a ';' that is no part of a name, or `limit`. */
+static const char *step_end(const char *start, const char *limit)
+{
+	while (start < limit && *start != ';')
+		start += *start == '\\' && start + 1 < limit ? 2 : 1;
+	return start;
 }
 
 /* Fills in `path`; what it owns is released by the caller, also on failure. */
 static int term_read(struct what_if *path, const struct view *view, const char *term, struct error *error)
 {
-	const char *equals = strrchr(term, '=');
+	const char *equals = find_equals(term);
 	if (!equals)
 		return bad_term(term, "a factor is missing", error);
 	int status = factor_read(term, equals, &path->factor, error);
 	if (status)
 		return status;
 	size_t length = 1;
-	for (const char *at = term; at < equals; at++)
-		length += *at == ';';
+	for (const char *end = step_end(term, equals); end < equals; end = step_end(end + 1, equals))
+		length++;
 	struct label_set *steps = calloc(length, sizeof(*steps));
 	if (!steps)
 		return error_set(error, ERROR_MEMORY, "out of memory");
@@ -152,10 +193,8 @@ static int term_read(struct what_if *path, const struct view *view, const char *
 	path->length = length;
 	const char *start = term;
 	for (size_t i = 0; i < length; i++) {
-		const char *end = memchr(start, ';', (size_t)(equals - start));
-		if (!end)
-			end = equals;
-		status = label_find_bytes(view, start, (size_t)(end - start), &steps[i], error);
+		const char *end = step_end(start, equals);
+		status = label_find_bytes(view, start, (size_t)(end - start), true, &steps[i], error);
 		if (status)
 			return status;
 		start = end + 1;

@@ -93,8 +93,20 @@ static size_t factor_length(const char *text)
 	size_t digits = strspn(text + 1, "0123456789.");
 	if (!digits)
 		return 0;
-	size_t length = 1 + digits + (text[1 + digits] == '%');
+	size_t length = 1 + digits;
+	if (text[length] == 'e' || text[length] == 'E') {
+		size_t sign = text[length + 1] == '-' || text[length + 1] == '+';
+		size_t exponent = strspn(text + length + 1 + sign, "0123456789");
+		length += exponent ? 1 + sign + exponent : 0;
+	}
+	length += text[length] == '%';
 	return text[length] == '\0' || is_white(text[length]) ? length : 0;
+}
+
+/* Whether a byte that would end a name follows, kept in it by the backslash at `text`. */
+static bool is_escape(const char *text)
+{
+	return text[0] == '\\' && text[1] && strchr(";=\\", text[1]);
 }
 
 static size_t word_length(const char *text)
@@ -108,6 +120,7 @@ static size_t term_length(const char *text)
 		size_t factor = factor_length(text + at);
 		if (factor)
 			return at + factor;
+		at += is_escape(text + at);
 	}
 	return strlen(text);
 }
@@ -153,6 +166,10 @@ size_t words_last_name(const char *terms)
 {
 	size_t start = strspn(terms, white);
 	for (size_t at = 0; terms[at]; at++) {
+		if (is_escape(terms + at)) {
+			at++;
+			continue;
+		}
 		size_t factor = factor_length(terms + at);
 		if (factor && is_white(terms[at + factor]))
 			start = at + factor + strspn(terms + at + factor, white);

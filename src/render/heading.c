@@ -82,6 +82,8 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("no samples in this selection\n", out);
 	else if (view->resource->kind == RESOURCE_EXACT)
 		fputs("nothing counted: the program used none of this resource\n", out);
+	else if (view->resource->kind == RESOURCE_MERGED)
+		fputs("no samples: what was imported has none\n", out);
 	else
 		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
 			render_amount(amount, sizeof(amount), (double)view->resource->interval,

@@ -153,7 +153,7 @@ static void print_causes(FILE *out, const struct info *info)
 	for (size_t i = 0; i < profile->cause_count; i++) {
 		const struct profile_cause *cause = &profile->causes[i];
 		fprintf(out, "  %10" PRIu64 " %7.2f %%  %s", cause->count,
-			info->quality.stacks ? (double)cause->count * 100 / (double)info->quality.stacks : 0,
+			info->quality.stacks ? quality_percent(cause->count, info->quality.stacks) : 0,
 			cause->whole ? "" : "not whole: ");
 		render_safe_text(out, profile_string(profile, cause->text));
 		fputc('\n', out);

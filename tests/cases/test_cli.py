@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -361,6 +362,58 @@ def test_unknown_function_gets_near_ones(profiles):
 	check_failure(run("whatif", "whole.data", "main;qsrot=0", directory=profiles), "'qsrot'", "qsort")
 
 
+def test_near_names(tmp_path):
+	names = ("qsort_r", "std::vector<int, std::allocator<int> >::push_back(int const&)", "main", "read", "uniquify_db")
+	(tmp_path / "a.folded").write_text("".join(f"{name} 1\n" for name in names))
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for typed, near in {"qsrt": names[0], "qsort": names[0], "std::vector<int": names[1], "uniqify": names[4],
+		"vector<int, std": names[1], "reed": "read"}.items():
+		result = run("report", "--down", typed, tmp_path / "a.data")
+		assert f"near: {near}\n" in result.stderr, typed
+	for typed in ("xyz", "m", "zzzzzzzzzzzz", "x" * 300):
+		assert "near" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
+	assert "near" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
+
+
+def make_input(text):
+	file = tempfile.TemporaryFile("w+")
+	file.write(text)
+	file.seek(0)
+	return file
+
+
+def test_whatif_names_that_hold_marks(tmp_path):
+	(tmp_path / "a.folded").write_text("main;a=5 2\nmain;back\\slash;x 1\nmain;operator== 1\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for term, predicted in ((r"main;a\=5=0", "0.5000"), (r"main;a=5=0", "0.5000"), (r"main;back\slash;x=0", "0.7500"),
+		(r"main;back\\slash;x=0", "0.7500"), (r"main;operator===5e-1", "0.8750"), ("main=1e-1", "0.1000")):
+		assert f"predicted total: {predicted}" in done("whatif", tmp_path / "a.data", term), term
+	words = "whatif main;a\\=5=0 main;x=1e0\nwhatif main;back\\slash=1e-1 main;a=5=1\n"
+	result = run("explore", tmp_path / "a.data", stdin=make_input(words))
+	assert "predicted total: 0.5000" in result.stdout and "predicted total: 0.7750" in result.stdout
+	for term in ("main=1e308", "main=inf", "main=-1", "main=1000001", r"main\=0", "main;=0"):
+		result = run("whatif", tmp_path / "a.data", term)
+		assert result.returncode in (1, 2) and not result.stdout, term
+
+
+def test_semicolon_in_a_name(profiles):
+	"""Only a recording can hold one."""
+	text = done("whatif", "programs.data", r"main;finish\;all=0", "-r", "cpu", directory=profiles)
+	assert "predicted total: 0.9000" in text and "(main finish;all@sort) [20] x 0" in text
+
+
+def test_empty_times_are_none(profiles):
+	for words in (("--from", ""), ("--to", ""), ("--from=", "--to", "2")):
+		result = run("report", *words, "whole.data", directory=profiles)
+		assert (result.returncode, result.stdout) == (2, "") and "a time in seconds is missing" in result.stderr
+
+
+def test_empty_import_says_so(tmp_path):
+	(tmp_path / "a.folded").write_text("# nothing\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	assert "no samples: what was imported has none" in done("report", tmp_path / "a.data")
+
+
 def test_ambiguous_function_gets_the_list(profiles):
 	result = run("report", "--down", "ns::f", "names.data", directory=profiles)
 	check_failure(result, "'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
@@ -392,7 +445,7 @@ def test_main_of_every_program_when_exploring(profiles):
 def test_only_functions_with_hits_compete(profiles):
 	text = done("report", "--up", "parse", "-r", "page-faults", "programs.data", directory=profiles)
 	assert "(parse@pack) [8]" in text
-	assert "(finish@sort) [20]" in done("report", "--up", "finish", "-r", "cpu", "programs.data", directory=profiles)
+	assert "(finish;all@sort) [20]" in done("report", "--up", "finish;all", "-r", "cpu", "programs.data", directory=profiles)
 	check_failure(run("report", "--up", "parse", "-r", "cpu", "programs.data", directory=profiles),
 		"'parse' fits 2 functions: parse@pack, parse@sort")
 
@@ -474,7 +527,7 @@ def test_diff_matches_functions_whatever_else_ran(profiles):
 	assert rows == {
 		("main@pack",): (1, 0.4, True), ("main@pack", "parse@pack"): (0.75, 0.3, True),
 		("main@sort",): (0, 0.6, True), ("main@sort", "parse@sort"): (0, 0.5, True),
-		("main@sort", "finish@sort"): (0, 0.1, True)}
+		("main@sort", "finish;all@sort"): (0, 0.1, True)}
 	assert (section["a"]["total_hits"], section["b"]["total_hits"]) == (80, 200)
 	assert (section["a"]["samples"], section["b"]["interval"]) == (80, 1000000)
 	row = next(row for row in section["entries"] if row["path"] == ["main@sort"])
