@@ -9,14 +9,29 @@ enum {
 	GAP_LINES = 20,    /* a longer run of lines without hits is left out */
 };
 
+static void print_fraction(FILE *out, const struct line_list *lines, uint64_t hits)
+{
+	fprintf(out, "%8.4f ", fraction_of(hits, lines->total));
+	if (lines->samples > 0)
+		fprintf(out, "±%.4f ", analyze_error(hits, lines->total, lines->samples));
+}
+
+/* What stands before the line's number: fractions, with their errors if sampled, and hits. */
+static int figures_width(const struct line_list *lines)
+{
+	return lines->samples > 0 ? 44 : 28;
+}
+
 static void print_line(FILE *out, const struct line_list *lines, const struct line_entry *entry, uint32_t number,
 		       const char *text)
 {
-	if (entry)
-		fprintf(out, "%8.4f %8.4f %10" PRIu64, fraction_of(entry->body, lines->total),
-			fraction_of(entry->total, lines->total), entry->total);
-	else
-		fprintf(out, "%8s %8s %10s", "", "", "");
+	if (entry) {
+		print_fraction(out, lines, entry->body);
+		print_fraction(out, lines, entry->total);
+		fprintf(out, "%10" PRIu64, entry->total);
+	} else {
+		fprintf(out, "%*s", figures_width(lines), "");
+	}
 	if (number)
 		fprintf(out, " %6" PRIu32, number);
 	else
@@ -43,7 +58,7 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		if (i > first && lines->entries[i - 1].line && entry->line - lines->entries[i - 1].line <= GAP_LINES)
 			from = next;
 		if (from > next && next > 1)
-			fprintf(out, "%*s...\n", 31, "");
+			fprintf(out, "%*s...\n", figures_width(lines) + 3, "");
 		for (next = from > next ? from : next; next < entry->line; next++)
 			print_line(out, lines, NULL, next, source->lines[next - 1]);
 		print_line(out, lines, entry, next, source->lines[next - 1]);
@@ -72,7 +87,9 @@ static size_t print_text(FILE *out, const char *function, const struct view *vie
 			 const struct render_options *options, char *missing, size_t missing_bytes)
 {
 	char format[96];
-	snprintf(format, sizeof(format), "body_fraction total_fraction #%s line_number text", raw_name(view));
+	const char *error = view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
+	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s #%s line_number text", error, error,
+		 raw_name(view));
 	heading_print(out, "Source Line Profile", view, format, options);
 	if (rootless_print(out, view, function, lines->count > 0))
 		return 0;

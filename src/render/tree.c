@@ -146,7 +146,10 @@ static void print_text_node(void *context, uint32_t node, uint32_t depth)
 	const struct view *view = printer->view;
 	fprintf(printer->out, "%*s", (int)depth * 2, "");
 	render_safe_text(printer->out, view->labels[view->label[node]].text);
-	fprintf(printer->out, " (%.4f) ", fraction_of(view->weight[node], view->total));
+	fprintf(printer->out, " (%.4f", fraction_of(view->weight[node], view->total));
+	if (view->resource->kind != RESOURCE_EXACT)
+		fprintf(printer->out, " ±%.4f", analyze_error(view->weight[node], view->total, view->samples));
+	fputs(") ", printer->out);
 	paint_on(printer->out, PAINT_DIM, printer->options);
 	fprintf(printer->out, "[%" PRIu64 "]", view->weight[node]);
 	paint_off(printer->out, printer->options);
@@ -184,7 +187,8 @@ static void print_all(struct tree_printer *printer, struct walk *walk, const cha
 		return;
 	}
 	char format[96];
-	snprintf(format, sizeof(format), "frame_designator (usage_fraction) [#%s]", raw_name(walk->view));
+	snprintf(format, sizeof(format), "frame_designator (usage_fraction%s) [#%s]",
+		 walk->view->resource->kind == RESOURCE_EXACT ? "" : " ±error", raw_name(walk->view));
 	heading_print(printer->out, heading, walk->view, format, options);
 	if (rootless_print(printer->out, walk->view, root, walk->view->node_count > 1))
 		return;

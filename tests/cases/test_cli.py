@@ -211,7 +211,7 @@ def test_missing_source_is_told(profiles, tmp_path):
 	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
 	assert result.returncode == 0
 	assert "source file '/nowhere/demo/inputs/demo.cpp' was not found" in result.stderr
-	assert re.search(r"^ +0\.\d+ +0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
+	assert re.search(r"^ +0\.\d+ ±0\.\d+ +0\.\d+ ±0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
 
 
 # --- the words ---

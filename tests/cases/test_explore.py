@@ -87,7 +87,7 @@ def test_whatif(directory):
 def test_tree_below_a_function(directory):
 	text = answer(directory, "tree b")
 	assert [line for line in text.splitlines() if line.lstrip().startswith(("b ", "c "))] == [
-		"b (0.5000) [16]", "  c (0.1250) [4]", "    b (0.1250) [4]"]
+		"b (0.5000 ±0.1637) [16]", "  c (0.1250 ±0.1155) [4]", "    b (0.1250 ±0.1155) [4]"]
 
 
 def test_names(directory):
@@ -268,6 +268,14 @@ def test_terminal_gives_the_same_answers(terminal, directory):
 	assert "cpprof: no command 'nonsense'" in terminal.ask("nonsense")
 	terminal.type("quit\n")
 	assert terminal.end() == 0 # failed commands are a script's business
+
+
+def test_no_colour_into_a_pipe(terminal):
+	assert "\x1b[" in terminal.ask("down main")
+	piped = terminal.ask("down main | sed 's/^/piped /'")
+	assert "piped 1.0000" in piped
+	assert not any("\x1b[" in line for line in piped.splitlines() if line.startswith("piped"))
+	assert "\x1b[" in terminal.ask("down main")
 
 
 def test_end_of_input_quits(terminal):
