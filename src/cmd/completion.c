@@ -39,8 +39,16 @@ static int run(struct invocation *invocation)
 		fputs("' ;;\n", stdout);
 	}
 	fputs("\t*) return ;;\n\tesac\n"
+	      "\tlocal i\n"
+	      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] && return # another program's words\n"
+	      "\tdone\n"
 	      "\tif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then\n"
-	      "\t\twords='text json csv folded'\n"
+	      "\t\tcase ${COMP_WORDS[1]} in\n"
+	      "\t\timport | export) words='folded' ;;\n"
+	      "\t\tinfo) words='text json' ;;\n"
+	      "\t\t*) words='text json csv' ;;\n"
+	      "\t\tesac\n"
 	      "\telif [[ ${COMP_WORDS[COMP_CWORD-1]} == --by ]]; then\n"
 	      "\t\twords='function callsite line module'\n"
 	      "\telif [[ ${COMP_WORDS[1]} == help ]]; then\n"

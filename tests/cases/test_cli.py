@@ -762,3 +762,21 @@ def test_completion_is_bash():
 		COMP_WORDS=(cpprof report --by m); COMP_CWORD=3; _cpprof; echo "${COMPREPLY[@]}"
 		""", capture_output=True, text=True, check=True)
 	assert result.stdout.splitlines() == ["report", "--threshold --thread", "module"]
+
+
+def completed(*words):
+	"""What bash would offer in the place of the last word."""
+	script = done("completion") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cpprof; echo "${COMPREPLY[*]}"\n'
+	result = subprocess.run(["bash", "-c", script, "bash", "cpprof", *words], capture_output=True, text=True,
+		timeout=SECONDS_ALLOWED)
+	assert result.returncode == 0, result.stderr
+	return result.stdout.split()
+
+
+def test_completion_offers_what_the_command_takes():
+	assert completed("di") == ["diff"]
+	assert completed("report", "--li") == ["--limit"]
+	assert completed("import", "--format", "") == ["folded"]
+	assert completed("info", "--format", "") == ["text", "json"]
+	assert completed("diff", "--format", "c") == ["csv"]
+	assert completed("record", "--", "ls", "--f") == []
