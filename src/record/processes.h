@@ -57,9 +57,8 @@ void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 struct process *processes_of(struct processes *processes, const struct thread *thread);
 
-/* The module at a run-time address of a process: 0 and *module, or -1. */
-int processes_module_at(struct processes *processes, struct process *process, uint64_t pc,
-			struct unwind_module *module);
+/* The module at a run-time address of a process: 0 and *found, or -1. */
+int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found);
 
 /* Copies `size` bytes of code at a run-time address from the module's file.
  * False: they are not in one. */

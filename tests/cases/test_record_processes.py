@@ -10,7 +10,7 @@ import time
 import pytest
 from record_support import CPPROF, Recorded, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
 
-pytestmark = needs_perf
+pytestmark = [needs_perf, pytest.mark.measured]
 
 FINE = ["-r", "cpu/250us"]
 

@@ -4,7 +4,7 @@ import re
 import pytest
 from record_support import (agrees, build, check_truths, have, hits, holds, needs_perf, record_well, run_cpprof, show)
 
-pytestmark = needs_perf
+pytestmark = [needs_perf, pytest.mark.measured]
 
 FINE = ["-r", "cpu/250us"]
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
