@@ -58,6 +58,10 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 	/* Records are multiples of 8 bytes, so the header itself never wraps. */
 	const struct perf_event_header *record = (const void *)(data + at);
 	size_t size = record->size;
+	if (size < sizeof(*record)) { /* no record: give up what is there rather than stand still */
+		ring->tail = ring->head;
+		return NULL;
+	}
 	if (at + size > ring->data_bytes) {
 		size_t first = ring->data_bytes - at;
 		memcpy(ring->scratch, data + at, first);

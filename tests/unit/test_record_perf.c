@@ -452,6 +452,24 @@ static void test_ring(void **state)
 	ring_unmap(&ring);
 }
 
+/* Bytes that are no record: nothing in front of it is lost, and nobody stands still. */
+static void test_ring_without_record(void **state)
+{
+	(void)state;
+	struct ring ring = fake_ring();
+	kernel_writes(&ring, 24, 1);
+	control_of(&ring)->data_head += 16; /* zeros: a record of no size */
+	ring_refresh(&ring);
+	assert_record(&ring, 24, 1);
+	assert_null(ring_peek(&ring));
+	ring_release(&ring);
+	assert_int_equal(control_of(&ring)->data_tail, control_of(&ring)->data_head);
+	kernel_writes(&ring, 16, 2);
+	ring_refresh(&ring);
+	assert_record(&ring, 16, 2);
+	ring_unmap(&ring);
+}
+
 /* Every place in the ring where a record can wrap, and records as large as it is. */
 static void test_ring_wraps(void **state)
 {
@@ -627,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_others_truncated),
 		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_ring_without_record),
 		cmocka_unit_test(test_ring_wraps),
 		cmocka_unit_test(test_ring_not_mapped),
 		cmocka_unit_test(test_refusals),
