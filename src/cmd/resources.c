@@ -22,7 +22,8 @@ static void print_row(const struct resource_row *row)
 	bool user_only = false;
 	struct error error;
 	print_interval(interval, sizeof(interval), row);
-	if (backend_perf.probe(row, &user_only, &error) < 0)
+	const struct resource_request request = { .row = row };
+	if (backend_perf.probe(&request, &user_only, &error) < 0)
 		printf("%-17s %-12s %-9s %-8s %s\n", row->name, row->gtick, interval, "-", error.message);
 	else
 		printf("%-17s %-12s %-9s %-8s %s%s\n", row->name, row->gtick, interval, backend_perf.name, row->summary,

@@ -21,6 +21,7 @@ static void free_tables(struct profile *profile)
 	free(profile->locations);
 	free(profile->nodes);
 	free(profile->hits);
+	free(profile->touches);
 	free(profile->causes);
 	free(profile->notes);
 }
@@ -248,6 +249,11 @@ int profile_reserve_hits(struct profile *profile, size_t count)
 	return 0;
 }
 
+int64_t profile_add_touch(struct profile *profile, const struct profile_touch *touch)
+{
+	return APPEND(profile, touches, touch_count, touch_capacity, *touch);
+}
+
 int profile_count_cause(struct profile *profile, const char *text, bool whole, bool completed, uint64_t count)
 {
 	int64_t id = profile_add_string(profile, text);
@@ -267,6 +273,7 @@ int profile_count_cause(struct profile *profile, const char *text, bool whole, b
 void profile_clear_hits(struct profile *profile)
 {
 	profile->hit_count = 0;
+	profile->touch_count = 0;
 }
 
 uint32_t profile_find_resource(const struct profile *profile, const char *name)

@@ -73,6 +73,9 @@ enum module_kind {
 	MODULE_ANON = 2,   /* executable memory without a file: generated code */
 	MODULE_KERNEL = 3, /* work of the kernel with no user stack above it */
 	MODULE_NAMES = 4,  /* imported data: locations are names, not addresses */
+	/* Its one location marks a node at which a thread was started: above it is the
+	 * stack that did, below it the thread's own, from its outermost frame on. */
+	MODULE_THREAD = 5,
 };
 
 struct profile_module {
@@ -102,9 +105,10 @@ struct profile_function {
 /* Lets a reader trim what stands above `main` without knowing any C library. */
 enum function_role {
 	ROLE_NONE = 0,
-	ROLE_START = 1, /* C library code above main or above a thread's start function:
+	ROLE_START = 1,  /* C library code above main or above a thread's start function:
 	                 * _start, __libc_start_main..., clone, start_thread */
-	ROLE_MAIN = 2,  /* main itself */
+	ROLE_MAIN = 2,   /* main itself */
+	ROLE_CREATE = 3, /* pthread_create and the like: what it calls on the way to a new thread is the library's */
 };
 
 struct profile_frame {
@@ -135,6 +139,17 @@ struct profile_hit {
 	uint32_t resource; /* index in resources */
 };
 
+/* Where a page fault's memory was: one for each sample of a resource of faults. */
+struct profile_touch {
+	uint64_t time_ns; /* as of its hit */
+	uint64_t address; /* that was touched */
+	uint32_t node;
+	uint32_t thread;
+	uint32_t resource;
+	uint32_t count;   /* hits of that sample */
+	uint32_t mapping; /* string: "/usr/lib/libc.so.6", "[heap]", "[stack]", "[anon]"; "" if not known */
+};
+
 /* One (key, value) text of the description: "command", "host", "kernel", "cpus",
  * "cpprof", "directory", "warning", ... A key may occur several times. */
 struct profile_note {
@@ -153,13 +168,14 @@ struct profile {
 	struct profile_location *locations;
 	struct profile_node *nodes;
 	struct profile_hit *hits;
+	struct profile_touch *touches;
 	struct profile_cause *causes;
 	struct profile_note *notes;
 
 	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count, location_count,
-		node_count, hit_count, cause_count, note_count;
+		node_count, hit_count, touch_count, cause_count, note_count;
 	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity, frame_capacity,
-		location_capacity, node_capacity, hit_capacity, cause_capacity, note_capacity;
+		location_capacity, node_capacity, hit_capacity, touch_capacity, cause_capacity, note_capacity;
 
 	uint64_t start_ns;     /* CLOCK_MONOTONIC when recording began; 0: not known */
 	uint64_t end_ns;       /* ... and ended */
@@ -215,10 +231,12 @@ int profile_reserve_hits(struct profile *profile, size_t count);
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);
 
+int64_t profile_add_touch(struct profile *profile, const struct profile_touch *touch);
+
 /* Adds `count` to the cause of that text (added if new). */
 int profile_count_cause(struct profile *profile, const char *text, bool whole, bool completed, uint64_t count);
 
-/* Forgets the hits, after they were written to disk; the memory is kept. */
+/* Forgets the hits and touches, after they were written to disk; the memory is kept. */
 void profile_clear_hits(struct profile *profile);
 
 /* Id of the resource of that name, or PROFILE_NONE. */

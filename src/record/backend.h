@@ -1,9 +1,11 @@
 /*
  * A backend takes the samples: it is told which resources to watch in which
  * threads, and delivers what happened, in order of time, to a sink. It knows
- * nothing of modules, stacks or files; the monitor knows nothing of perf.
+ * nothing of files and profiles; the monitor knows nothing of perf or BPF.
  *
  *   probe -> open -> attach... -> start -> drain... -> stop -> close
+ *                       ^                    |  maps, execs
+ *                       +---- load_code <----+  only of a backend that walks stacks itself
  */
 #ifndef RECORD_BACKEND_H
 #define RECORD_BACKEND_H
@@ -18,7 +20,10 @@
 #include "record/resources.h"
 #include "unwind/unwind.h"
 
-/* One stack sample. Pointers are valid until the sink returns. */
+enum { BACKEND_NO_SYSCALL = -1 };
+
+/* One stack sample. Pointers are valid until the sink returns. Either the backend
+ * walked the stack (`addresses`), or it gives what is needed to (`registers`, `stack`). */
 struct backend_sample {
 	uint32_t pid, tid;
 	uint32_t request; /* index of the resource request */
@@ -31,10 +36,23 @@ struct backend_sample {
 	const uint8_t *stack; /* copied from registers rsp on upwards */
 	size_t stack_bytes;
 	size_t stack_asked; /* how many bytes would have been copied had there been as many */
+
+	/* Walked already: run-time addresses, innermost first, as unwind_frame.pc. NULL: not. */
+	const uint64_t *addresses;
+	size_t address_count;
+	enum unwind_cause cause; /* how that walk ended */
+
+	/* What happened there, for who looks at single events. */
+	uint64_t amount; /* gticks of the event at which the boundary was crossed; 0: not known */
+	int syscall;     /* its number, or BACKEND_NO_SYSCALL */
+	int64_t syscall_result;
+	bool has_touched;
+	uint64_t touched; /* page faults: the address that was touched */
 };
 
-/* Executable memory was mapped. */
+/* Memory was mapped: executable, or where the request asks for it any other too. */
 struct backend_map {
+	bool is_data;
 	uint32_t pid;
 	uint64_t time_ns;
 	uint64_t start, size, file_offset;
@@ -51,6 +69,10 @@ struct backend_sink {
 	void (*name)(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns);
 	void (*fork)(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
 	void (*exit)(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns);
+	/* The thread of `sample` is about to start another one, `tid`, of its process:
+	 * the sample's stack is where. Told before that thread's first sample; `request`
+	 * and `hits` mean nothing. Not every backend can tell. */
+	void (*creates)(void *context, const struct backend_sample *sample, uint32_t tid);
 	/* Samples that found no room, of whatever resource; see also `counts`. */
 	void (*lost)(void *context, uint64_t samples);
 	/* Tellings other than samples that found no room: maps, forks, names. */
@@ -63,6 +85,19 @@ struct backend_request {
 	const struct resource_request *resources;
 	size_t resource_count;
 	bool user_mode_only; /* watch user mode alone, as the kernel permits no more */
+	/* What will be watched: where functions and probes are looked for. */
+	const char *command; /* path of its file; NULL: none */
+	pid_t pid;           /* 0: none */
+	bool everything;     /* the whole machine: attach is called once, with tid -1 */
+	bool data_maps;      /* tell of maps that are not executable too */
+	bool creations;      /* tell what stack starts a thread, if you can */
+};
+
+/* Code of one process, for a backend that walks stacks itself. */
+struct backend_code {
+	uint64_t start, end;              /* run-time addresses */
+	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
+	const struct unwind_table *table; /* NULL: none; lives as long as the backend */
 };
 
 struct backend;
@@ -72,8 +107,9 @@ struct backend_vtable {
 
 	/* Whether this resource can be measured here: 0; or an error that names the
 	 * reason and the remedy. *user_mode_only is set if it can, but in user mode
-	 * alone. Required. */
-	int (*probe)(const struct resource_row *row, bool *user_mode_only, struct error *error);
+	 * alone. What depends on the target (is there such a function?) only `open` can
+	 * tell. Required. */
+	int (*probe)(const struct resource_request *request, bool *user_mode_only, struct error *error);
 
 	/* Prepares; nothing runs yet. NULL: `error` says why. Required. */
 	struct backend *(*open)(const struct backend_request *request, struct error *error);
@@ -84,6 +120,11 @@ struct backend_vtable {
 	 * watched already. Required. */
 	int (*attach)(struct backend *backend, pid_t tid, bool on_exec, struct error *error);
 
+	/* All executable maps of a process as they are now, sorted; none: it is gone.
+	 * Called when the sink has taken in a map, a fork, an exec or an exit. NULL: of
+	 * no interest. 0 or an error; then its stacks cannot be walked, and are counted so. */
+	int (*load_code)(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count);
+
 	/* Begins counting in threads not attached `on_exec`. Required. */
 	int (*start)(struct backend *backend, struct error *error);
 
@@ -92,7 +133,7 @@ struct backend_vtable {
 	size_t (*descriptors)(const struct backend *backend, struct pollfd *descriptors, size_t limit);
 
 	/* Delivers, in order of time, what happened up to `until_ns`
-	 * (CLOCK_MONOTONIC; UINT64_MAX: all). Required. */
+	 * (CLOCK_MONOTONIC; UINT64_MAX: all). The sink may call load_code. Required. */
 	void (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
 
 	/* Ends counting; samples taken before can still be drained. Required. */
@@ -106,6 +147,7 @@ struct backend_vtable {
 	void (*close)(struct backend *backend);
 };
 
+extern const struct backend_vtable backend_bpf;
 extern const struct backend_vtable backend_perf;
 extern const struct backend_vtable backend_none; /* refuses everything: the minimum */
 

@@ -85,7 +85,7 @@ static int plan(struct monitor *monitor, struct error *error)
 		int result = resource_parse("cpu", &monitor->requests[0], error);
 		bool user_only = false;
 		if (result == 0)
-			result = monitor->vtable->probe(monitor->requests[0].row, &user_only, error);
+			result = monitor->vtable->probe(&monitor->requests[0], &user_only, error);
 		/* The default is what may be had: user time where the kernel is not to be seen. */
 		if (result == 0 && user_only)
 			result = resource_parse("user", &monitor->requests[0], error);
@@ -98,7 +98,7 @@ static int plan(struct monitor *monitor, struct error *error)
 	for (size_t i = 0; i < monitor->request.resource_count; i++) {
 		bool user_only = false;
 		const struct resource_row *row = monitor->requests[i].row;
-		int result = monitor->vtable->probe(row, &user_only, error);
+		int result = monitor->vtable->probe(&monitor->requests[i], &user_only, error);
 		if (result < 0)
 			return result;
 		/* Asked for by name, CPU time is not quietly replaced by user time. */

@@ -33,7 +33,10 @@ struct record_options {
 	size_t resource_count;    /* 0: cpu, or user where only that is permitted */
 	uint64_t time_interval;   /* ns, for the default resource; 0: its default */
 	const char *output;       /* path of the file */
-	pid_t pid;                /* attach to this process; 0: run the command */
+	const char *backend;      /* use this one, by name; NULL: the best that is permitted */
+	pid_t pid;                /* attach to this process; 0: run the command, or all */
+	bool everything;          /* record every process of the machine */
+	bool no_stitch;           /* do not ask where threads are started */
 	uint64_t duration_ns;     /* with pid: end after so long; 0: when it ends */
 	char *const *command;     /* arguments, NULL-terminated */
 	const char *command_line; /* as to be shown in the profile */

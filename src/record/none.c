@@ -2,11 +2,11 @@
  * the reason, and shows the minimum that a backend implements. */
 #include "record/backend.h"
 
-static int none_probe(const struct resource_row *row, bool *user_mode_only, struct error *error)
+static int none_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
 	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured here: no backend serves this system",
-			 row->name);
+			 request->name);
 }
 
 static struct backend *none_open(const struct backend_request *request, struct error *error)

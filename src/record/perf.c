@@ -157,9 +157,13 @@ static void sample_attributes(const struct backend *backend, const struct resour
 
 /* --- probe: perf_access.c says what is permitted --- */
 
-static int perf_probe(const struct resource_row *row, bool *user_mode_only, struct error *error)
+static int perf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
+	const struct resource_row *row = request->row;
 	struct perf_event_attr attr;
+	if (!row->on_perf)
+		return error_set(error, ERROR_UNSUPPORTED, "the perf backend cannot measure %s: the bpf backend can",
+				 request->name);
 	common_attributes(&attr, false);
 	attr.type = row->perf_type;
 	attr.config = row->perf_config;

@@ -32,7 +32,7 @@ uint64_t perf_record_time(const struct perf_event_header *record)
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample, uint64_t *event_id)
 {
 	struct cursor in = body_of(record);
-	*sample = (struct backend_sample){ 0 };
+	*sample = (struct backend_sample){ .syscall = BACKEND_NO_SYSCALL };
 	sample->in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	*event_id = cursor_u64(&in);
 	sample->pid = cursor_u32(&in);

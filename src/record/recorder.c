@@ -78,6 +78,11 @@ static void on_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 	processes_exit(recorder->processes, pid, tid, time_ns);
 }
 
+static void on_creates(void *context, const struct backend_sample *sample, uint32_t tid)
+{
+	(void)context, (void)sample, (void)tid;
+}
+
 static void on_lost(void *context, uint64_t samples)
 {
 	struct recorder *recorder = context;
@@ -105,6 +110,7 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.name = on_name,
 		.fork = on_fork,
 		.exit = on_exit,
+		.creates = on_creates,
 		.lost = on_lost,
 		.lost_events = on_lost_events,
 		.throttled = on_throttled,

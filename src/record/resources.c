@@ -21,8 +21,8 @@ static const uint64_t COUNT_MAX = UINT64_C(1000000000000);
 /* The counters overflow into an interrupt, so hardware events have a floor too. */
 static const uint64_t HARDWARE_MIN = 1000;
 
-#define SOFTWARE(config) .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
-#define HARDWARE(config) .is_hardware = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
+#define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
+#define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
 
 const struct resource_row resource_rows[] = {
 	{ .name = "cpu",
@@ -30,6 +30,7 @@ const struct resource_row resource_rows[] = {
 	  .gtick = "ns",
 	  .summary = "CPU time, in user mode and in the kernel",
 	  .is_time = true,
+	  .gtick_ns = 1,
 	  .default_interval = NS_PER_MS,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
 	{ .name = "user",
@@ -37,6 +38,7 @@ const struct resource_row resource_rows[] = {
 	  .gtick = "ns",
 	  .summary = "CPU time in user mode",
 	  .is_time = true,
+	  .gtick_ns = 1,
 	  .modes = RESOURCE_USER_MODE,
 	  .default_interval = NS_PER_MS,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
@@ -45,29 +47,34 @@ const struct resource_row resource_rows[] = {
 	  .gtick = "ns",
 	  .summary = "CPU time in the kernel",
 	  .is_time = true,
+	  .gtick_ns = 1,
 	  .modes = RESOURCE_KERNEL_MODE,
 	  .needs_kernel = true,
 	  .default_interval = NS_PER_MS,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
 	{ .name = "page-faults",
+	  .hook = HOOK_EVENT,
 	  .title = "Page Faults",
 	  .gtick = "fault",
 	  .summary = "page faults, minor and major",
 	  .default_interval = 10,
 	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS) },
 	{ .name = "minor-faults",
+	  .hook = HOOK_EVENT,
 	  .title = "Minor Page Faults",
 	  .gtick = "fault",
 	  .summary = "page faults served from memory",
 	  .default_interval = 10,
 	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MIN) },
 	{ .name = "major-faults",
+	  .hook = HOOK_EVENT,
 	  .title = "Major Page Faults",
 	  .gtick = "fault",
 	  .summary = "page faults that waited for a disk",
 	  .default_interval = 1,
 	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MAJ) },
 	{ .name = "context-switches",
+	  .hook = HOOK_SWITCH,
 	  .title = "Context Switches",
 	  .gtick = "switch",
 	  .summary = "times that the thread left the CPU",
@@ -75,6 +82,7 @@ const struct resource_row resource_rows[] = {
 	  .default_interval = 1,
 	  SOFTWARE(PERF_COUNT_SW_CONTEXT_SWITCHES) },
 	{ .name = "migrations",
+	  .hook = HOOK_EVENT,
 	  .title = "CPU Migrations",
 	  .gtick = "migration",
 	  .summary = "times that the thread moved to another CPU",
@@ -188,5 +196,6 @@ int resource_parse(const char *words, struct resource_request *request, struct e
 		return unknown_name(name, error);
 	*request =
 		(struct resource_request){ .row = row, .interval = row->default_interval, .default_interval = !slash };
+	snprintf(request->name, sizeof(request->name), "%s", name);
 	return slash ? resource_parse_interval(row, slash + 1, &request->interval, error) : 0;
 }

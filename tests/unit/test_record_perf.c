@@ -567,7 +567,7 @@ static void test_probe(void **state)
 	for (const struct resource_row *row = resource_rows; row->name; row++) {
 		struct error error = { 0 };
 		bool user_mode_only = false;
-		int result = backend_perf.probe(row, &user_mode_only, &error);
+		int result = backend_perf.probe(&(struct resource_request){ .row = row }, &user_mode_only, &error);
 		if (result == 0) {
 			assert_int_equal(error.code, 0);
 			assert_false(user_mode_only && row->needs_kernel);
@@ -591,14 +591,15 @@ static void test_no_hardware_counters(void **state)
 	}
 	bool user_mode_only;
 	struct error error = { 0 };
-	if (backend_perf.probe(row_of("cpu"), &user_mode_only, &error) < 0) {
+	if (backend_perf.probe(&(struct resource_request){ .row = row_of("cpu") }, &user_mode_only, &error) < 0) {
 		print_message("skipped: perf events are refused here: %s\n", error.message);
 		skip();
 	}
 	for (const struct resource_row *row = resource_rows; row->name; row++) {
 		if (!row->is_hardware)
 			continue;
-		assert_int_equal(backend_perf.probe(row, &user_mode_only, &error), ERROR_UNSUPPORTED);
+		assert_int_equal(backend_perf.probe(&(struct resource_request){ .row = row }, &user_mode_only, &error),
+				 ERROR_UNSUPPORTED);
 		char wanted[128];
 		snprintf(wanted, sizeof(wanted),
 			 "this machine has no hardware counter for %s (virtual machines often have none)", row->name);
@@ -612,7 +613,8 @@ static void test_none_refuses(void **state)
 	bool user_mode_only = true;
 	struct error error = { 0 };
 	for (const struct resource_row *row = resource_rows; row->name; row++) {
-		assert_int_equal(backend_none.probe(row, &user_mode_only, &error), ERROR_UNSUPPORTED);
+		assert_int_equal(backend_none.probe(&(struct resource_request){ .row = row }, &user_mode_only, &error),
+				 ERROR_UNSUPPORTED);
 		assert_false(user_mode_only);
 		assert_non_null(strstr(error.message, row->name));
 	}
