@@ -1,28 +1,20 @@
 #include "record/resources.h"
 
-#include <ctype.h>
-#include <float.h>
 #include <linux/perf_event.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "base/buffer.h"
-#include "base/nearest.h"
+#include "record/resource_parameters.h"
 
-enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
-
-/* A shorter interval would spend most of the target's time on sampling (perf's
- * timers go no lower than 10 us); a longer one gives no samples to speak of. */
-static const uint64_t TIME_MIN_NS = 20 * NS_PER_US;
-static const uint64_t TIME_MAX_NS = 60 * (uint64_t)NS_PER_S;
-static const uint64_t COUNT_MAX = UINT64_C(1000000000000);
-/* The counters overflow into an interrupt, so hardware events have a floor too. */
-static const uint64_t HARDWARE_MIN = 1000;
+enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
 #define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
+#define SWITCH_TIME(what)                                                                              \
+	.hook = HOOK_SWITCH, .measure = (what), .gtick = "us", .is_time = true, .gtick_ns = NS_PER_US, \
+	.needs_kernel = true, .default_interval = 1000
+#define SYSCALL_BYTES(what)                                                                              \
+	.hook = HOOK_SYSCALL, .measure = (what), .parameters = "requested", .parameters_optional = true, \
+	.parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, .default_interval = 64 * KIB
 
 const struct resource_row resource_rows[] = {
 	{ .name = "cpu",
@@ -113,89 +105,116 @@ const struct resource_row resource_rows[] = {
 	  .summary = "mispredicted branches (hardware counter)",
 	  .default_interval = 10000,
 	  HARDWARE(PERF_COUNT_HW_BRANCH_MISSES) },
+	{ .name = "real",
+	  .title = "Real Time",
+	  .summary = "elapsed time of each thread, running or waiting",
+	  SWITCH_TIME(MEASURE_ELAPSED) },
+	{ .name = "blocked",
+	  .title = "Blocked Time",
+	  .summary = "time that the thread was off the CPU",
+	  SWITCH_TIME(MEASURE_WAITED) },
+	{ .name = "io-time",
+	  .title = "I/O Time",
+	  .summary = "time off the CPU inside read, write, fsync and their like, or waiting for a disk",
+	  SWITCH_TIME(MEASURE_WAITED_FOR_IO) },
+	{ .name = "lock-wait",
+	  .title = "Lock Waiting Time",
+	  .summary = "time off the CPU waiting for a lock (futex)",
+	  SWITCH_TIME(MEASURE_WAITED_FOR_LOCKS) },
+	{ .name = "syscalls",
+	  .parameters = "NAME",
+	  .parameters_optional = true,
+	  .parse = resource_parse_syscall,
+	  .hook = HOOK_SYSCALL,
+	  .title = "System Calls",
+	  .gtick = "call",
+	  .summary = "system calls, all or those of a name",
+	  .needs_kernel = true,
+	  .default_interval = 1000 },
+	{ .name = "read-bytes",
+	  .title = "Bytes Read",
+	  .summary = "bytes that read, pread, recv and their like transferred",
+	  SYSCALL_BYTES(MEASURE_READ) },
+	{ .name = "write-bytes",
+	  .title = "Bytes Written",
+	  .summary = "bytes that write, pwrite, send and their like transferred",
+	  SYSCALL_BYTES(MEASURE_WRITTEN) },
+	{ .name = "io-bytes",
+	  .title = "Bytes Read and Written",
+	  .summary = "bytes that such calls transferred in either direction",
+	  SYSCALL_BYTES(MEASURE_TRANSFERRED) },
+	{ .name = "signals",
+	  .hook = HOOK_SIGNAL,
+	  .title = "Signals",
+	  .gtick = "signal",
+	  .summary = "signals delivered to the thread",
+	  .needs_kernel = true,
+	  .default_interval = 1 },
+	{ .name = "traps",
+	  .hook = HOOK_TRAP,
+	  .title = "Traps",
+	  .gtick = "trap",
+	  .summary = "CPU exceptions that the kernel has a tracepoint for",
+	  .needs_kernel = true,
+	  .default_interval = 10 },
+	{ .name = "disk-bytes",
+	  .hook = HOOK_DISK,
+	  .measure = MEASURE_BYTES,
+	  .title = "Disk Bytes",
+	  .gtick = "byte",
+	  .summary = "bytes of the requests to disks made on behalf of the thread",
+	  .needs_kernel = true,
+	  .default_interval = 64 * KIB },
+	{ .name = "calls",
+	  .parameters = "FUNCTION[@MODULE]",
+	  .parameters_hold_slashes = true,
+	  .parse = resource_parse_calls,
+	  .hook = HOOK_FUNCTION,
+	  .title = "Calls",
+	  .gtick = "call",
+	  .summary = "calls of a function",
+	  .default_interval = 100 },
+	{ .name = "alloc-bytes",
+	  .hook = HOOK_ALLOCATION,
+	  .measure = MEASURE_BYTES,
+	  .title = "Bytes Allocated",
+	  .gtick = "byte",
+	  .summary = "bytes asked of malloc and its like, and of operator new",
+	  .default_interval = 512 * KIB },
+	{ .name = "allocs",
+	  .hook = HOOK_ALLOCATION,
+	  .title = "Allocations",
+	  .gtick = "allocation",
+	  .summary = "calls of malloc and its like, and of operator new",
+	  .default_interval = 1000 },
+	{ .name = "tracepoint",
+	  .parameters = "SYSTEM:NAME[:FIELD]",
+	  .parse = resource_parse_tracepoint,
+	  .hook = HOOK_TRACEPOINT,
+	  .measure = MEASURE_VALUE,
+	  .title = "Tracepoint",
+	  .gtick = "event",
+	  .summary = "hits of a tracepoint of the kernel, or the sum of one of its fields",
+	  .needs_kernel = true,
+	  .default_interval = 1 },
+	{ .name = "uprobe",
+	  .parameters = "MODULE:FUNCTION[:argN or :ret]",
+	  .parameters_hold_slashes = true,
+	  .parse = resource_parse_uprobe,
+	  .hook = HOOK_FUNCTION,
+	  .measure = MEASURE_VALUE,
+	  .title = "Probe",
+	  .gtick = "call",
+	  .summary = "calls of a function, or the sum of an argument or of what it returns",
+	  .default_interval = 100 },
+	{ .name = "usdt",
+	  .parameters = "PROVIDER:PROBE[:argN]",
+	  .parse = resource_parse_usdt,
+	  .hook = HOOK_USDT,
+	  .measure = MEASURE_VALUE,
+	  .title = "Static Probe",
+	  .gtick = "event",
+	  .summary = "hits of a probe that the program's author put in, or the sum of an argument",
+	  .default_interval = 1 },
 	{ .name = NULL },
 };
-
-static const struct resource_row *find_row(const char *name, size_t length)
-{
-	for (const struct resource_row *row = resource_rows; row->name; row++)
-		if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
-			return row;
-	return NULL;
-}
-
-static int unknown_name(const char *name, struct error *error)
-{
-	struct buffer list;
-	buffer_init(&list);
-	for (int resembling = 1; resembling >= 0 && list.size == 0; resembling--)
-		for (const struct resource_row *row = resource_rows; row->name; row++)
-			if (!resembling || text_resembles(name, row->name))
-				buffer_printf(&list, "%s%s", list.size ? ", " : "", row->name);
-	buffer_append_byte(&list, 0);
-	const char *names = buffer_error(&list) ? "see 'cpprof record --help'" : (const char *)list.bytes;
-	error_set(error, ERROR_USAGE, "there is no resource '%s'; did you mean: %s", name, names);
-	buffer_release(&list);
-	return ERROR_USAGE;
-}
-
-/* What a number's unit multiplies it by; 0: no such unit. */
-static double unit_factor(const struct resource_row *row, const char *unit)
-{
-	static const struct {
-		const char *unit;
-		bool is_time;
-		double factor;
-	} units[] = {
-		{ "ns", true, 1 },         { "us", true, NS_PER_US }, { "\u00b5s", true, NS_PER_US },
-		{ "ms", true, NS_PER_MS }, { "s", true, NS_PER_S },   { "", false, 1 },
-		{ "k", false, 1e3 },       { "K", false, 1e3 },       { "M", false, 1e6 },
-		{ "G", false, 1e9 },
-	};
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (units[i].is_time == row->is_time && strcmp(units[i].unit, unit) == 0)
-			return units[i].factor;
-	return 0;
-}
-
-int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error)
-{
-	const char *form =
-		row->is_time ? "a time with its unit, as 1ms, 500us or 0.1s" : "a whole number, as 10, 5k or 1M";
-	char *end = NULL;
-	/* strtod also reads "inf", hex and signs: none is an interval. */
-	double number =
-		isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X' ? strtod(words, &end) : -1;
-	double factor = end ? unit_factor(row, end) : 0;
-	/* 1.001 has no exact binary form: the product may be off by its last bits. */
-	double product = number * factor;
-	double gticks = round(product);
-	if (number < 0 || factor == 0)
-		return error_set(error, ERROR_USAGE, "'%s' is no interval for %s: give %s", words, row->name, form);
-	if (!row->is_time && fabs(product - gticks) > 2 * DBL_EPSILON * product)
-		return error_set(error, ERROR_USAGE, "the interval of %s is %s, not %s", row->name, form, words);
-	if (row->is_time && (gticks < (double)TIME_MIN_NS || gticks > (double)TIME_MAX_NS))
-		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give 20us to 60s", words,
-				 row->name);
-	uint64_t least = row->is_hardware ? HARDWARE_MIN : 1;
-	if (!row->is_time && (gticks < (double)least || gticks > (double)COUNT_MAX))
-		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %llu to 1000G",
-				 words, row->name, (unsigned long long)least);
-	*interval = (uint64_t)gticks;
-	return 0;
-}
-
-int resource_parse(const char *words, struct resource_request *request, struct error *error)
-{
-	const char *slash = strchr(words, '/');
-	size_t length = slash ? (size_t)(slash - words) : strlen(words);
-	char name[64];
-	snprintf(name, sizeof(name), "%.*s", (int)length, words);
-	const struct resource_row *row = find_row(words, length);
-	if (!row)
-		return unknown_name(name, error);
-	*request =
-		(struct resource_request){ .row = row, .interval = row->default_interval, .default_interval = !slash };
-	snprintf(request->name, sizeof(request->name), "%s", name);
-	return slash ? resource_parse_interval(row, slash + 1, &request->interval, error) : 0;
-}

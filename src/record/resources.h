@@ -46,10 +46,15 @@ enum resource_measure {
 	MEASURE_VALUE /* the value of an argument or field, if the user named one, else 1 each */
 };
 
+struct resource_request;
+
 struct resource_row {
 	const char *name;       /* "page-faults"; with `parameters`: what stands before the first colon */
 	const char *parameters; /* NULL: none; "NAME", "FUNCTION[@MODULE]", ...: what stands behind it */
 	bool parameters_optional;
+	bool parameters_hold_slashes; /* paths: the interval is behind the last slash, if it is one */
+	/* Turns the parameters into request->target; NULL where there are none. */
+	int (*parse)(const char *parameters, struct resource_request *request, struct error *error);
 	const char *title;   /* "Page Faults" */
 	const char *gtick;   /* what one gtick is: "fault" */
 	const char *summary; /* one line for --help */
@@ -86,6 +91,8 @@ struct resource_target {
 struct resource_request {
 	const struct resource_row *row;
 	char name[256];        /* as asked for, without the interval: "calls:qsort@libc.so.6" */
+	char title[320];       /* the row's, with the parameters: "Calls: qsort@libc.so.6" */
+	const char *gtick;     /* the row's, or "unit" where the user named the value that is the amount */
 	uint64_t interval;     /* gticks, mean */
 	bool default_interval; /* the user gave none */
 	struct resource_target target;
@@ -97,7 +104,7 @@ enum { RESOURCE_REQUESTS_MAX = 16 };
  * with the nearest names, or the form that an interval or the parameters have. */
 int resource_parse(const char *words, struct resource_request *request, struct error *error);
 
-/* "500us" (time: a unit is needed) or "10", "2k", "1M", "64KiB". */
+/* "500us" (time: a unit is needed) or "10", "2k", "1M"; bytes and values: also "64KiB". */
 int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error);
 
 #endif
