@@ -16,6 +16,8 @@ struct processes {
 	size_t thread_count, thread_capacity;
 	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
 	struct hash_map by_tid;
+	uint32_t code_versions; /* given out so far */
+	uint64_t maps_told;
 };
 
 struct processes *processes_new(struct profile *profile, struct modules *modules)
@@ -34,8 +36,10 @@ void processes_free(struct processes *processes)
 {
 	if (!processes)
 		return;
-	for (size_t i = 0; i < processes->count; i++)
-		free(processes->items[i].maps);
+	for (size_t i = 0; i < processes->count; i++) {
+		maps_release(&processes->items[i].code);
+		maps_release(&processes->items[i].data);
+	}
 	for (size_t i = 0; i < processes->thread_count; i++)
 		deep_stack_free(processes->threads[i].deep);
 	free(processes->items);
@@ -59,6 +63,13 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	return (int64_t)processes->count++;
 }
 
+struct process *processes_find(const struct processes *processes, uint32_t pid)
+{
+	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	return found == HASH_MAP_NONE ? NULL : &processes->items[found];
+}
+
+/* Its index, added if it is new. */
 static int64_t find_process(struct processes *processes, uint32_t pid)
 {
 	uint32_t found = hash_map_get(&processes->by_pid, pid);
@@ -99,88 +110,73 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 
 /* --- maps --- */
 
-/* Index of the first mapping that ends above `address`. */
-static size_t first_above(const struct process *process, uint64_t address)
+/* The code of a process is not what it was. */
+static void renew_code(struct processes *processes, struct process *process)
 {
-	size_t low = 0;
-	size_t high = process->map_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (process->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static void insert_at(struct process *process, size_t at, const struct mapping *mapping)
-{
-	memmove(&process->maps[at + 1], &process->maps[at], (process->map_count - at) * sizeof(*process->maps));
-	process->maps[at] = *mapping;
-	process->map_count++;
-}
-
-/* A new mapping takes the place of whatever was there: the ends of an older one
- * that it cuts stay. */
-static int insert_mapping(struct process *process, const struct mapping *mapping)
-{
-	if (ARRAY_RESERVE(process->maps, process->map_capacity, process->map_count + 2) < 0)
-		return ERROR_MEMORY;
-	size_t at = first_above(process, mapping->start);
-	if (at < process->map_count && process->maps[at].start < mapping->start) {
-		struct mapping before = process->maps[at];
-		before.end = mapping->start;
-		insert_at(process, at++, &before);
-		uint64_t moved = mapping->start - process->maps[at].start;
-		process->maps[at].start = mapping->start;
-		process->maps[at].file_offset += moved;
-	}
-	size_t covered = 0;
-	while (at + covered < process->map_count && process->maps[at + covered].end <= mapping->end)
-		covered++;
-	memmove(&process->maps[at], &process->maps[at + covered],
-		(process->map_count - at - covered) * sizeof(*process->maps));
-	process->map_count -= covered;
-	if (at < process->map_count && process->maps[at].start < mapping->end) {
-		process->maps[at].file_offset += mapping->end - process->maps[at].start;
-		process->maps[at].start = mapping->end;
-	}
-	insert_at(process, at, mapping);
-	return 0;
+	process->code_version = ++processes->code_versions;
 }
 
 int processes_map(struct processes *processes, const struct backend_map *map)
 {
-	int64_t process = find_process(processes, map->pid);
-	if (process < 0)
-		return (int)process;
+	int64_t index = find_process(processes, map->pid);
+	if (index < 0)
+		return (int)index;
+	struct process *process = &processes->items[index];
+	struct mapping mapping = { .start = map->start,
+				   .file_offset = map->file_offset,
+				   .told = ++processes->maps_told };
+	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
+	if (mapping.end == mapping.start)
+		return 0;
+	if (map->is_data)
+		return maps_insert(&process->data, &mapping);
 	int64_t module = modules_add(processes->modules, map->path, map->build_id, map->build_id_bytes);
 	if (module < 0)
 		return (int)module;
-	struct mapping mapping = { .start = map->start, .file_offset = map->file_offset, .module = (uint32_t)module };
-	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
-	processes->items[process].between_programs = false;
-	return mapping.end > mapping.start ? insert_mapping(&processes->items[process], &mapping) : 0;
+	mapping.module = (uint32_t)module;
+	process->between_programs = false;
+	renew_code(processes, process);
+	return maps_insert(&process->code, &mapping);
+}
+
+static void find_bias(struct mapping *mapping, const struct module *module)
+{
+	uint64_t address = mapping->file_offset;
+	/* Without its file, an address is given as an offset in the file. */
+	if (module->file)
+		elf_file_address_of_offset(module->file, mapping->file_offset, &address);
+	mapping->bias = mapping->start - (module->kind == MODULE_ANON ? 0 : address);
+	mapping->has_bias = true;
+}
+
+/* The module of a mapping of code, and where it is. */
+static struct unwind_module module_of(struct processes *processes, const struct process *process,
+				      struct mapping *mapping)
+{
+	const struct module *module = modules_get(processes->modules, mapping->module, (pid_t)process->pid);
+	if (!mapping->has_bias)
+		find_bias(mapping, module);
+	return (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };
 }
 
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)
 {
-	size_t at = first_above(process, pc);
-	if (at == process->map_count || process->maps[at].start > pc)
+	struct mapping *mapping = maps_at(&process->code, pc);
+	if (!mapping)
 		return -1;
-	struct mapping *mapping = &process->maps[at];
-	struct module *module = modules_get(processes->modules, mapping->module, (pid_t)process->pid);
-	if (!mapping->has_bias) {
-		uint64_t address = mapping->file_offset;
-		/* Without its file, an address is given as an offset in the file. */
-		if (module->file)
-			elf_file_address_of_offset(module->file, mapping->file_offset, &address);
-		mapping->bias = mapping->start - (module->kind == MODULE_ANON ? 0 : address);
-		mapping->has_bias = true;
-	}
-	*found = (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };
+	*found = module_of(processes, process, mapping);
 	return 0;
+}
+
+void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list)
+{
+	for (size_t i = 0; i < process->code.count; i++) {
+		struct mapping *mapping = &process->code.items[i];
+		struct unwind_module module = module_of(processes, process, mapping);
+		list[i] = (struct backend_code){
+			.start = mapping->start, .end = mapping->end, .bias = module.bias, .table = module.table
+		};
+	}
 }
 
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size)
@@ -207,7 +203,9 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 	if (pid == tid)
 		processes->profile->processes[process->id].name = (uint32_t)text;
 	if (is_exec) {
-		process->map_count = 0;
+		maps_clear(&process->code);
+		maps_clear(&process->data);
+		renew_code(processes, process);
 		process->between_programs = true;
 		deep_stack_free(thread->deep);
 		thread->deep = NULL;
@@ -223,11 +221,9 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 		return (int)child;
 	const struct process *from = &processes->items[parent];
 	struct process *to = &processes->items[child];
-	if (ARRAY_RESERVE(to->maps, to->map_capacity, from->map_count) < 0)
+	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
 		return ERROR_MEMORY;
-	if (from->map_count > 0)
-		memcpy(to->maps, from->maps, from->map_count * sizeof(*to->maps));
-	to->map_count = from->map_count;
+	to->code_version = from->code_version;
 	processes->profile->processes[to->id].name = processes->profile->processes[from->id].name;
 	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
 	return thread < 0 ? (int)thread : 0;
@@ -242,26 +238,27 @@ int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pi
 	return thread < 0 ? (int)thread : 0;
 }
 
-void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, tid);
 	if (found == HASH_MAP_NONE)
-		return;
+		return false;
 	struct thread *thread = &processes->threads[found];
 	struct process *process = processes_of(processes, thread);
 	if (process->pid != pid)
-		return;
+		return false;
 	if (processes->profile->threads[thread->id].end_ns != 0)
-		return; /* told twice */
+		return false; /* told twice */
 	processes->profile->threads[thread->id].end_ns = time_ns;
 	deep_stack_free(thread->deep);
 	thread->deep = NULL;
 	if (process->living > 0 && --process->living > 0)
-		return;
+		return false;
 	processes->profile->processes[process->id].end_ns = time_ns;
-	free(process->maps);
-	process->maps = NULL;
-	process->map_count = process->map_capacity = 0;
+	maps_release(&process->code);
+	maps_release(&process->data);
+	renew_code(processes, process);
+	return true;
 }
 
 size_t processes_running(const struct processes *processes)

@@ -11,25 +11,20 @@
 
 #include "profile/profile.h"
 #include "record/backend.h"
+#include "record/maps.h"
 #include "record/modules.h"
 
 struct deep_stack;
-
-/* Executable memory of one process, from one file. */
-struct mapping {
-	uint64_t start, end, file_offset;
-	uint32_t module; /* index in modules */
-	bool has_bias;   /* worked out on first use, as the file must be read for it */
-	uint64_t bias;   /* run-time address = ELF virtual address + bias */
-};
 
 struct process {
 	uint32_t pid;
 	uint32_t id;           /* in the profile's processes */
 	bool between_programs; /* after exec, before its first map */
 	uint32_t living;       /* threads that have not ended */
-	struct mapping *maps;  /* sorted by start, not overlapping; owned */
-	size_t map_count, map_capacity;
+	/* Equal numbers, equal code: while it stays, an address means what it did. */
+	uint32_t code_version;
+	struct maps code; /* executable memory */
+	struct maps data; /* all other that was told of */
 };
 
 struct thread {
@@ -50,7 +45,11 @@ int processes_map(struct processes *processes, const struct backend_map *map);
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns);
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
-void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
+/* True: that was the last thread of its process. */
+bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* The process of that pid; NULL: not known. Valid as pointers of processes_thread are. */
+struct process *processes_find(const struct processes *processes, uint32_t pid);
 
 /* The thread, added if it is new; NULL: out of memory. Pointers are valid until
  * the next call that adds. */
@@ -63,6 +62,10 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 /* Copies `size` bytes of code at a run-time address from the module's file.
  * False: they are not in one. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
+
+/* What a backend that walks stacks needs to know of a process's code: an item for
+ * each of process->code, in their order. Opens files that were not yet. */
+void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
 
 /* How many processes are still running. */
 size_t processes_running(const struct processes *processes);

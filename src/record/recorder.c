@@ -1,6 +1,8 @@
 #include "record/recorder.h"
 
-#include <string.h>
+#include <stdlib.h>
+
+#include "base/array.h"
 
 int recorder_init(struct recorder *recorder, struct error *error)
 {
@@ -23,7 +25,14 @@ void recorder_release(struct recorder *recorder)
 	processes_free(recorder->processes);
 	modules_free(recorder->modules);
 	profile_free(recorder->profile);
+	free(recorder->code);
 	*recorder = (struct recorder){ 0 };
+}
+
+void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context)
+{
+	recorder->load_code = load_code;
+	recorder->load_context = context;
 }
 
 /* --- the sink --- */
@@ -54,28 +63,50 @@ static void note_failure(struct recorder *recorder, int result)
 		recorder->out_of_memory = true;
 }
 
+/* Tells the backend what code a process has now. */
+static void tell_code(struct recorder *recorder, uint32_t pid)
+{
+	struct process *process = recorder->load_code ? processes_find(recorder->processes, pid) : NULL;
+	if (!process)
+		return;
+	size_t count = process->code.count;
+	if (ARRAY_RESERVE(recorder->code, recorder->code_capacity, count) < 0) {
+		recorder->out_of_memory = true;
+		return;
+	}
+	processes_list_code(recorder->processes, process, recorder->code);
+	recorder->load_code(recorder->load_context, pid, recorder->code, count);
+}
+
 static void on_map(void *context, const struct backend_map *map)
 {
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_map(recorder->processes, map));
+	if (!map->is_data)
+		tell_code(recorder, map->pid);
 }
 
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
 {
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_name(recorder->processes, pid, tid, name, is_exec, time_ns));
+	if (is_exec)
+		tell_code(recorder, pid);
 }
 
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_fork(recorder->processes, parent_pid, pid, tid, time_ns));
+	if (parent_pid != pid)
+		tell_code(recorder, pid);
 }
 
-static void on_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct recorder *recorder = context;
-	processes_exit(recorder->processes, pid, tid, time_ns);
+	if (processes_exit(recorder->processes, pid, tid, time_ns))
+		tell_code(recorder, pid);
 }
 
 static void on_creates(void *context, const struct backend_sample *sample, uint32_t tid)
@@ -109,7 +140,7 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.map = on_map,
 		.name = on_name,
 		.fork = on_fork,
-		.exit = on_exit,
+		.exit = on_thread_exit,
 		.creates = on_creates,
 		.lost = on_lost,
 		.lost_events = on_lost_events,

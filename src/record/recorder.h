@@ -15,6 +15,10 @@
 #include "record/processes.h"
 #include "record/stack.h"
 
+/* How a backend that walks stacks is told of a process's code: see load_code in
+ * backend.h. What it returns is the backend's to act upon. */
+typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
+
 struct recorder {
 	struct profile *profile; /* owned, and so are the next three */
 	struct modules *modules;
@@ -24,6 +28,10 @@ struct recorder {
 	uint64_t hits[RESOURCE_REQUESTS_MAX]; /* by request */
 	uint64_t throttled;
 	uint64_t lost_events;
+	recorder_load_code *load_code; /* NULL: nobody asks */
+	void *load_context;
+	struct backend_code *code; /* of one process, to be told; owned */
+	size_t code_capacity;
 	bool out_of_memory; /* no more samples are taken in */
 };
 
@@ -32,6 +40,10 @@ void recorder_release(struct recorder *recorder);
 
 /* The sink that feeds this recorder. */
 struct backend_sink recorder_sink(struct recorder *recorder);
+
+/* From now on, whenever a process's executable maps have changed, all that it then
+ * has are told to `load_code`; the unwind tables among them live as long as the recorder. */
+void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context);
 
 /* Describes the requests as the profile's resources, in their order. */
 int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "record/call_edges.h"
 #include "record/deep_stack.h"
+#include "record/path_tree.h"
 #include "record/stack_memory.h"
 #include "unwind/arch.h"
 
@@ -15,11 +16,8 @@ struct stacks {
 	struct processes *processes;
 	struct modules *modules;
 	struct unwind_frame *frames;
-	uint32_t kernel_location, incomplete_location, unknown_location;
-	/* By node, the child last entered, or 0: the next sample mostly goes the same
-	 * way, and a comparison is cheaper than two look-ups. */
-	uint32_t *last_child;
-	size_t last_child_count, last_child_capacity;
+	uint32_t kernel_location, incomplete_location;
+	struct path_tree tree;
 
 	/* The sample at hand. */
 	const struct backend_sample *sample;
@@ -57,16 +55,18 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->profile = profile;
 	stacks->processes = processes;
 	stacks->modules = modules;
+	uint32_t unknown_location = 0;
 	stack_memory_init(&stacks->memory, processes);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
 	if (!stacks->frames || !stacks->edges ||
 	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
-	    add_name(stacks, modules, "[unknown code]", &stacks->unknown_location) < 0) {
+	    add_name(stacks, modules, "[unknown code]", &unknown_location) < 0) {
 		stacks_free(stacks);
 		return NULL;
 	}
+	path_tree_init(&stacks->tree, profile, unknown_location);
 	return stacks;
 }
 
@@ -76,7 +76,7 @@ void stacks_free(struct stacks *stacks)
 		return;
 	stack_memory_release(&stacks->memory);
 	call_edges_free(stacks->edges);
-	free(stacks->last_child);
+	path_tree_release(&stacks->tree);
 	free(stacks->frames);
 	free(stacks);
 }
@@ -130,46 +130,12 @@ static bool joins(void *context, const struct unwind_frame *frame)
 
 /* --- from frames to the tree --- */
 
-static int64_t location_of(struct stacks *stacks, const struct unwind_frame *frame)
-{
-	if (frame->module == UINT32_MAX)
-		return stacks->unknown_location;
-	/* Addresses in generated code mean nothing later: one location for all. */
-	bool anonymous = stacks->profile->modules[frame->module].kind == MODULE_ANON;
-	return profile_add_location(stacks->profile, frame->module, anonymous ? 0 : frame->address);
-}
-
-static bool is_location(const struct stacks *stacks, uint32_t node, const struct unwind_frame *frame)
-{
-	const struct profile_location *location = &stacks->profile->locations[stacks->profile->nodes[node].location];
-	return location->address == frame->address && location->module == frame->module;
-}
-
-/* The child of `node` at a frame. */
-static int64_t add_frame(struct stacks *stacks, uint32_t node, const struct unwind_frame *frame)
-{
-	if (node < stacks->last_child_count && stacks->last_child[node] &&
-	    is_location(stacks, stacks->last_child[node], frame))
-		return stacks->last_child[node];
-	int64_t location = location_of(stacks, frame);
-	int64_t added = location < 0 ? location : profile_add_node(stacks->profile, node, (uint32_t)location);
-	if (added < 0)
-		return added;
-	size_t nodes = stacks->profile->node_count;
-	if (ARRAY_RESERVE(stacks->last_child, stacks->last_child_capacity, nodes) < 0)
-		return ERROR_MEMORY;
-	while (stacks->last_child_count < nodes)
-		stacks->last_child[stacks->last_child_count++] = 0;
-	stacks->last_child[node] = (uint32_t)added;
-	return added;
-}
-
 /* The frames [0, count), outermost last, below `node`. */
 static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, struct deep_stack *deep)
 {
 	for (size_t i = count; i > 0; i--) {
 		const struct unwind_frame *frame = &stacks->frames[i - 1];
-		int64_t added = add_frame(stacks, node, frame);
+		int64_t added = path_tree_add(&stacks->tree, node, frame, 0);
 		if (added < 0)
 			return added;
 		node = (uint32_t)added;
@@ -351,32 +317,78 @@ static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result
 	return node < 0 ? node : add_path(stacks, (uint32_t)node, result->count, NULL);
 }
 
-int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+/* --- stacks that the backend walked --- */
+
+static struct unwind_frame frame_at(struct stacks *stacks, uint64_t pc)
 {
-	stacks->sample = sample;
-	stacks->thread = thread;
-	stacks->process = processes_of(stacks->processes, thread);
-	if (sample->other_abi) {
-		stacks->causes[UNWIND_OTHER_ABI]++;
-		return add_name_node(stacks, stacks->incomplete_location);
+	struct unwind_frame frame = { .pc = pc, .address = pc, .module = UINT32_MAX };
+	struct unwind_module module;
+	if (module_at(stacks, pc, &module) == 0) {
+		frame.address = pc - module.bias;
+		frame.module = module.id;
 	}
-	/* In exec the registers are still those of the old program, whose stack is gone. */
-	bool in_exec = sample->in_kernel && sample->stack_bytes == 0;
-	if (!sample->has_registers || stacks->process->between_programs || in_exec) {
-		stacks->causes[UNWIND_NO_USER_STACK]++;
-		return add_name_node(stacks, stacks->kernel_location);
+	return frame;
+}
+
+/* The addresses [0, count), outermost last, below `node`. *unknown is set if one of
+ * them is in no module. */
+static int64_t add_addresses(struct stacks *stacks, uint32_t node, size_t count, bool *unknown)
+{
+	uint32_t version = stacks->process->code_version;
+	for (size_t i = count; i > 0; i--) {
+		uint64_t pc = stacks->sample->addresses[i - 1];
+		uint32_t child = path_tree_follow(&stacks->tree, node, pc, version);
+		if (!child) {
+			struct unwind_frame frame = frame_at(stacks, pc);
+			bool known = frame.module != UINT32_MAX;
+			*unknown |= !known;
+			int64_t added = path_tree_add(&stacks->tree, node, &frame, known ? version : 0);
+			if (added < 0)
+				return added;
+			child = (uint32_t)added;
+		}
+		node = child;
 	}
-	enum unwind_cause cause;
-	struct unwind_result result = walk_believably(stacks, &cause);
-	bool whole = unwind_cause_whole(cause);
+	return node;
+}
+
+/* A path that is broken: up to and with the first address of which nothing is known. */
+static int64_t add_broken_addresses(struct stacks *stacks)
+{
+	size_t count = 0;
+	bool unknown = false;
+	while (!unknown && count < stacks->sample->address_count)
+		unknown = frame_at(stacks, stacks->sample->addresses[count++]).module == UINT32_MAX;
+	int64_t node = add_name_node(stacks, stacks->incomplete_location);
+	return node < 0 ? node : add_addresses(stacks, (uint32_t)node, count, &unknown);
+}
+
+static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
+{
+	*cause = stacks->sample->cause;
+	if (unwind_cause_whole(*cause)) {
+		bool unknown = false;
+		int64_t node = add_addresses(stacks, PROFILE_ROOT, stacks->sample->address_count, &unknown);
+		if (!unknown)
+			return node;
+		*cause = UNWIND_NO_MODULE; /* the process had changed its maps since */
+	}
+	return add_broken_addresses(stacks);
+}
+
+/* --- stacks that are walked here --- */
+
+static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
+{
+	struct unwind_result result = walk_believably(stacks, cause);
+	bool whole = unwind_cause_whole(*cause);
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
 	uint32_t callers = whole ? PROFILE_NONE : recall_callers(stacks, &result);
 	if (callers != PROFILE_NONE)
-		cause = UNWIND_ROOT_REMEMBERED;
-	stacks->causes[cause]++;
-	if (cause == UNWIND_NO_USER_STACK)
+		*cause = UNWIND_ROOT_REMEMBERED;
+	if (*cause == UNWIND_NO_USER_STACK)
 		return add_name_node(stacks, stacks->kernel_location);
 	if (callers != PROFILE_NONE)
 		return add_path(stacks, callers, result.count, NULL);
@@ -386,5 +398,48 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, PROFILE_ROOT, result.count, NULL);
 	if (node >= 0)
 		remember_callers(stacks, &result, (uint32_t)node);
+	return node;
+}
+
+/* --- a sample --- */
+
+/* Whether there is no stack to be had: the kernel's own work. */
+static bool is_kernel_work(const struct stacks *stacks, bool walked)
+{
+	const struct backend_sample *sample = stacks->sample;
+	if (stacks->process->between_programs || sample->cause == UNWIND_NO_USER_STACK)
+		return true;
+	if (walked)
+		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
+	/* In exec the registers are still those of the old program, whose stack is gone. */
+	return !sample->has_registers || (sample->in_kernel && sample->stack_bytes == 0);
+}
+
+/* The node of a sample's path, and how its walk ended. */
+static int64_t add_sample(struct stacks *stacks, enum unwind_cause *cause)
+{
+	const struct backend_sample *sample = stacks->sample;
+	/* What the backend could not walk to its end, it may have left to us. */
+	bool walked = unwind_cause_whole(sample->cause) ? sample->addresses != NULL : !sample->has_registers;
+	if (sample->other_abi) {
+		*cause = UNWIND_OTHER_ABI;
+		return add_name_node(stacks, stacks->incomplete_location);
+	}
+	if (is_kernel_work(stacks, walked)) {
+		*cause = UNWIND_NO_USER_STACK;
+		return add_name_node(stacks, stacks->kernel_location);
+	}
+	return walked ? add_walked(stacks, cause) : add_stack(stacks, cause);
+}
+
+int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	stacks->sample = sample;
+	stacks->thread = thread;
+	stacks->process = processes_of(stacks->processes, thread);
+	enum unwind_cause cause;
+	int64_t node = add_sample(stacks, &cause);
+	if (node >= 0)
+		stacks->causes[cause]++;
 	return node;
 }

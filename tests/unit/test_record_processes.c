@@ -58,8 +58,8 @@ static void assert_maps(struct world *world, uint32_t pid, const char *wanted)
 	struct buffer text;
 	buffer_init(&text);
 	const struct process *process = processes_of(world->processes, processes_thread(world->processes, pid, pid));
-	for (size_t i = 0; i < process->map_count; i++) {
-		const struct mapping *mapping = &process->maps[i];
+	for (size_t i = 0; i < process->code.count; i++) {
+		const struct mapping *mapping = &process->code.items[i];
 		const struct module *module = modules_get(world->modules, mapping->module, 0);
 		buffer_printf(&text, "%s%llx-%llx@%llx %s", i ? "; " : "", (unsigned long long)mapping->start,
 			      (unsigned long long)mapping->end, (unsigned long long)mapping->file_offset,
@@ -338,7 +338,7 @@ static void test_ids_used_again(void **state)
 	const struct thread *again = processes_thread(world->processes, 5, 5);
 	const struct process *process = processes_of(world->processes, again);
 	assert_true(again->id != first_thread && process->id != first_process);
-	assert_int_equal(process->map_count, 0);
+	assert_int_equal(process->code.count, 0);
 	assert_int_equal(world->profile->processes[first_process].end_ns, 20);
 	assert_int_equal(world->profile->processes[process->id].start_ns, 30);
 	assert_int_equal(world->profile->processes[process->id].end_ns, 0);
