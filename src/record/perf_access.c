@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { NOT_READABLE = -2, USER_MODE_PARANOID = 2, KERNEL_MODE_PARANOID = 1 };
+enum { NOT_READABLE = -2, USER_MODE_PARANOID = 2, KERNEL_MODE_PARANOID = 1, EVERYTHING_PARANOID = 0 };
 
 static long read_number(const char *path, long otherwise)
 {
@@ -25,18 +25,22 @@ int perf_access_paranoid(void)
 	return (int)read_number("/proc/sys/kernel/perf_event_paranoid", NOT_READABLE);
 }
 
+static int refused_by_sandbox(int paranoid, struct error *error)
+{
+	return error_set(error, ERROR_PERMISSION,
+			 "perf events are not permitted here although kernel.perf_event_paranoid is %d: most likely a "
+			 "container's "
+			 "seccomp profile forbids perf_event_open; start the container with --cap-add PERFMON, or with "
+			 "--security-opt seccomp=unconfined",
+			 paranoid);
+}
+
 static int refused_by_privilege(const struct resource_row *row, bool user_mode_only, struct error *error)
 {
 	int paranoid = perf_access_paranoid();
 	int needed = user_mode_only ? KERNEL_MODE_PARANOID : USER_MODE_PARANOID;
 	if (paranoid <= needed && !user_mode_only)
-		return error_set(
-			error, ERROR_PERMISSION,
-			"perf events are not permitted here although kernel.perf_event_paranoid is %d: most likely a "
-			"container's "
-			"seccomp profile forbids perf_event_open; start the container with --cap-add PERFMON, or with "
-			"--security-opt seccomp=unconfined",
-			paranoid);
+		return refused_by_sandbox(paranoid, error);
 	if (user_mode_only)
 		return error_set(error, ERROR_PERMISSION,
 				 "%s needs a look into the kernel, which kernel.perf_event_paranoid = %d does not "
@@ -74,6 +78,23 @@ int perf_access_refused(const struct resource_row *row, int refusal, bool user_m
 		errno = refusal;
 		return error_set_errno(error, "the kernel refuses to count %s", row->name);
 	}
+}
+
+int perf_access_everything_refused(int refusal, struct error *error)
+{
+	int paranoid = perf_access_paranoid();
+	if (refusal != EACCES && refusal != EPERM) {
+		errno = refusal;
+		return error_set_errno(error, "cannot watch all threads of a CPU");
+	}
+	if (paranoid <= EVERYTHING_PARANOID)
+		return refused_by_sandbox(paranoid, error);
+	return error_set(
+		error, ERROR_PERMISSION,
+		"watching every process needs more than kernel.perf_event_paranoid = %d permits: 'sudo sysctl "
+		"kernel.perf_event_paranoid=%d' would do, or the capability CAP_PERFMON; without them your own "
+		"processes can be watched (-p PID)",
+		paranoid, EVERYTHING_PARANOID);
 }
 
 /* CAP_IPC_LOCK is bit 14 of the effective capabilities. */

@@ -12,6 +12,9 @@
  * would do. `user_mode_only`: in user mode it would have been permitted. */
 int perf_access_refused(const struct resource_row *row, int refusal, bool user_mode_only, struct error *error);
 
+/* The same for events that watch all threads of a CPU. */
+int perf_access_everything_refused(int refusal, struct error *error);
+
 /* kernel.perf_event_paranoid, or -2 if it cannot be read. */
 int perf_access_paranoid(void);
 

@@ -29,6 +29,20 @@ uint64_t perf_record_time(const struct perf_event_header *record)
 	return time;
 }
 
+struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *time_ns)
+{
+	struct ring *found = NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct perf_event_header *record = rings[i].memory ? ring_peek(&rings[i]) : NULL;
+		uint64_t time = record ? perf_record_time(record) : 0;
+		if (record && (!found || time < *time_ns)) {
+			found = &rings[i];
+			*time_ns = time;
+		}
+	}
+	return found;
+}
+
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample, uint64_t *event_id)
 {
 	struct cursor in = body_of(record);
@@ -78,6 +92,20 @@ static void deliver_map(const struct perf_event_header *record, const struct bac
 	sink->map(sink->context, &map);
 }
 
+/* Memory that is not executable: pid, tid u32 | start, size, file offset u64 | path. */
+static void deliver_data_map(const struct perf_event_header *record, const struct backend_sink *sink)
+{
+	struct cursor in = body_of(record);
+	struct backend_map map = { .is_data = true, .pid = cursor_u32(&in), .time_ns = perf_record_time(record) };
+	cursor_u32(&in); /* tid */
+	map.start = cursor_u64(&in);
+	map.size = cursor_u64(&in);
+	map.file_offset = cursor_u64(&in);
+	map.path = cursor_string(&in);
+	if (!in.failed && (record->misc & PERF_RECORD_MISC_MMAP_DATA))
+		sink->map(sink->context, &map);
+}
+
 static void deliver_name(const struct perf_event_header *record, const struct backend_sink *sink)
 {
 	struct cursor in = body_of(record);
@@ -123,6 +151,9 @@ void perf_record_deliver(const struct perf_event_header *record, const struct ba
 	switch (record->type) {
 	case PERF_RECORD_MMAP2:
 		deliver_map(record, sink);
+		break;
+	case PERF_RECORD_MMAP:
+		deliver_data_map(record, sink);
 		break;
 	case PERF_RECORD_COMM:
 		deliver_name(record, sink);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,4 +83,17 @@ void ring_release(struct ring *ring)
 {
 	/* Release: we have done with the records before the kernel may reuse them. */
 	__atomic_store_n(&control(ring)->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+size_t ring_descriptors(const struct ring *rings, size_t count, struct pollfd *descriptors, size_t limit)
+{
+	size_t mapped = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!rings[i].memory)
+			continue;
+		if (mapped < limit)
+			descriptors[mapped] = (struct pollfd){ .fd = rings[i].fd, .events = POLLIN };
+		mapped++;
+	}
+	return mapped;
 }

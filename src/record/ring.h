@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct perf_event_header;
+struct pollfd;
 
 struct ring {
 	int fd;          /* the event whose ring this is; not owned */
@@ -43,5 +44,9 @@ void ring_next(struct ring *ring);
 
 /* Gives the memory of everything stepped over back to the kernel. */
 void ring_release(struct ring *ring);
+
+/* What becomes readable when there is something in one of the rings: returns how
+ * many there are, writes at most `limit`. */
+size_t ring_descriptors(const struct ring *rings, size_t count, struct pollfd *descriptors, size_t limit);
 
 #endif
