@@ -1,7 +1,8 @@
 /*
  * What the programs under test share: CPU time in known amounts, and the words in which a program states its own
  * ground truth. Each line `share A;B;C FRACTION` on its standard output says: of all samples, this fraction has frames
- * named A, B and C in that order, outermost first, with any frames in between.
+ * named A, B and C in that order, outermost first, with any frames in between. Each line `amount RESOURCE A;B;C N` says
+ * how many gticks of that resource were used there, exactly.
  */
 #ifndef BURN_H
 #define BURN_H
@@ -38,6 +39,11 @@ NOINLINE __attribute__((unused)) static void burn(unsigned us)
 static inline void share(const char *path, double fraction)
 {
 	printf("share %s %.6f\n", path, fraction);
+}
+
+static inline void amount(const char *resource, const char *path, unsigned long long gticks)
+{
+	printf("amount %s %s %llu\n", resource, path, gticks);
 }
 
 /* The program's first argument as a number: how many rounds it turns. */

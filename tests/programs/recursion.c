@@ -1,5 +1,5 @@
 /*
- * A recursion 10,000 deep.
+ * A recursion 10,000 deep, or as deep as the second argument says.
  *   recursion once      goes down once and burns at the bottom
  *   recursion updown    keeps going down and up, burning a little on every level
  *   recursion callers   goes down below one outer function and then below another, alternately
@@ -8,7 +8,7 @@
 
 #include "burn.h"
 
-enum { DEPTH = 10000 };
+static unsigned bottom_depth = 10000;
 
 static volatile unsigned long on_each_level, at_bottom_us;
 
@@ -22,7 +22,7 @@ NOINLINE static void descend(unsigned depth)
 {
 	for (unsigned long i = 0; i < on_each_level; i++)
 		burn_sink += i;
-	if (depth == DEPTH)
+	if (depth == bottom_depth)
 		bottom();
 	else
 		descend(depth + 1);
@@ -47,6 +47,8 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "once";
 
+	if (argc > 2)
+		bottom_depth = (unsigned)atoi(argv[2]);
 	if (!strcmp(how, "once")) {
 		at_bottom_us = 500000;
 		first_caller();

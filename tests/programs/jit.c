@@ -1,0 +1,58 @@
+/*
+ * Half of the time in code that was made while running, of which nobody knows how it is unwound: it keeps a frame pointer
+ * (`jit framed`) or moves the stack pointer only (`jit bare`).
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "burn.h"
+
+/* Calls the function that it is given. */
+static const unsigned char framed[] = {
+	0x55,             /* push %rbp */
+	0x48, 0x89, 0xe5, /* mov  %rsp, %rbp */
+	0xff, 0xd7,       /* call *%rdi */
+	0x5d,             /* pop  %rbp */
+	0xc3,             /* ret */
+};
+static const unsigned char bare[] = {
+	0x48, 0x83, 0xec, 0x18, /* sub  $24, %rsp */
+	0xff, 0xd7,             /* call *%rdi */
+	0x48, 0x83, 0xc4, 0x18, /* add  $24, %rsp */
+	0xc3,                   /* ret */
+};
+
+NOINLINE static void called_back(void)
+{
+	burn(1000);
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void directly(void)
+{
+	burn(1000);
+	NOT_A_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 2;
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return 1;
+	if (!strcmp(argv[1], "framed"))
+		memcpy(memory, framed, sizeof(framed));
+	else
+		memcpy(memory, bare, sizeof(bare));
+	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
+		return 1;
+	void (*made)(void (*)(void)) = (void (*)(void (*)(void)))memory;
+	for (int i = 0; i < 150; i++) {
+		made(called_back);
+		directly();
+	}
+	share("called_back;burn", 0.5);
+	share("main;directly;burn", 0.5);
+	return 0;
+}
