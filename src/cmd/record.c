@@ -10,9 +10,10 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "record/file_destination.h"
 #include "record/monitor.h"
 
-enum { OPTION_RESOURCE = 1, OPTION_FREQUENCY, OPTION_OUTPUT, OPTION_PID, OPTION_DURATION };
+enum { OPTION_RESOURCE = 1, OPTION_FREQUENCY, OPTION_OUTPUT, OPTION_PID, OPTION_ALL, OPTION_DURATION, OPTION_BACKEND };
 
 enum { NS_PER_S = 1000000000 };
 
@@ -41,8 +42,8 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 		if (result < 0)
 			return result;
 		for (size_t j = 0; j < options->resource_count; j++)
-			if (options->resources[j].row == request->row)
-				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->row->name);
+			if (strcmp(options->resources[j].name, request->name) == 0)
+				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->name);
 		options->resource_count++;
 	}
 	return 0;
@@ -69,38 +70,55 @@ static int take_frequency(const struct invocation *invocation, struct record_opt
 	bool used = options->resource_count == 0;
 	for (size_t i = 0; i < options->resource_count; i++) {
 		struct resource_request *request = &options->resources[i];
-		if (request->row->is_time && request->default_interval) {
-			request->interval = ns;
+		if (request->row->gtick_ns > 0 && request->default_interval) {
+			request->interval = ns / request->row->gtick_ns;
 			used = true;
 		}
 	}
 	return used ? 0 : error_set(error, ERROR_USAGE, "-F goes with a time resource that has no interval of its own");
 }
 
-static int take_process(const struct invocation *invocation, struct record_options *options, struct error *error)
+static int take_pid(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
 	const char *pid = option_value(invocation, OPTION_PID);
+	double number = pid ? positive_number(pid) : 0;
+	if (pid && (number < 1 || number > INT32_MAX || number != floor(number)))
+		return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
+	options->pid = (pid_t)number;
+	return 0;
+}
+
+static int take_duration(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
 	const char *duration = option_value(invocation, OPTION_DURATION);
-	if (pid) {
-		double number = positive_number(pid);
-		if (number < 1 || number > INT32_MAX || number != floor(number))
-			return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
-		options->pid = (pid_t)number;
-	}
-	if (duration) {
-		double seconds = positive_number(duration);
-		if (seconds < 0 || seconds > 1e9)
-			return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'",
-					 duration);
-		if (!pid)
-			return error_set(error, ERROR_USAGE,
-					 "--duration goes with -p: a command is recorded until it ends");
-		options->duration_ns = (uint64_t)(seconds * NS_PER_S);
-	}
-	if (pid && invocation->argument_count > 0)
+	double seconds = duration ? positive_number(duration) : 0;
+	if (seconds < 0 || seconds > 1e9)
+		return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
+	if (duration && options->command)
+		return error_set(error, ERROR_USAGE,
+				 "--duration goes with -p or -a: a command is recorded until it ends");
+	if (duration && !options->pid && !options->everything)
+		return error_set(error, ERROR_USAGE, "--duration goes with -p or -a");
+	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
+	return 0;
+}
+
+/* Of what: a command, a process, everything. */
+static int take_subject(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
+	options->everything = option_given(invocation, OPTION_ALL);
+	options->backend = option_value(invocation, OPTION_BACKEND);
+	if (take_pid(invocation, options, error) < 0 || take_duration(invocation, options, error) < 0)
+		return error->code;
+	if (options->pid && options->command)
 		return error_set(error, ERROR_USAGE, "give either -p or a command, not both");
-	if (!pid && invocation->argument_count == 0)
-		return error_set(error, ERROR_USAGE, "what is to be recorded? Give a command, or -p PID");
+	if (options->pid && options->everything)
+		return error_set(error, ERROR_USAGE,
+				 "give either -p or -a, not both: -a records every process, and 'report --process' "
+				 "shows one");
+	if (!options->pid && !options->everything && !options->command)
+		return error_set(error, ERROR_USAGE, "what is to be recorded? Give a command, -p PID, or -a");
 	return 0;
 }
 
@@ -144,7 +162,7 @@ static void append_size(struct buffer *line, uint64_t bytes)
 }
 
 /* The one closing line: what was measured, and how good it is. */
-static void say_result(const char *output, const struct record_result *result)
+static void say_result(const struct file_destination *file, const struct record_result *result)
 {
 	struct buffer line;
 	buffer_init(&line);
@@ -156,8 +174,10 @@ static void say_result(const char *output, const struct record_result *result)
 	if (result->completed > 0)
 		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
 	buffer_append_string(&line, ", ");
-	append_size(&line, result->file_bytes);
-	buffer_printf(&line, " in %s", output);
+	append_size(&line, file->bytes);
+	buffer_printf(&line, " in %s, by %s", file->path, result->backend);
+	if (result->passed_over[0])
+		buffer_printf(&line, "; not by %s", result->passed_over);
 	if (result->user_mode_only)
 		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
 	if (result->unsampled > 0)
@@ -191,10 +211,13 @@ static void on_warning(void *context, const char *sentence)
 	warning(context, "%s", sentence);
 }
 
-static int record(struct invocation *invocation, struct record_options *options)
+static int record(struct invocation *invocation, struct record_options *options, const char *output)
 {
 	struct record_result result;
 	struct error error = { 0 };
+	struct file_destination file;
+	const struct destination destination = file_destination(&file, output);
+	options->destination = &destination;
 	options->progress = on_progress;
 	options->warn = on_warning;
 	options->context = invocation;
@@ -202,7 +225,7 @@ static int record(struct invocation *invocation, struct record_options *options)
 	progress_end();
 	if (status < 0)
 		return failure_of(invocation, &error);
-	say_result(options->output, &result);
+	say_result(&file, &result);
 	if (result.incomplete) {
 		failure(invocation, "the profile is incomplete: %s", error.message);
 		return EXIT_FAILED;
@@ -212,25 +235,28 @@ static int record(struct invocation *invocation, struct record_options *options)
 
 static int run(struct invocation *invocation)
 {
-	struct record_options options = { .command = invocation->arguments };
+	struct record_options options = { 0 };
 	struct error error = { 0 };
 	if (take_resources(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0 ||
-	    take_process(invocation, &options, &error) < 0)
+	    take_subject(invocation, &options, &error) < 0)
 		return failure_of(invocation, &error);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
-	options.output = output ? output : PROFILE_FILE_DEFAULT;
+	if (!output)
+		output = PROFILE_FILE_DEFAULT;
 	/* Only a command's: an attached process has an output of its own. */
-	if (!options.pid && is_standard_output(options.output))
+	if (options.command && is_standard_output(output))
 		return usage_error(invocation, "the profile would be mixed with the command's own output: give a file");
 	struct buffer line;
 	buffer_init(&line);
 	if (options.pid)
 		buffer_printf(&line, "-p %d", (int)options.pid);
+	if (options.everything)
+		buffer_append_string(&line, "-a");
 	for (size_t i = 0; i < invocation->argument_count; i++)
 		append_quoted(&line, invocation->arguments[i]);
 	buffer_append_byte(&line, 0);
-	options.command_line = buffer_error(&line) ? invocation->arguments[0] : (const char *)line.bytes;
-	int status = record(invocation, &options);
+	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
+	int status = record(invocation, &options, output);
 	buffer_release(&line);
 	return status;
 }
@@ -238,6 +264,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
 };
 
@@ -253,7 +280,13 @@ static const struct command_option options[] = {
 	  PROFILE_FILE_DEFAULT },
 	{ OPTION_PID, 'p', "pid", "PID",
 	  "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
-	{ OPTION_DURATION, 0, "duration", "S", "With -p: end after S seconds", NULL },
+	{ OPTION_ALL, 'a', "all", NULL,
+	  "Record every process of the machine: while COMMAND runs, or until ^C or the duration; needs privilege",
+	  NULL },
+	{ OPTION_DURATION, 0, "duration", "S", "With -p or -a: end after S seconds", NULL },
+	{ OPTION_BACKEND, 0, "backend", "NAME",
+	  "Measure by this one: bpf counts and walks stacks in the kernel, perf copies stacks out of it",
+	  "the first that is permitted and measures everything asked for" },
 	{ 0 },
 };
 
@@ -262,13 +295,14 @@ static const struct command_example examples[] = {
 	{ "cpprof record -r cpu -r page-faults/10 ./program", "CPU time and page faults, in one run" },
 	{ "cpprof record -r cpu/500us -o run.data make -j4", "a finer look, at a whole build" },
 	{ "cpprof record -p 1234 --duration 10", "ten seconds of a process that is running already" },
+	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ 0 },
 };
 
 const struct command command_record = {
 	.name = "record",
 	.task = TASK_RECORD,
-	.summary = "run a command, or watch a process, and record where it spends its resources",
+	.summary = "run a command, or watch processes, and record where they spend their resources",
 	.usage = usage,
 	.options = options,
 	.examples = examples,

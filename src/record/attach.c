@@ -3,11 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096 + 128, ROUNDS_MAX = 100 };
+enum { ROUNDS_MAX = 100, EVERYTHING = -1 };
 
 static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 {
@@ -22,9 +23,19 @@ static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 	sink->name(sink->context, (uint32_t)pid, (uint32_t)tid, name, false, 0);
 }
 
-/* Lines of a thread's maps (the first thread's are gone when it has ended): "start-end rwxp offset device inode path". */
-/* How many there were. */
-static unsigned tell_maps(pid_t pid, pid_t tid, const struct backend_sink *sink)
+/* Whether a line of maps is told of, and as what. Its name is made the backends'. */
+static bool is_told(const char *protection, bool data_maps, const char **name)
+{
+	if (!**name)
+		*name = "//anon";
+	if (strcmp(*name, "[vsyscall]") == 0)
+		return false;
+	return protection[2] == 'x' || data_maps;
+}
+
+/* How many maps there were. Read of a thread: its process's own are gone when the
+ * first thread has ended. Lines are "start-end rwxp offset device inode path". */
+static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
 {
 	unsigned count = 0;
 	char path[64];
@@ -38,15 +49,18 @@ static unsigned tell_maps(pid_t pid, pid_t tid, const struct backend_sink *sink)
 		int name_at = 0;
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end, protection,
 			   &offset, &name_at) < 4 ||
-		    protection[2] != 'x' || name_at == 0)
+		    name_at == 0)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		const char *name = line[name_at] ? line + name_at : "//anon";
-		if (strcmp(name, "[vsyscall]") == 0)
+		const char *name = line + name_at;
+		if (!is_told(protection, data_maps, &name))
 			continue;
-		struct backend_map map = {
-			.pid = (uint32_t)pid, .start = start, .size = end - start, .file_offset = offset, .path = name
-		};
+		struct backend_map map = { .is_data = protection[2] != 'x',
+					   .pid = (uint32_t)pid,
+					   .start = start,
+					   .size = end - start,
+					   .file_offset = offset,
+					   .path = name };
 		sink->map(sink->context, &map);
 		count++;
 	}
@@ -56,8 +70,10 @@ static unsigned tell_maps(pid_t pid, pid_t tid, const struct backend_sink *sink)
 	return count;
 }
 
+/* --- one process --- */
+
 /* Watches the threads that are not watched yet. How many those were, or an error. */
-static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
+static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, bool data_maps,
 			  const struct backend_sink *sink, bool *maps_told, struct error *error)
 {
 	char path[64];
@@ -78,7 +94,7 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 		int result = vtable->attach(backend, tid, false, error);
 		if (result > 0) {
 			tell_name(pid, tid, sink);
-			*maps_told = *maps_told || tell_maps(pid, tid, sink) > 0;
+			*maps_told = *maps_told || tell_maps(pid, tid, data_maps, sink) > 0;
 		}
 		added = result < 0 ? result : added + result;
 	}
@@ -86,7 +102,7 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 	return added;
 }
 
-int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid,
+int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, bool data_maps,
 		   const struct backend_sink *sink, struct error *error)
 {
 	/* Threads may start while we look: until a round finds no new one. One that
@@ -98,7 +114,7 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	bool maps_told = false;
 	do {
 		vtable->drain(backend, UINT64_MAX, sink);
-		added = attach_threads(vtable, backend, pid, sink, &maps_told, error);
+		added = attach_threads(vtable, backend, pid, data_maps, sink, &maps_told, error);
 		if (added < 0 && error->code == ERROR_PERMISSION)
 			return error_set(
 				error, ERROR_PERMISSION,
@@ -111,5 +127,54 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	} while (added > 0 && ++rounds < ROUNDS_MAX);
 	if (total == 0)
 		return error_set(error, ERROR_NOT_FOUND, "process %d ended before it could be recorded", (int)pid);
+	return 0;
+}
+
+/* --- the whole machine --- */
+
+/* Names of all threads, and the maps. One that ends meanwhile is told in part:
+ * the backend tells of its end. */
+static void tell_process(pid_t pid, bool data_maps, const struct backend_sink *sink)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *directory = opendir(path);
+	if (!directory)
+		return;
+	bool maps_told = false;
+	const struct dirent *entry;
+	while ((entry = readdir(directory)) != NULL) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (tid <= 0)
+			continue;
+		tell_name(pid, tid, sink);
+		maps_told = maps_told || tell_maps(pid, tid, data_maps, sink) > 0;
+	}
+	closedir(directory);
+}
+
+int attach_everything(const struct backend_vtable *vtable, struct backend *backend, bool data_maps,
+		      const struct backend_sink *sink, struct error *error)
+{
+	int result = vtable->attach(backend, EVERYTHING, false, error);
+	if (result < 0 && error->code == ERROR_PERMISSION)
+		return error_set(error, ERROR_PERMISSION,
+				 "not permitted to record every process of the machine: it needs root, or the "
+				 "capabilities CAP_PERFMON and CAP_SYS_PTRACE; processes of your own: -p PID");
+	if (result < 0)
+		return result;
+	DIR *directory = opendir("/proc");
+	if (!directory)
+		return error_set_errno(error, "cannot look at the processes in /proc");
+	const struct dirent *entry;
+	while ((entry = readdir(directory)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (pid <= 0)
+			continue;
+		/* The shorter the time since we last heard of forks, the fewer are told twice. */
+		vtable->drain(backend, UINT64_MAX, sink);
+		tell_process(pid, data_maps, sink);
+	}
+	closedir(directory);
 	return 0;
 }

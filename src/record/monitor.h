@@ -1,14 +1,15 @@
 /*
  * The monitor process: starts or attaches to the target, takes samples through
- * a backend, turns each into a node and a hit, and writes the profile to disk.
+ * a backend, turns each into a node and a hit, and hands the profile to a
+ * destination (a file, or whoever prints single events).
  *
- *   find, probe, open output          nothing has run, nothing was changed
+ *   find, probe, open destination     nothing has run, nothing was changed
  *      | backend open, fork, attach
- *   held ------------------------> publish the file, let the target exec
+ *   held ------------------------> publish, let the target exec
  *      |
- *   recording: wait -> drain -> (each second) flush      until the target ends,
- *      |                                                 ^C or the duration (-p)
- *   stop, drain the rest, symbolize, finish the file
+ *   recording: wait -> drain -> (now and then) flush     until the target ends,
+ *      |                                                 ^C or the duration
+ *   stop, drain the rest, symbolize, finish
  *
  * Invariants:
  *   1. Whatever fails before `publish` leaves no trace: no target, no file.
@@ -28,17 +29,18 @@
 #include "base/error.h"
 #include "record/resources.h"
 
+struct destination;
+
 struct record_options {
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
-	size_t resource_count;    /* 0: cpu, or user where only that is permitted */
-	uint64_t time_interval;   /* ns, for the default resource; 0: its default */
-	const char *output;       /* path of the file */
+	size_t resource_count;  /* 0: cpu, or user where only that is permitted */
+	uint64_t time_interval; /* ns, for the default resource; 0: its default */
+	const struct destination *destination;
 	const char *backend;      /* use this one, by name; NULL: the best that is permitted */
-	pid_t pid;                /* attach to this process; 0: run the command, or all */
-	bool everything;          /* record every process of the machine */
-	bool no_stitch;           /* do not ask where threads are started */
-	uint64_t duration_ns;     /* with pid: end after so long; 0: when it ends */
-	char *const *command;     /* arguments, NULL-terminated */
+	pid_t pid;                /* attach to this process; 0: to none */
+	bool everything;          /* record every process of the machine, while the command runs if there is one */
+	uint64_t duration_ns;     /* without command: end after so long; 0: when the process ends, or by a signal */
+	char *const *command;     /* arguments, NULL-terminated; NULL: none is run */
 	const char *command_line; /* as to be shown in the profile */
 	/* Progress of naming, for a terminal; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
@@ -54,15 +56,16 @@ struct record_result {
 	uint64_t completed;   /* ... with help from outside the copied stack */
 	uint64_t throttled;   /* times that the kernel paused sampling */
 	uint64_t lost_events; /* maps, forks, ... of which we were not told */
-	uint64_t file_bytes;
 	/* The share of a resource's use in which no sample was taken, though by its
 	 * length many should have been: 0 if there is none, of the worst resource. */
 	double unsampled;
 	const char *unsampled_name;
-	size_t still_running; /* processes that the command left behind */
+	size_t still_running;  /* processes that the command left behind */
+	const char *backend;   /* who measured */
+	char passed_over[160]; /* why one that is preferred did not: "bpf: not permitted"; "" if it did */
 	bool user_mode_only;
 	bool incomplete; /* writing failed: the file ends early; `error` says why */
-	int status;      /* of the target, as a shell says it; 0 for -p */
+	int status;      /* of the command, as a shell says it; 0: none was run */
 };
 
 /* Records. 0 when the target ran, whatever came of it: then `result` holds, and

@@ -66,7 +66,7 @@ static int attach(struct backend *backend, pid_t pid, struct buffer *told, struc
 	buffer_init(told);
 	*error = (struct error){ 0 };
 	const struct backend_sink sink = { .context = told, .map = tell_map, .name = tell_name };
-	int result = attach_process(&vtable, backend, pid, &sink, error);
+	int result = attach_process(&vtable, backend, pid, false, &sink, error);
 	buffer_append_byte(told, 0);
 	return result;
 }

@@ -1,0 +1,188 @@
+#include "record/plan.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/backends.h"
+
+/* --- what one backend says --- */
+
+/* Asked for by name, CPU time is not quietly replaced by user time. */
+static int probe_one(const struct backend_vtable *vtable, const struct resource_request *resource, bool *user_only,
+		     struct error *error)
+{
+	*user_only = false;
+	int result = vtable->probe(resource, user_only, error);
+	if (result == 0 && *user_only && resource->row->is_time && resource->row->modes == RESOURCE_ALL_MODES)
+		return error_set(error, ERROR_PERMISSION,
+				 "%s includes time in the kernel, which kernel.perf_event_paranoid = 2 does not permit "
+				 "to see: record -r user, or 'sudo sysctl kernel.perf_event_paranoid=1'",
+				 resource->name);
+	return result;
+}
+
+/* What a run without -r measures: user time where the kernel is not to be seen. */
+static int choose_default(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
+			  struct error *error)
+{
+	struct resource_request *resource = &plan->resources[0];
+	bool user_only = false;
+	int result = resource_parse("cpu", resource, error);
+	if (result == 0)
+		result = vtable->probe(resource, &user_only, error);
+	if (result == 0 && user_only)
+		result = resource_parse("user", resource, error);
+	if (result < 0)
+		return result;
+	if (options->time_interval)
+		resource->interval = options->time_interval;
+	plan->user_by_default = user_only;
+	plan->request.resource_count = 1;
+	return 0;
+}
+
+/* Whether a backend measures all of it; if not, the error, and *refused is the
+ * first resource that it does not. */
+static int accept(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
+		  size_t *refused, struct error *error)
+{
+	*refused = 0;
+	plan->request.user_mode_only = false;
+	if (options->resource_count == 0) {
+		int result = choose_default(plan, vtable, options, error);
+		if (result < 0)
+			return result;
+	}
+	for (size_t i = 0; i < plan->request.resource_count; i++) {
+		bool user_only;
+		int result = probe_one(vtable, &plan->resources[i], &user_only, error);
+		*refused = i;
+		if (result < 0)
+			return result;
+		plan->request.user_mode_only |= user_only;
+	}
+	plan->vtable = vtable;
+	return 0;
+}
+
+/* --- which of them --- */
+
+/* Short, for the closing line: what comes behind a semicolon is advice. */
+static void note_passed_over(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
+{
+	if (plan->passed_over[0])
+		return; /* of several, the most preferred is the news */
+	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name,
+		 (int)strcspn(why->message, ";"), why->message);
+}
+
+/* The first backend from `from` on that accepts everything; NULL: none. */
+static const struct backend_vtable *find_backend(struct plan *plan, const struct backend_vtable *const *from,
+						 const struct record_options *options)
+{
+	for (; *from; from++) {
+		size_t refused;
+		struct error why;
+		if (accept(plan, *from, options, &refused, &why) == 0)
+			return *from;
+		note_passed_over(plan, *from, &why);
+	}
+	return NULL;
+}
+
+/* The first resource that no backend measures, or the count. */
+static size_t refused_by_all(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->request.resource_count; i++) {
+		bool accepted = false;
+		for (size_t b = 0; record_backends[b] && !accepted; b++) {
+			bool user_only;
+			struct error why;
+			accepted = probe_one(record_backends[b], &plan->resources[i], &user_only, &why) == 0;
+		}
+		if (!accepted)
+			return i;
+	}
+	return plan->request.resource_count;
+}
+
+/* Of what perf could serve too, perf's word has the easier remedy: it needs the
+ * least. Of anything else, the preferred backend's. */
+static int explain_resource(const struct resource_request *resource, struct error *error)
+{
+	bool user_only;
+	if (resource->row->on_perf)
+		return probe_one(&backend_perf, resource, &user_only, error);
+	int result = probe_one(record_backends[0], resource, &user_only, error);
+	size_t used = strlen(error->message);
+	if (record_backends[0] != &backend_perf)
+		snprintf(error->message + used, sizeof(error->message) - used,
+			 "; the perf backend cannot measure it at all");
+	return result;
+}
+
+/* Each resource has a backend, but none has all. */
+static int explain_mixture(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	char text[sizeof(error->message)] = "";
+	for (size_t b = 0; record_backends[b]; b++) {
+		size_t refused;
+		struct error why;
+		size_t used = strlen(text);
+		int shown = sizeof(text) / 3;
+		if (accept(plan, record_backends[b], options, &refused, &why) < 0)
+			snprintf(text + used, sizeof(text) - used, "; %s not by %s: %.*s",
+				 plan->resources[refused].name, record_backends[b]->name, shown, why.message);
+	}
+	return error_set(error, ERROR_UNSUPPORTED, "no backend measures all of this in one run: record it in two%.*s",
+			 (int)sizeof(text), text);
+}
+
+/* --- the plan --- */
+
+/* Faults: what they touched is told by the names of all that is mapped. */
+static bool is_fault(const struct resource_row *row)
+{
+	return row->hook == HOOK_EVENT && row->perf_type == PERF_TYPE_SOFTWARE &&
+	       (row->perf_config == PERF_COUNT_SW_PAGE_FAULTS || row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+int plan_make(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	size_t refused;
+	*plan = (struct plan){ 0 };
+	memcpy(plan->resources, options->resources, sizeof(plan->resources));
+	plan->request = (struct backend_request){
+		.resources = plan->resources,
+		.resource_count = options->resource_count,
+		.pid = options->pid,
+		.everything = options->everything,
+		.creations = true,
+	};
+	for (size_t i = 0; i < plan->request.resource_count; i++)
+		plan->request.data_maps |= is_fault(plan->resources[i].row);
+	if (options->backend) {
+		const struct backend_vtable *forced = backend_find(options->backend, error);
+		return forced ? accept(plan, forced, options, &refused, error) : error->code;
+	}
+	if (find_backend(plan, record_backends, options))
+		return 0;
+	if (options->resource_count == 0)
+		return accept(plan, &backend_perf, options, &refused, error);
+	size_t nobodys = refused_by_all(plan);
+	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], error)
+						      : explain_mixture(plan, options, error);
+}
+
+bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why)
+{
+	const struct backend_vtable *const *at = record_backends;
+	while (*at && *at != plan->vtable)
+		at++;
+	if (options->backend || !*at || (why->code != ERROR_PERMISSION && why->code != ERROR_UNSUPPORTED))
+		return false;
+	note_passed_over(plan, *at, why);
+	return find_backend(plan, at + 1, options) != NULL;
+}

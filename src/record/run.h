@@ -1,0 +1,59 @@
+/* One run of the monitor: what its parts share. Internal to monitor.c (its start
+ * and end), watch.c (the loop) and outcome.c (what came of it). */
+#ifndef RECORD_RUN_H
+#define RECORD_RUN_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "record/backend.h"
+#include "record/monitor.h"
+#include "record/plan.h"
+#include "record/recorder.h"
+#include "record/target.h"
+
+struct run {
+	const struct record_options *options;
+	struct record_result *result;
+	struct plan plan;
+	struct backend *backend;
+	struct recorder recorder;
+	struct backend_sink sink;
+	struct target target; /* pidfd alone of an attached process; nothing with only `everything` */
+	char *path;           /* of the command's file; NULL: no command is run */
+	int signal_fd;
+	sigset_t old_signals; /* what the target gets back */
+	struct rlimit old_files;
+	struct pollfd *descriptors;
+	size_t descriptor_count;
+	bool ring_owner_gone;
+	bool done;
+	struct error write_error; /* the first of the destination's */
+};
+
+static inline uint64_t run_now_ns(clockid_t clock)
+{
+	enum { NS_PER_SECOND = 1000000000 };
+	struct timespec time;
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* watch.c: takes samples until the target ends, ^C or the duration. An error
+ * before the first: no memory. */
+int run_watch(struct run *run, struct error *error);
+/* Gives what was gained to the destination. */
+void run_flush(struct run *run);
+/* A module's file, for the symbolizer; `context` is the run. */
+int run_open_module(void *context, uint32_t module);
+
+/* outcome.c: ends the measurement, brings the profile to its end and sums up.
+ * `error` is filled in if result->incomplete. */
+void run_finish(struct run *run, struct error *error);
+
+#endif
