@@ -2,6 +2,7 @@
 import ctypes
 import functools
 import hashlib
+import json
 import math
 import os
 import re
@@ -38,6 +39,18 @@ def perf_refusal():
 
 
 needs_perf = pytest.mark.skipif(perf_refusal() is not None, reason=f"perf events are refused here: {perf_refusal()}")
+
+@functools.cache
+def bpf_refusal():
+	"""Why nothing can be counted in the kernel here, as `cpprof resources` says of system calls, or None."""
+	if not os.path.exists(CPPROF):
+		return None
+	result = subprocess.run([CPPROF, "resources"], capture_output=True, text=True, check=False)
+	refused = re.search(r"^syscalls\s+\S+\s+\S+\s+-\s+(.*)", result.stdout, re.MULTILINE)
+	return refused.group(1) if refused else None
+
+
+needs_bpf = pytest.mark.skipif(bpf_refusal() is not None, reason=f"{bpf_refusal()}")
 
 LINKAGES = {
 	"pie": ["-fPIE", "-pie"],
@@ -91,6 +104,17 @@ class Recorded:
 
 	def paths(self, resource=None):
 		return folded(self.path, resource)
+
+	def info(self):
+		result = run_cpprof("info", "--format", "json", self.path)
+		assert result.returncode == 0, result.stderr
+		return json.loads(result.stdout)
+
+	def resource(self, name):
+		"""What `cpprof info` tells of a resource: its total, hits, samples, interval, unit."""
+		found = [resource for resource in self.info()["resources"] if resource["name"] == name]
+		assert len(found) == 1, self.info()["resources"]
+		return found[0]
 
 
 def run_cpprof(*args, before=(), **options):
@@ -190,6 +214,25 @@ def check_truths(recorded, within=()):
 	for names, fraction in truths(recorded.out):
 		agrees(paths, names, fraction)
 	return paths
+
+
+def amounts(text):
+	"""The program's own statement: [(resource, [names], gticks)] of its `amount` lines."""
+	found = re.findall(r"^amount (.+) (\S+) (\d+)$", text, re.MULTILINE)
+	assert found, f"the program stated nothing: {text!r}"
+	return [(resource, path.split(";"), int(gticks)) for resource, path, gticks in found]
+
+
+def check_amounts(recorded, resource):
+	"""Recorded at interval 1, each gtick is a hit: the program's statements hold to the last one, and so does the total."""
+	told = recorded.resource(resource)
+	paths = recorded.paths(resource)
+	assert told["interval"] == 1 and told["lost"] == 0, told
+	assert told["total"] == told["hits"] == hits(paths), f"{told}\n{show(paths)}"
+	stated = [(names, gticks) for name, names, gticks in amounts(recorded.out) if name == resource]
+	assert stated
+	for names, gticks in stated:
+		assert hits(paths, *names) == gticks, f"{resource} {';'.join(names)}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
 
 
 def have(tool):

@@ -47,6 +47,10 @@ int main(int argc, char **argv)
 	touch_twice_as_many(pages);
 	getrusage(RUSAGE_SELF, &used);
 	printf("faults touch_some %d\nfaults touch_twice_as_many %d\n", pages, 2 * pages);
+	amount("page-faults", "main;touch_some", (unsigned)pages);
+	amount("page-faults", "main;touch_twice_as_many", 2u * (unsigned)pages);
+	amount("traps", "main;touch_some", (unsigned)pages);
+	amount("traps", "main;touch_twice_as_many", 2u * (unsigned)pages);
 	printf("rusage minor %ld major %ld\n", used.ru_minflt, used.ru_majflt);
 	return 0;
 }
