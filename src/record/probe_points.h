@@ -28,6 +28,10 @@ struct probe_point {
 	uint8_t argument; /* 1 to 6: the integer argument that is the amount; 0: 1 each */
 	uint8_t factor;   /* 1 to 6: one that it is multiplied by; 0: none */
 	bool at_return;   /* the amount is what it returns; 1 each if `argument` is 0 */
+	/* 1 to 6: a call counts only if arguments[guard] > guard_above (unsigned); 0: each
+	 * counts. glibc's realloc(NULL, n) is counted by the malloc that it jumps to. */
+	uint8_t guard;
+	uint32_t guard_above;
 };
 
 struct probe_points {
