@@ -97,9 +97,9 @@ int64_t modules_add(struct modules *modules, const char *path, const uint8_t *bu
 	return add(modules, shown_path(path, kind), kind, build_id, build_id ? build_id_bytes : 0);
 }
 
-int64_t modules_add_name(struct modules *modules, const char *name)
+int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind)
 {
-	return add(modules, name, MODULE_KERNEL, NULL, 0);
+	return add(modules, name, (uint8_t)kind, NULL, 0);
 }
 
 /* Whether an opened file is the one that was mapped, as far as is known. */

@@ -35,8 +35,9 @@ void modules_free(struct modules *modules); /* NULL is fine */
  * "//anon" too. */
 int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes);
 
-/* The module of something without addresses, named "[...]": kernel work, ... */
-int64_t modules_add_name(struct modules *modules, const char *name);
+/* The module of something without addresses, named "[...]": kernel work
+ * (MODULE_KERNEL), thread starts (MODULE_THREAD), ... */
+int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
 
 /* By index; opens the file on first use, as the process `pid` sees it. The
  * pointer is valid until the next modules_add. */

@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "record/cgroup.h"
 #include "record/deep_stack.h"
+#include "record/starts.h"
 
 struct processes {
 	struct profile *profile;
@@ -16,6 +19,7 @@ struct processes {
 	size_t thread_count, thread_capacity;
 	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
 	struct hash_map by_tid;
+	struct starts starts;   /* of threads that were not told of yet */
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_told;
 };
@@ -29,6 +33,7 @@ struct processes *processes_new(struct profile *profile, struct modules *modules
 	processes->modules = modules;
 	hash_map_init(&processes->by_pid);
 	hash_map_init(&processes->by_tid);
+	starts_init(&processes->starts);
 	return processes;
 }
 
@@ -46,17 +51,32 @@ void processes_free(struct processes *processes)
 	free(processes->threads);
 	hash_map_release(&processes->by_pid);
 	hash_map_release(&processes->by_tid);
+	starts_release(&processes->starts);
 	free(processes);
 }
 
 /* --- adding --- */
+
+/* Notes the control group that a process is in now; what cannot be read stays as it was. */
+static int note_cgroup(struct profile *profile, struct profile_process *shown)
+{
+	char path[1024];
+	cgroup_read((pid_t)shown->pid, path, sizeof(path));
+	int64_t text = path[0] ? profile_add_string(profile, path) : shown->cgroup;
+	if (text < 0)
+		return (int)text;
+	shown->cgroup = (uint32_t)text;
+	return 0;
+}
 
 static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
 {
 	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
 		return ERROR_MEMORY;
 	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
-	int64_t id = profile_add_process(processes->profile, &shown);
+	int64_t id = note_cgroup(processes->profile, &shown);
+	if (id == 0)
+		id = profile_add_process(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
 		return ERROR_MEMORY;
 	processes->items[processes->count] = (struct process){ .pid = pid, .id = (uint32_t)id };
@@ -76,6 +96,24 @@ static int64_t find_process(struct processes *processes, uint32_t pid)
 	return found != HASH_MAP_NONE ? (int64_t)found : add_process(processes, pid, 0, 0);
 }
 
+static void set_base(struct thread *thread, uint32_t node, uint32_t markers)
+{
+	thread->base_node = node;
+	thread->base_markers = markers;
+	/* Its nodes are no more those to continue from. */
+	deep_stack_free(thread->deep);
+	thread->deep = NULL;
+}
+
+/* Whether a thread that was told of is the one whose start was: one system call
+ * makes both. Thread ids come round again, but not so soon. 0: not known. */
+static bool is_one_start(uint64_t start_ns, uint64_t thread_ns)
+{
+	static const uint64_t window_ns = 1000000000;
+	uint64_t apart = start_ns > thread_ns ? start_ns - thread_ns : thread_ns - start_ns;
+	return thread_ns == 0 || apart < window_ns;
+}
+
 static int64_t add_thread(struct processes *processes, uint32_t process, uint32_t tid, uint64_t time_ns)
 {
 	if (ARRAY_RESERVE(processes->threads, processes->thread_capacity, processes->thread_count + 1) < 0)
@@ -88,6 +126,9 @@ static int64_t add_thread(struct processes *processes, uint32_t process, uint32_
 	if (id < 0 || hash_map_put(&processes->by_tid, tid, (uint32_t)processes->thread_count) < 0)
 		return ERROR_MEMORY;
 	struct thread thread = { .tid = tid, .id = (uint32_t)id, .process = process };
+	struct start start = starts_take(&processes->starts, tid);
+	if (start.pid == processes->items[process].pid && is_one_start(start.time_ns, time_ns))
+		set_base(&thread, start.node, start.markers);
 	processes->threads[processes->thread_count] = thread;
 	processes->items[process].living++;
 	return (int64_t)processes->thread_count++;
@@ -108,7 +149,33 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 	return &processes->items[thread->process];
 }
 
+int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
+		     uint64_t time_ns)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	struct thread *thread = found == HASH_MAP_NONE ? NULL : &processes->threads[found];
+	const struct profile_thread *shown = thread ? &processes->profile->threads[thread->id] : NULL;
+	/* Told of already: it is alive, is known from its beginning, and has no base yet. */
+	if (thread && processes_of(processes, thread)->pid == pid && shown->end_ns == 0 && shown->start_ns != 0 &&
+	    thread->base_node == PROFILE_ROOT && is_one_start(time_ns, shown->start_ns)) {
+		set_base(thread, node, markers);
+		return 0;
+	}
+	struct start start = { .pid = pid, .node = node, .markers = markers, .time_ns = time_ns };
+	return starts_put(&processes->starts, tid, &start);
+}
+
 /* --- maps --- */
+
+/* The string of what memory mapped from `path`, as the kernel tells it, is called. */
+static int64_t name_of_path(struct processes *processes, const char *path)
+{
+	static const char *const anonymous[] = { "//anon", "[anon", "[stack:", "/dev/zero" };
+	bool is_anonymous = path[0] == 0;
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(anonymous[0]); i++)
+		is_anonymous |= strncmp(path, anonymous[i], strlen(anonymous[i])) == 0;
+	return profile_add_string(processes->profile, is_anonymous ? "[anon]" : path);
+}
 
 /* The code of a process is not what it was. */
 static void renew_code(struct processes *processes, struct process *process)
@@ -128,6 +195,10 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
 	if (mapping.end == mapping.start)
 		return 0;
+	int64_t name = name_of_path(processes, map->path);
+	if (name < 0)
+		return (int)name;
+	mapping.name = (uint32_t)name;
 	if (map->is_data)
 		return maps_insert(&process->data, &mapping);
 	int64_t module = modules_add(processes->modules, map->path, map->build_id, map->build_id_bytes);
@@ -188,6 +259,43 @@ bool processes_code(struct processes *processes, struct process *process, uint64
 	return module && module->file && elf_file_copy(module->file, address - found.bias, to, size);
 }
 
+/* Whether an address is of the main thread's stack, which grows downwards untold:
+ * below what was told of it, and nothing else between. */
+static bool is_grown_stack(struct processes *processes, struct process *process, uint64_t address)
+{
+	static const uint64_t default_limit = 8 * 1024 * 1024;
+	static const uint64_t highest_limit = UINT64_C(1024) * 1024 * 1024; /* of those without one */
+	size_t data = maps_first_above(&process->data, address);
+	size_t code = maps_first_above(&process->code, address);
+	if (data == process->data.count)
+		return false;
+	const struct mapping *above = &process->data.items[data];
+	if (strcmp(profile_string(processes->profile, above->name), "[stack]") != 0 ||
+	    (code < process->code.count && process->code.items[code].start < above->start))
+		return false;
+	struct rlimit limit;
+	if (process->stack_limit == 0) {
+		process->stack_limit = default_limit;
+		if (prlimit((pid_t)process->pid, RLIMIT_STACK, NULL, &limit) == 0 && limit.rlim_cur > default_limit)
+			process->stack_limit = limit.rlim_cur < highest_limit ? limit.rlim_cur : highest_limit;
+	}
+	return above->end - address <= process->stack_limit;
+}
+
+uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address)
+{
+	const struct mapping *data = maps_at(&process->data, address);
+	const struct mapping *code = maps_at(&process->code, address);
+	/* What was unmapped is not told: the newer one is there. */
+	if (data && (!code || code->told < data->told))
+		return data->name;
+	if (code)
+		return code->name;
+	if (!is_grown_stack(processes, process, address))
+		return 0;
+	return process->data.items[maps_first_above(&process->data, address)].name;
+}
+
 /* --- what happens to processes --- */
 
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
@@ -207,8 +315,9 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		maps_clear(&process->data);
 		renew_code(processes, process);
 		process->between_programs = true;
-		deep_stack_free(thread->deep);
-		thread->deep = NULL;
+		process->stack_limit = 0;
+		set_base(thread, PROFILE_ROOT, 0);
+		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
 	}
 	return 0;
 }
@@ -224,7 +333,10 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
 		return ERROR_MEMORY;
 	to->code_version = from->code_version;
-	processes->profile->processes[to->id].name = processes->profile->processes[from->id].name;
+	struct profile_process *shown = processes->profile->processes;
+	shown[to->id].name = shown[from->id].name;
+	if (shown[to->id].cgroup == 0) /* it was gone before one could look */
+		shown[to->id].cgroup = shown[from->id].cgroup;
 	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
 	return thread < 0 ? (int)thread : 0;
 }
@@ -249,6 +361,7 @@ bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 		return false;
 	if (processes->profile->threads[thread->id].end_ns != 0)
 		return false; /* told twice */
+	starts_take(&processes->starts, tid);
 	processes->profile->threads[thread->id].end_ns = time_ns;
 	deep_stack_free(thread->deep);
 	thread->deep = NULL;

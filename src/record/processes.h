@@ -23,14 +23,17 @@ struct process {
 	uint32_t living;       /* threads that have not ended */
 	/* Equal numbers, equal code: while it stays, an address means what it did. */
 	uint32_t code_version;
-	struct maps code; /* executable memory */
-	struct maps data; /* all other that was told of */
+	struct maps code;     /* executable memory */
+	struct maps data;     /* all other that was told of */
+	uint64_t stack_limit; /* bytes that the main thread's stack may grow to; 0: not asked yet */
 };
 
 struct thread {
 	uint32_t tid;
 	uint32_t id;             /* in the profile's threads */
 	uint32_t process;        /* index in processes */
+	uint32_t base_node;      /* whole paths begin below this one: where the thread was started, or PROFILE_ROOT */
+	uint32_t base_markers;   /* thread starts on the way to it */
 	struct deep_stack *deep; /* of a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
 
@@ -47,6 +50,12 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* True: that was the last thread of its process. */
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* The thread `tid`, now or soon to be told of, has its paths below a node, which has
+ * so many thread starts on its way; PROFILE_ROOT: it is not known where. Returns 0 or
+ * ERROR_MEMORY. */
+int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
+		     uint64_t time_ns);
 
 /* The process of that pid; NULL: not known. Valid as pointers of processes_thread are. */
 struct process *processes_find(const struct processes *processes, uint32_t pid);
@@ -66,6 +75,10 @@ bool processes_code(struct processes *processes, struct process *process, uint64
 /* What a backend that walks stacks needs to know of a process's code: an item for
  * each of process->code, in their order. Opens files that were not yet. */
 void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
+
+/* What the memory at an address is called: a file's path, "[heap]", "[stack]", "[vdso]",
+ * "[anon]" for memory without a file; a string, 0 ("") if nothing is known to be there. */
+uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
 
 /* How many processes are still running. */
 size_t processes_running(const struct processes *processes);

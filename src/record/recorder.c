@@ -6,7 +6,7 @@
 
 int recorder_init(struct recorder *recorder, struct error *error)
 {
-	*recorder = (struct recorder){ .profile = profile_new() };
+	*recorder = (struct recorder){ .profile = profile_new(), .marker_location = PROFILE_NONE };
 	if (recorder->profile)
 		recorder->modules = modules_new(recorder->profile);
 	if (recorder->modules)
@@ -35,7 +35,32 @@ void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *loa
 	recorder->load_context = context;
 }
 
+void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_event, void *context)
+{
+	recorder->on_event = on_event;
+	recorder->event_context = context;
+}
+
 /* --- the sink --- */
+
+/* Adds the hit of a sample, and what it touched. */
+static int add_hit(struct recorder *recorder, const struct backend_sample *sample, struct thread *thread, uint32_t node)
+{
+	int64_t result =
+		profile_add_hit(recorder->profile, sample->time_ns, thread->id, node, sample->request, sample->hits);
+	if (result < 0 || !sample->has_touched)
+		return (int)result;
+	struct process *process = processes_of(recorder->processes, thread);
+	struct profile_touch touch = { .time_ns = sample->time_ns,
+				       .address = sample->touched,
+				       .node = node,
+				       .thread = thread->id,
+				       .resource = sample->request,
+				       .count = sample->hits };
+	touch.mapping = processes_name_of_memory(recorder->processes, process, sample->touched);
+	result = profile_add_touch(recorder->profile, &touch);
+	return result < 0 ? (int)result : 0;
+}
 
 static void on_sample(void *context, const struct backend_sample *sample)
 {
@@ -45,16 +70,16 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		return;
 	}
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
-	uint32_t thread_id = thread ? thread->id : 0;
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
-	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread_id, (uint32_t)node, sample->request,
-					sample->hits) < 0) {
+	if (node < 0 || add_hit(recorder, sample, thread, (uint32_t)node) < 0) {
 		recorder->out_of_memory = true;
 		recorder->profile->lost++;
 		return;
 	}
 	recorder->samples++;
 	recorder->hits[sample->request] += sample->hits;
+	if (recorder->on_event)
+		recorder->on_event(recorder->event_context, sample, thread->id, (uint32_t)node);
 }
 
 static void note_failure(struct recorder *recorder, int result)
@@ -109,9 +134,53 @@ static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t t
 		tell_code(recorder, pid);
 }
 
+/* The node that marks that a thread is started at the end of the path `node`. */
+static int64_t add_marker(struct recorder *recorder, uint32_t node)
+{
+	if (recorder->marker_location == PROFILE_NONE) {
+		int64_t module = modules_add_name(recorder->modules, "[thread]", MODULE_THREAD);
+		if (module < 0)
+			return module;
+		uint32_t id = modules_get(recorder->modules, (uint32_t)module, 0)->id;
+		int64_t location = profile_add_location(recorder->profile, id, 0);
+		if (location < 0)
+			return location;
+		recorder->marker_location = (uint32_t)location;
+	}
+	return profile_add_node(recorder->profile, node, recorder->marker_location);
+}
+
+/* Where the paths begin of a thread that `creator` starts: its node, and how many
+ * markers are on the way to it. */
+static int64_t find_base(struct recorder *recorder, struct thread *creator, const struct backend_sample *sample,
+			 uint32_t *markers)
+{
+	/* A program whose threads each start their successor: the tree has an end, its life may not. */
+	enum { MARKERS_MAX = 16 };
+	*markers = creator->base_markers;
+	if (creator->base_markers == MARKERS_MAX)
+		return creator->base_node;
+	int64_t node = stacks_add_uncounted(recorder->stacks, creator, sample);
+	if (node == PROFILE_ROOT) /* a broken path leads nowhere */
+		*markers = 0;
+	if (node <= 0)
+		return node;
+	++*markers;
+	return add_marker(recorder, (uint32_t)node);
+}
+
 static void on_creates(void *context, const struct backend_sample *sample, uint32_t tid)
 {
-	(void)context, (void)sample, (void)tid;
+	struct recorder *recorder = context;
+	if (recorder->out_of_memory)
+		return;
+	struct thread *creator = processes_thread(recorder->processes, sample->pid, sample->tid);
+	uint32_t markers = 0;
+	int64_t node = creator ? find_base(recorder, creator, sample, &markers) : ERROR_MEMORY;
+	int result = node < 0 ? (int)node
+			      : processes_starts(recorder->processes, sample->pid, tid, (uint32_t)node, markers,
+						 sample->time_ns);
+	note_failure(recorder, result);
 }
 
 static void on_lost(void *context, uint64_t samples)
@@ -154,9 +223,11 @@ int recorder_add_resources(struct recorder *recorder, const struct backend_reque
 {
 	struct profile *profile = recorder->profile;
 	for (size_t i = 0; i < request->resource_count; i++) {
-		const struct resource_row *row = request->resources[i].row;
+		const struct resource_request *asked = &request->resources[i];
+		const struct resource_row *row = asked->row;
 		bool user_only = request->user_mode_only && row->modes == RESOURCE_ALL_MODES;
-		const char *texts[] = { row->name, row->title, row->gtick, backend, user_only ? "user mode only" : "" };
+		const char *texts[] = { asked->name, asked->title, row->gtick, backend,
+					user_only ? "user mode only" : "" };
 		uint32_t ids[5];
 		for (size_t j = 0; j < 5; j++) {
 			int64_t id = profile_add_string(profile, texts[j]);
@@ -170,7 +241,7 @@ int recorder_add_resources(struct recorder *recorder, const struct backend_reque
 						     .backend = ids[3],
 						     .note = ids[4],
 						     .kind = RESOURCE_SAMPLED,
-						     .interval = request->resources[i].interval };
+						     .interval = asked->interval };
 		int64_t added = profile_add_resource(profile, &resource);
 		if (added < 0)
 			return (int)added;

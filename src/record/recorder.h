@@ -19,6 +19,10 @@
  * backend.h. What it returns is the backend's to act upon. */
 typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
 
+/* For who looks at single events: a sample that was just added, with its thread and
+ * node in the profile. */
+typedef void recorder_on_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node);
+
 struct recorder {
 	struct profile *profile; /* owned, and so are the next three */
 	struct modules *modules;
@@ -32,7 +36,10 @@ struct recorder {
 	void *load_context;
 	struct backend_code *code; /* of one process, to be told; owned */
 	size_t code_capacity;
-	bool out_of_memory; /* no more samples are taken in */
+	recorder_on_event *on_event; /* NULL: nobody looks */
+	void *event_context;
+	uint32_t marker_location; /* of the nodes that say that a thread is started; PROFILE_NONE: none yet */
+	bool out_of_memory;       /* no more samples are taken in */
 };
 
 int recorder_init(struct recorder *recorder, struct error *error);
@@ -44,6 +51,9 @@ struct backend_sink recorder_sink(struct recorder *recorder);
 /* From now on, whenever a process's executable maps have changed, all that it then
  * has are told to `load_code`; the unwind tables among them live as long as the recorder. */
 void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context);
+
+/* From now on `on_event` is called after each sample that was added. */
+void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_event, void *context);
 
 /* Describes the requests as the profile's resources, in their order. */
 int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend);

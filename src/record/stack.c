@@ -38,7 +38,7 @@ struct stacks {
 /* A location that stands for something without an address. */
 static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
 {
-	int64_t module = modules_add_name(modules, name);
+	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
 	if (module < 0)
 		return (int)module;
 	uint32_t id = modules_get(modules, (uint32_t)module, 0)->id;
@@ -159,7 +159,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	struct deep_stack *deep = stacks->thread->deep;
 	if (!deep)
 		return ERROR_MEMORY;
-	uint32_t node = PROFILE_ROOT;
+	uint32_t node = stacks->thread->base_node;
 	size_t count = result->count;
 	if (result->joined) {
 		node = deep->frames[stacks->join].node;
@@ -368,7 +368,8 @@ static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 	*cause = stacks->sample->cause;
 	if (unwind_cause_whole(*cause)) {
 		bool unknown = false;
-		int64_t node = add_addresses(stacks, PROFILE_ROOT, stacks->sample->address_count, &unknown);
+		int64_t node =
+			add_addresses(stacks, stacks->thread->base_node, stacks->sample->address_count, &unknown);
 		if (!unknown)
 			return node;
 		*cause = UNWIND_NO_MODULE; /* the process had changed its maps since */
@@ -395,7 +396,8 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 	if (!whole)
 		return add_broken_path(stacks, &result);
 	bool deep = stacks->memory.above == ABOVE_LIVE || stacks->memory.above == ABOVE_REMEMBERED;
-	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, PROFILE_ROOT, result.count, NULL);
+	int64_t node =
+		deep ? add_deep_path(stacks, &result) : add_path(stacks, stacks->thread->base_node, result.count, NULL);
 	if (node >= 0)
 		remember_callers(stacks, &result, (uint32_t)node);
 	return node;
@@ -432,14 +434,29 @@ static int64_t add_sample(struct stacks *stacks, enum unwind_cause *cause)
 	return walked ? add_walked(stacks, cause) : add_stack(stacks, cause);
 }
 
-int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+/* Takes up a sample; its node, and how its walk ended. */
+static int64_t take_up(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample,
+		       enum unwind_cause *cause)
 {
 	stacks->sample = sample;
 	stacks->thread = thread;
 	stacks->process = processes_of(stacks->processes, thread);
-	enum unwind_cause cause;
-	int64_t node = add_sample(stacks, &cause);
+	return add_sample(stacks, cause);
+}
+
+int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	enum unwind_cause cause = UNWIND_ROOT;
+	int64_t node = take_up(stacks, thread, sample, &cause);
 	if (node >= 0)
 		stacks->causes[cause]++;
 	return node;
+}
+
+int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	enum unwind_cause cause = UNWIND_ROOT;
+	int64_t node = take_up(stacks, thread, sample, &cause);
+	bool has_path = unwind_cause_whole(cause) && cause != UNWIND_NO_USER_STACK;
+	return node < 0 || has_path ? node : PROFILE_ROOT;
 }

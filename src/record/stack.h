@@ -36,9 +36,14 @@ struct stacks;
 struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules);
 void stacks_free(struct stacks *stacks); /* NULL is fine */
 
-/* Walks the stack of a sample, adds its path to the tree, and counts how the
- * walk ended. Returns the node, or ERROR_MEMORY. */
+/* The node of a sample's path: below the thread's base_node if it reaches its root.
+ * Unless the backend has walked the stack to its end, it is walked here. Adds the
+ * path to the tree, and counts how the walk ended. Returns the node, or ERROR_MEMORY. */
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
+
+/* The same of a stack that is no sample, and so not counted: the node, PROFILE_ROOT if
+ * there is no whole path, or ERROR_MEMORY. */
+int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
 /* How many samples since the last call had a stack that was not copied whole,
  * and of how many the target's memory had changed before we read it: while there

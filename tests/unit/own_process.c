@@ -29,7 +29,7 @@ int own_process_recorder(struct recorder *recorder, struct error *error)
 	if (result < 0)
 		return result;
 	struct backend_sink sink = recorder_sink(recorder);
-	result = attach_process(&pretender, NULL, getpid(), &sink, error);
+	result = attach_process(&pretender, NULL, getpid(), false, &sink, error);
 	if (result < 0)
 		recorder_release(recorder);
 	return result;

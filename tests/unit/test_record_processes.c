@@ -181,7 +181,7 @@ static void test_modules(void **state)
 	int64_t unlinked = modules_add(world->modules, "/memfd:program (deleted)", one, sizeof(one));
 	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, 0)->kind, MODULE_FILE);
 	assert_int_equal(modules_get(world->modules, (uint32_t)anon, 0)->kind, MODULE_ANON);
-	int64_t name = modules_add_name(world->modules, "[kernel]");
+	int64_t name = modules_add_name(world->modules, "[kernel]", MODULE_KERNEL);
 	const struct module *kernel = modules_get(world->modules, (uint32_t)name, 0);
 	assert_int_equal(kernel->kind, MODULE_KERNEL);
 	assert_ptr_equal(modules_by_id(world->modules, kernel->id), kernel);
