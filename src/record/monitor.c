@@ -114,6 +114,8 @@ static int prepare(struct run *run, struct error *error)
 		result = recorder_init(&run->recorder, error);
 	if (result < 0)
 		return result;
+	if (destination->event)
+		recorder_set_observer(&run->recorder, destination->event, destination->context);
 	run->sink = recorder_sink(&run->recorder);
 	raise_file_limit(run);
 	result = take_signals(run, error);
