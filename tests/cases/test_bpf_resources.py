@@ -1,0 +1,286 @@
+"""What is counted in the kernel is what the program did: exactly at interval 1, exact totals and right shares at any other."""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from record_support import (BUILD, Recorded, agrees, amounts, build, check_amounts, check_truths, hits, holds, needs_bpf,
+	record, record_well, run_cpprof, show, tolerance)
+
+pytestmark = needs_bpf
+
+BPF = ["--backend", "bpf"]
+
+
+def calls_program():
+	library = build("calls_library.c", linkage="shared", name="libcalls_library.so")
+	return build("calls.c", library)
+
+
+def at(interval, *resources):
+	return [*BPF, *(word for resource in resources for word in ("-r", f"{resource}/{interval}"))]
+
+
+def stated(text):
+	"""The resources of which a program says how much it used."""
+	return sorted({resource for resource, _, _ in amounts(text)})
+
+
+def run_bare(command):
+	return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def check_exactly(folder, command, resources=None):
+	"""Each gtick of these resources, or of all that the program speaks of, is where the program says."""
+	resources = resources or stated(run_bare(command))
+	recorded = record(folder, command, *at(1, *resources))
+	assert recorded.status == 0, recorded.err
+	for resource in resources:
+		check_amounts(recorded, resource)
+	return recorded
+
+
+@pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested"])
+def test_bytes_of_each_system_call(tmp_path, resource):
+	"""Those really moved, by every call that moves any, from messages too; nothing for calls that fail."""
+	check_exactly(tmp_path, [build("io_bytes.c"), "2"], [resource])
+
+
+def test_system_calls(tmp_path):
+	"""Also those that fail, those of children, and those that return from signal handlers."""
+	check_exactly(tmp_path, [build("syscalls.c"), "50"])
+
+
+@pytest.mark.parametrize("linkage", ["static", "no-pie"])
+def test_system_calls_of_other_linkages(tmp_path, linkage):
+	check_exactly(tmp_path, [build("syscalls.c", linkage=linkage), "50"], ["syscalls", "syscalls:getppid"])
+
+
+def test_signals(tmp_path):
+	"""Delivered ones; those that are ignored or blocked reach nobody."""
+	check_exactly(tmp_path, [build("signals_received.c"), "50"])
+
+
+def test_traps(tmp_path):
+	"""Page faults are CPU exceptions: there are as many below the function that touches fresh pages as it touches."""
+	recorded = record(tmp_path, [build("page_faults.c"), "500"], *at(1, "traps", "page-faults"))
+	assert recorded.status == 0, recorded.err
+	for resource in ("traps", "page-faults"):
+		check_close(recorded, resource, 5)
+
+
+def check_close(recorded, resource, most):
+	"""As stated, but for a few more of what stands around it: calls of library functions touch pages too."""
+	told, paths = recorded.resource(resource), recorded.paths(resource)
+	assert told["lost"] == 0
+	assert told["total"] == told["hits"] == hits(paths)
+	for name, names, gticks in amounts(recorded.out):
+		if name == resource:
+			assert 0 <= hits(paths, *names) - gticks <= most, f"{names}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
+
+
+def test_disk_bytes(tmp_path):
+	place = BUILD / "tests/disk_bytes.tmp"
+	device = os.stat(place.parent).st_dev
+	if not Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").exists():
+		pytest.skip(f"{place.parent} is on no block device")
+	try:
+		recorded = record(tmp_path, [build("disk_bytes.c"), place, "10"], *at(512, "disk-bytes"))
+		if recorded.status == 77:
+			pytest.skip("the file system has no direct writes")
+		assert recorded.status == 0, recorded.err
+		paths = recorded.paths("disk-bytes")
+		for _, names, gticks in amounts(recorded.out):
+			assert abs(hits(paths, *names) * 512 - gticks) <= 512, f"{hits(paths, *names) * 512}, not {gticks}\n{show(paths)}"
+	finally:
+		place.unlink(missing_ok=True)
+
+
+def test_calls_of_functions(tmp_path):
+	"""Global, static, recursive, a library's; and what they are given and return."""
+	check_exactly(tmp_path, [calls_program(), "50"])
+
+
+def test_calls_of_methods(tmp_path):
+	check_exactly(tmp_path, [build("methods.cpp"), "50"])
+
+
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+def test_allocations(tmp_path, linkage):
+	"""Each call of the program is one, of as many bytes as it asks for, also where the C library calls itself."""
+	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", linkage=linkage), "20"])
+
+
+def test_allocations_of_threads(tmp_path):
+	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin"), "10", "4"])
+
+
+@pytest.mark.parametrize("flags", [[], ["-DSEMAPHORE"]], ids=["plain", "semaphore"])
+def test_static_probes(tmp_path, flags):
+	program = build("usdt.c", *flags)
+	resources = ["usdt:cpprof_test:consumed", "usdt:cpprof_test:consumed:arg2"]
+	check_exactly(tmp_path, [program, "50"], resources)
+
+
+def test_fields_of_tracepoints(tmp_path):
+	"""The sum of a field: what reads returned, and nothing where that was negative."""
+	field, same = "tracepoint:syscalls:sys_exit_read:ret", "syscalls:read"
+	recorded = record(tmp_path, [build("io_bytes.c"), "2"], *at(1, field, same))
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths(field)
+	assert recorded.resource(field)["total"] == hits(paths)
+	by_read = [gticks for name, names, gticks in amounts(recorded.out) if name == "read-bytes" and names[-1] == "by_read"]
+	assert [hits(paths, "main", caller, "by_read") for caller in ("heavy", "light")] == by_read, show(paths)
+	assert hits(paths, "by_failing") == 0, show(paths)
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("words", [
+	["read-bytes/4KiB", "io_bytes.c", "100"],
+	["io-bytes/8KiB", "io_bytes.c", "100"],
+	["write-bytes:requested/20k", "io_bytes.c", "100"],
+	["syscalls/20", "syscalls.c", "2000"],
+	["signals/5", "signals_received.c", "1000"],
+	["page-faults/20", "page_faults.c", "4000"],
+	["allocs/20", "allocations.c", "300"],
+	["alloc-bytes/16KiB", "allocations.c", "300"],
+	["usdt:cpprof_test:consumed:arg2/30", "usdt.c", "2000"],
+], ids=lambda words: words[0])
+def test_shares_and_totals_at_an_interval(tmp_path, words):
+	"""The total is that of a run at interval 1; hits stand for it up to the last interval; shares are within their error."""
+	resource, source, rounds = words
+	name = resource.rsplit("/", 1)[0]
+	flags = ["-fno-builtin"] if source == "allocations.c" else []
+	command = [build(source, *flags), rounds]
+	recorded = record_well(tmp_path, command, *BPF, "-r", resource)
+	told, paths = recorded.resource(name), recorded.paths(name)
+	assert told["hits"] == hits(paths)
+	processes = len(recorded.info()["threads"])
+	assert abs(told["hits"] * told["interval"] - told["total"]) <= processes * told["interval"], told
+	of = {tuple(names): gticks for stated, names, gticks in amounts(recorded.out) if stated == name}
+	assert 0 <= told["total"] - sum(of.values()) <= 0.05 * told["total"] + 20000, "startup and the end are little"
+	for names, gticks in of.items():
+		fraction = gticks / told["total"]
+		measured = hits(paths, *names) / hits(paths)
+		assert abs(measured - fraction) <= tolerance(fraction, told["hits"]), f"{names}: {measured}, not {fraction}\n{show(paths)}"
+
+
+def functions_reported(recorded, resource, *options):
+	result = run_cpprof("report", "-r", resource, "--threshold", 0, "--limit", 0, *options, recorded.path)
+	assert result.returncode == 0, result.stderr
+	return result.stdout
+
+
+@pytest.mark.measured
+def test_reports_of_bytes(tmp_path):
+	"""The report's own words: down from main, and by function."""
+	recorded = record_well(tmp_path, [build("io_bytes.c"), "300"], *BPF, "-r", "read-bytes/16KiB")
+	samples = recorded.resource("read-bytes")["hits"]
+	functions = functions_reported(recorded, "read-bytes", "--functions")
+	down = functions_reported(recorded, "read-bytes", "--down", "main")
+	for name, fraction in (("heavy", 0.75), ("light", 0.25)):
+		by_function = float(re.search(rf"^([\d.]+) .*?\b{name} \[", functions, re.MULTILINE)[1])
+		from_main = float(re.search(rf"^([\d.]+) .*?\(main {name}\) \[", down, re.MULTILINE)[1])
+		for measured in (by_function, from_main):
+			assert abs(measured - fraction) <= tolerance(fraction, samples), f"{functions}\n{down}"
+
+
+def us_near(measured, expected, turns):
+	"""Waits are timed by the program from outside: it cannot see when it was woken, only when it ran."""
+	assert abs(measured - expected) <= 0.03 * expected + turns * 400, f"{measured} us, not {expected}"
+
+
+WAITS = ["real", "blocked", "io-time", "lock-wait"]
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("interval", ["50us", "1ms"])
+def test_waiting(tmp_path, interval):
+	"""Sleeping, waiting for a lock, for a pipe, and until the end: each as long as it took, where it waited."""
+	options = [word for name in WAITS for word in ("-r", f"{name}/{interval}")]
+	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, *options)
+	unit = {"50us": 50, "1ms": 1000}[interval]
+	for name, names, gticks in amounts(recorded.out):
+		us_near(hits(recorded.paths(name), *names) * unit, gticks, 10)
+	blocked = recorded.paths("blocked")
+	assert hits(blocked, "napping_worker", "compute") * unit < 20000, show(blocked)
+	assert hits(recorded.paths("io-time"), "sleeper") == 0
+	assert hits(recorded.paths("io-time"), "lock_waiter") == 0
+	assert hits(recorded.paths("lock-wait"), "reader") == 0
+	assert hits(recorded.paths("lock-wait"), "sleeper", "sleep_long") == 0
+	for name in WAITS:
+		told = recorded.resource(name)
+		threads = len(recorded.info()["threads"])
+		assert abs(told["hits"] * unit - told["total"]) <= threads * unit, told
+
+
+@pytest.mark.measured
+def test_real_time_is_running_and_waiting(tmp_path):
+	"""What is real but not blocked is about what was computed."""
+	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, "-r", "real/100us", "-r", "blocked/100us", "-r", "cpu/100us")
+	real, blocked = (recorded.resource(name)["total"] for name in ("real", "blocked"))
+	cpu_us = recorded.resource("cpu")["total"] / 1000
+	assert abs(real - blocked - cpu_us) <= 0.25 * cpu_us + 20000, f"{real} - {blocked} us, and {cpu_us} us of CPU"
+
+
+@pytest.mark.measured
+def test_still_waiting_when_the_recording_ends(tmp_path):
+	"""A process that sleeps all along, recorded from outside: all of that time is there, where it sleeps."""
+	target = subprocess.Popen(["sleep", "1000"])
+	try:
+		path = tmp_path / "out.data"
+		options = [*BPF, "-r", "real/1ms", "-r", "blocked/1ms", "-p", target.pid, "--duration", "0.5", "-o", path]
+		recorded = Recorded(run_cpprof("record", *options), path)
+		assert recorded.status == 0, recorded.err
+		for name in ("real", "blocked"):
+			assert 400 <= hits(recorded.paths(name)) <= 700, recorded.resource(name)
+			assert hits(recorded.paths(name), "main") > 0.9 * hits(recorded.paths(name)), show(recorded.paths(name))
+			assert recorded.resource(name)["total"] >= 400000
+		assert target.poll() is None
+	finally:
+		target.kill()
+		target.wait()
+
+
+TOGETHER = ["page-faults", "syscalls", "read-bytes", "alloc-bytes"]
+
+
+def test_all_in_one_run(tmp_path):
+	"""Six at a time: each total is that of a run that measures it alone, and of its own program's account."""
+	command = [build("everything.c", "-fno-builtin"), "/proc/self/exe", "50"]
+	together = record(tmp_path, command, *BPF, "-r", "cpu", "-r", "real", *at(1, *TOGETHER)[2:])
+	assert together.status == 0, together.err
+	for resource in TOGETHER:
+		check_close(together, resource, 20 if resource == "page-faults" else 0)
+		(tmp_path / resource).mkdir()
+		alone = record(tmp_path / resource, command, *BPF, "-r", resource)
+		# Where stack and heap are differs from run to run, and so do the pages around their ends.
+		most = 10 if resource == "page-faults" else 0
+		assert abs(alone.resource(resource)["total"] - together.resource(resource)["total"]) <= most, resource
+	for resource in ("cpu", "real"):
+		assert together.resource(resource)["total"] > 0
+	assert together.resource("real")["total"] * 1000 > together.resource("cpu")["total"]
+
+
+def test_touched_pages(tmp_path):
+	"""Of heap, mapped file, stack and anonymous memory: as many faults below each function as it touches pages."""
+	file = tmp_path / "mapped"
+	recorded = record(tmp_path, [build("touched_pages.c"), file], *at(1, "page-faults"))
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths("page-faults")
+	pages = dict(re.findall(r"^pages (\S+) (\d+)$", recorded.out, re.MULTILINE))
+	innermost = {"touch_heap": ["touch_heap", "touch"], "touch_file": ["touch_file", "touch"], "touch_stack": ["touch_stack"],
+		"touch_anonymous": ["touch_anonymous", "touch"]}
+	for function, count in pages.items():
+		assert hits(paths, "main", *innermost[function]) == int(count), f"{function}\n{show(paths)}"
+
+
+def test_touched_addresses(tmp_path):
+	"""`report --pages` tells which mappings they belong to."""
+	file = tmp_path / "mapped"
+	recorded = record(tmp_path, [build("touched_pages.c"), file], *at(1, "page-faults"))
+	result = run_cpprof("report", "--pages", "--limit", 0, "--threshold", 0, "-r", "page-faults", recorded.path)
+	assert result.returncode == 0, result.stderr
+	for mapping in ("[heap]", "[stack]", "[anon", str(file)):
+		assert mapping in result.stdout, result.stdout

@@ -1,0 +1,190 @@
+"""Stacks walked in the kernel come out as whole as those walked outside: the forms of test_record_unwind.py, with bpf."""
+import re
+
+import pytest
+from record_support import (agrees, build, check_truths, hits, holds, needs_bpf, record, record_well, run_cpprof, show)
+
+pytestmark = [needs_bpf, pytest.mark.measured]
+
+FINE = ["--backend", "bpf", "-r", "cpu/250us"]
+
+FRAMES = {
+	"gcc-O0": {"level": "-O0"},
+	"gcc-O1-no-pie": {"level": "-O1", "linkage": "no-pie"},
+	"gcc-O2": {},
+	"gcc-O3": {"level": "-O3"},
+	"gcc-static": {"linkage": "static"},
+	"gcc-static-pie": {"linkage": "static-pie"},
+	"clang-O0": {"compiler": "clang", "level": "-O0"},
+	"clang-O2": {"compiler": "clang"},
+	"clang-O3-no-pie": {"compiler": "clang", "level": "-O3", "linkage": "no-pie"},
+}
+
+
+@pytest.mark.parametrize("form", FRAMES)
+def test_kinds_of_frames(tmp_path, form):
+	check_truths(record_well(tmp_path, [build("mixture.c", **FRAMES[form]), "60"], *FINE))
+
+
+def test_debug_frame(tmp_path):
+	program = build("mixture.c", "-fno-asynchronous-unwind-tables", "-gdwarf-4")
+	check_truths(record_well(tmp_path, [program, "60"], *FINE))
+
+
+def test_forms_of_the_paper(tmp_path):
+	check_truths(record_well(tmp_path, [build("forms.c"), "80"], *FINE))
+
+
+def test_large_frame_of_two_callers(tmp_path):
+	check_truths(record_well(tmp_path, [build("large_frame.c")], *FINE))
+
+
+NO_TAILS = ["-fno-optimize-sibling-calls", "-fno-inline"]
+
+
+@pytest.mark.parametrize("how", ["once", "callers"])
+@pytest.mark.parametrize("depth", [500, 1000])
+def test_deep_recursion(tmp_path, how, depth):
+	recorded = record_well(tmp_path, [build("recursion.c", *NO_TAILS), how, str(depth)], *FINE)
+	paths = check_truths(recorded)
+	assert {sum(frame == "descend" for frame in path) for path in paths if holds(path, ["bottom"])} == {depth}
+
+
+@pytest.mark.parametrize("depth", [5000, 10000])
+def test_deeper_than_is_promised(tmp_path, depth):
+	"""Whole, or counted as what is too deep: never a path that seems whole and is not."""
+	recorded = record(tmp_path, [build("recursion.c", *NO_TAILS), "once", str(depth)], *FINE)
+	assert recorded.status == 0, recorded.err
+	samples, lost, complete = recorded.closing()
+	assert samples > 100 and lost == 0, recorded.err
+	paths = recorded.paths()
+	for path, count in paths.items():
+		depth_seen = sum(frame == "descend" for frame in path)
+		if holds(path, ["bottom"]):
+			assert depth_seen == depth if path[0] == "main" else depth_seen >= 1000, f"{path[0]}: {depth_seen}"
+	if complete < 99:
+		causes = [cause for cause in recorded.info()["causes"] if not cause["whole"]]
+		assert any(re.search("frames|deep", cause["cause"]) for cause in causes), causes
+
+
+@pytest.mark.parametrize("stack", ["normal", "alternate"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_signal_handler(tmp_path, compiler, stack):
+	paths = check_truths(record_well(tmp_path, [build("signals.c", compiler=compiler), stack], *FINE))
+	handled, total = hits(paths, "main", "victim", "handler", "handler_work"), hits(paths)
+	assert 0.2 * total < handled < 0.9 * total, show(paths)
+	assert handled + hits(paths, "[incomplete stack]", "handler_work") == hits(paths, "handler_work")
+
+
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+def test_exceptions_in_flight(tmp_path, linkage):
+	recorded = record_well(tmp_path, [build("exceptions.cpp", linkage=linkage)], *FINE)
+	paths = recorded.paths()
+	assert hits(paths, "main", "attempt") > 0.97 * hits(paths), show(paths)
+	assert hits(paths, "main", "attempt", "descend") > 0.7 * hits(paths), show(paths)
+
+
+def test_plt(tmp_path):
+	callee = build("plt_callee.c", linkage="shared", name="libplt_callee.so")
+	caller = build("plt_caller.c", "-Wl,-z,lazy", "-fplt", callee, linkage="shared", name="libplt_caller.so")
+	paths = record_well(tmp_path, [build("plt.c"), caller], *FINE).paths()
+	assert hits(paths, "main", "bind_lazily") + hits(paths, "main", "call_bound") > 0.95 * hits(paths), show(paths)
+
+
+def test_vdso(tmp_path):
+	check_truths(record_well(tmp_path, [build("vdso.c")], *FINE))
+
+
+def test_callback(tmp_path):
+	paths = record_well(tmp_path, [build("callback.c")], *FINE).paths()
+	assert hits(paths, "main", "sort_them", "compare") > 0.97 * hits(paths), show(paths)
+
+
+def test_library_replaced_at_the_same_address(tmp_path):
+	"""Code that comes and goes while running: its rows are there within moments, and those of the old are not used."""
+	plugins = [build("plugin.c", f"-DNAME={name}", linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
+	recorded = record_well(tmp_path, [build("dlclose.c"), *plugins], *FINE)
+	assert int(re.search(r"same (\d+) of", recorded.out)[1]) >= 10
+	check_truths(recorded)
+
+
+def test_coroutine(tmp_path):
+	check_truths(record_well(tmp_path, [build("coroutine.c")], *FINE))
+
+
+def test_holes_in_the_stack(tmp_path):
+	check_truths(record_well(tmp_path, [build("holes.c")], *FINE))
+
+
+def test_cpp_names_and_inlines(tmp_path):
+	paths = record_well(tmp_path, [build("names.cpp")], *FINE).paths()
+	for names in (["main", "render", "draw", "burn"], ["main", "holds_inlined", "inlined_once", "inlined_twice"]):
+		agrees(paths, names, 1 / 3)
+
+
+def test_stripped(tmp_path):
+	paths = record_well(tmp_path, [build("forms.c", name="bare", strip=True), "40"], *FINE).paths()
+	names = {frame for path in paths for frame in path if frame.startswith("bare+0x")}
+	assert 9 <= len(names) <= 12, sorted(names)
+
+
+@pytest.mark.parametrize("how", ["framed", "bare"])
+def test_code_without_unwind_rules(tmp_path, how):
+	"""Code made while running: what it does is charged to the functions it calls, and paths that end in it are said to."""
+	recorded = record(tmp_path, [build("jit.c"), how], *FINE)
+	assert recorded.status == 0, recorded.err
+	assert recorded.closing()[1] == 0
+	paths = recorded.paths()
+	for names, fraction in (["called_back", "burn"], 0.5), (["main", "directly", "burn"], 0.5):
+		agrees(paths, names, fraction)
+	for path in paths:
+		if holds(path, ["called_back"]):
+			assert not holds(path, ["directly"]), show(paths)
+			assert path[0] in ("main", "[incomplete stack]") or path[0].startswith("["), show(paths)
+
+
+@pytest.mark.parametrize("how", ["vfork", "posix_spawn", "fork"])
+def test_spawned_program(tmp_path, how):
+	check_truths(record_well(tmp_path, [build("spawn.c"), how], *FINE))
+
+
+def test_exec_chain(tmp_path):
+	check_truths(record_well(tmp_path, [build("exec_chain.c")], *FINE, status=3))
+
+
+def test_fork_tree(tmp_path):
+	recorded = record_well(tmp_path, [build("fork_tree.c")], *FINE)
+	check_truths(recorded)
+	processes = {process["pid"] for process in recorded.info()["processes"]}
+	assert {int(pid) for pid in re.findall(r"^process (\d+)$", recorded.out, re.MULTILINE)} <= processes
+
+
+def test_burst_of_short_threads(tmp_path):
+	"""Threads shorter than the interval are sampled as any others: their clocks do not begin anew."""
+	recorded = record_well(tmp_path, [build("threads.c"), "1000", "400"], "--backend", "bpf", "-r", "cpu/250us")
+	paths = recorded.paths()
+	agrees(paths, ["worker"], hits(paths, "worker") / hits(paths))
+	within = {path: count for path, count in paths.items() if holds(path, ["worker"])}
+	assert hits(within) >= 0.3 / 0.00025, recorded.err
+	for names, fraction in (["short_work"], 0.25), (["long_work"], 0.75):
+		share = hits(within, *names) / hits(within)
+		# Starting and ending a thread is work of its own, next to 400 us.
+		assert abs(share - fraction) <= 0.1, show(paths)
+	assert "not sampled" not in recorded.err
+
+
+def test_exec_and_start(tmp_path):
+	record_well(tmp_path, ["/bin/true"], "--backend", "bpf", "-r", "page-faults/1")
+
+
+def test_high_rate(tmp_path):
+	check_truths(record_well(tmp_path, [build("mixture.c"), "60"], "--backend", "bpf", "-F", "10000"))
+
+
+def test_short_sleeps(tmp_path):
+	"""Samples where a thread waits have the path that led to the wait, down into the C library."""
+	recorded = record_well(tmp_path, [build("waits.c"), "1"], "--backend", "bpf", "-r", "blocked/200us")
+	paths = recorded.paths("blocked")
+	for names in (["sleeper", "sleep_long"], ["lock_waiter", "take_lock"], ["reader", "read_late"], ["napping_worker", "nap"]):
+		assert hits(paths, *names) > 100, show(paths)
+	assert run_cpprof("info", recorded.path).returncode == 0

@@ -1,0 +1,70 @@
+"""Threads hang below the path that started them: one root tells of the whole process."""
+import re
+
+import pytest
+from record_support import build, check_truths, hits, holds, needs_bpf, record_well, run_cpprof, show
+
+pytestmark = [needs_bpf, pytest.mark.measured]
+
+FINE = ["--backend", "bpf", "-r", "cpu/250us"]
+
+
+@pytest.mark.parametrize("how", ["two", "nested", "detached", "waiting"])
+def test_threads_hang_below_their_creators(tmp_path, how):
+	check_truths(record_well(tmp_path, [build("spawners.c"), how], *FINE))
+
+
+def test_threads_of_cpp(tmp_path):
+	check_truths(record_well(tmp_path, [build("std_threads.cpp")], *FINE))
+
+
+def test_chain_of_threads(tmp_path):
+	"""100 threads, each started by the one before: the last one's path holds them all."""
+	recorded = record_well(tmp_path, [build("spawners.c"), "chain"], *FINE)
+	paths = check_truths(recorded)
+	links = {sum(frame == "link_of_chain" for frame in path) for path in paths if holds(path, ["work"])}
+	assert links == {100}, links
+
+
+def report(recorded, *options):
+	result = run_cpprof("report", "--threshold", 0, "--limit", 0, *options, recorded.path)
+	assert result.returncode == 0, result.stderr
+	return result.stdout
+
+
+def test_down_main_covers_workers(tmp_path):
+	recorded = record_well(tmp_path, [build("spawners.c"), "two"], *FINE)
+	down = report(recorded, "--down", "main")
+	found = {path: float(share) for share, path in re.findall(r"^([\d.]+) .*?\((main[^)]*)\)", down, re.MULTILINE)}
+	below = {path: share for path, share in found.items() if path.endswith(" work")}
+	assert len(below) == 2, down
+	for path, share in below.items():
+		assert "pthread_create" in path and "worker" in path, down
+		assert abs(share - (0.75 if "heavy_spawner" in path else 0.25)) < 0.08, down
+
+
+def test_apart_on_request(tmp_path):
+	"""--no-stitch: the same file, threads by themselves."""
+	recorded = record_well(tmp_path, [build("spawners.c"), "two"], *FINE)
+	down = report(recorded, "--no-stitch", "--down", "main")
+	assert "worker" not in down, down
+	tree = report(recorded, "--no-stitch", "--tree")
+	assert re.search(r"^worker \(", tree, re.MULTILINE), tree
+	functions = report(recorded, "--no-stitch", "--functions")
+	assert float(re.search(r"^([\d.]+) .*?\bworker \[", functions, re.MULTILINE)[1]) > 0.95, functions
+
+
+def test_threads_keep_their_names(tmp_path):
+	recorded = record_well(tmp_path, [build("renamed.c")], *FINE)
+	names = {thread["name"] for thread in recorded.info()["threads"]}
+	assert {"chameleon", "crunching"} <= names, names
+	for name in ("chameleon", "crunching"):
+		assert "burn" in report(recorded, "--thread", name)
+
+
+def test_waits_hang_below_their_creators(tmp_path):
+	"""Not only CPU time: each resource of a thread does."""
+	recorded = record_well(tmp_path, [build("waits.c"), "1"], "--backend", "bpf", "-r", "blocked/1ms")
+	paths = recorded.paths("blocked")
+	for names in (["main", "sleeper", "sleep_long"], ["main", "lock_waiter", "take_lock"], ["main", "waits_on"]):
+		assert hits(paths, *names) > 0.95 * hits(paths, *names[1:]) > 0, show(paths)
