@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,44 +9,15 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "cmd/subject.h"
 #include "record/file_destination.h"
 #include "record/monitor.h"
 
-enum { OPTION_RESOURCE = 1, OPTION_FREQUENCY, OPTION_OUTPUT, OPTION_PID, OPTION_ALL, OPTION_DURATION, OPTION_BACKEND };
+enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT };
 
 enum { NS_PER_S = 1000000000 };
 
-/* A positive number that fills the whole word; otherwise -1. */
-static double positive_number(const char *word)
-{
-	char *end;
-	errno = 0;
-	double number = strtod(word, &end);
-	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
-	return whole && isfinite(number) && number > 0 ? number : -1;
-}
-
 /* --- the words --- */
-
-static int take_resources(const struct invocation *invocation, struct record_options *options, struct error *error)
-{
-	for (size_t i = 0; i < invocation->use_count; i++) {
-		if (invocation->uses[i].option->id != OPTION_RESOURCE)
-			continue;
-		if (options->resource_count == RESOURCE_REQUESTS_MAX)
-			return error_set(error, ERROR_USAGE, "more than %d resources in one run",
-					 RESOURCE_REQUESTS_MAX);
-		struct resource_request *request = &options->resources[options->resource_count];
-		int result = resource_parse(invocation->uses[i].value, request, error);
-		if (result < 0)
-			return result;
-		for (size_t j = 0; j < options->resource_count; j++)
-			if (strcmp(options->resources[j].name, request->name) == 0)
-				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->name);
-		options->resource_count++;
-	}
-	return 0;
-}
 
 /* -F HZ is the interval of every time resource that has none of its own. */
 static int take_frequency(const struct invocation *invocation, struct record_options *options, struct error *error)
@@ -78,74 +48,10 @@ static int take_frequency(const struct invocation *invocation, struct record_opt
 	return used ? 0 : error_set(error, ERROR_USAGE, "-F goes with a time resource that has no interval of its own");
 }
 
-static int take_pid(const struct invocation *invocation, struct record_options *options, struct error *error)
-{
-	const char *pid = option_value(invocation, OPTION_PID);
-	double number = pid ? positive_number(pid) : 0;
-	if (pid && (number < 1 || number > INT32_MAX || number != floor(number)))
-		return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
-	options->pid = (pid_t)number;
-	return 0;
-}
-
-static int take_duration(const struct invocation *invocation, struct record_options *options, struct error *error)
-{
-	const char *duration = option_value(invocation, OPTION_DURATION);
-	double seconds = duration ? positive_number(duration) : 0;
-	if (seconds < 0 || seconds > 1e9)
-		return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
-	if (duration && options->command)
-		return error_set(error, ERROR_USAGE,
-				 "--duration goes with -p or -a: a command is recorded until it ends");
-	if (duration && !options->pid && !options->everything)
-		return error_set(error, ERROR_USAGE, "--duration goes with -p or -a");
-	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
-	return 0;
-}
-
-/* Of what: a command, a process, everything. */
-static int take_subject(const struct invocation *invocation, struct record_options *options, struct error *error)
-{
-	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
-	options->everything = option_given(invocation, OPTION_ALL);
-	options->backend = option_value(invocation, OPTION_BACKEND);
-	if (take_pid(invocation, options, error) < 0 || take_duration(invocation, options, error) < 0)
-		return error->code;
-	if (options->pid && options->command)
-		return error_set(error, ERROR_USAGE, "give either -p or a command, not both");
-	if (options->pid && options->everything)
-		return error_set(error, ERROR_USAGE,
-				 "give either -p or -a, not both: -a records every process, and 'report --process' "
-				 "shows one");
-	if (!options->pid && !options->everything && !options->command)
-		return error_set(error, ERROR_USAGE, "what is to be recorded? Give a command, -p PID, or -a");
-	return 0;
-}
-
 static bool is_standard_output(const char *path)
 {
 	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
 	       strcmp(path, "/proc/self/fd/1") == 0;
-}
-
-/* The command as a shell would take it. */
-static void append_quoted(struct buffer *line, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";
-	if (line->size > 0)
-		buffer_append_byte(line, ' ');
-	if (word[0] && strspn(word, plain) == strlen(word)) {
-		buffer_append_string(line, word);
-		return;
-	}
-	buffer_append_byte(line, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buffer_append_string(line, "'\\''");
-		else
-			buffer_append_byte(line, (uint8_t)*word);
-	}
-	buffer_append_byte(line, '\'');
 }
 
 /* --- the result --- */
@@ -237,9 +143,10 @@ static int run(struct invocation *invocation)
 {
 	struct record_options options = { 0 };
 	struct error error = { 0 };
-	if (take_resources(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0 ||
-	    take_subject(invocation, &options, &error) < 0)
+	if (subject_take(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0)
 		return failure_of(invocation, &error);
+	if (!options.pid && !options.everything && !options.command)
+		return usage_error(invocation, "what is to be recorded? Give a command, -p PID, or -a");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
@@ -248,13 +155,7 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "the profile would be mixed with the command's own output: give a file");
 	struct buffer line;
 	buffer_init(&line);
-	if (options.pid)
-		buffer_printf(&line, "-p %d", (int)options.pid);
-	if (options.everything)
-		buffer_append_string(&line, "-a");
-	for (size_t i = 0; i < invocation->argument_count; i++)
-		append_quoted(&line, invocation->arguments[i]);
-	buffer_append_byte(&line, 0);
+	subject_describe(invocation, &options, &line);
 	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
 	int status = record(invocation, &options, output);
 	buffer_release(&line);
@@ -269,7 +170,7 @@ static const char *const usage[] = {
 };
 
 static const struct command_option options[] = {
-	{ OPTION_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
+	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
 	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, "
 	  "as "
 	  "cpu/500us or page-faults/10; may be given several times",
@@ -278,15 +179,13 @@ static const struct command_option options[] = {
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
-	{ OPTION_PID, 'p', "pid", "PID",
+	{ SUBJECT_PID, 'p', "pid", "PID",
 	  "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
-	{ OPTION_ALL, 'a', "all", NULL,
+	{ SUBJECT_ALL, 'a', "all", NULL,
 	  "Record every process of the machine: while COMMAND runs, or until ^C or the duration; needs privilege",
 	  NULL },
-	{ OPTION_DURATION, 0, "duration", "S", "With -p or -a: end after S seconds", NULL },
-	{ OPTION_BACKEND, 0, "backend", "NAME",
-	  "Measure by this one: bpf counts and walks stacks in the kernel, perf copies stacks out of it",
-	  "the first that is permitted and measures everything asked for" },
+	{ SUBJECT_DURATION, 0, "duration", "S", "With -p or -a: end after S seconds", NULL },
+	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };
 

@@ -1,0 +1,118 @@
+#include "cmd/subject.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/resources.h"
+
+static const double NS_PER_S = 1e9;
+
+double positive_number(const char *word)
+{
+	char *end;
+	errno = 0;
+	double number = strtod(word, &end);
+	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
+	return whole && isfinite(number) && number > 0 ? number : -1;
+}
+
+/* --- what is measured --- */
+
+static int take_resources(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		if (invocation->uses[i].option->id != SUBJECT_RESOURCE)
+			continue;
+		if (options->resource_count == RESOURCE_REQUESTS_MAX)
+			return error_set(error, ERROR_USAGE, "more than %d resources in one run",
+					 RESOURCE_REQUESTS_MAX);
+		struct resource_request *request = &options->resources[options->resource_count];
+		int result = resource_parse(invocation->uses[i].value, request, error);
+		if (result < 0)
+			return result;
+		for (size_t j = 0; j < options->resource_count; j++)
+			if (strcmp(options->resources[j].name, request->name) == 0)
+				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->name);
+		options->resource_count++;
+	}
+	return 0;
+}
+
+/* --- of what --- */
+
+static int take_pid(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	const char *pid = option_value(invocation, SUBJECT_PID);
+	double number = pid ? positive_number(pid) : 0;
+	if (pid && (number < 1 || number > INT32_MAX || number != floor(number)))
+		return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
+	options->pid = (pid_t)number;
+	return 0;
+}
+
+static int take_duration(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	const char *duration = option_value(invocation, SUBJECT_DURATION);
+	double seconds = duration ? positive_number(duration) : 0;
+	if (seconds < 0 || seconds > 1e9)
+		return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
+	if (duration && options->command)
+		return error_set(error, ERROR_USAGE, "--duration goes without a command, which runs until it ends");
+	if (duration && !options->pid && !options->everything)
+		return error_set(error, ERROR_USAGE, "--duration goes with what is running already: -p PID, or record -a");
+	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
+	return 0;
+}
+
+/* Of what: a command, a process, everything. */
+int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
+	options->everything = option_given(invocation, SUBJECT_ALL);
+	options->backend = option_value(invocation, SUBJECT_BACKEND);
+	if (take_resources(invocation, options, error) < 0 || take_pid(invocation, options, error) < 0 ||
+	    take_duration(invocation, options, error) < 0)
+		return error->code;
+	if (options->pid && options->command)
+		return error_set(error, ERROR_USAGE, "give either -p or a command, not both");
+	if (options->pid && options->everything)
+		return error_set(error, ERROR_USAGE,
+				 "give either -p or -a, not both: -a records every process, and 'report --process' "
+				 "shows one");
+	return 0;
+}
+
+/* --- as text --- */
+
+/* The command as a shell would take it. */
+static void append_quoted(struct buffer *line, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";
+	if (line->size > 0)
+		buffer_append_byte(line, ' ');
+	if (word[0] && strspn(word, plain) == strlen(word)) {
+		buffer_append_string(line, word);
+		return;
+	}
+	buffer_append_byte(line, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buffer_append_string(line, "'\\''");
+		else
+			buffer_append_byte(line, (uint8_t)*word);
+	}
+	buffer_append_byte(line, '\'');
+}
+
+void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
+{
+	if (options->pid)
+		buffer_printf(line, "-p %d", (int)options->pid);
+	if (options->everything)
+		buffer_append_string(line, "-a");
+	for (size_t i = 0; i < invocation->argument_count; i++)
+		append_quoted(line, invocation->arguments[i]);
+	buffer_append_byte(line, 0);
+}

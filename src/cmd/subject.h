@@ -1,0 +1,42 @@
+/*
+ * The words that `record` and `trace` share: what is measured, of which command
+ * or process, by which backend.
+ */
+#ifndef CMD_SUBJECT_H
+#define CMD_SUBJECT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cmd/command.h"
+#include "record/monitor.h"
+
+/* Ids of the shared options; those of a command's own begin with SUBJECT_OPTIONS_END. */
+enum {
+	SUBJECT_RESOURCE = 1,
+	SUBJECT_PID,
+	SUBJECT_ALL,
+	SUBJECT_DURATION,
+	SUBJECT_BACKEND,
+	SUBJECT_OPTIONS_END,
+};
+
+/* A row of the table of options. */
+#define SUBJECT_BACKEND_OPTION                                                                                       \
+	{                                                                                                            \
+		SUBJECT_BACKEND, 0, "backend", "NAME",                                                               \
+			"Measure by this one: bpf counts and walks stacks in the kernel, perf copies stacks out of " \
+			"it",                                                                                        \
+			"the first that is permitted and measures all that is asked for"                             \
+	}
+
+/* Fills in the resources, and of what: command, pid, everything, duration and
+ * backend. Errors: ERROR_USAGE, or ERROR_LIMIT. */
+int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);
+
+/* The command line as a shell would take it, NUL-terminated, for the profile. */
+void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line);
+
+/* A positive number that fills the whole word; otherwise -1. */
+double positive_number(const char *word);
+
+#endif
