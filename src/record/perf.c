@@ -7,10 +7,12 @@
  *   (2) Per CPU there is one ring for samples. Maps, forks, names and exits come by
  *       others (side_events.h), so that a burst of samples cannot push out what is
  *       needed to read them.
- *   (3) Records are delivered in order of time over all rings, never beyond
+ *   (3) Where it may look at tracepoints, each thread has per CPU one more event, at
+ *       the start of threads.
+ *   (4) Records are delivered in order of time over all rings, never beyond
  *       `until_ns`: the caller keeps that a little behind the clock, since a
  *       record gets its time before it is seen in the ring.
- *   (4) Nothing waits here: the rings are drained as far as they are.
+ *   (5) Nothing waits here: the rings are drained as far as they are.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -23,6 +25,7 @@
 #include "base/hash_map.h"
 #include "record/backend.h"
 #include "record/cpus.h"
+#include "record/new_task.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
 #include "record/perf_record.h"
@@ -47,6 +50,10 @@ enum {
 	WAKE_SAMPLES = 8,
 };
 
+/* The id that the kernel gives in samples of a thread past its end, where all threads
+ * of a CPU are watched. They are told as the kernel's own work: of thread 0. */
+static const uint32_t NO_LONGER_A_THREAD = UINT32_MAX;
+
 struct backend {
 	struct backend_request request;
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
@@ -58,9 +65,14 @@ struct backend {
 	size_t sample_ring_bytes;
 	double chance;      /* 0 to 1: what makes this run's periods its own (trains.h) */
 	bool can_tell_lost; /* the kernel counts lost samples per event (6.0) */
+	bool can_tell_creations;
+	struct new_task new_task; /* where creations are told from */
 };
 
 /* --- attributes --- */
+
+/* The tag of events that tell what starts threads; those of requests are below. */
+static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * TRAINS_MAX;
 
 static uint32_t tag_of(size_t request, unsigned train)
 {
@@ -89,6 +101,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->type = row->perf_type;
 	attr->config = row->perf_config;
 	attr->sample_period = period;
+	attr->exclude_idle = 1; /* where all threads of a CPU are watched: there is always one */
 	attr->exclude_kernel = row->modes == RESOURCE_USER_MODE || backend->request.user_mode_only;
 	attr->exclude_user = row->modes == RESOURCE_KERNEL_MODE;
 	attr->sample_regs_user = PERF_REGISTER_MASK;
@@ -97,6 +110,19 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	size_t wake = (size_t)attr->sample_stack_user * WAKE_SAMPLES;
 	attr->wakeup_watermark =
 		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
+}
+
+/* Every start of a thread or process, with the stack of who starts it. */
+static void creation_attributes(const struct backend *backend, pid_t tid, bool on_exec, struct perf_event_attr *attr)
+{
+	perf_events_attributes(attr, tid, on_exec);
+	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = backend->new_task.config;
+	attr->sample_period = 1;
+	attr->sample_regs_user = PERF_REGISTER_MASK;
+	attr->sample_stack_user = COUNT_STACK_BYTES;
+	attr->wakeup_watermark = (uint32_t)(backend->sample_ring_bytes / 2);
 }
 
 /* --- probe: perf_access.c says what is permitted --- */
@@ -162,19 +188,30 @@ static bool kernel_counts_lost(void)
 	return perf_events_are_accepted(&attr);
 }
 
+/* Without tracefs, or the privilege to look at tracepoints, nothing is told. */
+static bool may_tell_creations(struct backend *backend)
+{
+	struct perf_event_attr attr;
+	if (!new_task_find(&backend->new_task))
+		return false;
+	creation_attributes(backend, 0, false, &attr);
+	return perf_events_are_accepted(&attr);
+}
+
 /* 0 or an error. */
 static int make_rings(struct backend *backend, struct error *error)
 {
 	int result = cpus_find(&backend->cpus, error);
 	if (result < 0)
 		return result;
-	size_t side_ring_bytes;
-	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES, SAMPLE_RING_BYTES, SAMPLE_RING_MIN_BYTES,
-			       &side_ring_bytes, &backend->sample_ring_bytes);
+	size_t side_rings = backend->request.data_maps ? 2 : 1;
+	size_t side_bytes;
+	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, SAMPLE_RING_BYTES,
+			       SAMPLE_RING_MIN_BYTES, &side_bytes, &backend->sample_ring_bytes);
 	backend->rings = calloc(backend->cpus.count, sizeof(*backend->rings));
 	if (!backend->rings)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	backend->side = side_events_new(&backend->request, side_ring_bytes, false, error);
+	backend->side = side_events_new(&backend->request, side_bytes / side_rings, false, error);
 	return backend->side ? 0 : error->code;
 }
 
@@ -194,6 +231,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 		return NULL;
 	}
 	backend->can_tell_lost = kernel_counts_lost();
+	backend->can_tell_creations = request->creations && may_tell_creations(backend);
 	uint32_t random = 0;
 	/* Without randomness this run has the periods of another. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
@@ -233,7 +271,10 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 				return result;
 		}
 	}
-	return 1;
+	if (!backend->can_tell_creations)
+		return 1;
+	creation_attributes(backend, tid, on_exec, &attr);
+	return add_event(backend, &attr, tid, cpu, CREATES, error);
 }
 
 static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
@@ -269,19 +310,34 @@ static size_t perf_descriptors(const struct backend *backend, struct pollfd *des
 	return count + side_events_descriptors(backend->side, left ? descriptors + count : NULL, left);
 }
 
+/* Whether the address that its events give is what was touched. */
+static bool is_fault(const struct resource_row *row)
+{
+	return row->perf_type == PERF_TYPE_SOFTWARE &&
+	       (row->perf_config == PERF_COUNT_SW_PAGE_FAULTS || row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
 static void deliver_sample(struct backend *backend, const struct perf_event_header *record,
 			   const struct backend_sink *sink)
 {
 	struct backend_sample sample;
-	uint64_t id;
-	if (!perf_record_sample(record, &sample, &id))
+	struct perf_record_origin origin;
+	if (!perf_record_sample(record, &sample, &origin))
 		return;
-	uint32_t tag = hash_map_get(&backend->tag_by_id, id);
-	if (tag == HASH_MAP_NONE)
-		return;
-	sample.request = tag / TRAINS_MAX;
-	sample.hits = 1;
-	sink->sample(sink->context, &sample);
+	uint32_t tag = hash_map_get(&backend->tag_by_id, origin.event_id);
+	if (sample.tid == NO_LONGER_A_THREAD)
+		sample.pid = sample.tid = 0;
+	uint32_t child;
+	if (tag == CREATES) {
+		if (new_task_is_thread(&backend->new_task, origin.data, origin.data_bytes, &child))
+			sink->creates(sink->context, &sample, child);
+	} else if (tag != HASH_MAP_NONE) {
+		sample.request = tag / TRAINS_MAX;
+		sample.hits = 1;
+		sample.has_touched = is_fault(backend->resources[sample.request].row);
+		sink->sample(sink->context, &sample);
+	}
 }
 
 static void deliver_from(struct backend *backend, struct ring *ring, const struct backend_sink *sink)
@@ -334,9 +390,10 @@ static void perf_counts(const struct backend *backend, size_t request, uint64_t 
 		if (backend->can_tell_lost)
 			*lost += values[1];
 	}
-	/* The CPU clock counts all modes, whichever are sampled. */
+	/* The CPU clock counts all modes, whichever are sampled, and a CPU's also while it is idle. */
 	if (backend->resources[request].row->is_time &&
-	    (backend->resources[request].row->modes != RESOURCE_ALL_MODES || backend->request.user_mode_only))
+	    (backend->resources[request].row->modes != RESOURCE_ALL_MODES || backend->request.user_mode_only ||
+	     backend->request.everything))
 		*total = 0;
 }
 

@@ -132,7 +132,7 @@ void perf_access_ring_sizes(size_t cpu_count, size_t side_wanted, size_t samples
 		*sample_bytes = samples_wanted / 8;
 	if (may_lock_memory() || perf_access_paranoid() == -1)
 		return;
-	enum { KB = 1024, DEFAULT_MLOCK_KB = 516, CONTROL_PAGES = 2 };
+	enum { KB = 1024, DEFAULT_MLOCK_KB = 516, CONTROL_PAGES = 3 /* of the sample ring and up to two side rings */ };
 	size_t per_cpu = (size_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", DEFAULT_MLOCK_KB) * KB;
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)

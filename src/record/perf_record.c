@@ -43,15 +43,19 @@ struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *ti
 	return found;
 }
 
-bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample, uint64_t *event_id)
+bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample,
+			struct perf_record_origin *origin)
 {
 	struct cursor in = body_of(record);
 	*sample = (struct backend_sample){ .syscall = BACKEND_NO_SYSCALL };
 	sample->in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-	*event_id = cursor_u64(&in);
+	origin->event_id = cursor_u64(&in);
 	sample->pid = cursor_u32(&in);
 	sample->tid = cursor_u32(&in);
 	sample->time_ns = cursor_u64(&in);
+	sample->touched = cursor_u64(&in);
+	origin->data_bytes = cursor_u32(&in);
+	origin->data = cursor_bytes(&in, origin->data_bytes);
 	uint64_t abi = cursor_u64(&in);
 	sample->has_registers = abi != PERF_SAMPLE_REGS_ABI_NONE;
 	sample->other_abi = abi == PERF_SAMPLE_REGS_ABI_32;
