@@ -1,0 +1,256 @@
+"""What the kernel cannot be asked for: a message with the remedy, status 1, the target not run. And nothing of ours stays."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from record_support import (CPPROF, Recorded, build, check_amounts, have, hits, needs_bpf, record, run_cpprof, show)
+
+pytestmark = needs_bpf
+
+BPF = ["--backend", "bpf"]
+
+
+@pytest.fixture
+def witness(tmp_path):
+	"""What a command would leave behind if it ever ran; and no profile may be begun."""
+	path = tmp_path / "ran"
+	yield path
+	assert not path.exists(), "the target ran"
+	assert not (tmp_path / "cpprof.data").exists()
+
+
+def refused(result, *words, status=1):
+	assert result.returncode == status, result.stderr
+	assert result.stderr.startswith("cpprof"), result.stderr
+	assert result.stdout == ""
+	for word in words:
+		assert word in result.stderr, result.stderr
+	assert "% complete" not in result.stderr
+
+
+@pytest.mark.parametrize("resource, words", [
+	("tracepoint:sched:sched_swich", ["sched_swich", "sched_switch"]),
+	("tracepoint:shed:sched_switch", ["shed", "sched"]),
+	("tracepoint:sched:sched_switch:next_pod", ["next_pod", "next_pid"]),
+	("tracepoint:sched:sched_switch:prev_comm", ["prev_comm", "number"]),
+	("calls:no_such_function_anywhere", ["no_such_function_anywhere"]),
+	("calls:consum", ["consum", "consume"]),
+	("calls:consume@libc.so.6", ["consume", "libc.so.6"]),
+	("calls:consume@libnothing.so", ["libnothing.so"]),
+	("uprobe:libnothing.so:consume:arg1", ["libnothing.so"]),
+	("uprobe:calls:consum:ret", ["consum", "consume"]),
+	("usdt:cpprof_test:consumed", ["cpprof_test:consumed"]),
+	("usdt:no_such_provider:probe", ["no_such_provider"]),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_not_to_be_found(tmp_path, witness, resource, words):
+	"""Found out before the target runs, with what resembles it."""
+	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
+	result = run_cpprof("record", *BPF, "-r", resource, "--", program, cwd=tmp_path)
+	refused(result, *words)
+
+
+def test_no_such_probe_of_a_provider(tmp_path, witness):
+	refused(run_cpprof("record", *BPF, "-r", "usdt:cpprof_test:consume", "--", build("usdt.c"), cwd=tmp_path), "consumed")
+
+
+@pytest.mark.parametrize("resource", [
+	"tracepoint", "tracepoint:", "tracepoint:sched", "tracepoint:sched:", "tracepoint:a:b:c:d", "calls", "calls:", "calls:@x",
+	"calls:f@", "uprobe:x", "uprobe:x:", "uprobe:x:f:arg0", "uprobe:x:f:arg7", "uprobe:x:f:argh", "usdt:x", "usdt:x:y:ret",
+	"syscalls:", "syscalls:raed", "read-bytes:", "read-bytes:reqested", "signals:HUP", "real/1", "blocked/0us", "read-bytes/64kB",
+	"syscalls/1KiB", "alloc-bytes/0", "calls:" + "f" * 400,
+])
+def test_wrong_words(tmp_path, witness, resource):
+	result = run_cpprof("record", *BPF, "-r", resource, "--", "touch", witness, cwd=tmp_path)
+	refused(result, status=2)
+
+
+def test_near_names_of_system_calls(tmp_path, witness):
+	refused(run_cpprof("record", *BPF, "-r", "syscalls:raed", "--", "touch", witness, cwd=tmp_path), "raed", "read", status=2)
+
+
+def test_no_such_backend(tmp_path, witness):
+	refused(run_cpprof("record", "--backend", "bpff", "--", "touch", witness, cwd=tmp_path), "bpff", "bpf", status=2)
+
+
+def test_process_gone(tmp_path, witness):
+	gone = subprocess.Popen(["true"])
+	gone.wait()
+	refused(run_cpprof("record", *BPF, "-r", "syscalls", "-p", gone.pid, cwd=tmp_path), str(gone.pid))
+
+
+def test_function_of_a_process_gone(tmp_path, witness):
+	gone = subprocess.Popen(["true"])
+	gone.wait()
+	refused(run_cpprof("record", *BPF, "-r", "calls:main", "-p", gone.pid, cwd=tmp_path), str(gone.pid))
+
+
+def in_own_mounts(script, *words, **options):
+	"""Runs cpprof where `script` has changed what is mounted."""
+	command = ["unshare", "-m", "sh", "-c", f'{script} || exit 99; exec "$0" "$@"', CPPROF, *map(str, words)]
+	result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
+	if result.returncode == 99 or "unshare" in result.stderr:
+		pytest.skip(f"mounts cannot be changed here: {result.stderr.strip()}")
+	return result
+
+
+NO_TRACEFS = "umount -a -t tracefs; ! mount | grep -q tracefs"
+
+
+@pytest.mark.parametrize("resource", ["syscalls:getppid", "tracepoint:syscalls:sys_enter_getppid", "tracepoint:raw_syscalls:sys_enter"])
+def test_tracefs_not_mounted(tmp_path, resource):
+	"""It is mounted for us alone, or not needed."""
+	path = tmp_path / "out.data"
+	result = in_own_mounts(NO_TRACEFS, "record", *BPF, "-o", path, "-r", f"{resource}/1", "--", build("syscalls.c"), "50")
+	assert result.returncode == 0, result.stderr
+	check_amounts(Recorded(result, path), resource)
+
+
+def test_probes_without_tracefs(tmp_path):
+	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
+	path = tmp_path / "out.data"
+	result = in_own_mounts(NO_TRACEFS, "record", *BPF, "-o", path, "-r", "calls:static_work/1", "--", program, "50")
+	assert result.returncode == 0, result.stderr
+	check_amounts(Recorded(result, path), "calls:static_work")
+
+
+def test_no_description_of_the_kernels_types(tmp_path, witness):
+	hidden = "test -e /sys/kernel/btf/vmlinux && mount --bind /dev/null /sys/kernel/btf/vmlinux"
+	result = in_own_mounts(hidden, "record", *BPF, "-r", "syscalls", "--", "touch", witness, cwd=tmp_path)
+	refused(result, "BTF")
+
+
+@pytest.fixture
+def reachable():
+	"""A folder that an unprivileged user reaches, with a copy of cpprof."""
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
+		folder = Path(name)
+		folder.chmod(0o777)
+		shutil.copy(CPPROF, folder / "cpprof")
+		yield folder
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an unprivileged user")
+@pytest.mark.parametrize("options", [["-r", "syscalls"], [*BPF, "-r", "syscalls"], [*BPF, "-r", "user"], ["-r", "read-bytes", "-r", "user"],
+	["-r", "calls:main"]], ids=" ".join)
+def test_unprivileged_user(reachable, options):
+	"""The capabilities that lack are named; the target is not run."""
+	command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", reachable / "cpprof", "record", *options, "--",
+		"touch", "ran"]
+	result = subprocess.run(command, cwd=reachable, capture_output=True, text=True, check=False, timeout=60)
+	refused(result, "CAP_BPF")
+	assert "root" in result.stderr or "CAP_PERFMON" in result.stderr, result.stderr
+	assert os.listdir(reachable) == ["cpprof"]
+
+
+def test_two_recorders_at_once(tmp_path):
+	"""Each counts its own target's system calls and calls, all of them and no other's."""
+	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
+	resources = ["calls:static_work", "uprobe:calls:consume:arg2"]
+	options = [word for resource in resources for word in ("-r", f"{resource}/1")]
+	recorders = []
+	for name, rounds in (("one", 300), ("two", 400)):
+		(tmp_path / name).mkdir()
+		recorders.append(subprocess.Popen([CPPROF, "record", *BPF, *options, "--", program, str(rounds)], cwd=tmp_path / name,
+			stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+	for name, recorder in zip(("one", "two"), recorders):
+		out, err = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0, err
+		recorded = Recorded(subprocess.CompletedProcess([], 0, out, err), tmp_path / name / "cpprof.data")
+		for resource in resources:
+			check_amounts(recorded, resource)
+
+
+@pytest.fixture
+def server():
+	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	assert process.stdout.readline() == "ready\n"
+	yield process
+	if process.poll() is None:
+		process.kill()
+	process.wait()
+	process.stdin.close()
+	process.stdout.close()
+
+
+def test_two_recorders_of_one_process(tmp_path, server):
+	"""Their sums are within what the moments of their beginnings and ends leave open."""
+	command = [CPPROF, "record", *BPF, "-r", "calls:burn/1", "-r", "cpu/1ms", "-p", str(server.pid), "--duration", "1", "-o"]
+	recorders = [subprocess.Popen([*command, str(tmp_path / name)], stderr=subprocess.PIPE, text=True) for name in ("one", "two")]
+	totals = []
+	for name, recorder in zip(("one", "two"), recorders):
+		_, err = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0, err
+		recorded = Recorded(subprocess.CompletedProcess([], 0, "", err), tmp_path / name)
+		totals.append(recorded.resource("calls:burn")["total"])
+		assert totals[-1] == hits(recorded.paths("calls:burn")), err
+	assert min(totals) > 0.5 * max(totals) > 0, totals
+	assert server.poll() is None
+
+
+def in_kernel():
+	"""(kind, id) of all BPF programs, maps and links, whoever made them."""
+	found = set()
+	for kind in ("prog", "map", "link"):
+		result = subprocess.run(["bpftool", kind, "list", "-j"], capture_output=True, text=True, check=True)
+		found |= {(kind, entry["id"]) for entry in json.loads(result.stdout or "[]")}
+	return found
+
+
+@pytest.mark.skipif(not have("bpftool"), reason="bpftool is not installed")
+@pytest.mark.parametrize("attached", [False, True], ids=["command", "attached"])
+def test_killed_recorder_leaves_nothing(tmp_path, server, attached):
+	"""No program, map, link or probe; and the target goes on."""
+	before = in_kernel()
+	probes = Path("/sys/kernel/tracing/uprobe_events")
+	probes_before = probes.read_text() if probes.exists() else ""
+	path = tmp_path / "out.data"
+	resources = ["-r", "calls:burn/100", "-r", "alloc-bytes", "-r", "cpu", "-r", "real", "-r", "syscalls", "-r", "page-faults"]
+	what = ["-p", str(server.pid)] if attached else ["--", build("forms.c"), "100000"]
+	recorder = subprocess.Popen([CPPROF, "record", *BPF, *resources, "-o", str(path), *what], stdout=subprocess.DEVNULL,
+		stderr=subprocess.DEVNULL)
+	end = time.monotonic() + 60
+	while not path.exists() or path.stat().st_size < 1000: # the first second's samples
+		assert time.monotonic() < end and recorder.poll() is None
+		time.sleep(0.05)
+	children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+	ours = in_kernel() - before
+	assert {"prog", "map"} <= {kind for kind, _ in ours}
+	recorder.kill()
+	recorder.wait()
+	try:
+		assert all(Path(f"/proc/{child}").exists() for child in children), "the command ended with its recorder"
+		while (left := ours & in_kernel()) and time.monotonic() < end: # the kernel frees them a moment later
+			time.sleep(0.1)
+		assert not left
+		assert (probes.read_text() if probes.exists() else "") == probes_before
+	finally:
+		for child in children:
+			os.kill(int(child), signal.SIGKILL)
+	assert server.poll() is None
+	server.stdin.close()
+	assert server.wait(timeout=60) == 5
+	assert run_cpprof("info", path).returncode == 0
+
+
+def test_command_keeps_its_status(tmp_path):
+	recorded = record(tmp_path, [build("ending.c"), "exit", "77"], *BPF, "-r", "syscalls/1", "-r", "cpu")
+	assert recorded.status == 77
+	assert recorded.resource("syscalls")["total"] == hits(recorded.paths("syscalls")) > 0
+
+
+def test_losses_are_counted_by_resource(tmp_path):
+	"""A sample at each of 400,000 events, perhaps faster than they can be read: the total is exact, and nothing is made up."""
+	recorded = record(tmp_path, [build("syscalls.c"), "100000"], *BPF, "-r", "syscalls:getppid/1")
+	assert recorded.status == 0, recorded.err
+	told = recorded.resource("syscalls:getppid")
+	assert told["total"] == 4 * 100000 + 20, told
+	assert told["hits"] == hits(recorded.paths("syscalls:getppid")), told
+	assert told["hits"] + told["lost"] == told["total"], told
+	assert re.search(r"[\d,]+ lost", recorded.err), show(recorded.paths("syscalls:getppid"))
