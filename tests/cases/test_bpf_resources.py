@@ -204,15 +204,18 @@ def test_waiting(tmp_path, interval):
 	for name, names, gticks in amounts(recorded.out):
 		us_near(hits(recorded.paths(name), *names) * unit, gticks, 10)
 	blocked = recorded.paths("blocked")
-	assert hits(blocked, "napping_worker", "compute") * unit < 20000, show(blocked)
+	assert hits(blocked, "napping_worker", "compute") * unit < 30000, show(blocked)
 	assert hits(recorded.paths("io-time"), "sleeper") == 0
 	assert hits(recorded.paths("io-time"), "lock_waiter") == 0
 	assert hits(recorded.paths("lock-wait"), "reader") == 0
 	assert hits(recorded.paths("lock-wait"), "sleeper", "sleep_long") == 0
+	threads = len(recorded.info()["threads"])
 	for name in WAITS:
 		told = recorded.resource(name)
-		threads = len(recorded.info()["threads"])
-		assert abs(told["hits"] * unit - told["total"]) <= threads * unit, told
+		# Of real time, what is spent on the CPU is sampled, not counted.
+		sampled_us = 60000 if name == "real" else 0
+		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us
+		assert abs(told["hits"] * unit - told["total"]) <= most, told
 
 
 @pytest.mark.measured
