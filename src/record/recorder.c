@@ -43,13 +43,15 @@ void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_even
 
 /* --- the sink --- */
 
-/* Adds the hit of a sample, and what it touched. */
-static int add_hit(struct recorder *recorder, const struct backend_sample *sample, struct thread *thread, uint32_t node)
+static void note_failure(struct recorder *recorder, int result)
 {
-	int64_t result =
-		profile_add_hit(recorder->profile, sample->time_ns, thread->id, node, sample->request, sample->hits);
-	if (result < 0 || !sample->has_touched)
-		return (int)result;
+	if (result < 0)
+		recorder->out_of_memory = true;
+}
+
+static int add_touch(struct recorder *recorder, const struct backend_sample *sample, struct thread *thread,
+		     uint32_t node)
+{
 	struct process *process = processes_of(recorder->processes, thread);
 	struct profile_touch touch = { .time_ns = sample->time_ns,
 				       .address = sample->touched,
@@ -58,8 +60,8 @@ static int add_hit(struct recorder *recorder, const struct backend_sample *sampl
 				       .resource = sample->request,
 				       .count = sample->hits };
 	touch.mapping = processes_name_of_memory(recorder->processes, process, sample->touched);
-	result = profile_add_touch(recorder->profile, &touch);
-	return result < 0 ? (int)result : 0;
+	int64_t added = profile_add_touch(recorder->profile, &touch);
+	return added < 0 ? (int)added : 0;
 }
 
 static void on_sample(void *context, const struct backend_sample *sample)
@@ -71,21 +73,18 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	}
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
-	if (node < 0 || add_hit(recorder, sample, thread, (uint32_t)node) < 0) {
+	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread->id, (uint32_t)node, sample->request,
+					sample->hits) < 0) {
 		recorder->out_of_memory = true;
 		recorder->profile->lost++;
 		return;
 	}
 	recorder->samples++;
 	recorder->hits[sample->request] += sample->hits;
+	if (sample->has_touched)
+		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
 	if (recorder->on_event)
 		recorder->on_event(recorder->event_context, sample, thread->id, (uint32_t)node);
-}
-
-static void note_failure(struct recorder *recorder, int result)
-{
-	if (result < 0)
-		recorder->out_of_memory = true;
 }
 
 /* Tells the backend what code a process has now. */

@@ -10,6 +10,7 @@
 
 #include "alloc_fail.h"
 #include "base/buffer.h"
+#include "record/cgroup.h"
 #include "record/deep_stack.h"
 #include "record/processes.h"
 
@@ -375,6 +376,49 @@ static void test_unknown_threads(void **state)
 	assert_int_equal(profile_check(world->profile), 0);
 }
 
+/* --- control groups --- */
+
+static void test_cgroups(void **state)
+{
+	struct world *world = *state;
+	static const struct {
+		const char *text, *path;
+	} cases[] = {
+		{ "0::/user.slice/session-1.scope\n", "/user.slice/session-1.scope" },
+		{ "0::/\n", "/" },
+		{ "12:cpu,cpuacct:/c\n1:name=systemd:/s:with:colons\n0::/unified\n", "/unified" },
+		{ "12:cpu,cpuacct:/c\n1:name=systemd:/s:with:colons\n", "/s:with:colons" },
+		{ "12:cpu,cpuacct:/c\n11:memory:/m", "/c" },
+		{ "1:name=systemd:/s\n2:cpu:/c\n", "/s" },
+		{ "", "" },
+		{ "\n\n", "" },
+		{ "nothing known", "" },
+		{ "0::no path\n1:cpu:/c\n", "/c" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[64] = "?";
+		cgroup_parse(cases[i].text, path, sizeof(path));
+		assert_string_equal(path, cases[i].path);
+	}
+	char cut[5];
+	cgroup_parse("0::/long", cut, sizeof(cut));
+	assert_string_equal(cut, "/lon");
+	/* A process that there is, one that there is not, and the child of either. */
+	enum { NO_PID = 1900000000 };
+	char own[1024];
+	cgroup_read(getpid(), own, sizeof(own));
+	assert_non_null(processes_thread(world->processes, (uint32_t)getpid(), 1));
+	assert_int_equal(processes_fork(world->processes, (uint32_t)getpid(), NO_PID, NO_PID, 1), 0);
+	assert_non_null(processes_thread(world->processes, NO_PID + 1, 2));
+	const struct profile *profile = world->profile;
+	assert_string_equal(profile_string(profile, profile->processes[0].cgroup), own);
+	assert_string_equal(profile_string(profile, profile->processes[1].cgroup), own);
+	assert_string_equal(profile_string(profile, profile->processes[2].cgroup), "");
+	/* What can no longer be read stays. */
+	assert_int_equal(processes_name(world->processes, NO_PID, NO_PID, "new", true, 2), 0);
+	assert_string_equal(profile_string(profile, profile->processes[1].cgroup), own);
+}
+
 /* --- deep stacks --- */
 
 static void fill(uint8_t *bytes, uint64_t address, size_t size)
@@ -555,6 +599,7 @@ int main(void)
 		IN_WORLD(test_exits),
 		IN_WORLD(test_ids_used_again),
 		IN_WORLD(test_unknown_threads),
+		IN_WORLD(test_cgroups),
 		cmocka_unit_test(test_deep_bytes),
 		cmocka_unit_test(test_deep_frames),
 		cmocka_unit_test(test_memory_runs_short),

@@ -422,27 +422,57 @@ static void test_zeros_above(void **state)
 }
 
 /* Nothing but a frame at that place is known, and it always had these callers. */
+static void recall(struct backend_sample *sample, uint32_t whole)
+{
+	pid_t child = make_child();
+	uint64_t address = behind_another_call();
+	write_child(child, now.slot[first_outside(CUT_BYTES)], &address, sizeof(address));
+	sample->pid = (uint32_t)child;
+	deep_stack_free(own_thread()->deep);
+	own_thread()->deep = NULL;
+	assert_int_equal(add(sample), whole);
+	end_child(child);
+}
+
 static void callers_recalled(unsigned depth)
 {
 	(void)depth;
 	struct backend_sample sample = sample_of(CUT_BYTES);
 	uint32_t whole = add(&sample);
-	pid_t child = make_child();
-	uint64_t address = behind_another_call();
-	write_child(child, now.slot[first_outside(CUT_BYTES)], &address, sizeof(address));
-	sample.pid = (uint32_t)child;
-	deep_stack_free(own_thread()->deep);
-	own_thread()->deep = NULL;
-	assert_int_equal(add(&sample), whole);
+	recall(&sample, whole);
 	assert_int_equal(count_of(UNWIND_ROOT_COMPLETED), 1);
 	assert_int_equal(count_of(UNWIND_ROOT_REMEMBERED), 1);
-	end_child(child);
 }
 
 static void test_callers_recalled(void **state)
 {
 	(void)state;
 	descend(30, 1000, callers_recalled);
+}
+
+/* A thread that was started somewhere: whatever completes its stacks, they are below. */
+static void below_a_start(unsigned depth)
+{
+	(void)depth;
+	struct backend_sample sample = sample_of(0);
+	uint32_t start = add(&sample);
+	own_thread()->base_node = start;
+	uint32_t whole = add(&sample);
+	assert_int_equal(climb(whole, now.count), start);
+	sample = sample_of(CUT_BYTES);
+	assert_int_equal(add(&sample), whole);
+	assert_non_null(own_thread()->deep);
+	sample.pid = INT_MAX;
+	assert_int_equal(add(&sample), whole);
+	assert_int_equal(count_of(UNWIND_ROOT_REMEMBERED), 1);
+	recall(&sample, whole);
+	assert_int_equal(count_of(UNWIND_ROOT_REMEMBERED), 2);
+}
+
+static void test_below_a_start(void **state)
+{
+	(void)state;
+	descend(30, 1000, below_a_start);
 }
 
 /* --- deep recursion --- */
@@ -684,13 +714,21 @@ int main(void)
 	_Unwind_Backtrace(note_frame, NULL);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		RECORDED(test_whole_copy),     RECORDED(test_completed_from_memory),
-		RECORDED(test_cut_anywhere),   RECORDED(test_changed_where_cut),
-		RECORDED(test_remembered),     RECORDED(test_replaced_frames),
-		RECORDED(test_zeros_above),    RECORDED(test_callers_recalled),
-		RECORDED(test_deep_recursion), RECORDED(test_no_stack),
-		RECORDED(test_unknown_code),   RECORDED(test_wild_registers),
-		RECORDED(test_sink),           cmocka_unit_test(test_memory_runs_short),
+		RECORDED(test_whole_copy),
+		RECORDED(test_completed_from_memory),
+		RECORDED(test_cut_anywhere),
+		RECORDED(test_changed_where_cut),
+		RECORDED(test_remembered),
+		RECORDED(test_replaced_frames),
+		RECORDED(test_zeros_above),
+		RECORDED(test_callers_recalled),
+		RECORDED(test_deep_recursion),
+		RECORDED(test_no_stack),
+		RECORDED(test_unknown_code),
+		RECORDED(test_wild_registers),
+		RECORDED(test_below_a_start),
+		RECORDED(test_sink),
+		cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,414 @@
+/* record/recorder.c: what becomes of stacks that the backend walked, of touched
+ * memory, and what the backend is told of code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "fed_recorder.h"
+
+/* --- stacks that the backend walked --- */
+
+static void test_walked(void **state)
+{
+	struct fed *fed = *state;
+	fed_map(fed, FED_PID, 0x20000, 0x21000, "/b", false);
+	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010));
+	assert_string_equal(fed_path(fed, node), "/a+10 /a+20 /b+8");
+	/* The same way, a part of it, and another. */
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10020, 0x10010)),
+			 fed->recorder.profile->nodes[node].parent);
+	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20009, 0x10020, 0x10010))),
+			    "/a+10 /a+20 /b+9");
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
+	/* Another thread, and a child, have the same tree. */
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x20008, 0x10020, 0x10010)), node);
+	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 2, FED_PID + 2, 5);
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID + 2, FED_PID + 2, 0x20008, 0x10020, 0x10010)), node);
+	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 7);
+	assert_int_equal(fed->recorder.samples, 7);
+}
+
+/* An address means something else when the maps have changed. */
+static void test_walked_after_changes(void **state)
+{
+	struct fed *fed = *state;
+	struct backend_sample sample = FED_STACK(FED_PID, FED_PID, 0x10800, 0x10010);
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /a+800");
+	fed_map(fed, FED_PID, 0x10800, 0x10900, "/b", false);
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /b+0");
+	/* In another process it is elsewhere. */
+	fed_map(fed, FED_PID + 1, 0x10000, 0x10900, "/c", false);
+	struct backend_sample other = FED_STACK(FED_PID + 1, FED_PID + 1, 0x10800, 0x10010);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(fed_path(fed, fed_sample(fed, other)), "/c+10 /c+800");
+		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /b+0");
+	}
+	fed->sink.name(fed->sink.context, FED_PID, FED_PID, "new", true, 7);
+	fed_map(fed, FED_PID, 0x10000, 0x10900, "/c", false);
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/c+10 /c+800");
+}
+
+/* Generated code is one location, however its addresses differ. */
+static void test_walked_anonymous(void **state)
+{
+	struct fed *fed = *state;
+	fed_map(fed, FED_PID, 0x20000, 0x21000, "//anon", false);
+	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10010));
+	assert_string_equal(fed_path(fed, node), "/a+10 [anon]");
+	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20018, 0x10010)), node);
+}
+
+static void test_walked_into_the_unknown(void **state)
+{
+	struct fed *fed = *state;
+	for (int i = 0; i < 2; i++) {
+		uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10030, 0x500000, 0x10020, 0x10010));
+		assert_string_equal(fed_path(fed, node), "[incomplete stack] [unknown code] /a+30");
+	}
+	assert_int_equal(fed_cause(fed, UNWIND_NO_MODULE), 2);
+	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 0);
+	/* What is unknown now may be known soon. */
+	fed_map(fed, FED_PID, 0x500000, 0x501000, "/b", false);
+	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10030, 0x500000, 0x10020, 0x10010));
+	assert_string_equal(fed_path(fed, node), "/a+10 /a+20 /b+0 /a+30");
+}
+
+static void test_walked_in_part(void **state)
+{
+	struct fed *fed = *state;
+	const uint64_t addresses[] = { 0x10030, 0x10020, 0 };
+	struct backend_sample sample = fed_stack(FED_PID, FED_PID, UNWIND_NO_RULE_AT_PC, addresses);
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+20 /a+30");
+	assert_int_equal(fed_cause(fed, UNWIND_NO_RULE_AT_PC), 1);
+	/* Not even one frame. */
+	sample.addresses = NULL;
+	sample.address_count = 0;
+	sample.cause = UNWIND_UNREADABLE;
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack]");
+	assert_int_equal(fed_cause(fed, UNWIND_UNREADABLE), 1);
+}
+
+/* What the backend could not walk, but copied, is walked here. */
+static void test_left_to_us(void **state)
+{
+	struct fed *fed = *state;
+	const uint64_t addresses[] = { 0x10030, 0x10020, 0 };
+	const uint8_t stack[64] = { 0 };
+	struct backend_sample sample = fed_stack(FED_PID, FED_PID, UNWIND_BAD_RULE, addresses);
+	sample.has_registers = true;
+	sample.stack = stack;
+	sample.stack_bytes = sizeof(stack);
+	sample.stack_asked = 100;
+	sample.registers.value[UNWIND_RIP_REGISTER] = 0x10040;
+	sample.registers.value[UNWIND_RSP_REGISTER] = 0x7000000;
+	/* The file cannot be read, so neither can we. */
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+40");
+		sample.addresses = NULL;
+		sample.address_count = 0;
+	}
+	assert_int_equal(fed_cause(fed, UNWIND_NO_TABLE), 2);
+	assert_int_equal(fed_cause(fed, UNWIND_BAD_RULE), 0);
+	/* Walked to its end, nothing else is looked at. */
+	sample = fed_stack(FED_PID, FED_PID, UNWIND_ROOT_FRAME_POINTER, addresses);
+	sample.has_registers = true;
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+20 /a+30");
+	assert_int_equal(fed_cause(fed, UNWIND_ROOT_FRAME_POINTER), 1);
+}
+
+static void test_no_stack(void **state)
+{
+	struct fed *fed = *state;
+	const uint64_t none[] = { 0 };
+	struct backend_sample sample = fed_stack(FED_PID, FED_PID, UNWIND_NO_USER_STACK, none);
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[kernel: exec or exit]");
+	sample.addresses = NULL;
+	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[kernel: exec or exit]");
+	assert_int_equal(fed_cause(fed, UNWIND_NO_USER_STACK), 2);
+	struct backend_sample other = FED_STACK(FED_PID, FED_PID, 0x10010);
+	other.other_abi = true;
+	assert_string_equal(fed_path(fed, fed_sample(fed, other)), "[incomplete stack]");
+	assert_int_equal(fed_cause(fed, UNWIND_OTHER_ABI), 1);
+	/* Between exec and its first code, the stack is the old program's. */
+	fed->sink.name(fed->sink.context, FED_PID, FED_PID, "new", true, 7);
+	fed_map(fed, FED_PID, 0x30000, 0x31000, "[stack]", true);
+	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010))),
+			    "[kernel: exec or exit]");
+}
+
+/* --- what the backend is told of code --- */
+
+/* The last told, as "pid: start-end+bias ..." in hex; and how often. */
+struct told {
+	char text[1024];
+	unsigned times;
+	bool has_table;
+};
+
+static int note_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
+{
+	struct told *told = context;
+	int length = snprintf(told->text, sizeof(told->text), "%u:", pid - FED_PID);
+	told->has_table = false;
+	for (size_t i = 0; i < count; i++) {
+		length += snprintf(told->text + length, sizeof(told->text) - (size_t)length, " %llx-%llx+%llx",
+				   (unsigned long long)code[i].start, (unsigned long long)code[i].end,
+				   (unsigned long long)code[i].bias);
+		told->has_table |= code[i].table && code[i].table->row_count > 0;
+	}
+	told->times++;
+	return ERROR_LIMIT; /* the backend's to act upon */
+}
+
+static void test_code_is_told(void **state)
+{
+	struct fed *fed = *state;
+	struct told told = { 0 };
+	recorder_set_code_loader(&fed->recorder, note_code, &told);
+	struct backend_sink sink = fed->sink;
+	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
+	assert_string_equal(told.text, "0: 8000-9000+8000 10000-11000+10000");
+	fed_map(fed, FED_PID, 0x40000, 0x50000, "/b", true);
+	assert_int_equal(told.times, 1);
+	fed_map(fed, FED_PID, 0x10400, 0x10800, "/c", false);
+	assert_string_equal(told.text, "0: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
+	sink.fork(sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
+	assert_string_equal(told.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
+	assert_int_equal(told.times, 3);
+	/* Threads change nothing, nor do names. */
+	sink.fork(sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
+	sink.name(sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
+	assert_int_equal(told.times, 3);
+	sink.name(sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
+	assert_string_equal(told.text, "1:");
+	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
+	assert_string_equal(told.text, "1: 1000-2000+1000");
+	/* The process goes with its last thread. */
+	sink.sample(sink.context, &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
+	sink.exit(sink.context, FED_PID, FED_PID, 5);
+	assert_int_equal(told.times, 5);
+	sink.exit(sink.context, FED_PID, FED_PID + 2, 6);
+	assert_string_equal(told.text, "0:");
+	assert_int_equal(told.times, 6);
+	recorder_set_code_loader(&fed->recorder, NULL, NULL);
+	fed_map(fed, FED_PID, 0x1000, 0x2000, "/b", false);
+	assert_int_equal(told.times, 6);
+}
+
+/* With files that are there, the rules come along. */
+static void test_code_has_tables(void **state)
+{
+	struct fed *fed = *state;
+	struct told told = { 0 };
+	recorder_set_code_loader(&fed->recorder, note_code, &told);
+	fed_map(fed, FED_PID, 0x20000, 0x21000, "/none", false);
+	assert_false(told.has_table);
+	char self[4096] = "";
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
+	assert_true(told.has_table);
+}
+
+/* --- touched memory --- */
+
+static const char *touch(struct fed *fed, uint32_t pid, uint64_t address)
+{
+	const struct profile *profile = fed->recorder.profile;
+	size_t had = profile->touch_count;
+	struct backend_sample sample = FED_STACK(pid, pid, 0x10010);
+	sample.has_touched = true;
+	sample.touched = address;
+	sample.hits = 3;
+	sample.time_ns = 77;
+	uint32_t node = fed_sample(fed, sample);
+	assert_int_equal(profile->touch_count, had + 1);
+	const struct profile_touch *added = &profile->touches[had];
+	assert_int_equal(added->time_ns, 77);
+	assert_int_equal(added->address, address);
+	assert_int_equal(added->node, node);
+	assert_int_equal(added->thread, profile->hits[profile->hit_count - 1].thread);
+	assert_int_equal(added->resource, 0);
+	assert_int_equal(added->count, 3);
+	return profile_string(profile, added->mapping);
+}
+
+static void test_touches(void **state)
+{
+	struct fed *fed = *state;
+	fed_map(fed, FED_PID, 0x11000, 0x12000, "/a", true);
+	fed_map(fed, FED_PID, 0x12000, 0x13000, "//anon", true); /* bss */
+	fed_map(fed, FED_PID, 0x13000, 0x14000, "[heap]", true);
+	fed_map(fed, FED_PID, 0x20000, 0x21000, "", true);
+	fed_map(fed, FED_PID, 0x21000, 0x22000, "[anon: name]", true);
+	fed_map(fed, FED_PID, 0x22000, 0x23000, "/dev/zero (deleted)", true);
+	fed_map(fed, FED_PID, 0x23000, 0x24000, "//anon", false); /* generated code */
+	fed_map(fed, FED_PID, 0x30000, 0x31000, "[vdso]", false);
+	assert_string_equal(touch(fed, FED_PID, 0x10fff), "/a"); /* code */
+	assert_string_equal(touch(fed, FED_PID, 0x11000), "/a"); /* data */
+	assert_string_equal(touch(fed, FED_PID, 0x12000), "[anon]");
+	assert_string_equal(touch(fed, FED_PID, 0x13fff), "[heap]");
+	assert_string_equal(touch(fed, FED_PID, 0x14000), "");
+	for (uint64_t address = 0x20000; address < 0x24000; address += 0x1000)
+		assert_string_equal(touch(fed, FED_PID, address), "[anon]");
+	assert_string_equal(touch(fed, FED_PID, 0x30000), "[vdso]");
+	assert_string_equal(touch(fed, FED_PID, UINT64_MAX), "");
+	/* The heap grows. */
+	fed_map(fed, FED_PID, 0x13000, 0x18000, "[heap]", true);
+	assert_string_equal(touch(fed, FED_PID, 0x14000), "[heap]");
+	/* Data is no code: a frame there is unknown. */
+	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x11000))),
+			    "[incomplete stack] [unknown code]");
+	/* A sample that touched nothing adds nothing. */
+	assert_int_equal(fed->recorder.profile->touch_count, 12);
+}
+
+/* Of two at one address the newer is there, whatever it is. */
+static void test_touches_replaced(void **state)
+{
+	struct fed *fed = *state;
+	fed_map(fed, FED_PID, 0x10000, 0x10800, "//anon", true);
+	assert_string_equal(touch(fed, FED_PID, 0x10000), "[anon]");
+	assert_string_equal(touch(fed, FED_PID, 0x10800), "/a");
+	fed_map(fed, FED_PID, 0x10000, 0x11000, "/b", false);
+	assert_string_equal(touch(fed, FED_PID, 0x10000), "/b");
+	/* A child has the same, a new program does not. */
+	fed_map(fed, FED_PID, 0x40000, 0x41000, "[heap]", true);
+	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 5);
+	assert_string_equal(touch(fed, FED_PID + 1, 0x40000), "[heap]");
+	fed->sink.name(fed->sink.context, FED_PID + 1, FED_PID + 1, "new", true, 7);
+	assert_string_equal(touch(fed, FED_PID + 1, 0x40000), "");
+	assert_string_equal(touch(fed, FED_PID, 0x40000), "[heap]");
+}
+
+static void test_touched_stack(void **state)
+{
+	struct fed *fed = *state;
+	const uint64_t top = UINT64_C(0x7ffffffff000);
+	const uint64_t limit = 8 * 1024 * 1024; /* of a process that cannot be asked */
+	fed_map(fed, FED_PID, top - 0x21000, top, "[stack]", true);
+	fed_map(fed, FED_PID, top + 0x1000, top + 0x2000, "[vdso]", false);
+	assert_string_equal(touch(fed, FED_PID, top - 1), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - 0x21000), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - 0x21001), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - limit), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - limit - 1), "");
+	assert_string_equal(touch(fed, FED_PID, top), "");
+	/* What is mapped below ends it, whether code or data. */
+	fed_map(fed, FED_PID, top - 0x31000, top - 0x30000, "//anon", true);
+	assert_string_equal(touch(fed, FED_PID, top - 0x30001), "[anon]");
+	assert_string_equal(touch(fed, FED_PID, top - 0x30000), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - 0x31001), "");
+	fed_map(fed, FED_PID, top - 0x28000, top - 0x27000, "/b", false);
+	assert_string_equal(touch(fed, FED_PID, top - 0x27000), "[stack]");
+	assert_string_equal(touch(fed, FED_PID, top - 0x28001), "");
+}
+
+/* --- single events --- */
+
+struct seen {
+	uint32_t thread, node, tid;
+	unsigned times;
+};
+
+static void note_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	struct seen *seen = context;
+	*seen = (struct seen){ .thread = thread, .node = node, .tid = sample->tid, .times = seen->times + 1 };
+}
+
+static void test_observer(void **state)
+{
+	struct fed *fed = *state;
+	struct seen seen = { 0 };
+	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
+	recorder_set_observer(&fed->recorder, note_event, &seen);
+	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x10020));
+	assert_int_equal(seen.times, 1);
+	assert_int_equal(seen.node, node);
+	assert_int_equal(seen.tid, FED_PID + 1);
+	assert_int_equal(fed->recorder.profile->threads[seen.thread].tid, FED_PID + 1);
+	const struct backend_sample creator = FED_STACK(FED_PID, FED_PID, 0x10010);
+	fed->sink.creates(fed->sink.context, &creator, FED_PID + 3);
+	fed->sink.lost(fed->sink.context, 1);
+	assert_int_equal(seen.times, 1);
+}
+
+static void test_resources(void **state)
+{
+	struct fed *fed = *state;
+	struct resource_request requests[2];
+	assert_int_equal(resource_parse("syscalls:read/7", &requests[0], NULL), 0);
+	assert_int_equal(resource_parse("cpu", &requests[1], NULL), 0);
+	const struct backend_request asked = { .resources = requests, .resource_count = 2, .user_mode_only = true };
+	assert_int_equal(recorder_add_resources(&fed->recorder, &asked, "some"), 0);
+	const struct profile *profile = fed->recorder.profile;
+	const struct profile_resource *resource = &profile->resources[1];
+	assert_string_equal(profile_string(profile, resource->name), "syscalls:read");
+	assert_string_equal(profile_string(profile, resource->title), requests[0].title);
+	assert_string_equal(profile_string(profile, resource->backend), "some");
+	assert_string_equal(profile_string(profile, resource->unit), requests[0].row->gtick);
+	assert_int_equal(resource->interval, 7);
+	assert_string_equal(profile_string(profile, resource[1].title), "CPU Time");
+	assert_string_equal(profile_string(profile, resource[1].note), "user mode only");
+}
+
+/* --- memory runs short --- */
+
+static void fed_short_of_memory(void)
+{
+	struct error error;
+	struct told told = { 0 };
+	struct fed fed;
+	if (recorder_init(&fed.recorder, &error) < 0)
+		return;
+	recorder_set_code_loader(&fed.recorder, note_code, &told);
+	fed.sink = recorder_sink(&fed.recorder);
+	fed_map(&fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
+	fed_map(&fed, FED_PID, 0x20000, 0x21000, "[heap]", true);
+	for (uint64_t i = 1; i < 40; i++) {
+		struct backend_sample sample = FED_STACK(FED_PID, FED_PID, FED_CODE + 2 * i, FED_CODE + i);
+		sample.has_touched = true;
+		sample.touched = 0x20000 + i;
+		fed.sink.sample(fed.sink.context, &sample);
+		fed.sink.creates(fed.sink.context, &sample, FED_PID + (uint32_t)i);
+		fed.sink.fork(fed.sink.context, FED_PID, FED_PID + i % 2, FED_PID + (uint32_t)i, i);
+	}
+	assert_int_equal(fed.recorder.samples + fed.recorder.profile->lost, 39);
+	assert_true(fed.recorder.out_of_memory || fed.recorder.samples == 39);
+	recorder_release(&fed.recorder);
+}
+
+static void test_memory_runs_short(void **state)
+{
+	(void)state;
+	ALLOC_FAIL_EACH(fed_short_of_memory());
+}
+
+int main(void)
+{
+#define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
+	const struct CMUnitTest tests[] = {
+		FED(test_walked),
+		FED(test_walked_after_changes),
+		FED(test_walked_anonymous),
+		FED(test_walked_into_the_unknown),
+		FED(test_walked_in_part),
+		FED(test_left_to_us),
+		FED(test_no_stack),
+		FED(test_code_is_told),
+		FED(test_code_has_tables),
+		FED(test_touches),
+		FED(test_touches_replaced),
+		FED(test_touched_stack),
+		FED(test_observer),
+		FED(test_resources),
+		cmocka_unit_test(test_memory_runs_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* Threads hang below the stack that started them: recorder.c, processes.c, starts.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fed_recorder.h"
+
+enum { OTHER_PID = FED_PID + 500, TID = FED_PID + 1 };
+static const uint64_t S = 1000000000; /* ns */
+
+/* `creator` starts `tid` from the code at 0x10000 + `offset`, called from /a+10. */
+static void create_at(struct fed *fed, uint32_t creator, uint32_t tid, uint64_t offset, uint64_t time_ns)
+{
+	struct backend_sample sample = FED_STACK(FED_PID, creator, FED_CODE + offset, FED_CODE + 0x10);
+	sample.time_ns = time_ns;
+	sample.request = UINT32_MAX;
+	fed->sink.creates(fed->sink.context, &sample, tid);
+}
+
+static void start(struct fed *fed, uint32_t tid, uint64_t time_ns)
+{
+	fed->sink.fork(fed->sink.context, FED_PID, FED_PID, tid, time_ns);
+}
+
+static void end(struct fed *fed, uint32_t tid, uint64_t time_ns)
+{
+	fed->sink.exit(fed->sink.context, FED_PID, tid, time_ns);
+}
+
+/* The path of a sample of a thread at /a+50, called by its outermost frame /a+40. */
+static const char *path_of(struct fed *fed, uint32_t tid)
+{
+	return fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, tid, FED_CODE + 0x50, FED_CODE + 0x40)));
+}
+
+static const char stitched[] = "/a+10 /a+20 [thread] /a+40 /a+50";
+static const char alone[] = "/a+40 /a+50";
+
+static void test_told_before_or_after(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 5);
+	start(fed, TID, 5);
+	assert_string_equal(path_of(fed, TID), stitched);
+	start(fed, TID + 1, 5);
+	create_at(fed, FED_PID, TID + 1, 0x20, 5);
+	assert_string_equal(path_of(fed, TID + 1), stitched);
+	create_at(fed, FED_PID, TID + 2, 0x30, 9);
+	start(fed, TID + 2, 7);
+	assert_string_equal(path_of(fed, TID + 2), "/a+10 /a+30 [thread] /a+40 /a+50");
+	/* Nobody told of its beginning but this. */
+	create_at(fed, FED_PID, TID + 3, 0x30, 9);
+	assert_string_equal(path_of(fed, TID + 3), "/a+10 /a+30 [thread] /a+40 /a+50");
+	/* The creator itself stays where it is, and so does whom nobody told of. */
+	assert_string_equal(path_of(fed, FED_PID), alone);
+	start(fed, TID + 4, 10);
+	assert_string_equal(path_of(fed, TID + 4), alone);
+	/* Starting a thread is no sample. */
+	assert_int_equal(fed->recorder.samples, 6);
+	assert_int_equal(fed->recorder.profile->hit_count, 6);
+	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 6);
+	/* The marker is one location of a module of its own kind. */
+	const struct profile *profile = fed->recorder.profile;
+	size_t modules = 0, locations = 0;
+	for (size_t i = 0; i < profile->module_count; i++)
+		modules += profile->modules[i].kind == MODULE_THREAD;
+	for (size_t i = 0; i < profile->location_count; i++)
+		locations += profile->modules[profile->locations[i].module].kind == MODULE_THREAD;
+	assert_int_equal(modules, 1);
+	assert_int_equal(locations, 1);
+}
+
+/* Without any start told there is not even the module. */
+static void test_never_told(void **state)
+{
+	struct fed *fed = *state;
+	start(fed, TID, 5);
+	assert_string_equal(path_of(fed, TID), alone);
+	for (size_t i = 0; i < fed->recorder.profile->module_count; i++)
+		assert_int_not_equal(fed->recorder.profile->modules[i].kind, MODULE_THREAD);
+}
+
+static void test_chains(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 1);
+	start(fed, TID, 1);
+	create_at(fed, TID, TID + 1, 0x30, 2);
+	start(fed, TID + 1, 2);
+	assert_string_equal(path_of(fed, TID + 1), "/a+10 /a+20 [thread] /a+10 /a+30 [thread] /a+40 /a+50");
+	/* Each starts the next: from some depth on they hang side by side. */
+	for (uint32_t i = 2; i < 40; i++) {
+		create_at(fed, TID + i - 1, TID + i, 0x30, 1 + i);
+		start(fed, TID + i, 1 + i);
+	}
+	const struct thread *threads[40];
+	for (uint32_t i = 0; i < 40; i++) {
+		threads[i] = processes_thread(fed->recorder.processes, FED_PID, TID + i);
+		assert_int_equal(threads[i]->base_markers, i < 16 ? i + 1 : 16);
+	}
+	assert_int_equal(threads[39]->base_node, threads[15]->base_node);
+	assert_int_not_equal(threads[15]->base_node, threads[14]->base_node);
+	size_t nodes = fed->recorder.profile->node_count;
+	create_at(fed, TID + 39, TID + 40, 0x30, 50);
+	assert_int_equal(fed->recorder.profile->node_count, nodes);
+}
+
+/* A stack that does not reach its root says not where the thread belongs. */
+static void test_broken_creator(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 1);
+	/* The same id again, before the thread came: the later one counts. */
+	struct backend_sample broken = FED_STACK(FED_PID, FED_PID, FED_CODE + 0x20);
+	broken.cause = UNWIND_NO_RULE_AT_PC;
+	fed->sink.creates(fed->sink.context, &broken, TID);
+	start(fed, TID, 1);
+	assert_string_equal(path_of(fed, TID), alone);
+	/* Nor does what has no stack at all. */
+	struct backend_sample none = { .pid = FED_PID, .tid = FED_PID, .time_ns = 1, .cause = UNWIND_NO_USER_STACK };
+	fed->sink.creates(fed->sink.context, &none, TID + 1);
+	start(fed, TID + 1, 1);
+	assert_string_equal(path_of(fed, TID + 1), alone);
+	assert_int_equal(fed_cause(fed, UNWIND_NO_RULE_AT_PC), 0);
+	assert_int_equal(fed_cause(fed, UNWIND_NO_USER_STACK), 0);
+}
+
+/* The thread's own broken stacks are no part of its starter's path. */
+static void test_broken_thread(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 1);
+	start(fed, TID, 1);
+	struct backend_sample broken = FED_STACK(FED_PID, TID, FED_CODE + 0x50);
+	broken.cause = UNWIND_NO_RULE_AT_PC;
+	assert_string_equal(fed_path(fed, fed_sample(fed, broken)), "[incomplete stack] /a+50");
+	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, TID, FED_CODE + 0x50, 0x900000))),
+			    "[incomplete stack] [unknown code] /a+50");
+	assert_string_equal(path_of(fed, TID), stitched);
+}
+
+static void test_ids_used_again(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 1);
+	start(fed, TID, 1);
+	end(fed, TID, 2);
+	start(fed, TID, 3);
+	assert_string_equal(path_of(fed, TID), alone);
+	end(fed, TID, 4);
+	/* The new thread's start is told before the thread; the old one has ended. */
+	create_at(fed, FED_PID, TID, 0x30, 5);
+	start(fed, TID, 5);
+	assert_string_equal(path_of(fed, TID), "/a+10 /a+30 [thread] /a+40 /a+50");
+	/* A start that came to nothing, and much later, the id elsewhere. */
+	create_at(fed, FED_PID, TID + 1, 0x20, 6);
+	start(fed, TID + 1, 6 + 2 * S);
+	assert_string_equal(path_of(fed, TID + 1), alone);
+	create_at(fed, FED_PID, TID + 2, 0x20, 6);
+	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID, OTHER_PID, 7);
+	fed->sink.fork(fed->sink.context, OTHER_PID, OTHER_PID, TID + 2, 8);
+	uint32_t node = fed_sample(fed, FED_STACK(OTHER_PID, TID + 2, FED_CODE + 0x50, FED_CODE + 0x40));
+	assert_string_equal(fed_path(fed, node), alone);
+	/* A thread of old, whose end was not told, is not the one that starts now. */
+	start(fed, TID + 3, 10);
+	create_at(fed, FED_PID, TID + 3, 0x20, 10 + 2 * S);
+	start(fed, TID + 3, 11 + 2 * S);
+	assert_string_equal(path_of(fed, TID + 3), stitched);
+	/* Nor is one that has its place already. */
+	create_at(fed, FED_PID, TID + 3, 0x30, 12 + 2 * S);
+	assert_string_equal(path_of(fed, TID + 3), stitched);
+	start(fed, TID + 3, 12 + 2 * S);
+	assert_string_equal(path_of(fed, TID + 3), "/a+10 /a+30 [thread] /a+40 /a+50");
+}
+
+/* A new program begins at its own root. */
+static void test_exec(void **state)
+{
+	struct fed *fed = *state;
+	create_at(fed, FED_PID, TID, 0x20, 1);
+	start(fed, TID, 1);
+	fed->sink.name(fed->sink.context, FED_PID, TID, "renamed", false, 2);
+	assert_string_equal(path_of(fed, TID), stitched);
+	fed->sink.name(fed->sink.context, FED_PID, TID, "new", true, 3);
+	fed_map(fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
+	assert_string_equal(path_of(fed, TID), alone);
+}
+
+int main(void)
+{
+#define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
+	const struct CMUnitTest tests[] = {
+		FED(test_told_before_or_after), FED(test_never_told),     FED(test_chains), FED(test_broken_creator),
+		FED(test_broken_thread),        FED(test_ids_used_again), FED(test_exec),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
