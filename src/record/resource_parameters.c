@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/nearest.h"
+#include "record/near_names.h"
 #include "record/syscall_names.h"
 
 int resource_wrong_form(const struct resource_request *request, struct error *error)
@@ -49,18 +48,12 @@ int resource_parse_syscall(const char *words, struct resource_request *request, 
 	request->target.syscall = syscall_number(words);
 	if (request->target.syscall >= 0)
 		return 0;
-	struct buffer list;
-	buffer_init(&list);
-	for (int number = 0; (size_t)number < syscall_limit() && list.size < 200; number++) {
-		const char *name = syscall_name(number);
-		if (name && text_resembles(words, name))
-			buffer_printf(&list, "%s%s", list.size ? ", " : "; did you mean: ", name);
-	}
-	buffer_append_byte(&list, 0);
-	error_set(error, ERROR_USAGE, "there is no system call '%s'%s", words,
-		  buffer_error(&list) ? "" : (const char *)list.bytes);
-	buffer_release(&list);
-	return ERROR_USAGE;
+	struct near_names near;
+	near_names_init(&near, words);
+	for (int number = 0; (size_t)number < syscall_limit(); number++)
+		if (syscall_name(number))
+			near_names_offer(&near, syscall_name(number));
+	return error_set(error, ERROR_USAGE, "there is no system call '%s'%s", words, near_names_text(&near));
 }
 
 int resource_parse_requested(const char *words, struct resource_request *request, struct error *error)
