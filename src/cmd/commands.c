@@ -6,6 +6,7 @@
 
 const struct command *const commands[] = {
 	&command_record,
+	&command_trace,
 	&command_resources,
 	&command_report,
 	&command_explore,

@@ -1,0 +1,173 @@
+/* Single events, one line each, as they happen. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+#include "cmd/subject.h"
+#include "cmd/trace_events.h"
+#include "record/monitor.h"
+
+enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
+
+/* --- the words --- */
+
+/* Each event is shown, unless the user says which: but of a clock there are no
+ * events, and its ticks stay what they are. */
+static int take_intervals(struct record_options *options, struct error *error)
+{
+	if (options->resource_count == 0) {
+		int result = resource_parse("syscalls", &options->resources[0], error);
+		if (result < 0)
+			return result;
+		options->resource_count = 1;
+	}
+	for (size_t i = 0; i < options->resource_count; i++) {
+		struct resource_request *request = &options->resources[i];
+		if (request->default_interval && request->row->hook != HOOK_CLOCK)
+			request->interval = 1;
+	}
+	return 0;
+}
+
+static int take_filters(const struct invocation *invocation, const struct record_options *options,
+			struct trace_filter *filter, struct error *error)
+{
+	int result = 0;
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		if (use->option->id == OPTION_MIN)
+			result = trace_filter_min(filter, use->value, options->resources, options->resource_count,
+						  error);
+		else if (use->option->id == OPTION_NAME)
+			result = trace_filter_name(filter, use->value, error);
+		else if (use->option->id == OPTION_PATH)
+			result = trace_filter_function(filter, use->value, error);
+	}
+	return result;
+}
+
+static int take_words(const struct invocation *invocation, struct record_options *options, struct trace_events *events,
+		      struct error *error)
+{
+	if (subject_take(invocation, options, error) < 0 || take_intervals(options, error) < 0)
+		return error->code;
+	if (!options->pid && !options->command)
+		return error_set(error, ERROR_USAGE, "what is to be traced? Give a command, or -p PID");
+	events->requests = options->resources;
+	events->request_count = options->resource_count;
+	return take_filters(invocation, options, &events->filter, error);
+}
+
+/* --- the result --- */
+
+static void say_result(const struct trace_events *events, const struct record_result *result)
+{
+	for (size_t i = 0; i < events->request_count; i++) {
+		const struct resource_request *request = &events->requests[i];
+		const struct trace_sum *sum = &events->sums[i];
+		fprintf(stderr, "cpprof: %s: %" PRIu64 " of %" PRIu64 " events shown, ", request->name, sum->shown,
+			sum->events);
+		trace_print_amount(stderr, request, sum->amount);
+		fprintf(stderr, " in all, %" PRIu64 " lost, by %s\n", sum->lost, result->backend);
+	}
+	if (result->lost > 0)
+		fprintf(stderr,
+			"cpprof: %" PRIu64 " events lost: fewer come with a filter in the resource, as "
+			"syscalls:read, or an interval, as syscalls/10\n",
+			result->lost);
+	if (result->whole < result->samples)
+		fprintf(stderr, "cpprof: %" PRIu64 " paths are incomplete: their outer part is not known\n",
+			result->samples - result->whole);
+}
+
+static void on_warning(void *context, const char *sentence)
+{
+	warning(context, "%s", sentence);
+}
+
+static int trace(struct invocation *invocation, struct record_options *options, struct trace_events *events)
+{
+	struct record_result result;
+	struct error error = { 0 };
+	const struct destination destination = trace_destination(events);
+	options->destination = &destination;
+	options->warn = on_warning;
+	options->context = invocation;
+	if (record_run(options, &result, &error) < 0)
+		return failure_of(invocation, &error);
+	say_result(events, &result);
+	if (result.incomplete)
+		return failure(invocation, "the trace is incomplete: %s", error.message);
+	return result.status;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct record_options options = { 0 };
+	struct trace_events events = { .path = option_value(invocation, OPTION_OUTPUT) };
+	struct error error = { 0 };
+	if (take_words(invocation, &options, &events, &error) < 0) {
+		trace_events_release(&events);
+		return failure_of(invocation, &error);
+	}
+	struct buffer line;
+	buffer_init(&line);
+	subject_describe(invocation, &options, &line);
+	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
+	int status = trace(invocation, &options, &events);
+	buffer_release(&line);
+	trace_events_release(&events);
+	return status;
+}
+
+static const char *const usage[] = {
+	"[-r RES[/N]]... [FILTER]... [-o FILE] [--] COMMAND [ARG...]",
+	"[-r RES[/N]]... [FILTER]... [-o FILE] -p PID [--duration S]",
+	NULL,
+};
+
+static const struct command_option options[] = {
+	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/N]",
+	  "What to watch ('cpprof resources' lists it), each event or on average every Nth gtick; may be given several "
+	  "times",
+	  "syscalls" },
+	{ OPTION_MIN, 0, "min", "AMOUNT",
+	  "Show only events of at least so much, as 64KiB or 5ms; once for each kind of amount", NULL },
+	{ OPTION_NAME, 0, "name", "PATTERN",
+	  "Show only events whose system call or resource has a name like it, as 'open*'; several: one of them", NULL },
+	{ OPTION_PATH, 0, "path", "FUNCTION",
+	  "Show only events with this function in their call path; several: all of them", NULL },
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the events to FILE", "standard error" },
+	{ SUBJECT_PID, 'p', "pid", "PID",
+	  "Trace a running process, all its threads, and leave it running; ^C ends the tracing", NULL },
+	{ SUBJECT_DURATION, 0, "duration", "S", "With -p: end after S seconds", NULL },
+	SUBJECT_BACKEND_OPTION,
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof trace ./program", "each system call, with the path that makes it" },
+	{ "cpprof trace --name 'open*' ./program", "which files does it open, and where?" },
+	{ "cpprof trace -r write-bytes --min 64KiB ./program", "the large writes alone" },
+	{ "cpprof trace -r blocked --min 10ms --path main -p 1234", "where a running process waits for long" },
+	{ "cpprof trace -r calls:malloc --path parse ./program", "who calls malloc below parse" },
+	{ 0 },
+};
+
+const struct command command_trace = {
+	.name = "trace",
+	.task = TASK_RECORD,
+	.summary = "show single events as they happen, with their call paths",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.exit_status =
+		"The command's own, or 128 + N if signal N ended it; 0 with -p. 1 if nothing could be traced, 2 for "
+		"wrong words: the command has then not run.",
+	.needs = STOPS_AT_ARGUMENT,
+	.argument_min = 0,
+	.argument_max = SIZE_MAX,
+	.run = run,
+};

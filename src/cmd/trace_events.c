@@ -1,0 +1,268 @@
+#include "cmd/trace_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "record/syscall_names.h"
+#include "render/render.h"
+
+enum { NS_PER_US = 1000, NS_PER_S = 1000000000 };
+/* With the time that samples wait in the kernel's buffers, less than half a second. */
+static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
+
+/* --- what happens --- */
+
+static void on_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	struct trace_events *events = context;
+	const struct resource_request *request = &events->requests[sample->request];
+	struct trace_sum *sum = &events->sums[sample->request];
+	uint64_t amount = sample->amount ? sample->amount : sample->hits * request->interval;
+	const char *syscall = sample->syscall == BACKEND_NO_SYSCALL ? NULL : syscall_name(sample->syscall);
+	sum->events++;
+	sum->amount += amount;
+	if (!trace_filter_passes(&events->filter, sample->request, request->name, syscall, amount))
+		return;
+	if (ARRAY_RESERVE(events->items, events->capacity, events->count + 1) < 0) {
+		events->out_of_memory = true;
+		return;
+	}
+	events->items[events->count++] = (struct trace_event){
+		.time_ns = sample->time_ns,
+		.amount = amount,
+		.thread = thread,
+		.node = node,
+		.request = sample->request,
+		.syscall = sample->syscall,
+		.syscall_result = sample->syscall_result,
+		.has_touched = sample->has_touched,
+		.touched = sample->touched,
+	};
+}
+
+/* --- printing --- */
+
+static void print_time(FILE *out, uint64_t time_ns, const struct profile *profile)
+{
+	uint64_t since = time_ns > profile->start_ns ? time_ns - profile->start_ns : 0;
+	fprintf(out, "%" PRIu64 ".%06" PRIu64 " ", since / NS_PER_S, since % NS_PER_S / NS_PER_US);
+}
+
+/* "1234/worker": one word, whatever the thread calls itself. */
+static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
+{
+	const struct profile_thread *thread = &profile->threads[id];
+	const char *name = profile_string(profile, thread->name);
+	fprintf(out, "%u", thread->tid);
+	if (!name[0])
+		return;
+	fputc('/', out);
+	char word[64];
+	snprintf(word, sizeof(word), "%s", name);
+	for (char *at = word; *at; at++)
+		if (*at == ' ')
+			*at = '_';
+	render_safe_text(out, word);
+}
+
+/* The kernel's own codes for "to be restarted" have no name outside of it. */
+static const char *errno_name(int64_t number)
+{
+	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
+	switch (number) {
+	case ERESTARTSYS:
+		return "ERESTARTSYS";
+	case ERESTARTNOINTR:
+		return "ERESTARTNOINTR";
+	case ERESTARTNOHAND:
+		return "ERESTARTNOHAND";
+	case ERESTART_RESTARTBLOCK:
+		return "ERESTART_RESTARTBLOCK";
+	default:
+		return strerrorname_np((int)number);
+	}
+}
+
+static void print_syscall(FILE *out, const struct trace_event *event)
+{
+	enum { ERRNO_MAX = 4095 };
+	const char *name = syscall_name(event->syscall);
+	int64_t result = event->syscall_result;
+	const char *failure = result < 0 && result >= -ERRNO_MAX ? errno_name(-result) : NULL;
+	if (name)
+		fprintf(out, "%s = ", name);
+	else
+		fprintf(out, "syscall_%d = ", event->syscall);
+	if (failure)
+		fprintf(out, "-%s ", failure);
+	else
+		fprintf(out, "%" PRId64 " ", result);
+}
+
+static void print_path(FILE *out, const struct profile *profile, const struct trace_path *path)
+{
+	fputc('(', out);
+	for (size_t i = 0; i < path->count; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		render_safe_text(out, profile_string(profile, profile->functions[path->functions[i]].name));
+	}
+	fputs(")\n", out);
+}
+
+/* Abbreviations of time have no plural. */
+static const char *plural_ending(const struct resource_request *request, uint64_t amount)
+{
+	size_t length = strlen(request->gtick);
+	if (amount == 1 || request->row->is_time || length == 0)
+		return "";
+	char last = request->gtick[length - 1];
+	return last == 's' || last == 'h' ? "es" : "s"; /* misses, switches */
+}
+
+void trace_print_amount(FILE *out, const struct resource_request *request, uint64_t amount)
+{
+	fprintf(out, "%" PRIu64 " %s%s", amount, request->gtick, plural_ending(request, amount));
+}
+
+static void print_event(struct trace_events *events, const struct profile *profile, const struct trace_event *event)
+{
+	FILE *out = events->out;
+	const struct resource_request *request = &events->requests[event->request];
+	print_time(out, event->time_ns, profile);
+	print_thread(out, profile, event->thread);
+	fputc(' ', out);
+	render_safe_text(out, request->name);
+	fputc(' ', out);
+	trace_print_amount(out, request, event->amount);
+	fputc(' ', out);
+	if (event->syscall != BACKEND_NO_SYSCALL)
+		print_syscall(out, event);
+	if (event->has_touched)
+		fprintf(out, "at %#" PRIx64 " ", event->touched);
+	print_path(out, profile, &events->frames);
+}
+
+static int print_events(struct trace_events *events, const struct profile *profile)
+{
+	int result = trace_filter_learn(&events->filter, profile);
+	for (size_t i = 0; i < events->count && result == 0; i++) {
+		const struct trace_event *event = &events->items[i];
+		result = trace_path_set(&events->frames, profile, event->node);
+		if (result < 0 ||
+		    !trace_filter_passes_path(&events->filter, events->frames.functions, events->frames.count))
+			continue;
+		print_event(events, profile, event);
+		events->sums[event->request].shown++;
+	}
+	return result;
+}
+
+/* --- the output --- */
+
+/* Opened before the command runs, but an older file is emptied only when it does. */
+static int open_output(void *context, struct error *error)
+{
+	enum { BUFFER_BYTES = 1 << 16, MODE = 0666 };
+	struct trace_events *events = context;
+	events->is_new = events->path && access(events->path, F_OK) < 0;
+	int fd = events->path ? open(events->path, O_WRONLY | O_CREAT | O_CLOEXEC, MODE)
+			      : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	events->out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!events->out)
+		return error_set_errno(error, "cannot write '%s'", events->path ? events->path : "standard error");
+	setvbuf(events->out, NULL, _IOFBF, BUFFER_BYTES);
+	return 0;
+}
+
+static int publish_output(void *context, struct error *error)
+{
+	struct trace_events *events = context;
+	struct stat status;
+	events->is_new = false;
+	bool is_file = events->path && fstat(fileno(events->out), &status) == 0 && S_ISREG(status.st_mode);
+	return is_file && ftruncate(fileno(events->out), 0) < 0
+		       ? error_set_errno(error, "cannot write '%s'", events->path)
+		       : 0;
+}
+
+static void close_output(void *context)
+{
+	struct trace_events *events = context;
+	if (events->out)
+		fclose(events->out);
+	events->out = NULL;
+	if (events->is_new)
+		unlink(events->path);
+}
+
+/* --- the destination --- */
+
+/* Said where it happened, so that what is not there is not believed not to have happened. */
+static void print_lost(struct trace_events *events, const struct profile *profile)
+{
+	if (profile->lost <= events->lost)
+		return;
+	print_time(events->out, profile->end_ns, profile);
+	fprintf(events->out, "lost %" PRIu64 " events: there was no room for them\n", profile->lost - events->lost);
+	events->lost = profile->lost;
+}
+
+static int flush_events(void *context, struct profile *profile, const struct symbolize_options *names,
+			struct error *error)
+{
+	struct trace_events *events = context;
+	/* Of what was named before, nothing is done again. */
+	profile->symbolized = false;
+	int result = events->out_of_memory ? ERROR_MEMORY : symbolize_profile(profile, names, error);
+	if (result == 0)
+		result = print_events(events, profile);
+	if (result < 0)
+		return error_set(error, result, "out of memory");
+	events->count = 0;
+	print_lost(events, profile);
+	errno = 0;
+	return fflush(events->out) == 0 && !ferror(events->out) ? 0 : error_set_errno(error, "cannot write the trace");
+}
+
+static int finish_events(void *context, struct profile *profile, struct error *error)
+{
+	struct trace_events *events = context;
+	(void)error;
+	for (size_t i = 0; i < events->request_count; i++) {
+		if (profile->resources[i].total > 0)
+			events->sums[i].amount = profile->resources[i].total;
+		events->sums[i].lost = profile->resources[i].lost;
+	}
+	return 0;
+}
+
+struct destination trace_destination(struct trace_events *events)
+{
+	return (struct destination){
+		.context = events,
+		.flush_ns = FLUSH_NS,
+		.names_itself = true,
+		.open = open_output,
+		.publish = publish_output,
+		.event = on_event,
+		.flush = flush_events,
+		.finish = finish_events,
+		.close = close_output,
+	};
+}
+
+void trace_events_release(struct trace_events *events)
+{
+	trace_filter_release(&events->filter);
+	trace_path_release(&events->frames);
+	free(events->items);
+	events->items = NULL;
+	events->count = events->capacity = 0;
+}

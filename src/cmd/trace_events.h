@@ -1,0 +1,58 @@
+/*
+ * Prints single events while they happen: a destination of the monitor that
+ * collects them, and at each flush names their addresses and prints a line each.
+ *
+ *   0.001234 1234/worker syscalls 1 call read = 4096 (main parse read)
+ *   0.002001 1234/worker page-faults 1 fault at 0x7f32c0de0010 (main parse)
+ */
+#ifndef CMD_TRACE_EVENTS_H
+#define CMD_TRACE_EVENTS_H
+
+#include <stdio.h>
+
+#include "cmd/trace_filter.h"
+#include "cmd/trace_path.h"
+#include "record/destination.h"
+#include "record/resources.h"
+
+struct trace_event {
+	uint64_t time_ns;
+	uint64_t amount; /* gticks */
+	uint32_t thread, node, request;
+	int syscall; /* BACKEND_NO_SYSCALL: none */
+	int64_t syscall_result;
+	bool has_touched;
+	uint64_t touched;
+};
+
+/* Of one resource, for the closing lines. */
+struct trace_sum {
+	uint64_t events, shown;
+	uint64_t amount; /* gticks in all, of those not shown too: the kernel's count, where it has one */
+	uint64_t lost;
+};
+
+struct trace_events {
+	const char *path; /* of the output, the caller's; NULL: standard error */
+	FILE *out;        /* while it is open */
+	bool is_new;      /* the output is a file that was not there before, and nothing has run yet */
+	const struct resource_request *requests; /* the caller's */
+	size_t request_count;
+	struct trace_filter filter; /* owned */
+	struct trace_sum sums[RESOURCE_REQUESTS_MAX];
+	uint64_t lost; /* in all, of whatever resource */
+
+	struct trace_event *items; /* since the last flush; owned */
+	size_t count, capacity;
+	struct trace_path frames;
+	bool out_of_memory;
+};
+
+/* The destination that prints. `path`, the requests and the filter are set by the
+ * caller, the rest begins as 0. */
+struct destination trace_destination(struct trace_events *events);
+/* "4096 bytes" */
+void trace_print_amount(FILE *out, const struct resource_request *request, uint64_t amount);
+void trace_events_release(struct trace_events *events);
+
+#endif

@@ -1,0 +1,107 @@
+#include "cmd/trace_filter.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cxx_name.h"
+#include "base/array.h"
+
+int trace_filter_min(struct trace_filter *filter, const char *words, const struct resource_request *requests,
+		     size_t count, struct error *error)
+{
+	bool used = false;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t least;
+		if (resource_parse_interval(requests[i].row, words, &least, used ? NULL : error) < 0)
+			continue;
+		filter->min[i] = least;
+		used = true;
+	}
+	return used ? 0
+		    : error_set(error, ERROR_USAGE,
+				"--min %s is no amount of what is traced: give a number for what is counted, as 10 or "
+				"64KiB, and a time for what takes time, as 5ms",
+				words);
+}
+
+int trace_filter_name(struct trace_filter *filter, const char *pattern, struct error *error)
+{
+	if (filter->name_count == TRACE_NAMES_MAX)
+		return error_set(error, ERROR_USAGE, "more than %d --name", TRACE_NAMES_MAX);
+	filter->names[filter->name_count++] = pattern;
+	return 0;
+}
+
+int trace_filter_function(struct trace_filter *filter, const char *function, struct error *error)
+{
+	if (filter->function_count == TRACE_PATHS_MAX)
+		return error_set(error, ERROR_USAGE, "more than %d --path", TRACE_PATHS_MAX);
+	filter->functions[filter->function_count++] = function;
+	return 0;
+}
+
+void trace_filter_release(struct trace_filter *filter)
+{
+	free(filter->holds);
+	*filter = (struct trace_filter){ 0 };
+}
+
+bool trace_filter_passes(const struct trace_filter *filter, size_t request, const char *name, const char *syscall,
+			 uint64_t amount)
+{
+	if (amount < filter->min[request])
+		return false;
+	for (size_t i = 0; i < filter->name_count; i++)
+		if (fnmatch(filter->names[i], name, 0) == 0 || (syscall && fnmatch(filter->names[i], syscall, 0) == 0))
+			return true;
+	return filter->name_count == 0;
+}
+
+/* --- functions --- */
+
+/* "ns::Klass<int>::f(int)" is meant by itself, and by "ns::Klass::f", "Klass::f" and "f". */
+static bool is_meant(const char *function, const char *wanted, char *scratch)
+{
+	size_t length = strlen(function), wanted_length = strlen(wanted);
+	if (strcmp(function, wanted) == 0)
+		return true;
+	struct cxx_name parts = cxx_name_parse(function, length);
+	size_t plain = cxx_name_plain(function + parts.start, parts.end - parts.start, scratch);
+	if (plain < wanted_length || memcmp(scratch + plain - wanted_length, wanted, wanted_length) != 0)
+		return false;
+	size_t at = 0;
+	while (at < plain - wanted_length)
+		at = cxx_name_component(scratch, plain, at);
+	return at == plain - wanted_length;
+}
+
+int trace_filter_learn(struct trace_filter *filter, const struct profile *profile)
+{
+	if (filter->function_count == 0)
+		return 0;
+	if (ARRAY_RESERVE(filter->holds, filter->holds_capacity, profile->function_count) < 0)
+		return ERROR_MEMORY;
+	for (; filter->holds_count < profile->function_count; filter->holds_count++) {
+		const char *name = profile_string(profile, profile->functions[filter->holds_count].name);
+		char *scratch = malloc(strlen(name) + 1);
+		if (!scratch)
+			return ERROR_MEMORY;
+		uint32_t bits = 0;
+		for (size_t i = 0; i < filter->function_count; i++)
+			if (is_meant(name, filter->functions[i], scratch))
+				bits |= UINT32_C(1) << i;
+		filter->holds[filter->holds_count] = bits;
+		free(scratch);
+	}
+	return 0;
+}
+
+bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t *functions, size_t count)
+{
+	uint32_t wanted = filter->function_count < 32 ? (UINT32_C(1) << filter->function_count) - 1 : UINT32_MAX;
+	uint32_t found = 0;
+	for (size_t i = 0; i < count && found != wanted; i++)
+		found |= functions[i] < filter->holds_count ? filter->holds[functions[i]] : 0;
+	return found == wanted;
+}

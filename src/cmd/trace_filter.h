@@ -1,0 +1,44 @@
+/* Which events `trace` shows: by amount, by name, by what is in their path. */
+#ifndef CMD_TRACE_FILTER_H
+#define CMD_TRACE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "record/resources.h"
+
+enum { TRACE_PATHS_MAX = 32, TRACE_NAMES_MAX = 32 };
+
+struct trace_filter {
+	uint64_t min[RESOURCE_REQUESTS_MAX]; /* by request, gticks */
+	const char *names[TRACE_NAMES_MAX];  /* shell patterns; one must fit */
+	size_t name_count;
+	const char *functions[TRACE_PATHS_MAX]; /* all must be in the path */
+	size_t function_count;
+	uint32_t *holds; /* by function of the profile: bit i if it is functions[i]; owned */
+	size_t holds_count, holds_capacity;
+};
+
+/* Begins as {0}. Adds "--min WORDS": the least amount of every resource that has
+ * such a unit. Errors: ERROR_USAGE if none has. */
+int trace_filter_min(struct trace_filter *filter, const char *words, const struct resource_request *requests,
+		     size_t count, struct error *error);
+/* Adds a pattern, or a function. Errors: ERROR_USAGE if there are too many. */
+int trace_filter_name(struct trace_filter *filter, const char *pattern, struct error *error);
+int trace_filter_function(struct trace_filter *filter, const char *function, struct error *error);
+void trace_filter_release(struct trace_filter *filter);
+
+/* What is known at once: `request`'s number and name, the amount, the system
+ * call's name (NULL: none). */
+bool trace_filter_passes(const struct trace_filter *filter, size_t request, const char *name, const char *syscall,
+			 uint64_t amount);
+
+/* Looks at the functions that the profile gained: before paths are asked for. */
+int trace_filter_learn(struct trace_filter *filter, const struct profile *profile);
+/* Whether a path of functions holds all that must be in it. */
+bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t *functions, size_t count);
+
+#endif
