@@ -21,13 +21,13 @@ static bool things_are_sound(const struct profile *p)
 			return false;
 	}
 	for (size_t i = 0; i < p->process_count; i++)
-		if (!is_string(p, p->processes[i].name))
+		if (!is_string(p, p->processes[i].name) || !is_string(p, p->processes[i].cgroup))
 			return false;
 	for (size_t i = 0; i < p->thread_count; i++)
 		if (!is_string(p, p->threads[i].name) || p->threads[i].process >= p->process_count)
 			return false;
 	for (size_t i = 0; i < p->module_count; i++)
-		if (!is_string(p, p->modules[i].path) || p->modules[i].kind > MODULE_NAMES ||
+		if (!is_string(p, p->modules[i].path) || p->modules[i].kind > MODULE_THREAD ||
 		    p->modules[i].build_id_bytes > PROFILE_BUILD_ID_MAX)
 			return false;
 	for (size_t i = 0; i < p->cause_count; i++)
@@ -44,7 +44,7 @@ static bool symbols_are_sound(const struct profile *p)
 	for (size_t i = 0; i < p->function_count; i++) {
 		const struct profile_function *f = &p->functions[i];
 		if (!is_string(p, f->name) || !is_string(p, f->linkage) || !is_string(p, f->file) ||
-		    !is_or_none(f->module, p->module_count) || f->role > ROLE_MAIN)
+		    !is_or_none(f->module, p->module_count) || f->role > ROLE_CREATE)
 			return false;
 	}
 	for (size_t i = 0; i < p->frame_count; i++)
@@ -57,7 +57,7 @@ static bool symbols_are_sound(const struct profile *p)
 		if (l->first_frame != PROFILE_NONE && (l->frame_count == 0 || l->first_frame >= p->frame_count ||
 						       l->frame_count > p->frame_count - l->first_frame))
 			return false;
-		if (l->first_frame == PROFILE_NONE && p->symbolized)
+		if (l->first_frame == PROFILE_NONE && p->symbolized && p->modules[l->module].kind != MODULE_THREAD)
 			return false;
 	}
 	return true;
@@ -70,6 +70,17 @@ static bool nodes_are_sound(const struct profile *p)
 	for (size_t i = 1; i < p->node_count; i++)
 		if (p->nodes[i].parent >= i || p->nodes[i].location >= p->location_count)
 			return false;
+	return true;
+}
+
+static bool touches_are_sound(const struct profile *p)
+{
+	for (size_t i = 0; i < p->touch_count; i++) {
+		const struct profile_touch *t = &p->touches[i];
+		if (t->node >= p->node_count || t->resource >= p->resource_count || t->count == 0 ||
+		    !is_or_none(t->thread, p->thread_count) || !is_string(p, t->mapping))
+			return false;
+	}
 	return true;
 }
 
@@ -86,7 +97,8 @@ static bool hits_are_sound(const struct profile *p)
 
 int profile_check_tables(const struct profile *profile)
 {
-	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && nodes_are_sound(profile);
+	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && nodes_are_sound(profile) &&
+		     touches_are_sound(profile);
 	return sound ? 0 : ERROR_CORRUPT;
 }
 

@@ -9,6 +9,7 @@
  *                                        several where functions were inlined
  *   nodes                          the call path tree over locations
  *   hits                           (time, thread, node, resource, count)
+ *   touches                        memory that hits of page faults touched
  *
  * All tables are append-only arrays; an id is an index. A node's parent has a
  * smaller id than the node, so one backward pass over `nodes` sums weights.
@@ -57,6 +58,7 @@ struct profile_process {
 	uint32_t name;       /* string: the command name, as of its last exec */
 	uint64_t start_ns;   /* 0: before the recording */
 	uint64_t end_ns;     /* 0: still running when the recording ended */
+	uint32_t cgroup;     /* string: path of its control group, "/system.slice/cron.service"; "" if not known */
 };
 
 struct profile_thread {
@@ -246,7 +248,7 @@ uint32_t profile_find_resource(const struct profile *profile, const char *name);
  * come before children: what a reader calls on data from outside.
  * Returns 0 or ERROR_CORRUPT. */
 int profile_check(const struct profile *profile);
-/* The same of everything but the hits. */
+/* The same of everything but the hits (touches are checked). */
 int profile_check_tables(const struct profile *profile);
 
 #endif

@@ -55,7 +55,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher one */
-	FORMAT_MINOR = 0, /* higher: added block types, and columns at the end of a payload */
+	FORMAT_MINOR = 1, /* higher: added block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -112,6 +112,7 @@ enum format_block_type {
 	BLOCK_FRAMES = 12,    /* append */
 	BLOCK_LOCATION_FRAMES = 13, /* fields, of locations */
 	BLOCK_HITS = 14,            /* append */
+	BLOCK_TOUCHES = 15,         /* append; since 1.1 */
 	BLOCK_TYPE_COUNT
 };
 
@@ -122,6 +123,7 @@ enum format_block_type {
  *   TIME   CLOCK_MONOTONIC in microseconds on disk, ns in memory; 0: not known
  *   ID     id + 1 modulo 2^32 on disk, so that "none" is 0
  *   BYTES  8 bytes of an array, as one number
+ * Columns that a minor version added stand last; tables.c says how many they are.
  */
 /* clang-format off */
 #define FORMAT_TOTALS(X) \
@@ -130,7 +132,8 @@ enum format_block_type {
 #define FORMAT_RESOURCES(X) \
 	X(name, VALUE) X(title, VALUE) X(unit, VALUE) X(backend, VALUE) X(note, VALUE) X(kind, VALUE) \
 	X(interval, VALUE) X(total, VALUE) X(lost, VALUE)
-#define FORMAT_PROCESSES(X) X(pid, VALUE) X(parent_pid, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME)
+#define FORMAT_PROCESSES(X) X(pid, VALUE) X(parent_pid, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME) \
+	X(cgroup, VALUE)
 #define FORMAT_THREADS(X) X(tid, VALUE) X(process, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME)
 #define FORMAT_MODULES(X) \
 	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \
@@ -142,6 +145,8 @@ enum format_block_type {
 #define FORMAT_FRAMES(X) X(function, VALUE) X(file, VALUE) X(line, VALUE) X(inlined, FLAG)
 #define FORMAT_LOCATION_FRAMES(X) X(first_frame, ID) X(frame_count, VALUE)
 #define FORMAT_HITS(X) X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE)
+#define FORMAT_TOUCHES(X) \
+	X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) X(address, VALUE) X(mapping, VALUE)
 /* clang-format on */
 
 #endif

@@ -175,6 +175,8 @@ static int read_table(struct profile *profile, const struct format_block_header 
 	char *rows = table_items(table, profile) + header->first * table->item_bytes;
 	for (size_t c = 0; c < table->column_count; c++) {
 		struct column_range range;
+		if (c + table->later >= table->column_count && cursor_left(cursor) == 0)
+			break;
 		if (!column_decode(cursor, header->rows, &table->columns[c], rows, table->item_bytes, &range))
 			return ERROR_CORRUPT;
 	}

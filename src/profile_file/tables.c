@@ -44,6 +44,9 @@ static const struct table_column frames[] = { FORMAT_FRAMES(X) };
 #define X(field, kind) COLUMN(profile_hit, field, kind)
 static const struct table_column hits[] = { FORMAT_HITS(X) };
 #undef X
+#define X(field, kind) COLUMN(profile_touch, field, kind)
+static const struct table_column touches[] = { FORMAT_TOUCHES(X) };
+#undef X
 
 #define COLUMNS(list) .columns = list, .column_count = sizeof(list) / sizeof(*list)
 #define MEMBER(items_, count_, capacity_)                                                     \
@@ -59,7 +62,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_NOTES] = { TABLE(note), .rule = TABLE_REPLACE, COLUMNS(notes) },
 	[BLOCK_RESOURCES] = { TABLE(resource), .rule = TABLE_REPLACE, COLUMNS(resources) },
 	[BLOCK_PROCESSES] = { MEMBER(processes, process_count, process_capacity), .name = "processes",
-			      .rule = TABLE_REPLACE, COLUMNS(processes) },
+			      .rule = TABLE_REPLACE, COLUMNS(processes), .later = 1 },
 	[BLOCK_THREADS] = { TABLE(thread), .rule = TABLE_REPLACE, COLUMNS(threads) },
 	[BLOCK_MODULES] = { TABLE(module), .rule = TABLE_REPLACE, COLUMNS(modules) },
 	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes) },
@@ -70,6 +73,8 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity), .name = "locations' frames",
 				    .rule = TABLE_FIELDS, COLUMNS(location_frames) },
 	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits) },
+	[BLOCK_TOUCHES] = { MEMBER(touches, touch_count, touch_capacity), .name = "touches", .rule = TABLE_APPEND,
+			    COLUMNS(touches) },
 };
 
 char *table_items(const struct table *table, const struct profile *profile)

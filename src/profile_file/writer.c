@@ -195,11 +195,14 @@ static int write_changed(struct writer *writer, const struct table *table, const
 	return write_rows(writer, table, profile, from, to, from);
 }
 
-static int write_hits(struct writer *writer, const struct profile *profile)
+/* All rows of a table that the caller forgets after each flush: hits, touches. */
+static int write_passing(struct writer *writer, unsigned type, const struct profile *profile)
 {
-	struct written *written = &writer->written[BLOCK_HITS];
-	int code = write_rows(writer, &format_tables[BLOCK_HITS], profile, 0, profile->hit_count, written->rows);
-	written->rows += profile->hit_count;
+	const struct table *table = &format_tables[type];
+	struct written *written = &writer->written[type];
+	size_t count = table_count(table, profile);
+	int code = write_rows(writer, table, profile, 0, count, written->rows);
+	written->rows += count;
 	return code;
 }
 
@@ -255,7 +258,9 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 	if (code == 0 && (profile->symbolized || finish))
 		code = write_table(writer, BLOCK_LOCATION_FRAMES, profile);
 	if (code == 0)
-		code = write_hits(writer, profile);
+		code = write_passing(writer, BLOCK_HITS, profile);
+	if (code == 0)
+		code = write_passing(writer, BLOCK_TOUCHES, profile);
 	if (code == 0)
 		code = write_table(writer, BLOCK_TOTALS, profile);
 	return code;

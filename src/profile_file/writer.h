@@ -29,7 +29,7 @@ struct writer *writer_open(const char *path, struct error *error);
 int writer_publish(struct writer *writer, struct error *error);
 
 /* Appends what the profile gained since the last call: new strings, processes,
- * threads, modules, locations, nodes, all its hits (the caller then calls
+ * threads, modules, locations, nodes, all its hits and touches (the caller then calls
  * profile_clear_hits), and the small tables that changed. */
 int writer_flush(struct writer *writer, const struct profile *profile, struct error *error);
 

@@ -46,7 +46,7 @@ def block(kind, rows, first, payload, codec=0):
     return header + struct.pack("<Q", xxh64(header)) + stored
 
 
-def file_header(major=1, minor=0):
+def file_header(major=1, minor=1):
     header = b"\x89CPP\r\n\x1a\n" + struct.pack("<HH", major, minor)
     return header + struct.pack("<I", xxh64(header) & 0xFFFFFFFF)
 
@@ -58,25 +58,27 @@ def table(kind, first, *columns, codec=0, delta=()):
 
 def blocks(codec=0):
     """One block of each type, in the order in which a writer writes them."""
-    texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root"]
+    texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root", b"[heap]", b"[thread]"]
     return [
         table(2, 0, [10**9], [3 * 10**9], [0], [1], [0], codec=codec),
         block(1, len(texts), 1, column([len(text) for text in texts]) + b"".join(texts), codec),
         table(3, 0, [1], [2], codec=codec),
         table(4, 0, [1], [2], [3], [0], [0], [0], [10**6], [0], [0], codec=codec),
-        table(5, 0, [100], [1], [6], [10**6], [0], codec=codec),
+        table(5, 0, [100], [1], [6], [10**6], [0], [6], codec=codec),
         table(6, 0, [100, 101], [0, 0], [6, 5], [10**6, 10**6 + 5], [0, 0], codec=codec),
-        table(7, 0, [6], [0], [20], [MASK], [MASK], [7], [0], codec=codec),
-        table(9, 0, [0] * 4, [0x1000, 0x1040, 0x2000, MASK], codec=codec),
-        table(10, 1, [0, 1, 2, 3, 1], [0, 1, 2, 3, 2], codec=codec, delta=(0,)),
+        table(7, 0, [6, 9], [0, 5], [20, 0], [MASK, 0], [MASK, 0], [7, 0], [0, 0], codec=codec),
+        table(9, 0, [0, 0, 0, 0, 1], [0x1000, 0x1040, 0x2000, MASK, 0], codec=codec),
+        table(10, 1, [0, 1, 2, 3, 1, 4, 6], [0, 1, 2, 3, 2, 4, 1], codec=codec, delta=(0,)),
         table(8, 0, [7], [6], [1], [0], codec=codec),
         table(14, 0, [10**6, 10**6 + 10, 10**6 + 17, 0], [1, 2, 0, 1], [4, 5, 5, 0], [0] * 4, [1, 1, 2, 1], codec=codec,
               delta=(0,)),
         table(14, 4, [2 * 10**6] * 3, [1] * 3, [5] * 3, [0] * 3, [1] * 3, codec=codec),
-        table(5, 0, [100], [1], [5], [10**6], [2 * 10**6], codec=codec),
-        table(11, 0, [4, 5], [4, 0], [1, 0], [0, 6], [0, 12], [2, 0], codec=codec),
+        table(14, 7, [0], [0], [7], [0], [1], codec=codec),
+        table(15, 0, [10**6, 0], [1, 0], [4, 7], [0] * 2, [1, 3], [0x1234, MASK], [8, 0], codec=codec),
+        table(5, 0, [100], [1], [5], [10**6], [2 * 10**6], [0], codec=codec),
+        table(11, 0, [4, 5], [4, 0], [1, 0], [0, 6], [0, 12], [2, 3], codec=codec),
         table(12, 0, [0, 1, 0], [0, 6, 6], [0, 3, 99], [0, 1, 0], codec=codec),
-        table(13, 0, [1, 2, 2, 1], [1, 1, 2, 1], codec=codec),
+        table(13, 0, [1, 2, 2, 1], [1, 1, 2, 1], codec=codec),  # not of the fifth: it marks a thread
         table(2, 0, [10**9], [3 * 10**9], [0], [1], [1], codec=codec),
         block(0, 0, 0, b""),
     ]
@@ -94,11 +96,12 @@ def inputs():
     yield "newer", file_header(major=2) + b"".join(plain)
     yield "unknown-block", file_header(minor=9) + block(99, 7, 3, b"new") + b"".join(plain)
     yield "unknown-codec", file_header() + block(1, 1, 1, b"x", codec=2)
+    yield "1.0", file_header(minor=0) + b"".join(plain[:4]) + table(5, 0, [100], [1], [6], [10**6], [0]) + block(0, 0, 0, b"")
     yield "flipped", whole[:300] + bytes([whole[300] ^ 4]) + whole[301:]
     yield "wide", file_header() + block(2, 1, 0, b"".join(column([number], width=8) for number in (5, 6, 7, 8, 0)))
     yield "twice", whole + whole[16:]
     yield "no-rows", file_header() + block(14, 0, 0, b"")
-    yield "bomb", file_header() + block(5, 65536, 0, column([1]) * 5, 1)
+    yield "bomb", file_header() + block(5, 65536, 0, column([1]) * 6, 1)
     yield "too-many-rows", file_header() + block(5, 0xFFFFFFFF, 0, column([1]) * 5)
     yield "perf", b"PERFILE2" + bytes(64)
     yield "gprof", b"gmon" + bytes(16)

@@ -59,7 +59,8 @@ static bool add_things(struct profile *profile, struct random *random)
 	struct profile_process process = { .pid = (uint32_t)random_next(random),
 					   .parent_pid = (uint32_t)random_below(random, 3),
 					   .name = text(profile, random, "process", &good),
-					   .start_ns = whole_us(random) };
+					   .start_ns = whole_us(random),
+					   .cgroup = text(profile, random, "/system.slice", &good) };
 	good = good && profile_add_process(profile, &process) >= 0;
 	if (!good)
 		return false;
@@ -68,7 +69,7 @@ static bool add_things(struct profile *profile, struct random *random)
 					 .name = text(profile, random, "thread", &good),
 					 .start_ns = whole_us(random) };
 	struct profile_module module = { .path = text(profile, random, "/lib/module", &good),
-					 .kind = (uint8_t)random_below(random, 5),
+					 .kind = (uint8_t)random_below(random, 6),
 					 .build_id_bytes = (uint8_t)random_below(random, PROFILE_BUILD_ID_MAX + 1) };
 	for (size_t i = 0; i < module.build_id_bytes; i++)
 		module.build_id[i] = (uint8_t)random_next(random);
@@ -105,6 +106,23 @@ static void change_things(struct profile *profile, struct random *random)
 	profile->lost += random_below(random, 3);
 }
 
+static bool add_touches(struct profile *profile, struct random *random, size_t count)
+{
+	bool good = true;
+	for (size_t i = 0; i < count && good; i++) {
+		uint32_t thread = (uint32_t)random_below(random, profile->thread_count + 1);
+		struct profile_touch touch = { .time_ns = whole_us(random),
+					       .address = random_next(random) >> random_below(random, 64),
+					       .node = (uint32_t)random_below(random, profile->node_count),
+					       .thread = thread == profile->thread_count ? PROFILE_NONE : thread,
+					       .resource = (uint32_t)random_below(random, profile->resource_count),
+					       .count = 1 + (uint32_t)random_below(random, 3),
+					       .mapping = text(profile, random, "[heap]", &good) };
+		good = good && profile_add_touch(profile, &touch) >= 0;
+	}
+	return good;
+}
+
 bool sample_profile_grow(struct profile *profile, struct random *random, size_t hits)
 {
 	profile->start_ns = 1234567890123;
@@ -126,6 +144,8 @@ bool sample_profile_grow(struct profile *profile, struct random *random, size_t 
 				    random_below(random, 30) ? 1 : random_next(random) >> 30) < 0)
 			return false;
 	}
+	if (!add_touches(profile, random, hits / 3))
+		return false;
 	change_things(profile, random);
 	return true;
 }
@@ -139,12 +159,14 @@ bool sample_profile_symbolize(struct profile *profile, struct random *random)
 						     .module = random_below(random, 2) ? 0 : PROFILE_NONE,
 						     .file = text(profile, random, "/src/file.c", &good),
 						     .line = (uint32_t)random_below(random, 3000),
-						     .role = (uint8_t)random_below(random, 3) };
+						     .role = (uint8_t)random_below(random, 4) };
 		if (!good || profile_add_function(profile, &function) < 0)
 			return false;
 	}
 	for (size_t i = 0; i < profile->location_count; i++) {
 		struct profile_location *location = &profile->locations[i];
+		if (profile->modules[location->module].kind == MODULE_THREAD)
+			continue;
 		location->first_frame = (uint32_t)profile->frame_count;
 		location->frame_count = 1 + (uint32_t)random_below(random, 3);
 		for (uint32_t f = 0; f < location->frame_count; f++) {
@@ -172,7 +194,7 @@ static bool same_resource(const struct profile_resource *x, const struct profile
 
 static bool same_process(const struct profile_process *x, const struct profile_process *y)
 {
-	return SAME(pid) && SAME(parent_pid) && SAME(name) && SAME(start_ns) && SAME(end_ns);
+	return SAME(pid) && SAME(parent_pid) && SAME(name) && SAME(start_ns) && SAME(end_ns) && SAME(cgroup);
 }
 
 static bool same_thread(const struct profile_thread *x, const struct profile_thread *y)
@@ -221,6 +243,12 @@ static bool same_hit(const struct profile_hit *x, const struct profile_hit *y)
 	return SAME(time_ns) && SAME(node) && SAME(thread) && SAME(count) && SAME(resource);
 }
 
+static bool same_touch(const struct profile_touch *x, const struct profile_touch *y)
+{
+	return SAME(time_ns) && SAME(address) && SAME(node) && SAME(thread) && SAME(resource) && SAME(count) &&
+	       SAME(mapping);
+}
+
 static bool same_totals(const struct profile *x, const struct profile *y)
 {
 	return SAME(start_ns) && SAME(end_ns) && SAME(start_unix_ns) && SAME(lost) && SAME(symbolized);
@@ -247,6 +275,7 @@ static const char *tables_difference(const struct profile *a, const struct profi
 	TABLE(location, locations, location_count)
 	TABLE(node, nodes, node_count)
 	TABLE(hit, hits, hit_count)
+	TABLE(touch, touches, touch_count)
 	return same_totals(a, b) ? NULL : "totals";
 }
 

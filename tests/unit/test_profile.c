@@ -156,10 +156,11 @@ static void test_check_more_things(void **state)
 	uint64_t good;
 	uint32_t no_string = (uint32_t)profile->strings.count;
 	ASSERT_UNSOUND(profile->processes[0].name, no_string);
+	ASSERT_UNSOUND(profile->processes[0].cgroup, no_string);
 	ASSERT_UNSOUND(profile->threads[0].name, no_string);
 	ASSERT_UNSOUND(profile->threads[0].process, (uint32_t)profile->process_count);
 	ASSERT_UNSOUND(profile->modules[0].path, no_string);
-	ASSERT_UNSOUND(profile->modules[0].kind, 5);
+	ASSERT_UNSOUND(profile->modules[0].kind, 6);
 	ASSERT_UNSOUND(profile->modules[0].build_id_bytes, PROFILE_BUILD_ID_MAX + 1);
 	ASSERT_UNSOUND(profile->causes[0].text, no_string);
 	ASSERT_UNSOUND(profile->notes[0].key, no_string);
@@ -178,7 +179,7 @@ static void test_check_symbols(void **state)
 	ASSERT_UNSOUND(profile->functions[0].linkage, no_string);
 	ASSERT_UNSOUND(profile->functions[0].file, no_string);
 	ASSERT_UNSOUND(profile->functions[0].module, (uint32_t)profile->module_count);
-	ASSERT_UNSOUND(profile->functions[0].role, 3);
+	ASSERT_UNSOUND(profile->functions[0].role, 4);
 	ASSERT_UNSOUND(profile->frames[0].function, (uint32_t)profile->function_count);
 	ASSERT_UNSOUND(profile->frames[0].file, no_string);
 	ASSERT_UNSOUND(profile->locations[0].module, (uint32_t)profile->module_count);
@@ -202,6 +203,11 @@ static void test_check_paths(void **state)
 	ASSERT_UNSOUND(profile->hits[0].resource, (uint32_t)profile->resource_count);
 	ASSERT_UNSOUND(profile->hits[0].thread, (uint32_t)profile->thread_count);
 	ASSERT_UNSOUND(profile->hits[0].count, 0);
+	ASSERT_UNSOUND(profile->touches[0].node, (uint32_t)profile->node_count);
+	ASSERT_UNSOUND(profile->touches[0].resource, (uint32_t)profile->resource_count);
+	ASSERT_UNSOUND(profile->touches[0].thread, (uint32_t)profile->thread_count);
+	ASSERT_UNSOUND(profile->touches[0].mapping, (uint32_t)profile->strings.count);
+	ASSERT_UNSOUND(profile->touches[0].count, 0);
 	profile_free(profile);
 }
 

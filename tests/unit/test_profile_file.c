@@ -61,6 +61,8 @@ static void move_hits(struct profile *all, struct profile *from)
 		assert_int_equal(profile_add_hit(all, hit->time_ns, hit->thread, hit->node, hit->resource, hit->count),
 				 0);
 	}
+	for (size_t i = 0; i < from->touch_count; i++)
+		assert_true(profile_add_touch(all, &from->touches[i]) >= 0);
 	profile_clear_hits(from);
 }
 
@@ -428,6 +430,48 @@ static void test_hostile_ids(void **state)
 	end(&made);
 }
 
+static void test_hostile_touches(void **state)
+{
+	(void)state;
+	static const uint64_t bad[][7] = {
+		{ 0, 1, 0, 0, 1, 0, 0 }, /* no such thread */
+		{ 0, 0, 1, 0, 1, 0, 0 }, /* no such node */
+		{ 0, 0, 0, 1, 1, 0, 0 }, /* no such resource */
+		{ 0, 0, 0, 0, 0, 0, 0 }, /* no hits */
+		{ 0, 0, 0, 0, 1, 0, 1 }, /* no such string */
+	};
+	struct hand_made made;
+	begin(&made);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		add_one_hit(&made, 0, 0, 0, 1);
+		add_columns(&made, 1, bad[i], 7);
+		add_block(&made, BLOCK_TOUCHES, 1, 0);
+		assert_made_refused(&made);
+	}
+	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0, 99 }, 6); /* a control group of no string */
+	add_block(&made, BLOCK_PROCESSES, 1, 0);
+	assert_made_refused(&made);
+	end(&made);
+}
+
+/* Format 1.0 knew no control groups. */
+static void test_older_processes(void **state)
+{
+	(void)state;
+	struct hand_made made;
+	begin(&made);
+	add_columns(&made, 1, (uint64_t[]){ 100, 1, 0, 0, 7 }, 5);
+	add_block(&made, BLOCK_PROCESSES, 1, 0);
+	struct error error;
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", NULL, &error);
+	assert_non_null(profile);
+	assert_int_equal(profile->process_count, 1);
+	assert_int_equal(profile->processes[0].end_ns, 7000);
+	assert_string_equal(profile_string(profile, profile->processes[0].cgroup), "");
+	profile_free(profile);
+	end(&made);
+}
+
 static void test_hostile_blocks(void **state)
 {
 	(void)state;
@@ -740,6 +784,8 @@ int main(void)
 		cmocka_unit_test(test_newer_version),
 		cmocka_unit_test(test_unknown_blocks_are_skipped),
 		cmocka_unit_test(test_hostile_ids),
+		cmocka_unit_test(test_hostile_touches),
+		cmocka_unit_test(test_older_processes),
 		cmocka_unit_test(test_hostile_blocks),
 		cmocka_unit_test(test_hostile_sizes),
 		cmocka_unit_test(test_not_writable),

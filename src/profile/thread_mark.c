@@ -1,0 +1,69 @@
+#include "profile/thread_mark.h"
+
+bool thread_mark_any(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].kind == MODULE_THREAD)
+			return true;
+	return false;
+}
+
+static bool ends_stack(const struct profile *profile, uint32_t node)
+{
+	return node == PROFILE_ROOT || thread_mark_is(profile, node);
+}
+
+/* A location without names is one frame. */
+static uint32_t frames_of(const struct profile_location *location, bool no_inlines)
+{
+	return location->first_frame == PROFILE_NONE || location->frame_count == 0 || no_inlines
+		       ? 1
+		       : location->frame_count;
+}
+
+/* A frame of a stack: `inner` frames of its node's location are inside of it. */
+struct place {
+	uint32_t node;
+	uint32_t inner;
+	uint32_t cut; /* frames of the whole stack inside of it */
+};
+
+static uint8_t role_at(const struct profile *profile, const struct place *place, bool no_inlines)
+{
+	const struct profile_location *location = &profile->locations[profile->nodes[place->node].location];
+	if (location->first_frame == PROFILE_NONE || location->frame_count == 0)
+		return ROLE_NONE;
+	uint32_t frame = no_inlines ? location->frame_count - 1 : place->inner;
+	return profile->functions[profile->frames[location->first_frame + frame].function].role;
+}
+
+static void step_outwards(const struct profile *profile, struct place *place, bool no_inlines)
+{
+	const struct profile_node *node = &profile->nodes[place->node];
+	place->cut++;
+	if (++place->inner < frames_of(&profile->locations[node->location], no_inlines))
+		return;
+	place->inner = 0;
+	place->node = node->parent;
+}
+
+struct thread_creator thread_mark_creator(const struct profile *profile, uint32_t mark, bool no_inlines)
+{
+	struct place at = { .node = profile->nodes[mark].parent };
+	struct place last = { .node = PROFILE_NONE }; /* the innermost to show */
+	bool creates = false;
+	while (at.cut < THREAD_CREATION_FRAMES && !ends_stack(profile, at.node)) {
+		uint8_t role = role_at(profile, &at, no_inlines);
+		if (role == ROLE_CREATE || (!creates && role != ROLE_START && last.node == PROFILE_NONE))
+			last = at;
+		creates = creates || role == ROLE_CREATE;
+		step_outwards(profile, &at, no_inlines);
+	}
+	if (last.node == PROFILE_NONE)
+		last = at;
+	struct thread_creator creator = { .node = last.node, .cut = last.cut };
+	if (!ends_stack(profile, last.node))
+		creator.frames =
+			frames_of(&profile->locations[profile->nodes[last.node].location], no_inlines) - last.inner;
+	return creator;
+}
