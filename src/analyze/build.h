@@ -4,6 +4,7 @@
  *   selection_sum  hits of the selection, per profile node
  *   names_make     a text for each function and module, told apart where names clash
  *   labels_make    each location's frames as labels, outermost first
+ *   stitch_make    the nodes of threads below those that started them
  *   tree_build     the merged tree of labels
  *
  * While labels are made, a label is the id of its text in the view's `texts`;
@@ -45,6 +46,12 @@ struct location_labels {
 			 * label if it is the outermost of a path */
 };
 
+/* What stitch_make cuts out of a location. */
+struct location_part {
+	uint32_t origin; /* the profile's location */
+	bool opens;      /* its first frame is the outermost of a thread */
+};
+
 /* Everything that is only alive during view_new. */
 struct view_build {
 	const struct profile *profile;
@@ -59,8 +66,20 @@ struct view_build {
 	size_t draft_capacity;
 	uint32_t *label_of_text;
 
+	/* The profile's, and behind them parts of them. */
 	struct location_labels *locations;
+	size_t location_count;
+	struct location_part *parts; /* [location_count - profile->location_count] */
+	size_t part_count;
 	uint32_t *frame_labels; /* text ids: the locations' runs, outermost first, each closed by LABEL_END */
+	size_t frame_label_count;
+
+	/* What the tree is built of: the profile's and the view's, or own ones. */
+	const struct profile_node *nodes;
+	const uint64_t *node_hits;
+	size_t node_count;
+	struct profile_node *own_nodes;
+	uint64_t *own_hits;
 
 	/* VIEW_CALLSITE only. */
 	uint32_t *frame_site;      /* per frame: a number for its file and line, or PROFILE_NONE */
@@ -73,7 +92,20 @@ struct view_build {
 int selection_sum(struct view *view, struct error *error);
 int names_make(struct view_build *build);
 int labels_make(struct view_build *build);
+int stitch_make(struct view_build *build);
 int tree_build(struct view_build *build);
+
+static inline bool location_opens(const struct view_build *build, uint32_t location)
+{
+	size_t own = build->profile->location_count;
+	return location >= own && build->parts[location - own].opens;
+}
+
+static inline uint32_t location_origin(const struct view_build *build, uint32_t location)
+{
+	size_t own = build->profile->location_count;
+	return location >= own ? build->parts[location - own].origin : location;
+}
 
 /* For tree_build, of call sites: the label (text id) of the outermost frame of
  * `location` when called from `caller`, or a negative error. */

@@ -5,6 +5,7 @@
 #include "analyze/build.h"
 #include "base/array.h"
 #include "base/path.h"
+#include "profile/thread_mark.h"
 
 /* Makes the text a label of what is called `owner`, a text id too; `name_length`
  * and `function` of the first stay. */
@@ -175,6 +176,11 @@ static int64_t label_location(struct view_build *build, uint32_t id, uint32_t fi
 	struct location_labels *labels = &build->locations[id];
 	struct shown_frames frames = shown_frames(build, location);
 	labels->first = first;
+	/* A mark shows nothing. */
+	if (thread_mark_is_at(build->profile, id)) {
+		build->frame_labels[first] = LABEL_END;
+		return 1;
+	}
 	int result = frames.count == 0 ? label_unnamed(build, location, labels)
 				       : label_frames(build, location, frames, labels);
 	if (result < 0)
@@ -226,12 +232,18 @@ int labels_make(struct view_build *build)
 		result = label_location(build, i, next);
 		next += result < 0 ? 0 : (uint32_t)result;
 	}
+	build->location_count = profile->location_count;
+	build->frame_label_count = next;
 	return result < 0 ? (int)result : 0;
 }
 
 int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)
 {
 	const struct profile *profile = build->profile;
+	if (location_opens(build, location))
+		return build->locations[location].top;
+	location = location_origin(build, location);
+	caller = location_origin(build, caller);
 	struct shown_frames callee_frames = shown_frames(build, &profile->locations[location]);
 	struct shown_frames caller_frames = shown_frames(build, &profile->locations[caller]);
 	if (callee_frames.count == 0 || caller_frames.count == 0)

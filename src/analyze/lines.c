@@ -9,6 +9,7 @@
 #include "analyze/build.h"
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "profile/thread_mark.h"
 
 void line_list_free(struct line_list *list)
 {
@@ -124,6 +125,9 @@ static int find_nodes(struct lines *lines, uint32_t *nearest)
 									      .next_sibling = NO_NODE };
 			above = (uint32_t)lines->node_count++;
 		}
+		/* Where threads stand apart, a stack begins below each mark. */
+		if (lines->view->options.no_stitch && thread_mark_is(profile, (uint32_t)i))
+			above = NO_NODE;
 		nearest[i] = above;
 		if (above != NO_NODE)
 			lines->nodes[above].weight += hits;

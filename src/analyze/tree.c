@@ -52,7 +52,7 @@ struct tree {
 
 static inline const struct location_labels *location_of(const struct tree *tree, uint32_t node)
 {
-	return &tree->build->locations[tree->build->profile->nodes[node].location];
+	return &tree->build->locations[tree->build->nodes[node].location];
 }
 
 /* Lists the children that are above a hit: parents have smaller numbers. Node
@@ -61,9 +61,9 @@ static inline const struct location_labels *location_of(const struct tree *tree,
  * those of n + 1 start: what first[n + 1] is to say. */
 static int link_children(struct tree *tree)
 {
-	const struct profile_node *nodes = tree->build->profile->nodes;
-	size_t node_count = tree->build->profile->node_count;
-	const uint64_t *hits = tree->view->node_hits;
+	const struct profile_node *nodes = tree->build->nodes;
+	size_t node_count = tree->build->node_count;
+	const uint64_t *hits = tree->build->node_hits;
 	uint32_t *first = tree->first;
 	tree->node_limit = 1;
 	for (size_t i = node_count - 1; i > 0; i--) {
@@ -95,21 +95,21 @@ static bool is_start_code(const struct location_labels *location)
 static int label_calls(struct tree *tree)
 {
 	struct view_build *build = tree->build;
-	const struct profile *profile = build->profile;
-	bool *start_only = calloc(profile->node_count, sizeof(*start_only));
-	tree->call_label = malloc(profile->node_count * sizeof(*tree->call_label));
+	const struct profile_node *nodes = build->nodes;
+	bool *start_only = calloc(build->node_count, sizeof(*start_only));
+	tree->call_label = malloc(build->node_count * sizeof(*tree->call_label));
 	int64_t label = start_only && tree->call_label ? 0 : ERROR_MEMORY;
 	if (label == 0)
 		start_only[PROFILE_ROOT] = true;
-	for (uint32_t i = 1; i < profile->node_count && label >= 0; i++) {
-		uint32_t parent = profile->nodes[i].parent;
-		if (tree->view->node_hits[i] == 0 && tree->first[i] == tree->first[i + 1])
+	for (uint32_t i = 1; i < build->node_count && label >= 0; i++) {
+		uint32_t parent = nodes[i].parent;
+		if (tree->build->node_hits[i] == 0 && tree->first[i] == tree->first[i + 1])
 			continue;
 		if (start_only[parent]) {
 			start_only[i] = is_start_code(location_of(tree, i));
 			label = location_of(tree, i)->top;
 		} else {
-			label = labels_of_call(build, profile->nodes[i].location, profile->nodes[parent].location);
+			label = labels_of_call(build, nodes[i].location, nodes[parent].location);
 		}
 		if (label < 0)
 			break;
@@ -176,7 +176,7 @@ static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint
 		uint32_t child = tree->child[i];
 		const struct location_labels *location = location_of(tree, child);
 		__builtin_prefetch(&tree->first[child]);
-		__builtin_prefetch(&tree->view->node_hits[child]);
+		__builtin_prefetch(&tree->build->node_hits[child]);
 		if (location->count > 1)
 			tree->place[child] = location->first + 1;
 		result = join(tree, node, depth, child, tree->call_label ? tree->call_label[child] : location->label);
@@ -193,7 +193,7 @@ static int join_top(struct tree *tree, uint32_t child)
 		tree->place[child] = location->first + location->lead + 1;
 		return join(tree, 0, 1, child, location->top);
 	}
-	uint64_t hits = tree->view->node_hits[child];
+	uint64_t hits = tree->build->node_hits[child];
 	struct group *group = hits > 0 ? group_of(tree, 0, 1, location->top) : NULL;
 	if (group)
 		group->hits += hits;
@@ -243,7 +243,7 @@ static int grow_node(struct tree *tree)
 			result = join(tree, node, group.depth + 1, member, labels[tree->place[member]++]);
 			continue;
 		}
-		hits += view->node_hits[member];
+		hits += tree->build->node_hits[member];
 		result = join_children(tree, member, node, group.depth + 1);
 	}
 	view->parent[node] = group.parent;
@@ -256,7 +256,7 @@ static int grow_node(struct tree *tree)
 static int grow(struct tree *tree)
 {
 	struct view *view = tree->view;
-	size_t limit = tree->node_limit, nodes = tree->build->profile->node_count, labels = view->label_count + 1;
+	size_t limit = tree->node_limit, nodes = tree->build->node_count, labels = view->label_count + 1;
 	view->parent = malloc(limit * sizeof(*view->parent));
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
@@ -268,7 +268,7 @@ static int grow(struct tree *tree)
 		return ERROR_MEMORY;
 	memset(tree->stamp, 0xff, labels * sizeof(*tree->stamp));
 	view->parent[0] = view->label[0] = PROFILE_NONE;
-	view->hits[0] = view->node_hits[PROFILE_ROOT];
+	view->hits[0] = tree->build->node_hits[PROFILE_ROOT];
 	view->node_count = 1;
 	int result = join_root(tree);
 	sort_groups(tree->groups, tree->group_count);
@@ -310,7 +310,7 @@ static int finish(struct view *view)
 int tree_build(struct view_build *build)
 {
 	struct tree tree = { .build = build, .view = build->view };
-	tree.first = calloc(build->profile->node_count + 2, sizeof(*tree.first));
+	tree.first = calloc(build->node_count + 2, sizeof(*tree.first));
 	int result = tree.first ? link_children(&tree) : ERROR_MEMORY;
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);

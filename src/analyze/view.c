@@ -12,7 +12,10 @@ static void build_release(struct view_build *build)
 	free(build->drafts);
 	free(build->label_of_text);
 	free(build->locations);
+	free(build->parts);
 	free(build->frame_labels);
+	free(build->own_nodes);
+	free(build->own_hits);
 	free(build->frame_site);
 	hash_map_release(&build->site_ids);
 	hash_map_release(&build->callsites);
@@ -27,6 +30,8 @@ static int build_view(struct view *view)
 	int result = names_make(&build);
 	if (result == 0)
 		result = labels_make(&build);
+	if (result == 0)
+		result = stitch_make(&build);
 	if (result == 0)
 		result = tree_build(&build);
 	build_release(&build);

@@ -36,6 +36,7 @@ struct view_options {
 	enum view_by by;
 	bool no_inlines;  /* an inlined function counts as the function it is part of */
 	bool untrimmed;   /* show what the C library puts above main and thread starts */
+	bool no_stitch;   /* paths begin where their thread does, not with what started it */
 	uint32_t process; /* index in processes, or VIEW_ANY */
 	uint32_t thread;  /* index in threads, or VIEW_ANY */
 	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.

@@ -58,6 +58,7 @@ static int run(struct invocation *invocation)
 	struct convert_selection selection = {
 		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
 		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
+		.no_stitch = option_given(invocation, OPTION_NO_STITCH),
 	};
 	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)

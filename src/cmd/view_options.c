@@ -70,6 +70,9 @@ static int read_option(struct view_request *request, const struct option_use *us
 	case OPTION_UNTRIMMED:
 		request->view.untrimmed = true;
 		return 0;
+	case OPTION_NO_STITCH:
+		request->view.no_stitch = true;
+		return 0;
 	case OPTION_FORMAT:
 		return read_format(use->value, &request->render.format, error);
 	default:

@@ -22,6 +22,7 @@ enum {
 	OPTION_TO,
 	OPTION_NO_INLINES,
 	OPTION_UNTRIMMED,
+	OPTION_NO_STITCH,
 	OPTION_FORMAT,
 	OPTION_OWN, /* the commands' own ids start here */
 };
@@ -46,7 +47,8 @@ enum {
 #define ROWS_FRAMES \
 	{ OPTION_NO_INLINES, 0, "no-inlines", NULL, "Count an inlined function as the function it is part of", NULL }, \
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also what the C library puts above main and thread starts", \
-	  NULL }
+	  NULL }, \
+	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Let paths begin with their thread, not with what started it", NULL }
 #define ROW_FORMAT(formats) \
 	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
 /* clang-format on */

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/path.h"
 #include "convert/folded.h"
+#include "profile/thread_mark.h"
 
 enum { LINES_ROOT = 0 };
 
@@ -21,11 +22,18 @@ struct line {
 	size_t text; /* offset in `texts` */
 };
 
+/* What stands on a path behind its last mark of a thread. */
+enum extent {
+	ONLY_START, /* nothing but start code, and nothing above that mark */
+	YET_START,  /* nothing but start code, below what started the thread */
+	SHOWN,
+};
+
 /* A node of the profile's tree. */
 struct place {
 	uint32_t line;      /* in `lines` */
-	uint32_t innermost; /* while `start_only`: the line of its innermost frame alone */
-	bool start_only;    /* nothing but start code from the root to here */
+	uint32_t innermost; /* while ONLY_START: the line of its innermost frame alone */
+	uint8_t extent;     /* enum extent */
 };
 
 struct export
@@ -107,16 +115,43 @@ static int64_t add_line(struct export *export, uint32_t parent, int64_t name)
 
 static int place_frame(struct export *export, struct place *place, int64_t name, bool is_start)
 {
+	if (place->extent == YET_START && is_start)
+		return name < 0 ? (int)name : 0;
 	int64_t line;
-	if (place->start_only && is_start) {
+	if (place->extent == ONLY_START && is_start) {
 		line = add_line(export, LINES_ROOT, name);
 		place->innermost = (uint32_t)line;
 	} else {
 		line = add_line(export, place->line, name);
 		place->line = (uint32_t)line;
-		place->start_only = false;
+		place->extent = SHOWN;
 	}
 	return line < 0 ? (int)line : 0;
+}
+
+/* A thread goes on where its creator's path, as shown, ends. */
+static void place_mark(const struct export *export, uint32_t mark, struct place *place)
+{
+	const struct convert_selection *selection = export->selection;
+	uint32_t parent = export->profile->nodes[mark].parent;
+	if (selection->no_stitch) {
+		*place = export->places[PROFILE_ROOT];
+		return;
+	}
+	*place = export->places[parent];
+	if (selection->untrimmed)
+		return;
+	struct thread_creator creator = thread_mark_creator(export->profile, mark, selection->no_inlines);
+	const struct place *above = &export->places[creator.node];
+	if (above->extent == ONLY_START) {
+		*place = export->places[PROFILE_ROOT];
+	} else if (above->extent == YET_START) {
+		*place = *above;
+	} else {
+		for (uint32_t i = 0; i < creator.cut; i++)
+			place->line = export->lines[place->line].parent;
+		place->extent = YET_START;
+	}
 }
 
 /* Extends its parent's place by the frames of a node's location. */
@@ -146,15 +181,19 @@ static int merge(struct export *export)
 	if (!export->name_of || !export->places || add_line(export, PROFILE_NONE, root) < 0)
 		return ERROR_MEMORY;
 	memset(export->name_of, 0xff, profile->strings.count * sizeof(*export->name_of));
-	export->places[PROFILE_ROOT] = (struct place){ .start_only = !export->selection->untrimmed };
+	export->places[PROFILE_ROOT] = (struct place){ .extent = export->selection->untrimmed ? SHOWN : ONLY_START };
 	int code = 0;
-	for (size_t i = 1; i < profile->node_count && code == 0; i++)
-		code = place_node(export, &profile->nodes[i], &export->places[i]);
+	for (uint32_t i = 1; i < profile->node_count && code == 0; i++) {
+		if (thread_mark_is(profile, i))
+			place_mark(export, i, &export->places[i]);
+		else
+			code = place_node(export, &profile->nodes[i], &export->places[i]);
+	}
 	for (size_t i = 0; i < profile->hit_count && code == 0; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		const struct place *place = &export->places[hit->node];
 		if (hit->resource == export->selection->resource)
-			export->lines[place->start_only ? place->innermost : place->line].hits += hit->count;
+			export->lines[place->extent == ONLY_START ? place->innermost : place->line].hits += hit->count;
 	}
 	return code;
 }

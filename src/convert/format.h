@@ -12,6 +12,7 @@ struct convert_selection {
 	uint32_t resource; /* index in profile->resources */
 	bool no_inlines;
 	bool untrimmed;
+	bool no_stitch;
 };
 
 struct convert_format {

@@ -47,6 +47,7 @@ static int export_to(struct session *session, const struct convert_format *forma
 		.resource = options.resource,
 		.no_inlines = options.no_inlines,
 		.untrimmed = options.untrimmed,
+		.no_stitch = options.no_stitch,
 	};
 	status = format->export(&narrow, &selection, out, error);
 	narrow_release(&narrow);

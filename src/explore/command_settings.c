@@ -306,3 +306,16 @@ const struct explore_command explore_trim = {
 	.words = WORDS_SWITCH,
 	.run = trim_run,
 };
+
+static int stitch_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	return switch_run("stitch", &session->selection.no_stitch, arguments, out, error);
+}
+
+const struct explore_command explore_stitch = {
+	.name = "stitch",
+	.arguments = "[on|off]",
+	.summary = "threads below what started them, or apart",
+	.words = WORDS_SWITCH,
+	.run = stitch_run,
+};

@@ -57,8 +57,8 @@ int session_choose(struct session *session, const uint32_t *resources, size_t co
 static bool same_view(const struct view_options *a, const struct view_options *b)
 {
 	return a->resource == b->resource && a->by == b->by && a->no_inlines == b->no_inlines &&
-	       a->untrimmed == b->untrimmed && a->process == b->process && a->thread == b->thread &&
-	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+	       a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch && a->process == b->process &&
+	       a->thread == b->thread && a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }
 
 const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/thread_mark.h"
 #include "symbolize/names.h"
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -35,6 +36,9 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 		"libc_start_main_stage2",
 		NULL,
 	};
+	static const char *const creators[] = {
+		"pthread_create", "__pthread_create", "__pthread_create_2_1", "thrd_create", NULL,
+	};
 	/* Names that a program, too, may give a function. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
 	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
@@ -46,6 +50,8 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 		return ROLE_START;
 	if ((file->is_c_library || file->is_static) && is_one_of(name, starts))
 		return ROLE_START;
+	if ((file->is_c_library || file->is_static) && is_one_of(name, creators))
+		return ROLE_CREATE;
 	if (file->is_c_library && is_one_of(name, library_starts))
 		return ROLE_START;
 	return ROLE_NONE;
@@ -64,6 +70,7 @@ struct judge {
 	struct profile *profile;
 	uint8_t *marks; /* by function */
 	bool *is_start; /* by node: all of its frames and of those above are start functions */
+	bool *creates;  /* by node: starts a thread, or is called to do so */
 };
 
 /* "libc.so.6+0x29c10" */
@@ -123,29 +130,54 @@ static uint32_t outermost(const struct profile *profile, uint32_t node)
 	return profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
+/* What stands below pthread_create in its own stack says nothing of start code. */
+static void find_creation(struct judge *judge)
+{
+	const struct profile *profile = judge->profile;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct profile_location *location = &profile->locations[profile->nodes[i].location];
+		bool creates = judge->creates[profile->nodes[i].parent] && !thread_mark_is(profile, i);
+		for (uint32_t f = 0; f < location->frame_count; f++) {
+			uint32_t function = profile->frames[location->first_frame + f].function;
+			creates = creates || profile->functions[function].role == ROLE_CREATE;
+		}
+		judge->creates[i] = creates;
+	}
+}
+
+/* Looks at the frames of a node; whether it disproved a candidate. */
+static bool disprove_at(struct judge *judge, uint32_t node)
+{
+	const struct profile *profile = judge->profile;
+	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
+	bool below_start = judge->is_start[profile->nodes[node].parent];
+	bool all = below_start, changed = false;
+	for (uint32_t f = 0; f < location->frame_count; f++) {
+		uint32_t function = profile->frames[location->first_frame + f].function;
+		if (!below_start && (judge->marks[function] & CANDIDATE)) {
+			judge->marks[function] &= (uint8_t)~CANDIDATE;
+			changed = true;
+		}
+		all = all && (profile->functions[function].role == ROLE_START || (judge->marks[function] & CANDIDATE));
+	}
+	judge->is_start[node] = all;
+	return changed;
+}
+
 /* Candidates that occur below anything but a start function are none. Each
  * round may disprove others; the rounds end when one disproves nothing. */
 static void disprove(struct judge *judge)
 {
-	struct profile *profile = judge->profile;
+	const struct profile *profile = judge->profile;
 	bool changed = true;
 	judge->is_start[PROFILE_ROOT] = true;
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 1; i < profile->node_count; i++) {
-			bool below_start = judge->is_start[profile->nodes[i].parent];
-			const struct profile_location *location = &profile->locations[profile->nodes[i].location];
-			bool all = below_start;
-			for (uint32_t f = 0; f < location->frame_count; f++) {
-				uint32_t function = profile->frames[location->first_frame + f].function;
-				if (!below_start && (judge->marks[function] & CANDIDATE)) {
-					judge->marks[function] &= (uint8_t)~CANDIDATE;
-					changed = true;
-				}
-				all = all && (profile->functions[function].role == ROLE_START ||
-					      (judge->marks[function] & CANDIDATE));
-			}
-			judge->is_start[i] = all;
+			if (thread_mark_is(profile, i))
+				judge->is_start[i] = true; /* a stack begins here */
+			else if (!judge->creates[i] && disprove_at(judge, i))
+				changed = true;
 		}
 	}
 }
@@ -157,7 +189,8 @@ static void see_calls(struct judge *judge)
 	struct profile *profile = judge->profile;
 	for (uint32_t i = (uint32_t)profile->node_count - 1; i > 0; i--) {
 		uint32_t parent_node = profile->nodes[i].parent;
-		if (parent_node == PROFILE_ROOT)
+		if (parent_node == PROFILE_ROOT || judge->creates[i] || thread_mark_is(profile, i) ||
+		    thread_mark_is(profile, parent_node))
 			continue;
 		uint32_t callee = outermost(profile, i), caller = innermost(profile, parent_node);
 		uint8_t *marks = &judge->marks[caller];
@@ -205,9 +238,11 @@ int roles_assign(struct profile *profile)
 		.profile = profile,
 		.marks = calloc(profile->function_count + 1, sizeof(*judge.marks)),
 		.is_start = calloc(profile->node_count + 1, sizeof(*judge.is_start)),
+		.creates = calloc(profile->node_count + 1, sizeof(*judge.creates)),
 	};
-	int status = judge.marks && judge.is_start ? find_candidates(&judge) : ERROR_MEMORY;
+	int status = judge.marks && judge.is_start && judge.creates ? find_candidates(&judge) : ERROR_MEMORY;
 	if (status > 0) {
+		find_creation(&judge);
 		disprove(&judge);
 		see_calls(&judge);
 		for (size_t i = 0; i < profile->function_count; i++)
@@ -219,5 +254,6 @@ int roles_assign(struct profile *profile)
 	}
 	free(judge.marks);
 	free(judge.is_start);
+	free(judge.creates);
 	return status;
 }

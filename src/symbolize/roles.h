@@ -16,8 +16,9 @@ uint8_t role_of_name(const struct module_file *file, const char *name);
 /*
  * Debian's C library has no names for its own start functions. One of its
  * nameless functions is a start function if, wherever it occurs in the
- * profile, nothing but start functions stands above it, and it calls, itself
- * or through another such one, code outside of the C library. Among them, the
+ * profile (except below pthread_create, which starts the next stack with some of
+ * them), nothing but start functions stands above it, and it calls, itself or
+ * through another such one, code outside of the C library. Among them, the
  * one that calls main is __libc_start_call_main, and the one that clone calls
  * is start_thread. In a program with a stripped C library inside, one is a
  * start function only if main is below it.

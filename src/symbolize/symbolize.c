@@ -17,7 +17,7 @@ struct symbolizer {
 	const struct symbolize_options *options;
 	struct functions functions;
 	struct progress progress;
-	uint32_t *locations; /* those without frames, by module and address */
+	uint32_t *locations; /* those to name: without frames, and no mark of a thread; by module and address */
 	size_t count;
 };
 
@@ -38,7 +38,8 @@ static int find_locations(struct symbolizer *symbolizer)
 	if (!symbolizer->locations)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->location_count; i++)
-		if (profile->locations[i].first_frame == PROFILE_NONE)
+		if (profile->locations[i].first_frame == PROFILE_NONE &&
+		    profile->modules[profile->locations[i].module].kind != MODULE_THREAD)
 			symbolizer->locations[symbolizer->count++] = (uint32_t)i;
 	qsort_r(symbolizer->locations, symbolizer->count, sizeof(*symbolizer->locations), by_module_and_address,
 		profile);

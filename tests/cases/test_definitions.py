@@ -121,6 +121,55 @@ def test_random_trees(seed):
     assert next(answers, None) is None
 
 
+def role_of(name):
+    return definitions.START if name.startswith("START") else definitions.CREATE if name.startswith("CREATE") else 0
+
+
+def random_threads(rng):
+    """Stacks in which threads start, some of them much alike, some from start code alone."""
+    names = [*"abc", "START1", "START2", "START3", "CREATE1", "CREATE2", "|"]
+    names = rng.sample(names, rng.randint(2, len(names))) + ["|", "START1"][: rng.randint(0, 2)]
+    samples = [(random_stack(rng, names, rng.randint(1, 30)), rng.randint(1, 20)) for _ in range(rng.randint(1, 10))]
+    for _ in range(rng.randint(0, 10)):
+        stack, _ = rng.choice(samples)
+        longer = stack[: rng.randint(1, len(stack))] + random_stack(rng, names, 12)
+        samples.append((longer, rng.randint(1, 20)))
+    return samples
+
+
+@pytest.mark.parametrize("options", ["", "untrimmed", "no-stitch", "untrimmed no-stitch"])
+def test_random_threads(options):
+    rng = random.Random(f"threads {options}")
+    cases, lines = [], ["O " + options]
+    for _ in range(TREES):
+        samples = random_threads(rng)
+        shown = [
+            (tuple(definitions.shown(list(stack), role_of, "|", "untrimmed" not in options, "no-stitch" not in options)), h)
+            for stack, h in samples
+        ]
+        shown = [(stack, hits) for stack, hits in shown if stack]
+        names = sorted({name for stack, _ in shown for name in stack})
+        cases.append((samples, shown, names))
+        lines += ["N"] + [f"S {';'.join(stack)} {hits}" for stack, hits in samples] + ["Q functions", "Q body"]
+        lines += [f"Q down {','.join(names)}"] if names else []
+    answers = oracle(lines)
+    for samples, shown, names in cases:
+        assert next(answers) == expected_list(definitions.functions(shown)), samples
+        assert next(answers) == expected_list(definitions.body(shown)), samples
+        if names:
+            assert next(answers) == expected_list(definitions.down(shown, set(names))), samples
+    assert next(answers, None) is None
+
+
+def test_threads_hang_below_what_started_them():
+    path = ["START1", "main", "work", "CREATE1", "create", "START2", "|", "START2", "START3", "worker"]
+    assert definitions.shown(path, role_of, "|") == ["main", "work", "CREATE1", "worker"]
+    assert definitions.shown(path, role_of, "|", stitch=False) == ["worker"]
+    assert definitions.shown(path, role_of, "|", trim=False) == [name for name in path if name != "|"]
+    assert definitions.shown(path[:8], role_of, "|") == ["main", "work", "CREATE1"]
+    assert definitions.shown(["main", "START2", "|", "START2", "worker"], role_of, "|") == ["main", "worker"]
+
+
 def test_the_worked_examples_of_the_documentation():
     samples = [(("main", "f", "g", "f", "g"), 3)]
     assert definitions.down(samples, {"main"}) == {

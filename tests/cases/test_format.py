@@ -44,6 +44,8 @@ def agree(path):
 	assert profile.folded() == exported(path)
 	assert profile.folded(inlines=False) == exported(path, "--no-inlines")
 	assert profile.folded(trim=False) == exported(path, "--untrimmed")
+	assert profile.folded(stitch=False) == exported(path, "--no-stitch")
+	assert profile.folded(trim=False, stitch=False) == exported(path, "--no-stitch", "--untrimmed")
 	return profile
 
 

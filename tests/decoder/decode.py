@@ -5,11 +5,15 @@
 """
 import collections
 import io
+import pathlib
 import struct
 import sys
 
 import xxhash
 import zstandard
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "naive"))
+import definitions  # noqa: E402
 
 MAGIC = b"\x89CPP\r\n\x1a\n"
 MASK = (1 << 64) - 1
@@ -17,13 +21,14 @@ MASK = (1 << 64) - 1
 PLAIN = bytes.maketrans(b";\n\r", b":  ")
 END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES = 0, 1, 2, 9, 10, 13
 
-# Block type: table, how rows join it, columns. A column is "name" or "name:kind", with the bits of a number's field.
+# Block type: table, how rows join it, columns. A column is "name:kind", with the bits of a number's field; a "+" behind
+# it: not in files of 1.0.
 TABLES = {
 	TOTALS: ("totals", "fields", "start_ns:64 end_ns:64 start_unix_ns:64 lost:64 symbolized:flag"),
 	3: ("notes", "replace", "key:strings value:strings"),
 	4: ("resources", "replace", "name:strings title:strings unit:strings backend:strings note:strings kind:8"
 		" interval:64 total:64 lost:64"),
-	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time"),
+	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time cgroup:strings+"),
 	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
 	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
 	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag"),
@@ -33,13 +38,22 @@ TABLES = {
 	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag"),
 	LOCATION_FRAMES: ("locations", "fields", "first_frame:frames? frame_count:32"),
 	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:32"),
+	15: ("touches", "append", "time:time thread:threads? node:nodes resource:resources count:32 address:64"
+		" mapping:strings"),
 }
 
 Block = collections.namedtuple("Block", "offset type rows first stored raw payload")
 
 
+MARK = "a thread starts here"
+
+
 class Damaged(Exception):
 	pass
+
+
+def role_of(frame):
+	return frame["role"] if isinstance(frame, dict) else 0
 
 
 def need(condition, what):
@@ -80,6 +94,9 @@ class Payload:
 	def __init__(self, data):
 		self.data = data
 		self.at = 0
+
+	def is_at_end(self):
+		return self.at == len(self.data)
 
 	def take(self, count):
 		need(count <= len(self.data) - self.at, "payload is too short")
@@ -169,14 +186,16 @@ class Profile:
 		table.extend({} for _ in range(block.first + block.rows - len(table)))
 		payload = Payload(block.payload)
 		for column in columns.split():
-			field, kind = column.split(":")
+			field, kind = column.rstrip("+").split(":")
+			if column.endswith("+") and payload.is_at_end():
+				break
 			for row, number in enumerate(payload.column(block.rows), block.first):
 				table[row][field] = field_of(kind, number)
 
 	def check(self):
 		for name, _, columns in TABLES.values():
 			for column in columns.split():
-				field, kind = column.split(":")
+				field, kind = column.rstrip("+").split(":")
 				target = getattr(self, kind.rstrip("?"), None)
 				if target is None:
 					continue
@@ -187,10 +206,17 @@ class Profile:
 			need(node["parent"] < number, "a node's parent comes later")
 		for hit in self.hits:
 			need(hit["count"] > 0, "a hit of nothing")
+		for touch in self.touches:
+			need(touch["count"] > 0, "a touch of nothing")
+
+	def is_mark(self, location):
+		return self.modules[self.locations[location]["module"]]["kind"] == 5
 
 	def frames_of(self, location, inlines):
 		"""Functions at a location, outermost first; a text if it was never symbolized."""
 		place = self.locations[location]
+		if self.is_mark(location):
+			return [MARK]
 		if place.get("first_frame") is None:
 			path = self.strings[self.modules[place["module"]]["path"]]
 			return [b"%s+0x%x" % (path.rsplit(b"/", 1)[-1], place["address"])]
@@ -198,7 +224,7 @@ class Profile:
 		first = place["first_frame"] if inlines else last
 		return [self.functions[self.frames[i]["function"]] for i in range(last, first - 1, -1)]
 
-	def folded(self, resource=0, inlines=True, trim=True):
+	def folded(self, resource=0, inlines=True, trim=True, stitch=True):
 		"""What `cpprof export --format folded` writes."""
 		hits = collections.Counter()
 		for hit in self.hits:
@@ -210,8 +236,7 @@ class Profile:
 			while node != 0:
 				path = self.frames_of(self.nodes[node]["location"], inlines) + path
 				node = self.nodes[node]["parent"]
-			while trim and len(path) > 1 and isinstance(path[0], dict) and path[0]["role"] == 1:
-				path = path[1:]
+			path = definitions.shown(path, role_of, MARK, trim, stitch)
 			names = [f if isinstance(f, bytes) else self.strings[f["name"]] for f in path] or [b"[no stack]"]
 			lines[b";".join(name.translate(PLAIN) for name in names)] += count
 		return b"".join(b"%s %d\n" % (line, lines[line]) for line in sorted(lines))

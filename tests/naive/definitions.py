@@ -14,6 +14,45 @@ def fold(path, name):
     return path + (name,)
 
 
+START, CREATE = 1, 3
+
+
+def without_start(stack, role_of):
+    """A stack without the start code at its outer end."""
+    while stack and role_of(stack[0]) == START:
+        stack = stack[1:]
+    return stack
+
+
+def without_creation(stack, role_of):
+    """A creating stack without what only starts the thread."""
+    window = range(max(len(stack) - 8, 0), len(stack))
+    creators = [index for index in window if role_of(stack[index]) == CREATE]
+    if creators:
+        return stack[: creators[0] + 1]
+    end = len(stack)
+    while end - 1 in window and role_of(stack[end - 1]) == START:
+        end -= 1
+    return stack[:end]
+
+
+def shown(path, role_of, mark, trim=True, stitch=True):
+    """What is shown of a path in which marks stand where threads start."""
+    stacks = [[]]
+    for frame in path:
+        if frame == mark:
+            stacks.append([])
+        else:
+            stacks[-1].append(frame)
+    if not stitch:
+        stacks = stacks[-1:]
+    last = stacks[-1]
+    if trim:
+        stacks = [without_creation(stack, role_of) for stack in stacks[:-1]] + [last]
+        stacks = [without_start(stack, role_of) for stack in stacks]
+    return [frame for stack in stacks for frame in stack] or last[-1:]
+
+
 def total(samples):
     return sum(hits for _, hits in samples)
 

@@ -6,9 +6,11 @@
  *     Q body | down main | up g,f
  *     Q whatif main;f=0.5 main;g,h=0
  *                          -> the predicted total, then the hits of each path, "."
+ *     O untrimmed no-stitch   how to look, from now on
  *     N                    forget all samples
  *
- * Names joined by ',' are a set of labels.
+ * Names joined by ',' are a set of labels. In a sample, names that begin with START
+ * or CREATE are functions of that role, and | marks where a thread starts.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -43,16 +45,23 @@ static struct profile *new_profile(void)
 	struct profile_module module = { .kind = MODULE_NAMES };
 	need(profile_add_resource(profile, &resource));
 	need(profile_add_module(profile, &module));
+	module.kind = MODULE_THREAD;
+	need(profile_add_module(profile, &module));
 	return profile;
 }
 
 /* The location of a name: its address is the name's string id. */
 static uint32_t location_of(struct profile *profile, const char *name)
 {
+	if (strcmp(name, "|") == 0)
+		return (uint32_t)need(profile_add_location(profile, 1, 0));
 	uint32_t string = (uint32_t)need(profile_add_string(profile, name));
 	uint32_t location = (uint32_t)need(profile_add_location(profile, 0, string));
 	if (profile->locations[location].first_frame == PROFILE_NONE) {
-		struct profile_function function = { .name = string, .module = 0 };
+		uint8_t role = strncmp(name, "START", 5) == 0    ? ROLE_START
+			       : strncmp(name, "CREATE", 6) == 0 ? ROLE_CREATE
+								 : ROLE_NONE;
+		struct profile_function function = { .name = string, .module = 0, .role = role };
 		struct profile_frame frame = { .function = (uint32_t)need(profile_add_function(profile, &function)) };
 		uint32_t first = (uint32_t)need(profile_add_frame(profile, &frame));
 		profile->locations[location].first_frame = first;
@@ -147,10 +156,9 @@ static void answer_what_if(const struct view *view, char *words)
 			label_set_release(&steps[i][k]);
 }
 
-static void answer(const struct profile *profile, char *query)
+static void answer(const struct profile *profile, const struct view_options *options, char *query)
 {
-	struct view_options options = { .process = VIEW_ANY, .thread = VIEW_ANY };
-	struct view *view = view_new(profile, &options, NULL);
+	struct view *view = view_new(profile, options, NULL);
 	if (!view)
 		die("no view");
 	char *word = strsep(&query, " ");
@@ -173,6 +181,7 @@ static void answer(const struct profile *profile, char *query)
 int main(void)
 {
 	struct profile *profile = new_profile();
+	struct view_options options = { .process = VIEW_ANY, .thread = VIEW_ANY };
 	char *line = NULL;
 	size_t capacity = 0;
 	while (getline(&line, &capacity, stdin) > 0) {
@@ -180,7 +189,10 @@ int main(void)
 		if (line[0] == 'S' && line[1] == ' ') {
 			add_sample(profile, line + 2);
 		} else if (line[0] == 'Q' && line[1] == ' ') {
-			answer(profile, line + 2);
+			answer(profile, &options, line + 2);
+		} else if (line[0] == 'O') {
+			options.untrimmed = strstr(line, "untrimmed");
+			options.no_stitch = strstr(line, "no-stitch");
 		} else {
 			profile_free(profile);
 			profile = new_profile();

@@ -377,6 +377,40 @@ static void test_nameless_others(void **state)
 	profile_free(profile);
 }
 
+/* What starts a thread stands below pthread_create, too, and is start code all the same. */
+static void test_nameless_below_creation(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	uint32_t library = add_module(profile, "/lib/libc.so.6", MODULE_FILE);
+	uint32_t program = add_module(profile, "/bin/program", MODULE_FILE);
+	uint32_t thread = add_module(profile, "[thread]", MODULE_THREAD);
+	static const struct {
+		const char *name;
+		uint8_t role;
+	} rows[] = { { "libc.so.6+0x100", ROLE_NONE }, { "pthread_create", ROLE_CREATE }, { "work", ROLE_NONE } };
+	for (uint32_t i = 0; i < 3; i++) {
+		struct profile_function function = { .name = add_string(profile, rows[i].name),
+						     .module = i < 2 ? library : program,
+						     .role = rows[i].role };
+		struct profile_frame frame = { .function = (uint32_t)profile_add_function(profile, &function) };
+		int64_t location = profile_add_location(profile, function.module, 0x100 * i);
+		profile->locations[location].first_frame = (uint32_t)profile_add_frame(profile, &frame);
+		profile->locations[location].frame_count = 1;
+	}
+	int64_t mark = profile_add_location(profile, thread, 0);
+	const int64_t path[] = { 2, 1, 0, mark, 0, 2 };
+	uint32_t node = PROFILE_ROOT;
+	for (size_t i = 0; i < sizeof(path) / sizeof(*path); i++)
+		node = (uint32_t)profile_add_node(profile, node, (uint32_t)path[i]);
+	lab_symbolize(profile);
+	assert_int_equal(profile->functions[0].role, ROLE_START);
+	assert_int_equal(profile->locations[mark].first_frame, PROFILE_NONE); /* nobody named it */
+	assert_int_equal(profile->function_count, 3);
+	assert_int_equal(profile_check(profile), 0);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	take_stack(&main_stack);
@@ -392,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_nameless_start_functions),
 		cmocka_unit_test(test_nameless_others),
+		cmocka_unit_test(test_nameless_below_creation),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }

@@ -1,0 +1,206 @@
+/*
+ * Threads below the paths that started them: the profile's nodes again, without
+ * marks and what is left out beside them, for tree_build.
+ *
+ *   main - start - pthread_create - clone3 - MARK - clone3 - start_thread - worker
+ *
+ *   main - start - pthread_create - clone3           hits of clone3 itself
+ *                        `-------- worker
+ *
+ * A node that is left out below a mark gives its hits to the one that its path now
+ * ends with. Where the frames to show begin or end within a location, a location
+ * is made that holds these alone: `opens` if nothing called its first frame, which
+ * is the outermost of a thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/build.h"
+#include "base/array.h"
+#include "profile/thread_mark.h"
+
+/* What is shown of a node's own stack down to it. */
+enum extent {
+	NOTHING_AT_TOP, /* the path has nothing but start code so far, or is empty */
+	NOTHING_YET,    /* start code of a thread, below its creator */
+	SOMETHING,
+};
+
+struct stitch {
+	struct view_build *build;
+	struct profile_node *nodes;
+	uint64_t *hits;
+	size_t count;
+	uint32_t *shown;       /* per node of the profile: the one that its path ends with */
+	uint8_t *extent;       /* ... enum extent */
+	struct hash_map parts; /* (location, end) -> location made of its first frames; end 0: without start code */
+	size_t location_capacity;
+	size_t part_capacity;
+	size_t label_capacity;
+};
+
+static int64_t add_part(struct stitch *stitch, uint64_t key, struct location_labels labels, struct location_part part)
+{
+	struct view_build *build = stitch->build;
+	if (build->location_count >= LABEL_END)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(build->locations, stitch->location_capacity, build->location_count + 1) < 0 ||
+	    ARRAY_RESERVE(build->parts, stitch->part_capacity, build->part_count + 1) < 0 ||
+	    hash_map_put(&stitch->parts, key, (uint32_t)build->location_count) < 0)
+		return ERROR_MEMORY;
+	build->parts[build->part_count++] = part;
+	build->locations[build->location_count] = labels;
+	return (int64_t)build->location_count++;
+}
+
+/* The thread's first location that is more than start code, without that. */
+static int64_t opening_part(struct stitch *stitch, uint32_t location)
+{
+	uint64_t key = (uint64_t)location << 32;
+	uint32_t known = hash_map_get(&stitch->parts, key);
+	if (known != HASH_MAP_NONE)
+		return known;
+	struct location_labels labels = stitch->build->locations[location];
+	labels.first += labels.lead;
+	labels.count -= labels.lead;
+	labels.label = labels.top;
+	labels.lead = 0;
+	return add_part(stitch, key, labels, (struct location_part){ .origin = location, .opens = true });
+}
+
+/* A location's first `count` labels. */
+static int64_t first_part(struct stitch *stitch, uint32_t location, uint32_t count)
+{
+	struct view_build *build = stitch->build;
+	uint64_t key = (uint64_t)location << 32 | count;
+	uint32_t known = hash_map_get(&stitch->parts, key);
+	if (known != HASH_MAP_NONE)
+		return known;
+	struct location_labels labels = build->locations[location];
+	if (build->frame_label_count + count + 1 >= LABEL_END)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(build->frame_labels, stitch->label_capacity, build->frame_label_count + count + 1) < 0)
+		return ERROR_MEMORY;
+	uint32_t *run = build->frame_labels + build->frame_label_count;
+	memcpy(run, build->frame_labels + labels.first, count * sizeof(*run));
+	run[count] = LABEL_END;
+	labels.first = (uint32_t)build->frame_label_count;
+	labels.count = count;
+	build->frame_label_count += count + 1;
+	struct location_part part = { .origin = location };
+	if (location >= build->profile->location_count)
+		part = build->parts[location - build->profile->location_count];
+	return add_part(stitch, key, labels, part);
+}
+
+static int64_t add_node(struct stitch *stitch, uint32_t parent, int64_t location)
+{
+	if (location < 0)
+		return location;
+	stitch->nodes[stitch->count] = (struct profile_node){ .parent = parent, .location = (uint32_t)location };
+	return (int64_t)stitch->count++;
+}
+
+/* The node below which the thread that starts at `mark` is shown. */
+static int64_t creator_of(struct stitch *stitch, uint32_t mark)
+{
+	const struct view_build *build = stitch->build;
+	const struct profile *profile = build->profile;
+	const struct view_options *options = &build->view->options;
+	if (options->no_stitch)
+		return PROFILE_ROOT;
+	if (options->untrimmed)
+		return stitch->shown[profile->nodes[mark].parent];
+	struct thread_creator creator = thread_mark_creator(profile, mark, options->no_inlines);
+	uint32_t node = stitch->shown[creator.node];
+	if (stitch->extent[creator.node] == NOTHING_AT_TOP)
+		return PROFILE_ROOT;
+	if (creator.frames == 0 || stitch->extent[creator.node] == NOTHING_YET)
+		return node;
+	uint32_t location = profile->nodes[creator.node].location;
+	const struct location_labels *labels = &build->locations[location];
+	uint32_t location_shown = stitch->nodes[node].location;
+	if (creator.frames == labels->count)
+		return node;
+	uint32_t left_out = labels->count - build->locations[location_shown].count;
+	return add_node(stitch, stitch->nodes[node].parent,
+			first_part(stitch, location_shown, creator.frames - left_out));
+}
+
+static int place_mark(struct stitch *stitch, uint32_t mark)
+{
+	int64_t node = creator_of(stitch, mark);
+	if (node < 0)
+		return (int)node;
+	stitch->shown[mark] = (uint32_t)node;
+	stitch->extent[mark] = node == PROFILE_ROOT ? NOTHING_AT_TOP : NOTHING_YET;
+	return 0;
+}
+
+/* A node that is no mark. */
+static int place_node(struct stitch *stitch, uint32_t id)
+{
+	const struct view_build *build = stitch->build;
+	const struct profile_node *node = &build->profile->nodes[id];
+	const struct location_labels *labels = &build->locations[node->location];
+	uint32_t parent = stitch->shown[node->parent];
+	uint8_t extent = stitch->extent[node->parent];
+	bool is_start = labels->lead == labels->count;
+	int64_t shown;
+	if (extent != NOTHING_YET)
+		shown = add_node(stitch, parent, node->location);
+	else if (is_start)
+		shown = parent;
+	else
+		shown = add_node(stitch, parent, opening_part(stitch, node->location));
+	stitch->extent[id] = is_start ? extent : SOMETHING;
+	stitch->shown[id] = (uint32_t)shown;
+	return shown < 0 ? (int)shown : 0;
+}
+
+static int place_all(struct stitch *stitch)
+{
+	const struct profile *profile = stitch->build->profile;
+	const uint64_t *hits = stitch->build->view->node_hits;
+	stitch->nodes[0] = profile->nodes[0];
+	stitch->hits[0] = hits[0];
+	stitch->count = 1;
+	stitch->extent[0] = NOTHING_AT_TOP;
+	int result = 0;
+	for (uint32_t i = 1; i < profile->node_count && result == 0; i++) {
+		result = thread_mark_is(profile, i) ? place_mark(stitch, i) : place_node(stitch, i);
+		if (result == 0)
+			stitch->hits[stitch->shown[i]] += hits[i];
+	}
+	return result;
+}
+
+int stitch_make(struct view_build *build)
+{
+	const struct profile *profile = build->profile;
+	build->nodes = profile->nodes;
+	build->node_hits = build->view->node_hits;
+	build->node_count = profile->node_count;
+	if (!thread_mark_any(profile))
+		return 0;
+	/* Each mark may need a node of its own: that of its creator in part. */
+	size_t limit = profile->node_count;
+	for (uint32_t i = 1; i < profile->node_count; i++)
+		limit += thread_mark_is(profile, i);
+	if (limit >= PROFILE_NONE)
+		return ERROR_LIMIT;
+	struct stitch stitch = { .build = build,
+				 .location_capacity = profile->location_count + 1,
+				 .label_capacity = build->frame_label_count };
+	hash_map_init(&stitch.parts);
+	build->nodes = build->own_nodes = stitch.nodes = malloc(limit * sizeof(*stitch.nodes));
+	build->node_hits = build->own_hits = stitch.hits = calloc(limit, sizeof(*stitch.hits));
+	stitch.shown = calloc(profile->node_count, sizeof(*stitch.shown));
+	stitch.extent = calloc(profile->node_count, sizeof(*stitch.extent));
+	int result = stitch.nodes && stitch.hits && stitch.shown && stitch.extent ? place_all(&stitch) : ERROR_MEMORY;
+	build->node_count = stitch.count;
+	hash_map_release(&stitch.parts);
+	free(stitch.shown);
+	free(stitch.extent);
+	return result;
+}

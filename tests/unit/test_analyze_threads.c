@@ -1,0 +1,252 @@
+/* Threads below the paths that started them: what a view shows of marks, whole and in part. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "convert/format.h"
+#include "paths_profile.h"
+
+#define ANY .process = VIEW_ANY, .thread = VIEW_ANY
+
+static void define(struct paths *paths, const char *name, enum function_role role)
+{
+	uint32_t function = paths_function(paths, name, 0, "/src/lib.c", 0, role);
+	paths_define(paths, name, 0, &function, (uint32_t[]){ 0 }, 1);
+}
+
+static void start(struct paths *paths)
+{
+	paths_start(paths, RESOURCE_SAMPLED);
+	uint32_t thread = paths_module(paths, "[thread]");
+	paths->profile->modules[thread].kind = MODULE_THREAD;
+	paths_define_bare(paths, "|", thread, 0);
+	define(paths, "_start", ROLE_START);
+	define(paths, "clone3", ROLE_START);
+	define(paths, "start_thread", ROLE_START);
+	define(paths, "pthread_create", ROLE_CREATE);
+	paths->profile->symbolized = true;
+	assert_int_equal(profile_check(paths->profile), 0);
+}
+
+static void assert_view(const struct paths *paths, struct view_options options, const char *root, const char *expected)
+{
+	struct error error = { 0 };
+	struct view *view = view_new(paths->profile, &options, &error);
+	if (!view)
+		fail_msg("%s", error.message);
+	assert_string_equal(paths_text(view, paths_down(view, root)), expected);
+	for (size_t i = 0; i < view->label_count; i++)
+		assert_null(strstr(view->labels[i].text, "[thread]"));
+	uint64_t hits = 0;
+	for (size_t i = 0; i < view->node_count; i++)
+		hits += view->hits[i];
+	assert_int_equal(hits, view->total);
+	view_free(view);
+}
+
+#define WORKER "_start;main;pool;pthread_create;create;clone3;|;clone3;start_thread"
+
+static void assert_folded(const struct paths *paths, struct convert_selection selection, const char *expected)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct error error = { 0 };
+	FILE *out = open_memstream(&text, &size);
+	assert_non_null(out);
+	assert_int_equal(convert_find("folded")->export(paths->profile, &selection, out, &error), 0);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* The creating path is one that has hits of its own, and threads of threads hang below it. */
+static void add_workers(struct paths *paths)
+{
+	paths_add(paths, "_start;main", 1);
+	paths_add(paths, "_start;main;pool;pthread_create;create;clone3", 2);
+	paths_add(paths, WORKER ";worker;work", 4);
+	paths_add(paths, WORKER, 8);
+	paths_add(paths, WORKER ";worker;pthread_create;clone3;|;clone3;start_thread;helper", 16);
+	paths_add(paths, "_start;main;pool;pthread_create;create;clone3;|;clone3", 32);
+}
+
+static void threads_hang_below_their_creators(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	add_workers(&paths);
+	assert_view(&paths, (struct view_options){ ANY }, "main",
+		    "63 main, 62 main pool, 62 main pool pthread_create, 20 main pool pthread_create worker, "
+		    "16 main pool pthread_create helper, 16 main pool pthread_create worker pthread_create, "
+		    "4 main pool pthread_create worker work, 2 main pool pthread_create create, "
+		    "2 main pool pthread_create create clone3");
+	assert_folded(&paths, (struct convert_selection){ 0 },
+		      "main 1\n"
+		      "main;pool;pthread_create 40\n"
+		      "main;pool;pthread_create;create;clone3 2\n"
+		      "main;pool;pthread_create;worker;pthread_create;helper 16\n"
+		      "main;pool;pthread_create;worker;work 4\n");
+	paths_end(&paths);
+}
+
+static void threads_can_stand_apart(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	add_workers(&paths);
+	assert_view(&paths, (struct view_options){ ANY, .no_stitch = true }, "main",
+		    "3 main, 2 main pool, 2 main pool pthread_create, 2 main pool pthread_create create, "
+		    "2 main pool pthread_create create clone3");
+	assert_view(&paths, (struct view_options){ ANY, .no_stitch = true }, "worker", "4 worker, 4 worker work");
+	assert_folded(&paths, (struct convert_selection){ .no_stitch = true },
+		      "clone3 32\nhelper 16\nmain 1\nmain;pool;pthread_create;create;clone3 2\nstart_thread 8\n"
+		      "worker;work 4\n");
+	assert_folded(&paths, (struct convert_selection){ .no_stitch = true, .untrimmed = true },
+		      "_start;main 1\n_start;main;pool;pthread_create;create;clone3 2\nclone3 32\n"
+		      "clone3;start_thread 8\nclone3;start_thread;helper 16\nclone3;start_thread;worker;work 4\n");
+	paths_end(&paths);
+}
+
+static void marks_are_never_shown(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	paths_add(&paths, WORKER ";worker", 4);
+	assert_view(&paths, (struct view_options){ ANY, .untrimmed = true }, "create",
+		    "4 create, 4 create clone3, 4 create clone3 clone3, 4 create clone3 start_thread, "
+		    "4 create clone3 start_thread worker");
+	assert_folded(&paths, (struct convert_selection){ .untrimmed = true },
+		      "_start;main;pool;pthread_create;create;clone3;clone3;start_thread;worker 4\n");
+	paths_end(&paths);
+}
+
+static void creators_need_no_names(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	paths_add(&paths, "main;clone3;|;clone3;worker", 1); /* the program calls clone itself */
+	paths_add(&paths, "|;clone3;lost", 2);               /* nothing is known of the creator */
+	paths_add(&paths, "_start;clone3;|;clone3;early", 4);
+	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;|;near", 8);
+	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;8;|;far", 16);
+	paths_add(&paths, "main;odd;|", 32);
+	assert_folded(&paths, (struct convert_selection){ 0 },
+		      "early 4\nlost 2\nmain;odd 32\nmain;pthread_create;1;2;3;4;5;6;7;8;far 16\n"
+		      "main;pthread_create;near 8\nmain;worker 1\n");
+	assert_view(&paths, (struct view_options){ ANY }, "main",
+		    "57 main, 32 main odd, 24 main pthread_create, 16 main pthread_create 1, "
+		    "16 main pthread_create 1 2, 16 main pthread_create 1 2 3, 16 main pthread_create 1 2 3 4, "
+		    "16 main pthread_create 1 2 3 4 5, 16 main pthread_create 1 2 3 4 5 6, "
+		    "16 main pthread_create 1 2 3 4 5 6 7, 16 main pthread_create 1 2 3 4 5 6 7 8, "
+		    "16 main pthread_create 1 2 3 4 5 6 7 8 far, 8 main pthread_create near, 1 main worker");
+	paths_end(&paths);
+}
+
+/* start_workers has pthread_create inlined, which has create inlined; and worker
+ * is inlined into start code. What is left out begins and ends within a location. */
+static void define_inlines(struct paths *paths)
+{
+	uint32_t create = paths_function(paths, "create", 0, "/src/lib.c", 5, ROLE_NONE);
+	uint32_t pthread_create = paths_function(paths, "make_thread", 0, "/src/lib.c", 15, ROLE_CREATE);
+	uint32_t start_workers = paths_function(paths, "start_workers", 0, "/src/app.c", 25, ROLE_NONE);
+	uint32_t entry = paths_function(paths, "entry", 0, "/src/lib.c", 35, ROLE_START);
+	uint32_t worker = paths_function(paths, "worker", 0, "/src/app.c", 45, ROLE_NONE);
+	paths_define(paths, "start@", 0, (uint32_t[]){ create, pthread_create, start_workers },
+		     (uint32_t[]){ 7, 17, 27 }, 3);
+	paths_define(paths, "entry@", 0, (uint32_t[]){ worker, entry }, (uint32_t[]){ 47, 37 }, 2);
+	paths_add(paths, "_start;main;start@;clone3;|;clone3;entry@;work", 1);
+	paths_add(paths, "_start;main;start@;clone3;|;clone3;entry@", 2);
+	paths_add(paths, "_start;main;start@;clone3;|;clone3", 4);
+	paths_add(paths, "_start;main;start@", 8);
+	paths_add(paths, "_start;main;start@;clone3;|;clone3;entry@;start@;|;clone3;entry@", 16);
+}
+
+static void parts_of_locations_are_left_out(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	define_inlines(&paths);
+	assert_folded(&paths, (struct convert_selection){ 0 },
+		      "main;start_workers;make_thread 4\n"
+		      "main;start_workers;make_thread;create 8\n"
+		      "main;start_workers;make_thread;worker 2\n"
+		      "main;start_workers;make_thread;worker;start_workers;make_thread;worker 16\n"
+		      "main;start_workers;make_thread;worker;work 1\n");
+	assert_view(&paths, (struct view_options){ ANY }, "main",
+		    "31 main, 31 main start_workers, 31 main start_workers make_thread, "
+		    "19 main start_workers make_thread worker, "
+		    "16 main start_workers make_thread worker start_workers, 8 main start_workers make_thread create, "
+		    "1 main start_workers make_thread worker work");
+	assert_view(&paths, (struct view_options){ ANY, .by = VIEW_CALLSITE }, "make_thread@app.c:27",
+		    "31 make_thread@app.c:27, 19 make_thread@app.c:27 worker, "
+		    "16 make_thread@app.c:27 worker start_workers@app.c:47, "
+		    "16 make_thread@app.c:27 worker start_workers@app.c:47 make_thread@app.c:27, "
+		    "8 make_thread@app.c:27 create@lib.c:17, "
+		    "1 make_thread@app.c:27 worker work@app.c:47");
+	assert_folded(&paths, (struct convert_selection){ .no_inlines = true },
+		      "main;start_workers 14\nmain;start_workers;start_workers 16\nmain;start_workers;work 1\n");
+	paths_end(&paths);
+}
+
+/* The line that starts a thread holds its hits, unless threads stand apart. */
+static void lines_hold_threads(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	define_inlines(&paths);
+	for (int apart = 0; apart < 2; apart++) {
+		struct error error = { 0 };
+		struct view *view = view_new(paths.profile, &(struct view_options){ ANY, .no_stitch = apart }, &error);
+		assert_non_null(view);
+		uint32_t label = paths_label(view, "start_workers");
+		struct line_list *lines =
+			analyze_lines(view, &(struct label_set){ .labels = &label, .count = 1 }, NULL);
+		assert_int_equal(lines->count, 1);
+		assert_int_equal(lines->entries[0].total, apart ? 8 : 31);
+		line_list_free(lines);
+		view_free(view);
+	}
+	paths_end(&paths);
+}
+
+static void try_view(const struct paths *paths, enum view_by by)
+{
+	struct error error;
+	view_free(view_new(paths->profile, &(struct view_options){ ANY, .by = by }, &error));
+}
+
+static void memory_may_be_short(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	define_inlines(&paths);
+	ALLOC_FAIL_EACH(try_view(&paths, VIEW_FUNCTION));
+	ALLOC_FAIL_EACH(try_view(&paths, VIEW_CALLSITE));
+	paths_end(&paths);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_hang_below_their_creators),
+		cmocka_unit_test(threads_can_stand_apart),
+		cmocka_unit_test(marks_are_never_shown),
+		cmocka_unit_test(creators_need_no_names),
+		cmocka_unit_test(parts_of_locations_are_left_out),
+		cmocka_unit_test(lines_hold_threads),
+		cmocka_unit_test(memory_may_be_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
