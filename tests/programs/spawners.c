@@ -142,7 +142,6 @@ NOINLINE static void start_chain(void)
 static void chain(void)
 {
 	start_chain();
-	share("main;start_chain;link_of_chain;work", 1.0);
 	printf("links %d\n", CHAIN);
 }
 
