@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 
 const struct backend_vtable *const record_backends[] = {
+	&backend_bpf,
 	&backend_perf,
 	NULL,
 };

@@ -78,7 +78,7 @@ int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pi
 	int fd = perf_events_open(attr, tid, cpu);
 	if (fd < 0)
 		return errno == ESRCH ? 0 : refused(tid, error);
-	int result = connect_ring(ring, fd, ring_bytes, error);
+	int result = ring ? connect_ring(ring, fd, ring_bytes, error) : 0;
 	if (result < 0) {
 		close(fd);
 		return result;

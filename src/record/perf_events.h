@@ -44,7 +44,7 @@ int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 bool perf_events_are_accepted(struct perf_event_attr *attr);
 
 /* Opens an event that writes to `ring`, which is mapped with `ring_bytes` if it is
- * not yet. `tag` is the caller's. 1; 0: the thread is gone; or an error. */
+ * not yet (NULL: it only counts). `tag` is the caller's. 1; 0: the thread is gone; or an error. */
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu, struct ring *ring,
 		    size_t ring_bytes, uint32_t tag, struct error *error);
 

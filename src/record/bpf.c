@@ -1,0 +1,367 @@
+/*
+ * The bpf backend: eBPF programs count in the kernel, and walk the stack there
+ * where an interval is over (bpf/programs.bpf.c).
+ *
+ *   (1) Which threads are watched is known in the kernel: a thread inherits it.
+ *       Side events (side_events.h) tell of maps, forks, names and exits.
+ *   (2) The code of a process is loaded when its maps are told (load_code); a
+ *       stack that the kernel cannot walk is handed over with its registers.
+ *   (3) Both are merged by time, never beyond `until_ns`.
+ *   (4) All of it hangs on descriptors: whatever becomes of us, the kernel cleans up.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "record/backend.h"
+#include "record/bpf_access.h"
+#include "record/bpf_code.h"
+#include "record/bpf_hooks.h"
+#include "record/bpf_programs.h"
+#include "record/bpf_ring.h"
+#include "record/cpus.h"
+#include "record/perf_access.h"
+#include "record/perf_events.h"
+#include "record/side_events.h"
+
+struct backend {
+	struct backend_request request;
+	struct resource_request resources[RESOURCE_REQUESTS_MAX];
+	struct cpus cpus;
+	struct programs *programs;
+	struct bpf_hooks hooks;
+	struct bpf_ring *ring;
+	struct bpf_code_loader *code;
+	struct side_events *side;
+	struct perf_events counters; /* of what clocks count: tag is the request */
+	bool stopped;
+	struct bpf_results results; /* as of stop */
+	uint8_t *stack;             /* of a thread that was asleep */
+};
+
+/* --- probe --- */
+
+static int bpf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = false;
+	int result = bpf_access(error);
+	if (result < 0 || !request->row->is_hardware)
+		return result;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = request->row->perf_type,
+		.config = request->row->perf_config,
+		.sample_period = request->row->default_interval,
+	};
+	int fd = perf_events_open(&attr, -1, 0);
+	int refusal = errno;
+	if (fd < 0)
+		return perf_access_refused(request->row, refusal, false, error);
+	close(fd);
+	return 0;
+}
+
+/* --- open and close --- */
+
+static void bpf_close(struct backend *backend)
+{
+	if (!backend)
+		return;
+	bpf_hooks_release(&backend->hooks);
+	side_events_free(backend->side);
+	perf_events_release(&backend->counters);
+	bpf_ring_free(backend->ring);
+	bpf_code_loader_free(backend->code);
+	if (backend->programs)
+		programs__destroy(backend->programs);
+	cpus_release(&backend->cpus);
+	free(backend->stack);
+	free(backend);
+}
+
+static size_t highest_cpu(const struct cpus *cpus)
+{
+	/* Those that come online later have a number too. */
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	size_t highest = configured > 0 ? (size_t)configured : 1;
+	for (size_t i = 0; i < cpus->count; i++)
+		if ((size_t)cpus->ids[i] >= highest)
+			highest = (size_t)cpus->ids[i] + 1;
+	return highest;
+}
+
+static int open_all(struct backend *backend, struct error *error)
+{
+	int result = cpus_find(&backend->cpus, error);
+	if (result < 0)
+		return result;
+	backend->programs = bpf_programs_load(&backend->request, highest_cpu(&backend->cpus), error);
+	if (!backend->programs)
+		return error->code;
+	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), BPF_RING_BYTES);
+	if (!backend->ring)
+		return error_set_errno(error, "cannot map the ring of the eBPF programs");
+	backend->code = bpf_code_loader_new(bpf_map__fd(backend->programs->maps.processes),
+					    bpf_map__fd(backend->programs->maps.codes),
+					    bpf_map__fd(backend->programs->maps.chunks), error);
+	if (!backend->code)
+		return error->code;
+	backend->side = side_events_new(&backend->request, SIDE_EVENTS_RING_BYTES, true, error);
+	if (!backend->side)
+		return error->code;
+	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
+		return error_set_errno(error, "cannot look at the kernel's tasks");
+	return bpf_hooks_attach(&backend->hooks, backend->programs, &backend->request, &backend->cpus, error);
+}
+
+static struct backend *bpf_open(const struct backend_request *request, struct error *error)
+{
+	struct backend *backend = calloc(1, sizeof(*backend));
+	if (backend)
+		backend->stack = malloc(BPF_STACK_BYTES);
+	if (!backend || !backend->stack) {
+		free(backend);
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	backend->request = *request;
+	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
+	backend->request.resources = backend->resources;
+	if (open_all(backend, error) < 0) {
+		bpf_close(backend);
+		return NULL;
+	}
+	return backend;
+}
+
+/* --- attach --- */
+
+/* What a clock counts is not seen where it interrupts: an event that only counts
+ * tells. Of the whole machine there is no such event. */
+static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		const struct resource_row *row = backend->resources[i].row;
+		if (row->hook != HOOK_CLOCK || row->modes != RESOURCE_ALL_MODES)
+			continue;
+		struct perf_event_attr attr;
+		perf_events_attributes(&attr, tid, on_exec);
+		attr.type = row->perf_type;
+		attr.config = row->perf_config;
+		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, 0, (uint32_t)i, error);
+		if (result <= 0)
+			return result;
+	}
+	return 1;
+}
+
+static int wait_for_exec(struct backend *backend, pid_t pid, struct error *error)
+{
+	const struct bpf_thread thread = {
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)pid,
+		.state = BPF_THREAD_WAITS_FOR_EXEC,
+	};
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0 && errno == ESRCH)
+		return 0;
+	int result =
+		pidfd < 0 ? -1
+			  : bpf_map_update_elem(bpf_map__fd(backend->programs->maps.threads), &pidfd, &thread, BPF_ANY);
+	if (result < 0)
+		error_set_errno(error, "cannot watch process %d", (int)pid);
+	if (pidfd >= 0)
+		close(pidfd);
+	return result < 0 ? error->code : 1;
+}
+
+static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	if (side_events_is_watched(backend->side, tid))
+		return 0;
+	int result = on_exec ? wait_for_exec(backend, tid, error) : 1;
+	if (result > 0 && !backend->request.everything)
+		result = add_counters(backend, tid, on_exec, error);
+	return result > 0 ? side_events_attach(backend->side, tid, on_exec, error) : result;
+}
+
+/* Twice: a thread that was started by one not yet reached, and has a smaller number. */
+static int bpf_start(struct backend *backend, struct error *error)
+{
+	side_events_start(backend->side);
+	int result = perf_events_enable(&backend->counters, 0, error);
+	for (int i = 0; i < 2 && result == 0; i++)
+		if (bpf_programs_pass(backend->programs, BPF_PASS_WATCH) < 0)
+			result = error_set_errno(error, "cannot look at the kernel's tasks");
+	backend->programs->bss->is_on = 1;
+	return result;
+}
+
+static int bpf_load(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count)
+{
+	return bpf_code_load(backend->code, pid, code, count);
+}
+
+/* --- drain --- */
+
+static size_t bpf_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)
+{
+	size_t count = side_events_descriptors(backend->side, descriptors, limit);
+	if (count < limit)
+		descriptors[count] =
+			(struct pollfd){ .fd = bpf_map__fd(backend->programs->maps.ring), .events = POLLIN };
+	return count + 1;
+}
+
+/* A sleeping thread's stack is where it was, page by page. */
+static size_t read_stack(struct backend *backend, const struct bpf_record *record, uint64_t from)
+{
+	struct iovec pages[BPF_STACK_PAGES];
+	struct iovec to = { .iov_base = backend->stack, .iov_len = BPF_STACK_BYTES };
+	uint64_t at = from;
+	size_t left = BPF_STACK_BYTES;
+	size_t count = 0;
+	for (; count < BPF_STACK_PAGES && left > 0; count++) {
+		size_t part = BPF_PAGE_BYTES - at % BPF_PAGE_BYTES;
+		part = part < left ? part : left;
+		pages[count] = (struct iovec){ .iov_base = (void *)(uintptr_t)at, .iov_len = part };
+		at += part;
+		left -= part;
+	}
+	ssize_t got = process_vm_readv((pid_t)record->pid, &to, 1, pages, count, 0);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static enum unwind_cause cause_of(uint8_t end)
+{
+	return end == BPF_WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
+}
+
+static void fill_handed_over(struct backend *backend, const struct bpf_record *record, struct backend_sample *sample)
+{
+	const uint64_t *words = (const uint64_t *)(record + 1);
+	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
+	sample->has_registers = true;
+	sample->stack = (const uint8_t *)(words + BPF_REGISTERS);
+	sample->stack_bytes = record->stack_bytes;
+	sample->stack_asked = BPF_STACK_BYTES;
+	if (record->end != BPF_WALK_ASLEEP)
+		return;
+	sample->stack = backend->stack;
+	sample->stack_bytes = read_stack(backend, record, sample->registers.value[UNWIND_RSP_REGISTER]);
+}
+
+static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)
+{
+	const struct resource_row *row = backend->resources[request].row;
+	return row->hook == HOOK_SWITCH && row->is_time && row->gtick_ns ? amount / row->gtick_ns : amount;
+}
+
+static void deliver(struct backend *backend, const struct bpf_record *record, const struct backend_sink *sink)
+{
+	struct backend_sample sample = {
+		.pid = record->pid,
+		.tid = record->tid,
+		.request = record->request,
+		.hits = record->hits,
+		.time_ns = record->time_ns,
+		.in_kernel = record->flags & BPF_RECORD_IN_KERNEL,
+		.other_abi = record->end == BPF_WALK_OTHER_ABI,
+		.syscall = record->syscall,
+		.syscall_result = record->flags & BPF_RECORD_SYSCALL ? record->detail : 0,
+		.has_touched = record->flags & BPF_RECORD_TOUCHED,
+		.touched = record->flags & BPF_RECORD_TOUCHED ? (uint64_t)record->detail : 0,
+	};
+	if (record->kind == BPF_RECORD_HANDED_OVER) {
+		fill_handed_over(backend, record, &sample);
+	} else {
+		sample.addresses = (const uint64_t *)(record + 1);
+		sample.address_count = record->frames;
+		sample.cause = cause_of(record->end);
+	}
+	if (record->request == BPF_NO_REQUEST) {
+		sink->creates(sink->context, &sample, record->child);
+	} else if (record->request < backend->request.resource_count) {
+		sample.amount = gticks_of(backend, record->request, record->amount);
+		sink->sample(sink->context, &sample);
+	}
+}
+
+static void bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+{
+	side_events_refresh(backend->side);
+	bpf_ring_refresh(backend->ring);
+	for (;;) {
+		uint64_t side_ns = UINT64_MAX;
+		bool has_side = side_events_peek(backend->side, &side_ns);
+		const struct bpf_record *record = bpf_ring_peek(backend->ring);
+		bool side_first = has_side && (!record || side_ns <= record->time_ns);
+		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > until_ns)
+			return;
+		if (side_first) {
+			pid_t twice = side_events_deliver(backend->side, sink);
+			if (twice)
+				perf_events_drop_thread(&backend->counters, twice);
+		} else {
+			deliver(backend, record, sink);
+			bpf_ring_next(backend->ring);
+		}
+	}
+}
+
+/* --- the end --- */
+
+static void bpf_stop(struct backend *backend)
+{
+	if (backend->stopped)
+		return;
+	backend->stopped = true;
+	perf_events_disable(&backend->counters);
+	backend->programs->bss->is_on = 0;
+	/* Should it fail, the totals lack what living threads have used. */
+	bpf_programs_pass(backend->programs, BPF_PASS_FINISH);
+	side_events_stop(backend->side);
+	backend->results = backend->programs->bss->results;
+}
+
+static uint64_t counted(const struct backend *backend, size_t request)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < backend->counters.count; i++) {
+		uint64_t value;
+		if (backend->counters.events[i].tag == request &&
+		    read(backend->counters.events[i].fd, &value, sizeof(value)) == sizeof(value))
+			total += value;
+	}
+	return total;
+}
+
+static void bpf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+{
+	const struct resource_row *row = backend->resources[request].row;
+	*lost = backend->results.lost[request];
+	*total = row->hook == HOOK_CLOCK ? counted(backend, request)
+					 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+}
+
+const struct backend_vtable backend_bpf = {
+	.name = "bpf",
+	.probe = bpf_probe,
+	.open = bpf_open,
+	.attach = bpf_attach,
+	.load_code = bpf_load,
+	.start = bpf_start,
+	.descriptors = bpf_descriptors,
+	.drain = bpf_drain,
+	.stop = bpf_stop,
+	.counts = bpf_counts,
+	.close = bpf_close,
+};

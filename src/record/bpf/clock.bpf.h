@@ -1,0 +1,35 @@
+/* Perf events: clocks of a CPU, which run whoever runs on it, and software events.
+ * The cookie is the request's number. */
+
+/* A period of the CPU's clock is over: one hit for the thread that runs. The clock
+ * does not start anew with each thread, so short ones are sampled as any. */
+SEC("perf_event")
+int on_clock(struct bpf_perf_event_data *context)
+{
+	uint32_t request = bpf_get_attach_cookie(context);
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	if (request >= BPF_REQUESTS || !thread)
+		return 0;
+	charge_late_wait(thread);
+	struct bpf_record order = nothing_known;
+	order.request = request;
+	order.hits = 1;
+	order.amount = requests[request].interval;
+	take_sample(&order);
+	return 0;
+}
+
+/* A software event; a fault tells the address that was touched. */
+SEC("perf_event")
+int on_software_event(struct bpf_perf_event_data *context)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	if (!thread)
+		return 0;
+	charge_late_wait(thread);
+	struct bpf_record order = nothing_known;
+	order.detail = context->addr;
+	order.flags = context->addr ? BPF_RECORD_TOUCHED : 0;
+	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order);
+	return 0;
+}

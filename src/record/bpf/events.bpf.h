@@ -1,0 +1,42 @@
+/* Signals, traps, disk requests: one tracepoint each. */
+
+static void count_events(uint8_t counts, uint64_t amount, struct bpf_record *order)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	for (uint32_t i = 0; thread && i < BPF_REQUESTS && i < settings.requests; i++)
+		if (requests[i].counts == counts)
+			count_and_sample(thread, i, amount, order);
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal, int number)
+{
+	struct bpf_record order = nothing_known;
+	count_events(BPF_COUNTS_SIGNALS, 1, &order);
+	return 0;
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(on_user_trap, unsigned long address)
+{
+	struct bpf_record order = nothing_known;
+	count_events(BPF_COUNTS_TRAPS, 1, &order);
+	return 0;
+}
+
+SEC("tp_btf/page_fault_kernel")
+int BPF_PROG(on_kernel_trap, unsigned long address)
+{
+	struct bpf_record order = nothing_known;
+	count_events(BPF_COUNTS_TRAPS, 1, &order);
+	return 0;
+}
+
+/* A request to a block device, in the thread that makes it. */
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(on_disk_request, struct bio *bio)
+{
+	struct bpf_record order = nothing_known;
+	count_events(BPF_COUNTS_DISK_BYTES, bio->bi_iter.bi_size, &order);
+	return 0;
+}

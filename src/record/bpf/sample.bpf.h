@@ -1,0 +1,261 @@
+/* From "here" to a record in the ring: walks the present thread's user stack. */
+
+enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
+
+/* --- what walk.h needs --- */
+
+static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
+{
+	return bpf_probe_read_user(to, bytes, (const void *)address);
+}
+
+static inline bool walk_find_code(struct walk *walk, uint64_t pc)
+{
+	uint32_t low = walk->process.first;
+	uint32_t high = low + walk->process.count;
+	for (int step = 0; step < PROCESS_STEPS && low < high; step++) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct bpf_code *code = bpf_map_lookup_elem(&codes, &middle);
+		if (!code)
+			return false;
+		if (pc < code->start) {
+			high = middle;
+		} else if (pc >= code->end) {
+			low = middle + 1;
+		} else {
+			walk->code = *code;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One 8-byte slot of the chunks. */
+static inline uint64_t *slot_at(uint32_t number)
+{
+	uint32_t chunk_number = number >> BPF_CHUNK_SHIFT;
+	void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
+	if (!chunk)
+		return NULL;
+	uint32_t within = number & (BPF_CHUNK_ROWS - 1);
+	return bpf_map_lookup_elem(chunk, &within);
+}
+
+static inline bool page_start(const struct walk *walk, uint32_t page, uint32_t *row)
+{
+	const uint32_t *pair = (const uint32_t *)slot_at(walk->code.pages + page / 2);
+	if (!pair)
+		return false;
+	*row = pair[page & 1];
+	return true;
+}
+
+static inline bool row_at(const struct walk *walk, uint32_t number, struct unwind_row *row)
+{
+	const struct unwind_row *found = (const struct unwind_row *)slot_at(walk->code.rows + number);
+	if (!found)
+		return false;
+	*row = *found;
+	return true;
+}
+
+/* Between the rows in force at the start of the pc's page and of the next. */
+static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+{
+	uint32_t page = pc >> (walk->code.page_shift & 31);
+	uint32_t low = walk->code.row_count - 1;
+	uint32_t high = low;
+	if (page < walk->code.page_count && (!page_start(walk, page, &low) || !page_start(walk, page + 1, &high)))
+		return false;
+	for (int step = 0; step < ROW_STEPS && low < high; step++) {
+		uint32_t middle = low + (high - low + 1) / 2;
+		if (!row_at(walk, middle, row))
+			return false;
+		if (row->pc <= pc)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return row_at(walk, low, row) && row->pc <= pc;
+}
+
+/* --- the record --- */
+
+static struct scratch *take_scratch(void)
+{
+	uint32_t first = bpf_get_smp_processor_id() * BPF_SCRATCHES_PER_CPU;
+	for (uint32_t i = 0; i < BPF_SCRATCHES_PER_CPU; i++) {
+		uint32_t number = first + i;
+		struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
+		if (scratch && __sync_lock_test_and_set(&scratch->busy, 1) == 0)
+			return scratch;
+	}
+	return NULL;
+}
+
+static void give_back(struct scratch *scratch)
+{
+	__sync_lock_test_and_set(&scratch->busy, 0);
+}
+
+static void add_lost(uint32_t request)
+{
+	uint64_t *lost = request < BPF_REQUESTS ? &results.lost[request & (BPF_REQUESTS - 1)] : &results.lost_creations;
+	__sync_fetch_and_add(lost, 1);
+}
+
+/* The monitor is woken when a quarter of the ring is full; else it looks by itself. */
+static void tell(const struct scratch *scratch, uint64_t bytes)
+{
+	enum { MOST = sizeof(struct bpf_record) + BPF_REGISTERS * 8 + BPF_STACK_BYTES };
+	const struct bpf_record *record = &scratch->walk.record;
+	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
+	uint64_t flags = waiting > size / 4 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	if (bytes > MOST || bpf_ringbuf_output(&ring, (void *)record, bytes, flags) != 0)
+		add_lost(record->request);
+}
+
+static long walk_once(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	uint32_t end = walk_step(&scratch->walk, index);
+	scratch->walk.end = end;
+	return end != BPF_WALK_END_COUNT;
+}
+
+static void walk_stack(struct scratch *scratch, const struct pt_regs *registers, uint32_t pid)
+{
+	struct walk *walk = &scratch->walk;
+	walk->rip = registers->ip;
+	walk->rsp = registers->sp;
+	walk->rbp = registers->bp;
+	/* In a system call, the instruction that made it is what is executed. */
+	if ((int64_t)registers->orig_ax >= 0)
+		walk->rip -= SYSCALL_BYTES;
+	walk->window_words = 0;
+	walk->is_caller = 0;
+	walk->count = 0;
+	walk->code.start = walk->code.end = 0;
+	struct bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
+	walk->process.first = process ? process->first : 0;
+	walk->process.count = process ? process->count : 0;
+	walk->end = BPF_WALK_END_COUNT;
+	bpf_loop(BPF_FRAMES, walk_once, &scratch, 0);
+	if (walk->end == BPF_WALK_END_COUNT)
+		walk->end = BPF_WALK_DEPTH;
+}
+
+/* What the monitor needs to walk it: all registers, and the stack as far as it is there. */
+static void copy_registers(struct scratch *scratch, const struct pt_regs *registers)
+{
+	uint64_t *to = scratch->walk.frames;
+	to[0] = registers->ax, to[1] = registers->dx, to[2] = registers->cx, to[3] = registers->bx;
+	to[4] = registers->si, to[5] = registers->di, to[6] = registers->bp, to[7] = registers->sp;
+	to[8] = registers->r8, to[9] = registers->r9, to[10] = registers->r10, to[11] = registers->r11;
+	to[12] = registers->r12, to[13] = registers->r13, to[14] = registers->r14, to[15] = registers->r15;
+	to[16] = registers->ip;
+}
+
+static uint32_t copy_stack(struct scratch *scratch, const struct pt_regs *registers)
+{
+	uint8_t *stack = (uint8_t *)(scratch->walk.frames + BPF_REGISTERS);
+	uint64_t from = registers->sp;
+	uint32_t copied = BPF_PAGE_BYTES - (from & (BPF_PAGE_BYTES - 1)); /* up to the page's end */
+	if (bpf_probe_read_user(stack, copied, (const void *)from) != 0)
+		return 0;
+	for (uint32_t page = 1; page < BPF_STACK_PAGES; page++) {
+		if (copied > BPF_STACK_BYTES - BPF_PAGE_BYTES ||
+		    bpf_probe_read_user(stack + copied, BPF_PAGE_BYTES, (const void *)(from + copied)) != 0)
+			break;
+		copied += BPF_PAGE_BYTES;
+	}
+	return copied;
+}
+
+/* How the walk of such a thread ends before it begins; BPF_WALK_END_COUNT: it can begin. */
+static uint32_t no_walk(struct task_struct *task, const struct pt_regs *registers, struct bpf_thread *thread,
+			uint64_t now)
+{
+	if (!task->mm || (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
+		return BPF_WALK_NO_STACK;
+	if (registers->cs == USER_CS_32)
+		return BPF_WALK_OTHER_ABI;
+	return thread->hand_over_until_ns > now ? BPF_WALK_KNOWN_DEEP : BPF_WALK_END_COUNT;
+}
+
+/* Tells of the present thread's stack. `order` says what for; the rest of it is
+ * filled in here. A function of its own for the verifier, which then looks at it once. */
+__attribute__((noinline)) int take_sample(const struct bpf_record *order)
+{
+	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct scratch *scratch = order && thread ? take_scratch() : NULL;
+	if (!scratch) {
+		add_lost(order ? order->request : BPF_NO_REQUEST);
+		return 0;
+	}
+	struct walk *walk = &scratch->walk;
+	struct bpf_record *record = &walk->record;
+	*record = *order;
+	record->time_ns = bpf_ktime_get_ns();
+	record->pid = thread->pid;
+	record->tid = thread->tid;
+	record->flags |= (int64_t)registers->orig_ax >= 0 ? BPF_RECORD_IN_KERNEL : 0;
+	walk->count = 0;
+	walk->end = no_walk(task, registers, thread, record->time_ns);
+	if (walk->end == BPF_WALK_END_COUNT)
+		walk_stack(scratch, registers, thread->pid);
+	if (walk->end == BPF_WALK_DEPTH)
+		thread->hand_over_until_ns = record->time_ns + DEEP_LASTS_NS;
+	uint32_t end = walk->end;
+	if (end < BPF_WALK_END_COUNT)
+		__sync_fetch_and_add(&results.ends[end], 1);
+	record->end = end;
+	record->kind = end <= BPF_WALK_OTHER_ABI ? BPF_RECORD_WALKED : BPF_RECORD_HANDED_OVER;
+	record->stack_bytes = 0;
+	record->frames = 0;
+	uint64_t bytes = sizeof(*record);
+	if (record->kind == BPF_RECORD_WALKED) {
+		record->frames = walk->count;
+		bytes += (uint64_t)walk->count * 8;
+	} else {
+		copy_registers(scratch, registers);
+		record->stack_bytes = copy_stack(scratch, registers);
+		bytes += BPF_REGISTERS * 8 + record->stack_bytes;
+	}
+	tell(scratch, bytes);
+	give_back(scratch);
+	return 0;
+}
+
+/* The same of another thread, which sleeps: its memory cannot be read from here,
+ * but it will still be there when the monitor looks. */
+static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
+			uint64_t amount)
+{
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct scratch *scratch = take_scratch();
+	if (!scratch) {
+		add_lost(request);
+		return;
+	}
+	scratch->walk.record = (struct bpf_record){
+		.time_ns = bpf_ktime_get_ns(),
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.kind = BPF_RECORD_HANDED_OVER,
+		.end = BPF_WALK_ASLEEP,
+		.request = request,
+		.flags = BPF_RECORD_IN_KERNEL,
+		.hits = hits,
+		.amount = amount,
+		.syscall = -1,
+	};
+	copy_registers(scratch, registers);
+	__sync_fetch_and_add(&results.ends[BPF_WALK_ASLEEP], 1);
+	tell(scratch, sizeof(struct bpf_record) + BPF_REGISTERS * 8);
+	give_back(scratch);
+}

@@ -1,0 +1,28 @@
+/* Where the eBPF programs hang: everything that was attached, or opened for it. */
+#ifndef RECORD_BPF_HOOKS_H
+#define RECORD_BPF_HOOKS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "record/backend.h"
+#include "record/cpus.h"
+
+struct bpf_link;
+struct programs;
+
+struct bpf_hooks {
+	struct bpf_link **links; /* owned */
+	size_t count, capacity;
+	size_t place_count; /* uprobes and tracepoints so far */
+};
+
+/* Attaches the loaded programs to what the request needs. Nothing is counted yet.
+ * On an error, which names the place and what would do, the hooks are still to be
+ * released. */
+int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
+		     const struct cpus *cpus, struct error *error);
+
+void bpf_hooks_release(struct bpf_hooks *hooks); /* {0} is fine */
+
+#endif

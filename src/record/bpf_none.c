@@ -1,0 +1,14 @@
+/* In the place of the bpf backend, where what it is built with was missing. */
+#include "record/backend.h"
+
+static int absent_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
+{
+	(void)request;
+	*user_mode_only = false;
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "this cpprof was built without eBPF: build it where libbpf, clang and bpftool are installed "
+			 "(tools/setup does it)");
+}
+
+/* The rest cannot be reached: nobody opens what refuses everything. */
+const struct backend_vtable backend_bpf = { .name = "bpf", .probe = absent_probe };

@@ -1,0 +1,29 @@
+/* The eBPF programs of a run: chosen, set up and loaded, but not attached yet. */
+#ifndef RECORD_BPF_PROGRAMS_H
+#define RECORD_BPF_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "programs.skel.h" /* made from bpf/programs.bpf.c when this is built */
+#include "record/backend.h"
+#include "record/bpf/shared.h"
+
+enum { BPF_RING_BYTES = 8 * 1024 * 1024 };
+
+/* What the programs need to know of a request. */
+struct bpf_request bpf_request_of(const struct resource_request *request);
+
+/* Loads those that the request needs: to be freed with programs__destroy. `cpus`:
+ * one more than the highest CPU's number. NULL: `error` says what the kernel
+ * refuses, and what would do. */
+struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error);
+
+/* Runs the program that looks at all tasks. 0 or ERROR_SYSTEM. */
+int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass);
+
+/* What libbpf complained of last, "" if nothing: for error messages. */
+const char *bpf_programs_complaint(void);
+
+#endif

@@ -1,0 +1,155 @@
+#include "record/bpf_ring.h"
+
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+/*
+ * The kernel maps: one page that holds how far we have read (ours to write), then,
+ * read-only, one page that holds how far it has written, and the data, twice, so
+ * that no record is cut at the end. A record has a header of 8 bytes: its length,
+ * with the two upper bits as flags, and something of the kernel's.
+ */
+enum { HEADER_BYTES = 8 };
+
+struct entry {
+	uint64_t time_ns;
+	uint64_t at;  /* position of its header */
+	uint64_t end; /* ... of the next one */
+	bool taken;
+};
+
+struct bpf_ring {
+	size_t bytes, page_bytes;
+	uint64_t *consumer;
+	const uint64_t *producer;
+	const uint8_t *data;
+	uint64_t gathered; /* position up to which records are in `entries` */
+	/* In the order of their positions. Those before `oldest` are taken. */
+	struct entry *entries;
+	size_t count, capacity, oldest;
+	/* Numbers of entries in the order of their times; those before `next` are taken. */
+	uint32_t *order;
+	size_t order_capacity, next;
+};
+
+struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
+{
+	struct bpf_ring *ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return NULL;
+	ring->bytes = bytes;
+	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *consumer = mmap(NULL, ring->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *producer = mmap(NULL, ring->page_bytes + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)ring->page_bytes);
+	if (consumer == MAP_FAILED || producer == MAP_FAILED) {
+		if (consumer != MAP_FAILED)
+			munmap(consumer, ring->page_bytes);
+		if (producer != MAP_FAILED)
+			munmap(producer, ring->page_bytes + 2 * bytes);
+		free(ring);
+		return NULL;
+	}
+	ring->consumer = consumer;
+	ring->producer = producer;
+	ring->data = (const uint8_t *)producer + ring->page_bytes;
+	return ring;
+}
+
+void bpf_ring_free(struct bpf_ring *ring)
+{
+	if (!ring)
+		return;
+	munmap(ring->consumer, ring->page_bytes);
+	munmap((void *)ring->producer, ring->page_bytes + 2 * ring->bytes);
+	free(ring->entries);
+	free(ring->order);
+	free(ring);
+}
+
+static const struct bpf_record *record_at(const struct bpf_ring *ring, uint64_t at)
+{
+	return (const struct bpf_record *)(ring->data + ((at + HEADER_BYTES) & (ring->bytes - 1)));
+}
+
+/* What its kind says it has fits into its length: the programs see to that. */
+static bool is_whole(const struct bpf_record *record, uint32_t length)
+{
+	if (length < sizeof(*record))
+		return false;
+	uint64_t more = record->kind == BPF_RECORD_WALKED
+				? record->frames * sizeof(uint64_t)
+				: BPF_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
+	return more <= length - sizeof(*record);
+}
+
+/* Makes room for one more entry, by forgetting those that are taken if these are many. */
+static int reserve(struct bpf_ring *ring)
+{
+	enum { MANY = 4096 };
+	if (ring->next == ring->count) {
+		ring->count = ring->next = ring->oldest = 0;
+	} else if (ring->oldest == ring->next && ring->oldest >= MANY) {
+		/* All that is taken is also the oldest. */
+		ring->count -= ring->oldest;
+		memmove(ring->entries, ring->entries + ring->oldest, ring->count * sizeof(*ring->entries));
+		memmove(ring->order, ring->order + ring->oldest, ring->count * sizeof(*ring->order));
+		for (size_t i = 0; i < ring->count; i++)
+			ring->order[i] -= (uint32_t)ring->oldest;
+		ring->next = ring->oldest = 0;
+	}
+	int result = ARRAY_RESERVE(ring->entries, ring->capacity, ring->count + 1);
+	return result < 0 ? result : ARRAY_RESERVE(ring->order, ring->order_capacity, ring->count + 1);
+}
+
+static void insert(struct bpf_ring *ring, const struct entry *entry)
+{
+	size_t place = ring->count;
+	for (; place > ring->next && ring->entries[ring->order[place - 1]].time_ns > entry->time_ns; place--)
+		ring->order[place] = ring->order[place - 1];
+	ring->order[place] = (uint32_t)ring->count;
+	ring->entries[ring->count++] = *entry;
+}
+
+/* Gives back the room of all that is taken, from the oldest on. */
+static void give_back(struct bpf_ring *ring)
+{
+	while (ring->oldest < ring->count && ring->entries[ring->oldest].taken)
+		ring->oldest++;
+	uint64_t free_up_to = ring->oldest < ring->count ? ring->entries[ring->oldest].at : ring->gathered;
+	__atomic_store_n(ring->consumer, free_up_to, __ATOMIC_RELEASE);
+}
+
+void bpf_ring_refresh(struct bpf_ring *ring)
+{
+	uint64_t written = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	while (ring->gathered < written && reserve(ring) == 0) {
+		const uint32_t *header = (const uint32_t *)(ring->data + (ring->gathered & (ring->bytes - 1)));
+		uint32_t length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
+		if (length & BPF_RINGBUF_BUSY_BIT)
+			break;
+		bool is_void = length & BPF_RINGBUF_DISCARD_BIT;
+		length &= ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+		uint64_t end = ring->gathered + (length + HEADER_BYTES + 7) / 8 * 8;
+		const struct bpf_record *record = record_at(ring, ring->gathered);
+		if (!is_void && is_whole(record, length))
+			insert(ring, &(struct entry){ .time_ns = record->time_ns, .at = ring->gathered, .end = end });
+		ring->gathered = end;
+	}
+	give_back(ring);
+}
+
+const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring)
+{
+	return ring->next < ring->count ? record_at(ring, ring->entries[ring->order[ring->next]].at) : NULL;
+}
+
+void bpf_ring_next(struct bpf_ring *ring)
+{
+	ring->entries[ring->order[ring->next++]].taken = true;
+	give_back(ring);
+}

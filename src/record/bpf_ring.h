@@ -1,0 +1,32 @@
+/*
+ * The ring through which the eBPF programs tell: BPF_MAP_TYPE_RINGBUF, read in
+ * order of time.
+ *
+ * Records lie in the order in which room was taken, which over several CPUs is
+ * only nearly that of their times. What is there is gathered and sorted; the room
+ * is given back from the oldest on, as far as all is taken.
+ */
+#ifndef RECORD_BPF_RING_H
+#define RECORD_BPF_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/bpf/shared.h"
+
+struct bpf_ring;
+
+/* `fd` of the map, which has `bytes` (a power of two); not owned. NULL: errno says why. */
+struct bpf_ring *bpf_ring_new(int fd, size_t bytes);
+void bpf_ring_free(struct bpf_ring *ring); /* NULL is fine */
+
+/* Gathers what is there by now. What there is no memory to list stays in the ring. */
+void bpf_ring_refresh(struct bpf_ring *ring);
+
+/* The earliest record, or NULL; valid until bpf_ring_next. Its frames, or registers
+ * and stack, are right behind it, complete. */
+const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring);
+void bpf_ring_next(struct bpf_ring *ring);
+
+#endif
