@@ -149,15 +149,22 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 	return &processes->items[thread->process];
 }
 
-int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
-		     uint64_t time_ns)
+/* The living thread that was told to have begun at about that time, or NULL. */
+static struct thread *find_begun(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, tid);
 	struct thread *thread = found == HASH_MAP_NONE ? NULL : &processes->threads[found];
-	const struct profile_thread *shown = thread ? &processes->profile->threads[thread->id] : NULL;
-	/* Told of already: it is alive, is known from its beginning, and has no base yet. */
-	if (thread && processes_of(processes, thread)->pid == pid && shown->end_ns == 0 && shown->start_ns != 0 &&
-	    thread->base_node == PROFILE_ROOT && is_one_start(time_ns, shown->start_ns)) {
+	if (!thread || processes_of(processes, thread)->pid != pid)
+		return NULL;
+	const struct profile_thread *shown = &processes->profile->threads[thread->id];
+	return shown->end_ns == 0 && shown->start_ns != 0 && is_one_start(time_ns, shown->start_ns) ? thread : NULL;
+}
+
+int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
+		     uint64_t time_ns)
+{
+	struct thread *thread = find_begun(processes, pid, tid, time_ns);
+	if (thread && thread->base_node == PROFILE_ROOT) {
 		set_base(thread, node, markers);
 		return 0;
 	}
@@ -343,6 +350,8 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
+	if (find_begun(processes, pid, tid, time_ns))
+		return 0; /* told twice */
 	if (parent_pid != pid)
 		return fork_process(processes, parent_pid, pid, tid, time_ns);
 	int64_t process = find_process(processes, pid);

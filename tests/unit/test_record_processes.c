@@ -357,6 +357,26 @@ static void test_ids_used_again(void **state)
 	assert_int_equal(processes_of(world->processes, processes_thread(world->processes, 8, 50))->pid, 8);
 }
 
+/* Several events may tell of one fork. */
+static void test_told_twice(void **state)
+{
+	struct world *world = *state;
+	for (uint64_t time = 10; time < 12; time++) {
+		assert_int_equal(processes_fork(world->processes, 1, 5, 5, time), 0);
+		assert_int_equal(processes_fork(world->processes, 5, 5, 50, time), 0);
+	}
+	assert_int_equal(world->profile->process_count, 2); /* with that of pid 1 */
+	assert_int_equal(world->profile->thread_count, 2);
+	assert_true(processes_exit(world->processes, 5, 5, 20) == false);
+	assert_true(processes_exit(world->processes, 5, 5, 21) == false);
+	assert_true(processes_exit(world->processes, 5, 50, 22));
+	assert_false(processes_exit(world->processes, 5, 50, 23));
+	/* Later, an end that was not told of came in between. */
+	assert_int_equal(processes_fork(world->processes, 1, 7, 7, 100), 0);
+	assert_int_equal(processes_fork(world->processes, 1, 7, 7, UINT64_C(10000000000)), 0);
+	assert_int_equal(world->profile->process_count, 4);
+}
+
 /* A sample may be the first that is heard of a thread. */
 static void test_unknown_threads(void **state)
 {
@@ -598,6 +618,7 @@ int main(void)
 		IN_WORLD(test_exec_clears),
 		IN_WORLD(test_exits),
 		IN_WORLD(test_ids_used_again),
+		IN_WORLD(test_told_twice),
 		IN_WORLD(test_unknown_threads),
 		IN_WORLD(test_cgroups),
 		cmocka_unit_test(test_deep_bytes),

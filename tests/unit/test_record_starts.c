@@ -171,6 +171,8 @@ static void test_ids_used_again(void **state)
 	/* Nor is one that has its place already. */
 	create_at(fed, FED_PID, TID + 3, 0x30, 12 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 3), stitched);
+	end(fed, TID + 3, 12 + 2 * S);
+	create_at(fed, FED_PID, TID + 3, 0x30, 12 + 2 * S);
 	start(fed, TID + 3, 12 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 3), "/a+10 /a+30 [thread] /a+40 /a+50");
 }
