@@ -112,7 +112,7 @@ def wait_for(what, seconds=60):
 
 def test_running_process_while_it_runs(tmp_path):
 	"""-p: lines come while it runs; an interrupt ends the tracing, not the process."""
-	target = subprocess.Popen([build("switches.c"), "100000000"], stdout=subprocess.DEVNULL)
+	target = subprocess.Popen([build("switches.c"), "100000000"], stdout=subprocess.DEVNULL, start_new_session=True)
 	log = tmp_path / "events"
 	tracer = subprocess.Popen([CPPROF, "trace", "--backend", "perf", "-r", "context-switches/1000", "-p", str(target.pid), "-o", log],
 		stderr=subprocess.PIPE, text=True)
@@ -127,7 +127,7 @@ def test_running_process_while_it_runs(tmp_path):
 		events = [event for event in parse(log.read_text())]
 		assert any(holds(event["path"], ["main", "ping_pong", "pass"]) for event in events)
 	finally:
-		target.kill()
+		os.killpg(target.pid, signal.SIGKILL)
 		target.wait()
 
 

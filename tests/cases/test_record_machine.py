@@ -1,0 +1,107 @@
+"""`cpprof record -a`: every process of the machine, those that run already and those that start."""
+import csv
+import re
+import signal
+import subprocess
+
+import pytest
+from record_support import CPPROF, build, folded, hits, needs_perf, run_cpprof
+
+pytestmark = needs_perf
+
+BACKENDS = ["perf", "bpf"]
+
+
+def refusal(backend):
+	"""Why -a is refused here, or None."""
+	result = run_cpprof("record", "--backend", backend, "-a", "--duration", "0.01", "-o", "/dev/null")
+	return None if result.returncode == 0 else result.stderr.strip()
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request):
+	"""Each of them that may record the machine here."""
+	why = refusal(request.param)
+	if why:
+		pytest.skip(why)
+	return request.param
+
+
+def record_all(folder, backend, *words):
+	path = folder / "all.data"
+	result = run_cpprof("record", "--backend", backend, "-a", "-o", path, *words, cwd=folder)
+	assert f"by {backend}" in result.stderr, result.stderr
+	return path, result
+
+
+def of_process(path, process):
+	"""{function: hits, with what it calls} of one process of many; other processes' functions may be called the same."""
+	result = run_cpprof("report", "--functions", "--format", "csv", "--process", process, path)
+	assert result.returncode == 0, result.stderr
+	return {row["path"].split("@")[0]: int(row["hits"]) for row in csv.DictReader(result.stdout.splitlines())}
+
+
+@pytest.fixture
+def server():
+	"""A process that was there before, and computes in threads."""
+	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	assert process.stdout.readline() == "ready\n"
+	yield process
+	assert process.poll() is None, "what is only watched goes on"
+	process.communicate(timeout=60)
+
+
+def test_while_a_command_runs(tmp_path, backend, server):
+	"""What was there before, with its maps and names; the command, and what it starts."""
+	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"'{build('forms.c')}' 40; exit 7")
+	assert result.returncode == 7
+	assert of_process(path, str(server.pid))["first_duty"] > 50
+	assert of_process(path, "server")["second_duty"] > 50
+	forms = of_process(path, "forms")
+	assert forms["db_read_record"] > 0.1 * forms["main"] > 10
+
+
+def test_for_a_while(tmp_path, backend, server):
+	path, result = record_all(tmp_path, backend, "--duration", "1")
+	assert of_process(path, str(server.pid))["first_duty"] > 50
+	info = run_cpprof("info", path).stdout
+	seconds = float(re.search(r"duration:\s+([\d.]+) s", info).group(1))
+	assert 0.9 < seconds < 10
+	assert "not sampled" not in result.stderr
+
+
+def test_until_an_interrupt(tmp_path, backend, server):
+	path = tmp_path / "all.data"
+	recorder = subprocess.Popen([CPPROF, "record", "--backend", backend, "-a", "-o", path], stderr=subprocess.PIPE, text=True)
+	while not path.exists():
+		assert recorder.poll() is None
+	run_cpprof("record", "-o", tmp_path / "other.data", "--", build("forms.c"), "20")
+	recorder.send_signal(signal.SIGINT)
+	_, err = recorder.communicate(timeout=60)
+	assert recorder.returncode == 0, err
+	assert hits(folded(path), "first_duty") > 0
+	assert of_process(path, "forms")["main"] > 0
+	assert hits(folded(tmp_path / "other.data"), "main") > 0, "two recorders do not disturb each other"
+
+
+def test_memory_of_many_processes(tmp_path, backend):
+	"""Processes that ended keep no maps: thousands of them cost little."""
+	def peak(count):
+		words = ["/usr/bin/python3", "-c", (
+			"import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL);"
+			"print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")]
+		command = f"i=0; while [ $i -lt {count} ]; do /bin/true; i=$((i+1)); done"
+		result = subprocess.run([*words, CPPROF, "record", "--backend", backend, "-a", "-r", "page-faults/100", "-o",
+			str(tmp_path / f"many{count}.data"), "--", "sh", "-c", command], capture_output=True, text=True, check=True, timeout=120)
+		return int(result.stdout.split()[-1])
+
+	few, many = peak(100), peak(1600)
+	assert many - few < 1500 * 4, f"{few} KB for 100 processes, {many} KB for 1600"
+
+
+def test_words(tmp_path):
+	for words in (["-a", "-p", "1"], ["-a", "--duration", "1", "true"], ["-a", "--duration", "soon"]):
+		result = run_cpprof("record", *words, cwd=tmp_path)
+		assert result.returncode == 2, result.stderr
+		assert "-a" in result.stderr or "--duration" in result.stderr
+	assert list(tmp_path.iterdir()) == []
