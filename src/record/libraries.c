@@ -22,12 +22,19 @@ extern char **environ;
 
 int libraries_add(struct libraries *libraries, const char *name, const char *path)
 {
-	for (size_t i = 0; i < libraries->count; i++)
-		if (strcmp(libraries->items[i].name, name) == 0)
+	struct stat status = { 0 };
+	bool exists = stat(path, &status) == 0;
+	for (size_t i = 0; i < libraries->count; i++) {
+		const struct library *other = &libraries->items[i];
+		if (strcmp(other->name, name) == 0 ||
+		    (exists && other->device == status.st_dev && other->inode == status.st_ino))
 			return 0;
+	}
 	if (ARRAY_RESERVE(libraries->items, libraries->capacity, libraries->count + 1) < 0)
 		return ERROR_MEMORY;
-	struct library library = { .name = strdup(name), .path = strdup(path) };
+	struct library library = {
+		.name = strdup(name), .path = strdup(path), .device = status.st_dev, .inode = status.st_ino
+	};
 	if (!library.name || !library.path) {
 		free(library.name);
 		free(library.path);
@@ -62,11 +69,11 @@ static bool name_is(const char *path, const char *module)
 
 bool library_is(const struct library *library, const char *module)
 {
-	struct stat one, other;
+	struct stat status;
 	if (strchr(module, '/'))
 		return strcmp(library->name, module) == 0 ||
-		       (stat(library->path, &one) == 0 && stat(module, &other) == 0 && one.st_dev == other.st_dev &&
-			one.st_ino == other.st_ino);
+		       (stat(module, &status) == 0 && library->device == status.st_dev &&
+			library->inode == status.st_ino);
 	if (name_is(library->name, module))
 		return true;
 	char *real = realpath(library->path, NULL);

@@ -16,6 +16,8 @@
 struct library {
 	char *name; /* as the target calls it: a path; owned */
 	char *path; /* where we can open it; owned */
+	dev_t device;
+	ino_t inode;
 };
 
 struct libraries {
@@ -36,7 +38,7 @@ int libraries_of_process(struct libraries *libraries, pid_t pid, struct error *e
  * program that says more; returns its path, to be freed; NULL: there is none. */
 char *libraries_search(const char *name);
 
-/* Adds a file unless it is there. Returns 0 or ERROR_MEMORY. */
+/* Adds a file unless it is there, by whatever name. Returns 0 or ERROR_MEMORY. */
 int libraries_add(struct libraries *libraries, const char *name, const char *path);
 
 /* Whether `module`, as a user calls it, is this one: its path, its file's name, or

@@ -69,7 +69,7 @@ static void find_elsewhere(int events, const char *name, char *found, size_t byt
 		char path[600];
 		snprintf(path, sizeof(path), "%s/%s/id", entry->d_name, name);
 		if (entry->d_name[0] != '.' && faccessat(events, path, F_OK, 0) == 0)
-			snprintf(found, bytes, "; there is %s:%s", entry->d_name, name);
+			snprintf(found, bytes, "; there is %.80s:%.80s", entry->d_name, name);
 	}
 	if (folder)
 		closedir(folder);
