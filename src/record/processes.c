@@ -8,6 +8,7 @@
 #include "base/hash_map.h"
 #include "record/cgroup.h"
 #include "record/deep_stack.h"
+#include "record/proc_maps.h"
 #include "record/starts.h"
 
 struct processes {
@@ -289,6 +290,25 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 	return above->end - address <= process->stack_limit;
 }
 
+/* Asks the kernel, and takes the answer as told: mremap is not, and big arrays grow by
+ * it. Also if memory is short, it is just not known. */
+static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
+{
+	enum { VAIN_MAX = 100 }; /* it takes a while, so not for ever */
+	struct mapping mapping = { .told = processes->maps_told };
+	char path[4096];
+	if (process->vain_lookups == VAIN_MAX)
+		return 0;
+	int64_t name = -1;
+	if (proc_maps_find((pid_t)process->pid, address, &mapping.start, &mapping.end, path, sizeof(path)))
+		name = name_of_path(processes, path);
+	mapping.name = (uint32_t)name;
+	if (name >= 0 && maps_insert(&process->data, &mapping) == 0)
+		return mapping.name;
+	process->vain_lookups++;
+	return 0;
+}
+
 uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address)
 {
 	const struct mapping *data = maps_at(&process->data, address);
@@ -298,9 +318,9 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 		return data->name;
 	if (code)
 		return code->name;
-	if (!is_grown_stack(processes, process, address))
-		return 0;
-	return process->data.items[maps_first_above(&process->data, address)].name;
+	if (is_grown_stack(processes, process, address))
+		return process->data.items[maps_first_above(&process->data, address)].name;
+	return look_up(processes, process, address);
 }
 
 /* --- what happens to processes --- */
@@ -323,6 +343,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		renew_code(processes, process);
 		process->between_programs = true;
 		process->stack_limit = 0;
+		process->vain_lookups = 0;
 		set_base(thread, PROFILE_ROOT, 0);
 		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
 	}

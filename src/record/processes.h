@@ -23,9 +23,10 @@ struct process {
 	uint32_t living;       /* threads that have not ended */
 	/* Equal numbers, equal code: while it stays, an address means what it did. */
 	uint32_t code_version;
-	struct maps code;     /* executable memory */
-	struct maps data;     /* all other that was told of */
-	uint64_t stack_limit; /* bytes that the main thread's stack may grow to; 0: not asked yet */
+	struct maps code;      /* executable memory */
+	struct maps data;      /* all other that was told of */
+	uint32_t vain_lookups; /* of memory that was not told of */
+	uint64_t stack_limit;  /* bytes that the main thread's stack may grow to; 0: not asked yet */
 };
 
 struct thread {

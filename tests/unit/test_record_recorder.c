@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -309,6 +310,30 @@ static void test_touched_stack(void **state)
 	assert_string_equal(touch(fed, FED_PID, top - 0x28001), "");
 }
 
+/* The kernel tells no one of mremap, but can be asked while the process is there. */
+static void test_touched_untold(void **state)
+{
+	struct fed *fed = *state;
+	enum { BYTES = 8192 };
+	char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	uint64_t address = (uint64_t)(uintptr_t)memory;
+	uint32_t pid = (uint32_t)getpid();
+	char self[4096] = "";
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	assert_string_equal(touch(fed, pid, address), "[anon]");
+	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)self), "[stack]");
+	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)test_touched_untold), self);
+	/* What was found counts as told, until something else is. */
+	munmap(memory, BYTES);
+	assert_string_equal(touch(fed, pid, address + BYTES - 1), "[anon]");
+	fed_map(fed, pid, address, address + BYTES, "/b", true);
+	assert_string_equal(touch(fed, pid, address), "/b");
+	/* Nothing is there. */
+	for (int i = 0; i < 200; i++)
+		assert_string_equal(touch(fed, pid, 8), "");
+}
+
 /* --- single events --- */
 
 struct seen {
@@ -394,21 +419,14 @@ int main(void)
 {
 #define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
 	const struct CMUnitTest tests[] = {
-		FED(test_walked),
-		FED(test_walked_after_changes),
-		FED(test_walked_anonymous),
-		FED(test_walked_into_the_unknown),
-		FED(test_walked_in_part),
-		FED(test_left_to_us),
-		FED(test_no_stack),
-		FED(test_code_is_told),
-		FED(test_code_has_tables),
-		FED(test_touches),
-		FED(test_touches_replaced),
-		FED(test_touched_stack),
-		FED(test_observer),
-		FED(test_resources),
-		cmocka_unit_test(test_memory_runs_short),
+		FED(test_walked),           FED(test_walked_after_changes),
+		FED(test_walked_anonymous), FED(test_walked_into_the_unknown),
+		FED(test_walked_in_part),   FED(test_left_to_us),
+		FED(test_no_stack),         FED(test_code_is_told),
+		FED(test_code_has_tables),  FED(test_touches),
+		FED(test_touches_replaced), FED(test_touched_stack),
+		FED(test_touched_untold),   FED(test_observer),
+		FED(test_resources),        cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
