@@ -314,7 +314,7 @@ static struct figures run(const char *path)
 {
 	struct figures figures = { 0 };
 	struct error error;
-	struct view_options options = { .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct view_options options = { .thread = VIEW_ANY };
 	double start = now_ms();
 	struct profile *profile = reader_load(path, NULL, &error);
 	if (!profile)

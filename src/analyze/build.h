@@ -1,6 +1,7 @@
 /*
  * The steps of view_new, in their order. Internal to analyze/.
  *
+ *   selection_keep the chosen processes, as the view's own
  *   selection_sum  hits of the selection, per profile node
  *   names_make     a text for each function and module, told apart where names clash
  *   labels_make    each location's frames as labels, outermost first
@@ -89,6 +90,7 @@ struct view_build {
 
 /* Each returns 0 or a negative error. The first says in `error` what the options
  * ask for that is not there; else the only cause is ERROR_MEMORY or ERROR_LIMIT. */
+int selection_keep(struct view *view, struct error *error);
 int selection_sum(struct view *view, struct error *error);
 int names_make(struct view_build *build);
 int labels_make(struct view_build *build);

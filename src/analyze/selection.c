@@ -14,14 +14,14 @@ static int choose_threads(const struct view *view, bool **chosen)
 	const struct profile *profile = view->profile;
 	const struct view_options *options = &view->options;
 	*chosen = NULL;
-	if (options->thread == VIEW_ANY && options->process == VIEW_ANY)
+	if (options->thread == VIEW_ANY && !options->processes)
 		return 0;
 	*chosen = calloc(profile->thread_count + 1, sizeof(**chosen));
 	if (!*chosen)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->thread_count; i++)
 		(*chosen)[i] = (options->thread == VIEW_ANY || options->thread == i) &&
-			       (options->process == VIEW_ANY || options->process == profile->threads[i].process);
+			       (!options->processes || options->processes[profile->threads[i].process]);
 	return 0;
 }
 
@@ -129,10 +129,22 @@ static int check_options(const struct view *view, struct error *error)
 	const struct view_options *options = &view->options;
 	if (options->resource >= profile->resource_count)
 		return error_set(error, ERROR_NOT_FOUND, "the profile has no resource number %u", options->resource);
-	if (options->process != VIEW_ANY && options->process >= profile->process_count)
-		return error_set(error, ERROR_NOT_FOUND, "the profile has no process number %u", options->process);
 	if (options->thread != VIEW_ANY && options->thread >= profile->thread_count)
 		return error_set(error, ERROR_NOT_FOUND, "the profile has no thread number %u", options->thread);
+	return 0;
+}
+
+int selection_keep(struct view *view, struct error *error)
+{
+	size_t count = view->profile->process_count;
+	if (!view->options.processes)
+		return 0;
+	view->chosen_processes = calloc(count + 1, sizeof(*view->chosen_processes));
+	if (!view->chosen_processes)
+		return error_set(error, ERROR_MEMORY, "out of memory while selecting processes");
+	for (size_t i = 0; i < count; i++)
+		view->chosen_processes[i] = view->options.processes[i];
+	view->options.processes = view->chosen_processes;
 	return 0;
 }
 

@@ -51,7 +51,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 	view->profile = profile;
 	view->options = *options;
 	view->texts = texts;
-	if (selection_sum(view, error) < 0) {
+	if (selection_keep(view, error) < 0 || selection_sum(view, error) < 0) {
 		view_free(view);
 		return NULL;
 	}
@@ -79,6 +79,7 @@ void view_free(struct view *view)
 	free(view->end);
 	free(view->child);
 	free(view->child_start);
+	free(view->chosen_processes);
 	free(view->node_hits);
 	free(view->function_label);
 	free(view);

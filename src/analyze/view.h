@@ -34,11 +34,13 @@ enum view_by {
 struct view_options {
 	uint32_t resource; /* index in profile->resources */
 	enum view_by by;
-	bool no_inlines;  /* an inlined function counts as the function it is part of */
-	bool untrimmed;   /* show what the C library puts above main and thread starts */
-	bool no_stitch;   /* paths begin where their thread does, not with what started it */
-	uint32_t process; /* index in processes, or VIEW_ANY */
-	uint32_t thread;  /* index in threads, or VIEW_ANY */
+	bool no_inlines; /* an inlined function counts as the function it is part of */
+	bool untrimmed;  /* show what the C library puts above main and thread starts */
+	bool no_stitch;  /* paths begin where their thread does, not with what started it */
+	/* [profile->process_count]: those whose hits count; NULL: all, and hits of no
+	 * process as well. The view keeps a copy of its own. */
+	const bool *processes;
+	uint32_t thread; /* index in threads, or VIEW_ANY */
 	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.
 	 * Where either is set, hits whose time is not known are left out. */
 	uint64_t from_ns;
@@ -80,6 +82,7 @@ struct view {
 	uint64_t total;   /* H: all hits of the selection */
 	uint64_t samples; /* independent samples in it: for the error; 0 if exact */
 
+	bool *chosen_processes;   /* owned: options.processes; NULL: all */
 	struct strings *texts;    /* the labels' texts: owned */
 	uint64_t *node_hits;      /* per node of the profile: its hits in the selection */
 	uint32_t *function_label; /* per function of the profile: its label (PROFILE_NONE: on no path);

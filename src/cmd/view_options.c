@@ -62,8 +62,6 @@ static int read_option(struct view_request *request, const struct option_use *us
 		return selection_by(use->value, &request->view.by, error);
 	case OPTION_THREAD:
 		return selection_thread(profile, use->value, &request->view.thread, error);
-	case OPTION_PROCESS:
-		return selection_process(profile, use->value, &request->view.process, error);
 	case OPTION_NO_INLINES:
 		request->view.no_inlines = true;
 		return 0;
@@ -76,7 +74,7 @@ static int read_option(struct view_request *request, const struct option_use *us
 	case OPTION_FORMAT:
 		return read_format(use->value, &request->render.format, error);
 	default:
-		return 0; /* read elsewhere: resources, times, the command's own */
+		return 0; /* read elsewhere: resources, processes, times, the command's own */
 	}
 }
 
@@ -88,11 +86,55 @@ static int read_times(struct view_request *request, const struct invocation *inv
 	return selection_time(from, to, &request->view, error);
 }
 
+/* The processes that options of one kind choose; *chosen NULL: there is no such option. */
+static int read_processes(const struct invocation *invocation, int option, const struct profile *profile, bool **chosen,
+			  struct error *error)
+{
+	int result = 0;
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		if (use->option->id != option)
+			continue;
+		if (!*chosen)
+			*chosen = calloc(profile->process_count + 1, sizeof(**chosen));
+		if (!*chosen)
+			return error_set(error, ERROR_MEMORY, "out of memory");
+		result = option == OPTION_PROCESS ? selection_process(profile, use->value, *chosen, error)
+						  : selection_cgroup(profile, use->value, *chosen, error);
+	}
+	return result;
+}
+
+/* Of both kinds together, those that both choose. */
+static int choose_processes(struct view_request *request, const struct invocation *invocation,
+			    const struct profile *profile, struct error *error)
+{
+	bool *grouped = NULL, any = false;
+	int result = read_processes(invocation, OPTION_PROCESS, profile, &request->processes, error);
+	if (result == 0)
+		result = read_processes(invocation, OPTION_CGROUP, profile, &grouped, error);
+	if (result == 0 && request->processes && grouped) {
+		for (size_t i = 0; i < profile->process_count; i++) {
+			request->processes[i] = request->processes[i] && grouped[i];
+			any = any || request->processes[i];
+		}
+		if (!any)
+			result = error_set(error, ERROR_NOT_FOUND,
+					   "none of the chosen processes is in that control group");
+	} else if (result == 0 && grouped) {
+		request->processes = grouped;
+		grouped = NULL;
+	}
+	free(grouped);
+	request->view.processes = request->processes;
+	return result;
+}
+
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error)
 {
 	*request = (struct view_request){
-		.view = { .process = VIEW_ANY, .thread = VIEW_ANY },
+		.view = { .thread = VIEW_ANY },
 		.render = { .threshold = SELECTION_THRESHOLD_DEFAULT,
 			    .limit = SELECTION_LIMIT_DEFAULT,
 			    .colour = wants_colour(),
@@ -104,6 +146,8 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 	if (result == 0)
 		result = read_times(request, invocation, error);
 	if (result == 0 && profile)
+		result = choose_processes(request, invocation, profile, error);
+	if (result == 0 && profile)
 		result = choose_resources(request, invocation, profile, error);
 	if (result < 0)
 		view_request_release(request);
@@ -113,5 +157,6 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 void view_request_release(struct view_request *request)
 {
 	free(request->resources);
+	free(request->processes);
 	*request = (struct view_request){ 0 };
 }

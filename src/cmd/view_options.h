@@ -18,6 +18,7 @@ enum {
 	OPTION_BY,
 	OPTION_THREAD,
 	OPTION_PROCESS,
+	OPTION_CGROUP,
 	OPTION_FROM,
 	OPTION_TO,
 	OPTION_NO_INLINES,
@@ -41,7 +42,9 @@ enum {
 #define ROWS_SELECTION \
 	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", \
 	  NULL }, \
-	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N", NULL }, \
+	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N; may be given several times", \
+	  NULL }, \
+	{ OPTION_CGROUP, 0, "cgroup", "PATTERN", "Count only processes of this control group and below: /a/b, or '*b*'", NULL }, \
 	{ OPTION_FROM, 0, "from", "SECONDS", "Count only from this time on, since the start of the recording", NULL }, \
 	{ OPTION_TO, 0, "to", "SECONDS", "Count only up to this time", NULL }
 #define ROWS_FRAMES \
@@ -57,6 +60,7 @@ enum {
 struct view_request {
 	struct view_options view; /* `resource` is set for each of the resources in turn */
 	struct render_options render;
+	bool *processes;     /* view.processes: owned */
 	uint32_t *resources; /* owned */
 	size_t resource_count;
 };

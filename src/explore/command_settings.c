@@ -179,25 +179,14 @@ static char *unquoted(const char *text, struct error *error)
 	return copy;
 }
 
-typedef int find_row(const struct profile *profile, const char *text, uint32_t *index, struct error *error);
-
-static int select_row(struct session *session, find_row *find, const char *arguments, uint32_t *index,
-		      struct error *error)
-{
-	if (!*arguments)
-		return 0;
-	char *name = unquoted(arguments, error);
-	if (!name)
-		return ERROR_MEMORY;
-	int status = find(session->profile, name, index, error);
-	free(name);
-	return status;
-}
-
 static int thread_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
 	const struct profile *profile = session->profile;
-	int status = select_row(session, selection_thread, arguments, &session->selection.thread, error);
+	char *name = *arguments ? unquoted(arguments, error) : NULL;
+	if (*arguments && !name)
+		return ERROR_MEMORY;
+	int status = name ? selection_thread(profile, name, &session->selection.thread, error) : 0;
+	free(name);
 	if (status)
 		return status;
 	uint32_t index = session->selection.thread;
@@ -214,25 +203,78 @@ const struct explore_command explore_thread = {
 	.run = thread_run,
 };
 
-static int process_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+typedef int choose_processes(const struct profile *profile, const char *text, bool *chosen, struct error *error);
+
+/* Makes the processes that the words mean the chosen ones. */
+static int select_processes(struct session *session, choose_processes *choose, const char *arguments,
+			    struct error *error)
+{
+	char *name = unquoted(arguments, error);
+	if (!name)
+		return ERROR_MEMORY;
+	bool all = strcmp(name, "all") == 0;
+	bool *chosen = all ? NULL : calloc(session->profile->process_count + 1, sizeof(*chosen));
+	int status = 0;
+	if (!all)
+		status = chosen ? choose(session->profile, name, chosen, error)
+				: error_set(error, ERROR_MEMORY, "out of memory");
+	free(name);
+	if (status) {
+		free(chosen);
+		return status;
+	}
+	free(session->processes);
+	session->selection.processes = session->processes = chosen;
+	return 0;
+}
+
+/* "process: 4711 (worker)", "process: 3 of 12", "process: all" */
+static void show_processes(FILE *out, const struct session *session)
 {
 	const struct profile *profile = session->profile;
-	int status = select_row(session, selection_process, arguments, &session->selection.process, error);
-	if (status)
-		return status;
-	uint32_t index = session->selection.process;
-	const struct profile_process *process = index == VIEW_ANY ? NULL : &profile->processes[index];
-	show_row(out, "process", index, process ? process->pid : 0,
-		 process ? profile_string(profile, process->name) : "");
-	return 0;
+	size_t count = 0;
+	uint32_t last = VIEW_ANY;
+	for (uint32_t i = 0; session->processes && i < profile->process_count; i++) {
+		count += session->processes[i];
+		last = session->processes[i] ? i : last;
+	}
+	if (count > 1)
+		fprintf(out, "process: %zu of %zu\n", count, profile->process_count);
+	else
+		show_row(out, "process", last, count ? profile->processes[last].pid : 0,
+			 count ? profile_string(profile, profile->processes[last].name) : "");
+}
+
+static int process_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	int status = *arguments ? select_processes(session, selection_process, arguments, error) : 0;
+	if (status == 0)
+		show_processes(out, session);
+	return status;
 }
 
 const struct explore_command explore_process = {
 	.name = "process",
 	.arguments = "[PID|NAME|all]",
-	.summary = "look at one process only",
+	.summary = "look at one process only, or those of one name",
 	.words = WORDS_PROCESS,
 	.run = process_run,
+};
+
+static int cgroup_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	int status = *arguments ? select_processes(session, selection_cgroup, arguments, error) : 0;
+	if (status == 0)
+		show_processes(out, session);
+	return status;
+}
+
+const struct explore_command explore_cgroup = {
+	.name = "cgroup",
+	.arguments = "[PATTERN|all]",
+	.summary = "look at the processes of control groups only",
+	.detail = "A path, with all below it, or a pattern: 'cgroup /system.slice', 'cgroup *docker*'.\n",
+	.run = cgroup_run,
 };
 
 static int time_run(struct session *session, const char *arguments, FILE *out, struct error *error)

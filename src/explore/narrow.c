@@ -9,8 +9,8 @@ static bool selects(const struct view_options *options, const struct profile *pr
 		return false;
 	if (options->thread != VIEW_ANY && hit->thread != options->thread)
 		return false;
-	if (options->process != VIEW_ANY &&
-	    (hit->thread >= profile->thread_count || profile->threads[hit->thread].process != options->process))
+	if (options->processes &&
+	    (hit->thread >= profile->thread_count || !options->processes[profile->threads[hit->thread].process]))
 		return false;
 	if (options->from_ns == 0 && options->to_ns == 0)
 		return true;

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/buffer.h"
+#include "explore/name_list.h"
 #include "explore/quote.h"
-
-enum { LIST_MAX = 8 }; /* names in one sentence */
+#include "explore/whole_number.h"
 
 static const char *const by_names[] = {
 	[VIEW_FUNCTION] = "function",
@@ -57,20 +56,10 @@ int selection_threshold(const char *text, double *threshold, struct error *error
 	return 0;
 }
 
-/* A whole number that fits in 63 bits. */
-static bool count_read(const char *text, uint64_t *count)
-{
-	size_t digits = strspn(text, "0123456789");
-	if (!digits || text[digits] || digits > 18)
-		return false;
-	*count = strtoull(text, NULL, 10);
-	return true;
-}
-
 int selection_limit(const char *text, size_t *limit, struct error *error)
 {
 	uint64_t count;
-	if (!count_read(text, &count))
+	if (!whole_number_read(text, &count))
 		return error_set(error, ERROR_USAGE, "limit %s is not a number of entries (0: all)", QUOTE(text));
 	*limit = (size_t)count;
 	return 0;
@@ -144,31 +133,11 @@ int selection_time(const char *from, const char *to, struct view_options *option
 	return 0;
 }
 
-/* "a, b, c and 7 more": names are appended one by one. */
-struct list {
-	struct buffer text;
-	size_t count;
-};
-
-static void list_add(struct list *list, const char *name)
-{
-	if (list->count++ < LIST_MAX)
-		buffer_printf(&list->text, "%s%s", list->count > 1 ? ", " : "", name);
-}
-
-static const char *list_text(struct list *list)
-{
-	if (list->count > LIST_MAX)
-		buffer_printf(&list->text, " and %zu more", list->count - LIST_MAX);
-	buffer_append_byte(&list->text, 0);
-	return buffer_error(&list->text) ? "..." : (const char *)list->text.bytes;
-}
-
 int selection_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
 {
 	size_t length = strlen(text);
-	struct list all = { 0 };
-	struct list fitting = { 0 };
+	struct name_list all = { 0 };
+	struct name_list fitting = { 0 };
 	uint32_t found = PROFILE_NONE;
 	bool exact = false;
 	for (uint32_t i = 0; i < profile->resource_count && !exact; i++) {
@@ -177,126 +146,22 @@ int selection_resource(const struct profile *profile, const char *text, uint32_t
 		exact = strcmp(name, text) == 0 || (length && strcasecmp(title, text) == 0);
 		if (exact || (length && strncmp(name, text, length) == 0)) {
 			found = i;
-			list_add(&fitting, name);
+			name_list_add(&fitting, name);
 		}
-		list_add(&all, name);
+		name_list_add(&all, name);
 	}
 	int status = 0;
 	if (exact || fitting.count == 1)
 		*resource = found;
 	else if (fitting.count)
-		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text), list_text(&fitting));
+		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
+				   name_list_text(&fitting));
 	else if (!all.count)
 		status = error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
 	else
 		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
-				   list_text(&all));
-	buffer_release(&all.text);
-	buffer_release(&fitting.text);
+				   name_list_text(&all));
+	name_list_release(&all);
+	name_list_release(&fitting);
 	return status;
-}
-
-/* Threads and processes are looked up alike: a table of (number, name) rows. */
-struct row_table {
-	const char *what;        /* "thread" */
-	const char *what_plural; /* "threads" */
-	const char *number_name; /* "TID" */
-	size_t count;
-	void (*row)(const struct profile *profile, uint32_t index, uint32_t *number, const char **name);
-};
-
-static void thread_row(const struct profile *profile, uint32_t index, uint32_t *number, const char **name)
-{
-	*number = profile->threads[index].tid;
-	*name = profile_string(profile, profile->threads[index].name);
-}
-
-static void process_row(const struct profile *profile, uint32_t index, uint32_t *number, const char **name)
-{
-	*number = profile->processes[index].pid;
-	*name = profile_string(profile, profile->processes[index].name);
-}
-
-/* The rows of that number, or else of that name, into the list. */
-static uint32_t rows_fitting(const struct profile *profile, const struct row_table *table, const char *text,
-			     bool by_number, uint64_t wanted, struct list *fitting)
-{
-	uint32_t found = PROFILE_NONE;
-	for (uint32_t i = 0; i < table->count; i++) {
-		uint32_t number;
-		const char *name;
-		table->row(profile, i, &number, &name);
-		if (by_number ? number != wanted : strcmp(name, text) != 0)
-			continue;
-		found = i;
-		char shown[96];
-		snprintf(shown, sizeof(shown), "#%u (%s %u)", i + 1, table->number_name, number);
-		list_add(fitting, shown);
-	}
-	return found;
-}
-
-static int row_missing(const struct profile *profile, const struct row_table *table, const char *text,
-		       struct error *error)
-{
-	if (!table->count)
-		return error_set(error, ERROR_NOT_FOUND, "the profile knows no %s", table->what_plural);
-	struct list all = { 0 };
-	for (uint32_t i = 0; i < table->count; i++) {
-		uint32_t number;
-		const char *name;
-		char shown[96];
-		table->row(profile, i, &number, &name);
-		snprintf(shown, sizeof(shown), "%u (%s)", number, name);
-		list_add(&all, shown);
-	}
-	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s; there %s %s", table->what, QUOTE(text),
-			       all.count == 1 ? "is" : "are", list_text(&all));
-	buffer_release(&all.text);
-	return status;
-}
-
-static int row_find(const struct profile *profile, const struct row_table *table, const char *text, uint32_t *index,
-		    struct error *error)
-{
-	uint64_t number;
-	if (strcmp(text, "all") == 0) {
-		*index = VIEW_ANY;
-		return 0;
-	}
-	if (text[0] == '#' && count_read(text + 1, &number)) {
-		if (number < 1 || number > table->count)
-			return error_set(error, ERROR_NOT_FOUND, "no %s %s; the profile has %zu", table->what,
-					 QUOTE(text), table->count);
-		*index = (uint32_t)number - 1;
-		return 0;
-	}
-	struct list fitting = { 0 };
-	uint32_t found = PROFILE_NONE;
-	if (count_read(text, &number))
-		found = rows_fitting(profile, table, text, true, number, &fitting);
-	if (found == PROFILE_NONE)
-		found = rows_fitting(profile, table, text, false, 0, &fitting);
-	int status = 0;
-	if (fitting.count == 1)
-		*index = found;
-	else if (fitting.count)
-		status = error_set(error, ERROR_AMBIGUOUS, "%s fits %zu %s: %s", QUOTE(text), fitting.count,
-				   table->what_plural, list_text(&fitting));
-	else
-		status = row_missing(profile, table, text, error);
-	buffer_release(&fitting.text);
-	return status;
-}
-
-int selection_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error)
-{
-	struct row_table table = { "thread", "threads", "TID", profile->thread_count, thread_row };
-	return row_find(profile, &table, text, thread, error);
-}
-
-int selection_process(const struct profile *profile, const char *text, uint32_t *process, struct error *error)
-{
-	struct row_table table = { "process", "processes", "PID", profile->process_count, process_row };
-	return row_find(profile, &table, text, process, error);
 }

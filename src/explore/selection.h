@@ -50,9 +50,16 @@ int selection_resource(const struct profile *profile, const char *text, uint32_t
 
 /* A thread by TID or name; "all": VIEW_ANY; "#3": row 3 of the profile's table,
  * for what several threads share. A name that several threads have is
- * ambiguous, and the sentence lists their TIDs. Processes likewise. */
+ * ambiguous, and the sentence lists their TIDs. */
 int selection_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error);
-int selection_process(const struct profile *profile, const char *text, uint32_t *process, struct error *error);
+
+/* Processes by PID, name or row; all that have it. They are added to `chosen`,
+ * [profile->process_count]. */
+int selection_process(const struct profile *profile, const char *text, bool *chosen, struct error *error);
+/* Processes by their control group: a path, which stands for all below it, or a
+ * shell pattern ("*docker*"). Without a slash in front it may begin at any part
+ * of the path: "cron.service". */
+int selection_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error);
 
 /* The labels that the user means by a function's name, as view_find says; by
  * function, that is one label, or the mains of several programs. "no function 'qsrot'; near: qsort". Surrounding

@@ -14,7 +14,7 @@ int session_init(struct session *session, struct profile *profile, const struct 
 	*session = (struct session){
 		.profile = profile,
 		.options = options,
-		.selection = { .by = VIEW_FUNCTION, .process = VIEW_ANY, .thread = VIEW_ANY },
+		.selection = { .by = VIEW_FUNCTION, .thread = VIEW_ANY },
 		.render = { .format = RENDER_TEXT,
 			    .threshold = SELECTION_THRESHOLD_DEFAULT,
 			    .limit = SELECTION_LIMIT_DEFAULT,
@@ -39,6 +39,7 @@ void session_release(struct session *session)
 		view_free(session->views[i]);
 	forget_candidates(session);
 	free(session->resources);
+	free(session->processes);
 	*session = (struct session){ 0 };
 }
 
@@ -54,17 +55,26 @@ int session_choose(struct session *session, const uint32_t *resources, size_t co
 	return 0;
 }
 
-static bool same_view(const struct view_options *a, const struct view_options *b)
+static bool same_processes(const struct profile *profile, const bool *a, const bool *b)
+{
+	if (!a || !b)
+		return a == b;
+	return memcmp(a, b, profile->process_count * sizeof(*a)) == 0;
+}
+
+static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
 {
 	return a->resource == b->resource && a->by == b->by && a->no_inlines == b->no_inlines &&
-	       a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch && a->process == b->process &&
-	       a->thread == b->thread && a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+	       a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
+	       same_processes(profile, a->processes, b->processes) && a->thread == b->thread &&
+	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }
 
 const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error)
 {
 	size_t at = 0;
-	while (at < SESSION_VIEWS && session->views[at] && !same_view(&session->views[at]->options, options))
+	while (at < SESSION_VIEWS && session->views[at] &&
+	       !same_view(session->profile, &session->views[at]->options, options))
 		at++;
 	struct view *view = at < SESSION_VIEWS ? session->views[at] : NULL;
 	if (!view) {

@@ -32,6 +32,7 @@ struct session {
 	uint32_t *resources; /* [resource_count]: the chosen ones, in the profile's order; owned */
 	size_t resource_count;
 	struct view_options selection; /* its `resource` is set for each view */
+	bool *processes;               /* selection.processes: owned */
 	struct render_options render;
 
 	struct view *views[SESSION_VIEWS]; /* latest used first; NULL behind the last */

@@ -76,7 +76,7 @@ bool empty_print(FILE *out, const struct view *view)
 		return false;
 	const struct view_options *options = &view->options;
 	bool selected =
-		options->process != VIEW_ANY || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
+		options->processes || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
 	char amount[64];
 	if (selected)
 		fputs("no samples in this selection\n", out);

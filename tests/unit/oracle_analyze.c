@@ -181,7 +181,7 @@ static void answer(const struct profile *profile, const struct view_options *opt
 int main(void)
 {
 	struct profile *profile = new_profile();
-	struct view_options options = { .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct view_options options = { .thread = VIEW_ANY };
 	char *line = NULL;
 	size_t capacity = 0;
 	while (getline(&line, &capacity, stdin) > 0) {

@@ -100,7 +100,7 @@ void paths_add(struct paths *paths, const char *stack, uint64_t hits)
 
 struct view *paths_view(const struct paths *paths, enum view_by by)
 {
-	struct view_options options = { .by = by, .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct view_options options = { .by = by, .thread = VIEW_ANY };
 	struct error error = { 0 };
 	assert_int_equal(profile_check(paths->profile), 0);
 	struct view *view = view_new(paths->profile, &options, &error);

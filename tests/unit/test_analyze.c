@@ -325,7 +325,7 @@ static void deep_recursion_is_fine(void **state)
 
 static void analyze_all(const struct paths *paths, enum view_by by)
 {
-	struct view_options options = { .by = by, .process = VIEW_ANY, .thread = VIEW_ANY };
+	struct view_options options = { .by = by, .thread = VIEW_ANY };
 	struct error error = { 0 };
 	struct view *view = view_new(paths->profile, &options, &error);
 	if (!view) {

@@ -11,7 +11,7 @@
 #include "convert/format.h"
 #include "paths_profile.h"
 
-#define ANY .process = VIEW_ANY, .thread = VIEW_ANY
+#define ANY .thread = VIEW_ANY
 
 static void define(struct paths *paths, const char *name, enum function_role role)
 {

@@ -18,7 +18,7 @@ static struct view *view_of(const struct paths *paths, struct view_options optio
 	return view;
 }
 
-#define ANY .process = VIEW_ANY, .thread = VIEW_ANY
+#define ANY .thread = VIEW_ANY
 
 static void assert_tree(struct view *view, const char *root, const char *expected)
 {
@@ -65,17 +65,21 @@ static void hits_are_selected(void **state)
 		paths.resource = rows[i].resource;
 		paths_add(&paths, rows[i].stack, rows[i].hits);
 	}
+	static const bool first[] = { true, false }, second[] = { false, true }, both[] = { true, true };
+	assert_functions(view_of(&paths, (struct view_options){ ANY, .processes = both }), "8 d, 4 c, 2 b, 1 a");
 	assert_functions(view_of(&paths, (struct view_options){ ANY }), "16 e, 8 d, 4 c, 2 b, 1 a");
 	assert_functions(view_of(&paths, (struct view_options){ ANY, .resource = 1 }), "32 f");
-	assert_functions(view_of(&paths, (struct view_options){ .process = 1, .thread = VIEW_ANY }), "8 d, 4 c, 2 b");
-	assert_functions(view_of(&paths, (struct view_options){ .process = VIEW_ANY, .thread = 1 }), "8 d, 2 b");
-	assert_functions(view_of(&paths, (struct view_options){ .process = 0, .thread = 1 }), "");
+	assert_functions(view_of(&paths, (struct view_options){ .processes = second, .thread = VIEW_ANY }),
+			 "8 d, 4 c, 2 b");
+	assert_functions(view_of(&paths, (struct view_options){ .thread = 1 }), "8 d, 2 b");
+	assert_functions(view_of(&paths, (struct view_options){ .processes = first, .thread = 1 }), "");
 	assert_functions(view_of(&paths, (struct view_options){ ANY, .from_ns = 500 }), "16 e, 4 c, 2 b");
 	assert_functions(view_of(&paths, (struct view_options){ ANY, .from_ns = 500, .to_ns = 1000 }), "16 e, 2 b");
 	assert_functions(view_of(&paths, (struct view_options){ ANY, .to_ns = 500 }), "1 a");
-	assert_functions(view_of(&paths, (struct view_options){ .process = 1, .thread = VIEW_ANY, .to_ns = 1000 }),
-			 "2 b");
-	struct view *view = view_of(&paths, (struct view_options){ .process = 1, .thread = VIEW_ANY });
+	assert_functions(
+		view_of(&paths, (struct view_options){ .processes = second, .thread = VIEW_ANY, .to_ns = 1000 }),
+		"2 b");
+	struct view *view = view_of(&paths, (struct view_options){ .processes = second, .thread = VIEW_ANY });
 	assert_int_equal(view->total, 14);
 	assert_int_equal(view->samples, 3);
 	view_free(view);
@@ -83,8 +87,7 @@ static void hits_are_selected(void **state)
 	struct error error;
 	assert_null(view_new(profile, &(struct view_options){ ANY, .resource = 2 }, &error));
 	assert_int_equal(error.code, ERROR_NOT_FOUND);
-	assert_null(view_new(profile, &(struct view_options){ .process = 2, .thread = VIEW_ANY }, &error));
-	assert_null(view_new(profile, &(struct view_options){ .process = VIEW_ANY, .thread = 3 }, &error));
+	assert_null(view_new(profile, &(struct view_options){ .thread = 3 }, &error));
 	assert_int_equal(error.code, ERROR_NOT_FOUND);
 	paths_end(&paths);
 }

@@ -238,14 +238,15 @@ static void test_narrow(void **state)
 			assert_int_equal(profile_add_hit(profile, time == 90 ? 0 : time,
 							 thread < 4 ? thread : PROFILE_NONE, 0, time % 2, 1 + thread),
 					 0);
+	static const bool first[] = { true, false }, second[] = { false, true };
 	static const struct view_options cases[] = {
-		{ .process = VIEW_ANY, .thread = VIEW_ANY },
-		{ .process = VIEW_ANY, .thread = 2, .resource = 1 },
-		{ .process = 1, .thread = VIEW_ANY },
-		{ .process = 0, .thread = 3 },
-		{ .process = VIEW_ANY, .thread = VIEW_ANY, .from_ns = 2, .to_ns = 5 },
-		{ .process = VIEW_ANY, .thread = VIEW_ANY, .from_ns = 0, .to_ns = 3, .resource = 1 },
-		{ .process = 1, .thread = VIEW_ANY, .from_ns = 3 },
+		{ .thread = VIEW_ANY },
+		{ .thread = 2, .resource = 1 },
+		{ .processes = second, .thread = VIEW_ANY },
+		{ .processes = first, .thread = 3 },
+		{ .thread = VIEW_ANY, .from_ns = 2, .to_ns = 5 },
+		{ .thread = VIEW_ANY, .from_ns = 0, .to_ns = 3, .resource = 1 },
+		{ .processes = second, .thread = VIEW_ANY, .from_ns = 3 },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct error error = { 0 };

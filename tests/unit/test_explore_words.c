@@ -203,8 +203,68 @@ static void test_threads(void **state)
 	assert_int_equal(selection_thread(profile, "#7", &thread, &error), ERROR_NOT_FOUND);
 	assert_int_equal(selection_thread(profile, "nobody", &thread, &error), ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "10 (main), 11 (worker)"));
-	assert_int_equal(selection_process(profile, "1", &thread, &error), ERROR_NOT_FOUND);
 	assert_int_equal(thread, 2);
+	profile_free(profile);
+}
+
+static void test_processes(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t pid;
+		const char *name, *cgroup;
+	} rows[] = { { 1, "init", "/init.scope" },
+		     { 20, "sh", "/system.slice/cron.service" },
+		     { 21, "sh", "/system.slice/docker-77.scope/inner" },
+		     { 22, "kthreadd", "/" },
+		     { 20, "cc", "" } };
+	static const struct {
+		bool by_group;
+		const char *text, *chosen;
+	} cases[] = {
+		{ false, "1", "1...." },
+		{ false, "20", ".1..1" },
+		{ false, "sh", ".11.." },
+		{ false, "#3", "..1.." },
+		{ false, "nobody", NULL },
+		{ false, "#6", NULL },
+		{ true, "/", "1111." },
+		{ true, "/system.slice", ".11.." },
+		{ true, "/system.slice/", ".11.." },
+		{ true, "/system", NULL },
+		{ true, "system.slice", ".11.." },
+		{ true, "cron.service", ".1..." },
+		{ true, "*docker*", "..1.." },
+		{ true, "docker-*.scope", "..1.." },
+		{ true, "docker-*.scope/*", "..1.." },
+		{ true, "/cron.service", NULL },
+		{ true, "[si]*", "111.." },
+		{ true, "/[si]*", "111.." },
+		{ true, "", NULL },
+	};
+	struct profile *profile = profile_new();
+	for (size_t i = 0; i < 5; i++) {
+		struct profile_process process = { .pid = rows[i].pid,
+						   .name = (uint32_t)profile_add_string(profile, rows[i].name),
+						   .cgroup = (uint32_t)profile_add_string(profile, rows[i].cgroup) };
+		assert_true(profile_add_process(profile, &process) >= 0);
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct error error = { 0 };
+		bool chosen[5] = { false };
+		char shown[6] = ".....";
+		int status = cases[i].by_group ? selection_cgroup(profile, cases[i].text, chosen, &error)
+					       : selection_process(profile, cases[i].text, chosen, &error);
+		for (size_t k = 0; k < 5; k++)
+			shown[k] = chosen[k] ? '1' : '.';
+		if (status < 0 ? cases[i].chosen != NULL : !cases[i].chosen || strcmp(shown, cases[i].chosen) != 0)
+			fail_msg("%s chooses %s: %s", cases[i].text, shown, error.message);
+	}
+	profile_free(profile);
+	profile = profile_of_threads();
+	struct error error;
+	assert_int_equal(selection_cgroup(profile, "/", (bool[8]){ 0 }, &error), ERROR_NOT_FOUND);
+	assert_non_null(strstr(error.message, "record -a"));
 	profile_free(profile);
 }
 
@@ -233,7 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),    cmocka_unit_test(test_words),     cmocka_unit_test(test_last_name),
 		cmocka_unit_test(test_quote),   cmocka_unit_test(test_numbers),   cmocka_unit_test(test_time),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_resources),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_processes), cmocka_unit_test(test_resources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
