@@ -107,18 +107,27 @@ static size_t refused_by_all(const struct plan *plan)
 	return plan->request.resource_count;
 }
 
-/* Of what perf could serve too, perf's word has the easier remedy: it needs the
- * least. Of anything else, the preferred backend's. */
+static const struct backend_vtable *last_backend(void)
+{
+	size_t last = 0;
+	while (record_backends[last + 1])
+		last++;
+	return record_backends[last];
+}
+
+/* The last backend needs the least: where it could serve too, its remedy is the
+ * easiest. Of anything else, the preferred one's. */
 static int explain_resource(const struct resource_request *resource, struct error *error)
 {
 	bool user_only;
+	const struct backend_vtable *last = last_backend();
 	if (resource->row->on_perf)
-		return probe_one(&backend_perf, resource, &user_only, error);
+		return probe_one(last, resource, &user_only, error);
 	int result = probe_one(record_backends[0], resource, &user_only, error);
 	size_t used = strlen(error->message);
-	if (record_backends[0] != &backend_perf)
+	if (record_backends[0] != last)
 		snprintf(error->message + used, sizeof(error->message) - used,
-			 "; the perf backend cannot measure it at all");
+			 "; the %s backend cannot measure it at all", last->name);
 	return result;
 }
 
@@ -170,7 +179,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	if (find_backend(plan, record_backends, options))
 		return 0;
 	if (options->resource_count == 0)
-		return accept(plan, &backend_perf, options, &refused, error);
+		return accept(plan, last_backend(), options, &refused, error);
 	size_t nobodys = refused_by_all(plan);
 	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], error)
 						      : explain_mixture(plan, options, error);

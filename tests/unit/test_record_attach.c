@@ -20,6 +20,7 @@
 struct backend {
 	int answer; /* 1: watches each thread once; else what it always says */
 	unsigned drained;
+	bool everything; /* the whole machine was asked for */
 	size_t watched_count;
 	pid_t watched[64];
 };
@@ -29,6 +30,10 @@ static int answer_attach(struct backend *backend, pid_t tid, bool on_exec, struc
 	assert_false(on_exec);
 	if (backend->answer < 0)
 		return error_set(error, backend->answer, "the backend says no");
+	if (tid == -1) {
+		backend->everything = true;
+		return 1;
+	}
 	for (size_t i = 0; i < backend->watched_count; i++)
 		if (backend->watched[i] == tid)
 			return 0;
@@ -51,8 +56,8 @@ static const struct backend_vtable vtable = { .name = "test", .attach = answer_a
 static void tell_map(void *context, const struct backend_map *map)
 {
 	assert_true(map->size > 0);
-	buffer_printf(context, "map %u %llx+%llx %s\n", map->pid, (unsigned long long)map->start,
-		      (unsigned long long)map->size, map->path);
+	buffer_printf(context, "%s %u %llx+%llx %s\n", map->is_data ? "data" : "map", map->pid,
+		      (unsigned long long)map->start, (unsigned long long)map->size, map->path);
 }
 
 static void tell_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
@@ -177,11 +182,71 @@ static void test_threads_and_maps(void **state)
 	munmap(area, 3 * 4096);
 }
 
+/* What is not executable is told too, if it is asked for, and as such. */
+static void test_data_maps(void **state)
+{
+	(void)state;
+	void *area;
+	pid_t child = make_child(&area);
+	struct buffer told;
+	struct error error;
+	struct backend backend = { .answer = 1 };
+	const struct backend_sink sink = { .context = &told, .map = tell_map, .name = tell_name };
+	buffer_init(&told);
+	assert_int_equal(attach_process(&vtable, &backend, child, true, &sink, &error), 0);
+	buffer_append_byte(&told, 0);
+	char wanted[128];
+	unsigned long long start = (unsigned long long)(uintptr_t)area;
+	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start + 4096);
+	assert_true(is_told(&told, wanted));
+	/* The last may be one with what is mapped behind it. */
+	snprintf(wanted, sizeof(wanted), "data %d %llx+", child, start + 2 * 4096);
+	assert_true(is_told(&told, wanted));
+	assert_true(is_told(&told, " [stack]\n") && is_told(&told, " [heap]\n"));
+	assert_false(is_told(&told, "[vsyscall]"));
+	buffer_release(&told);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	munmap(area, 3 * 4096);
+}
+
+/* Every process is told of: ours, and one with threads; those without maps (the kernel's) by name. */
+static void test_everything(void **state)
+{
+	(void)state;
+	void *area;
+	pid_t child = make_child(&area);
+	struct buffer told;
+	struct error error;
+	struct backend backend = { .answer = 1 };
+	const struct backend_sink sink = { .context = &told, .map = tell_map, .name = tell_name };
+	buffer_init(&told);
+	assert_int_equal(attach_everything(&vtable, &backend, false, &sink, &error), 0);
+	buffer_append_byte(&told, 0);
+	assert_true(backend.everything && backend.watched_count == 0);
+	assert_true(is_told(&told, " first\n") && is_told(&told, " second\n"));
+	char wanted[128];
+	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child,
+		 (unsigned long long)(uintptr_t)area + 4096);
+	assert_true(is_told(&told, wanted));
+	snprintf(wanted, sizeof(wanted), "name %d %d ", getpid(), getpid());
+	assert_true(is_told(&told, wanted));
+	buffer_release(&told);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	munmap(area, 3 * 4096);
+	backend.answer = ERROR_PERMISSION;
+	assert_int_equal(attach_everything(&vtable, &backend, false, &sink, &error), ERROR_PERMISSION);
+	assert_non_null(strstr(error.message, "CAP_PERFMON"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_threads_and_maps),
+		cmocka_unit_test(test_data_maps),
+		cmocka_unit_test(test_everything),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,194 @@
+/* record/plan.c: which backend serves a run, and what is said if none does. The
+ * table of backends is the test's own: "best", which may be forbidden, and
+ * "plain", which knows fewer resources. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record/backends.h"
+#include "record/plan.h"
+
+static int best_answer;       /* what "best" says to everything */
+static bool plain_user_only;  /* "plain" sees user mode alone */
+static bool plain_has_faults; /* ... and measures page faults */
+
+static int probe_best(const struct resource_request *resource, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = false;
+	if (strcmp(resource->row->name, "cycles") == 0)
+		return error_set(error, ERROR_UNSUPPORTED, "best has no counter for cycles");
+	return best_answer < 0 ? error_set(error, best_answer, "best says no to %s; try harder", resource->name) : 0;
+}
+
+static int probe_plain(const struct resource_request *resource, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = plain_user_only && resource->row->modes == RESOURCE_ALL_MODES;
+	bool has = resource->row->on_perf && (plain_has_faults || strcmp(resource->row->name, "page-faults") != 0);
+	return has ? 0 : error_set(error, ERROR_UNSUPPORTED, "plain cannot measure %s", resource->name);
+}
+
+static const struct backend_vtable best = { .name = "best", .probe = probe_best };
+static const struct backend_vtable plain = { .name = "plain", .probe = probe_plain };
+const struct backend_vtable *const record_backends[] = { &best, &plain, NULL };
+
+const struct backend_vtable *backend_find(const char *name, struct error *error)
+{
+	for (size_t i = 0; record_backends[i]; i++)
+		if (strcmp(record_backends[i]->name, name) == 0)
+			return record_backends[i];
+	error_set(error, ERROR_USAGE, "there is no backend '%s'", name);
+	return NULL;
+}
+
+static int reset(void **state)
+{
+	(void)state;
+	best_answer = 0;
+	plain_user_only = false;
+	plain_has_faults = true;
+	return 0;
+}
+
+static struct record_options options_of(const char *first, const char *second)
+{
+	struct record_options options = { 0 };
+	const char *words[] = { first, second };
+	struct error error;
+	for (size_t i = 0; i < 2 && words[i]; i++)
+		assert_int_equal(resource_parse(words[i], &options.resources[options.resource_count++], &error), 0);
+	return options;
+}
+
+static int make(struct plan *plan, const char *first, const char *second, struct error *error)
+{
+	struct record_options options = options_of(first, second);
+	return plan_make(plan, &options, error);
+}
+
+static void assert_says(const struct error *error, const char *words)
+{
+	if (!strstr(error->message, words))
+		fail_msg("'%s' does not say '%s'", error->message, words);
+}
+
+static void test_preferred(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	assert_int_equal(make(&plan, "syscalls", "page-faults", &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	assert_string_equal(plan.passed_over, "");
+	assert_int_equal(plan.request.resource_count, 2);
+	assert_ptr_equal(plan.request.resources, plan.resources);
+	assert_true(plan.request.data_maps && plan.request.creations);
+	assert_int_equal(make(&plan, "syscalls", "migrations", &error), 0);
+	assert_false(plan.request.data_maps);
+}
+
+/* What is not permitted to the first is done by the next, and said; advice is left off. */
+static void test_next_best(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	best_answer = ERROR_PERMISSION;
+	assert_int_equal(make(&plan, "page-faults", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_string_equal(plan.passed_over, "best: best says no to page-faults");
+	assert_int_equal(make(&plan, NULL, NULL, &error), 0);
+	assert_string_equal(plan.resources[0].name, "cpu");
+	assert_false(plan.user_by_default);
+	plain_user_only = true;
+	assert_int_equal(make(&plan, NULL, NULL, &error), 0);
+	assert_string_equal(plan.resources[0].name, "user");
+	assert_true(plan.user_by_default);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	best_answer = ERROR_PERMISSION;
+	/* Only the preferred one could: its remedy. */
+	assert_int_equal(make(&plan, "page-faults", "syscalls", &error), ERROR_PERMISSION);
+	assert_says(&error, "best says no to syscalls; try harder");
+	assert_says(&error, "plain backend cannot");
+	/* The other could too: its own. */
+	plain_has_faults = false;
+	assert_int_equal(make(&plan, "page-faults", NULL, &error), ERROR_UNSUPPORTED);
+	assert_string_equal(error.message, "plain cannot measure page-faults");
+	/* CPU time that was asked for by name does not become user time. */
+	plain_user_only = true;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), ERROR_PERMISSION);
+	assert_says(&error, "perf_event_paranoid");
+}
+
+/* Each resource has a backend, but no backend has both. */
+static void test_mixture(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	assert_int_equal(make(&plan, "cycles", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_int_equal(make(&plan, "cycles", "syscalls", &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "in two");
+	assert_says(&error, "cycles not by best: best has no counter for cycles");
+	assert_says(&error, "syscalls not by plain: plain cannot measure syscalls");
+}
+
+static void test_forced(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	struct record_options options = options_of("syscalls", NULL);
+	options.backend = "plain";
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_string_equal(error.message, "plain cannot measure syscalls");
+	options.backend = "plane";
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_USAGE);
+	options = options_of("page-faults", NULL);
+	options.backend = "plain";
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_string_equal(plan.passed_over, "");
+	const struct error why = { .code = ERROR_UNSUPPORTED, .message = "the kernel does not load it" };
+	assert_false(plan_next(&plan, &options, &why));
+}
+
+/* A backend that cannot be opened makes way for the next, but not where the words were wrong. */
+static void test_not_opened(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	struct record_options options = options_of("page-faults", NULL);
+	const struct error unsupported = { .code = ERROR_UNSUPPORTED, .message = "the kernel does not load it" };
+	const struct error wrong = { .code = ERROR_NOT_FOUND, .message = "there is no such function" };
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_next(&plan, &options, &wrong));
+	assert_ptr_equal(plan.vtable, &best);
+	assert_true(plan_next(&plan, &options, &unsupported));
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_string_equal(plan.passed_over, "best: the kernel does not load it");
+	assert_false(plan_next(&plan, &options, &unsupported));
+	options = options_of("syscalls", NULL);
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_next(&plan, &options, &unsupported));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_preferred, reset), cmocka_unit_test_setup(test_next_best, reset),
+		cmocka_unit_test_setup(test_refused, reset),   cmocka_unit_test_setup(test_mixture, reset),
+		cmocka_unit_test_setup(test_forced, reset),    cmocka_unit_test_setup(test_not_opened, reset),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
