@@ -109,9 +109,13 @@ static int open_all(struct backend *backend, struct error *error)
 	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), BPF_RING_BYTES);
 	if (!backend->ring)
 		return error_set_errno(error, "cannot map the ring of the eBPF programs");
-	backend->code = bpf_code_loader_new(bpf_map__fd(backend->programs->maps.processes),
-					    bpf_map__fd(backend->programs->maps.codes),
-					    bpf_map__fd(backend->programs->maps.chunks), error);
+	const struct bpf_code_maps maps = {
+		.processes = bpf_map__fd(backend->programs->maps.processes),
+		.codes = bpf_map__fd(backend->programs->maps.codes),
+		.first_chunk = bpf_map__fd(backend->programs->maps.first_chunk),
+		.chunks = bpf_map__fd(backend->programs->maps.chunks),
+	};
+	backend->code = bpf_code_loader_new(&maps, error);
 	if (!backend->code)
 		return error->code;
 	backend->side = side_events_new(&backend->request, SIDE_EVENTS_RING_BYTES, true, error);

@@ -13,7 +13,8 @@
 
 enum {
 	SLOT_BYTES = 8,
-	CHUNK_BYTES = BPF_CHUNK_ROWS * SLOT_BYTES,
+	CHUNK_BYTES = BPF_CHUNK_SLOTS * SLOT_BYTES,
+	CODES_BYTES = BPF_CODES * sizeof(struct bpf_code),
 	RUN_ROUND = 16, /* runs are so many codes, or a multiple */
 	/* A walk takes some us, and cannot be preempted for long. */
 	QUARANTINE_NS = 200 * 1000 * 1000,
@@ -32,7 +33,7 @@ struct run {
 };
 
 struct bpf_code_loader {
-	int processes_fd, codes_fd, chunks_fd;
+	struct bpf_code_maps maps;
 	struct bpf_code *codes; /* the kernel's memory */
 	uint32_t codes_used;
 	struct run *free_runs;
@@ -41,7 +42,7 @@ struct bpf_code_loader {
 	struct run *runs;
 	size_t run_count, run_capacity;
 
-	uint8_t *chunk; /* the last one: the kernel's memory; NULL: none yet */
+	uint8_t *chunk; /* the last one: the kernel's memory */
 	uint32_t chunk_count;
 	uint64_t slots_used;      /* over all chunks */
 	struct hash_map by_table; /* table's address -> index in `loaded` */
@@ -57,31 +58,38 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-struct bpf_code_loader *bpf_code_loader_new(int processes_fd, int codes_fd, int chunks_fd, struct error *error)
+static void *map_memory(int fd, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct bpf_code_loader *bpf_code_loader_new(const struct bpf_code_maps *maps, struct error *error)
 {
 	struct bpf_code_loader *loader = calloc(1, sizeof(*loader));
-	void *codes = mmap(NULL, BPF_CODES * sizeof(struct bpf_code), PROT_READ | PROT_WRITE, MAP_SHARED, codes_fd, 0);
-	if (!loader || codes == MAP_FAILED) {
-		error_set_errno(error, "cannot map the list of code in the kernel");
-		if (codes != MAP_FAILED)
-			munmap(codes, BPF_CODES * sizeof(struct bpf_code));
-		free(loader);
+	if (!loader) {
+		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
 	}
-	loader->processes_fd = processes_fd;
-	loader->codes_fd = codes_fd;
-	loader->chunks_fd = chunks_fd;
-	loader->codes = codes;
+	loader->maps = *maps;
 	hash_map_init(&loader->run_by_pid);
 	hash_map_init(&loader->by_table);
-	return loader;
+	loader->codes = map_memory(maps->codes, CODES_BYTES);
+	loader->chunk = loader->codes ? map_memory(maps->first_chunk, CHUNK_BYTES) : NULL;
+	loader->chunk_count = 1;
+	if (loader->chunk)
+		return loader;
+	error_set_errno(error, "cannot map the kernel's memory for code");
+	bpf_code_loader_free(loader);
+	return NULL;
 }
 
 void bpf_code_loader_free(struct bpf_code_loader *loader)
 {
 	if (!loader)
 		return;
-	munmap(loader->codes, BPF_CODES * sizeof(struct bpf_code));
+	if (loader->codes)
+		munmap(loader->codes, CODES_BYTES);
 	if (loader->chunk)
 		munmap(loader->chunk, CHUNK_BYTES);
 	hash_map_release(&loader->run_by_pid);
@@ -101,19 +109,18 @@ static int add_chunk(struct bpf_code_loader *loader)
 	uint32_t number = loader->chunk_count;
 	if (number == BPF_CHUNKS)
 		return ERROR_LIMIT;
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "chunk", sizeof(uint32_t), SLOT_BYTES, BPF_CHUNK_ROWS, &options);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "chunk", sizeof(uint32_t), SLOT_BYTES, BPF_CHUNK_SLOTS, &options);
 	if (fd < 0)
 		return ERROR_SYSTEM;
-	void *memory = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	int result = memory == MAP_FAILED ? -1 : bpf_map_update_elem(loader->chunks_fd, &number, &fd, BPF_ANY);
+	void *memory = map_memory(fd, CHUNK_BYTES);
+	int result = memory ? bpf_map_update_elem(loader->maps.chunks, &number, &fd, BPF_ANY) : -1;
 	close(fd); /* the map of chunks and our memory keep it */
 	if (result < 0) {
-		if (memory != MAP_FAILED)
+		if (memory)
 			munmap(memory, CHUNK_BYTES);
 		return ERROR_SYSTEM;
 	}
-	if (loader->chunk)
-		munmap(loader->chunk, CHUNK_BYTES);
+	munmap(loader->chunk, CHUNK_BYTES);
 	loader->chunk = memory;
 	loader->chunk_count++;
 	return 0;
@@ -124,13 +131,13 @@ static int append(struct bpf_code_loader *loader, const void *bytes, size_t size
 {
 	*slot = (uint32_t)loader->slots_used;
 	for (size_t done = 0; done < size;) {
-		uint64_t at = loader->slots_used & (BPF_CHUNK_ROWS - 1);
+		uint64_t at = loader->slots_used & (BPF_CHUNK_SLOTS - 1);
 		if (loader->slots_used >> BPF_CHUNK_SHIFT == loader->chunk_count) {
 			int result = add_chunk(loader);
 			if (result < 0)
 				return result;
 		}
-		size_t room = (size_t)(BPF_CHUNK_ROWS - at) * SLOT_BYTES;
+		size_t room = (size_t)(BPF_CHUNK_SLOTS - at) * SLOT_BYTES;
 		size_t part = size - done < room ? size - done : room;
 		memcpy(loader->chunk + at * SLOT_BYTES, (const uint8_t *)bytes + done, part);
 		loader->slots_used += (part + SLOT_BYTES - 1) / SLOT_BYTES;
@@ -247,10 +254,10 @@ int bpf_code_load(struct bpf_code_loader *loader, uint32_t pid, const struct bac
 		return result;
 	result = count ? fill_run(loader, &run, code, count) : 0;
 	struct bpf_process process = { .first = run.first, .count = (uint32_t)count };
-	if (count && bpf_map_update_elem(loader->processes_fd, &pid, &process, BPF_ANY) < 0)
+	if (count && bpf_map_update_elem(loader->maps.processes, &pid, &process, BPF_ANY) < 0)
 		result = ERROR_SYSTEM;
 	else if (!count)
-		bpf_map_delete_elem(loader->processes_fd, &pid); /* it may have gone already: exec */
+		bpf_map_delete_elem(loader->maps.processes, &pid); /* it may have gone already: exec */
 	give_up_run(loader, old);
 	*old = run;
 	return result;

@@ -4,7 +4,7 @@
  *
  *   processes   pid -> a run of codes
  *   codes       a run: the maps of one process, sorted
- *   chunks      the rows, and behind each table's rows its page index
+ *   chunks      slots: the rows, and behind each table's rows its page index
  *
  * A run is never changed in place: a new one is written and then put in the old
  * one's stead, whose room is used again only when no walk can still be in it.
@@ -20,10 +20,12 @@
 
 struct bpf_code_loader;
 
-enum { BPF_CODES = 64 * 1024 }; /* room for so many maps of all processes */
+struct bpf_code_maps { /* descriptors: not owned */
+	int processes, codes, first_chunk, chunks;
+};
 
-/* Descriptors of the three maps: not owned. NULL: `error` says why. */
-struct bpf_code_loader *bpf_code_loader_new(int processes_fd, int codes_fd, int chunks_fd, struct error *error);
+/* NULL: `error` says why. */
+struct bpf_code_loader *bpf_code_loader_new(const struct bpf_code_maps *maps, struct error *error);
 void bpf_code_loader_free(struct bpf_code_loader *loader); /* NULL is fine */
 
 /* As backend_vtable.load_code. ERROR_LIMIT: there is no room for more processes or

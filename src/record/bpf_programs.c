@@ -216,8 +216,6 @@ struct programs *bpf_programs_load(const struct backend_request *request, size_t
 	set_up(programs, request, &needs);
 	int result = bpf_map__set_max_entries(programs->maps.scratches, (uint32_t)cpus * BPF_SCRATCHES_PER_CPU);
 	if (result == 0)
-		result = bpf_map__set_max_entries(programs->maps.codes, 64 * 1024);
-	if (result == 0)
 		result = bpf_map__set_max_entries(programs->maps.ring, BPF_RING_BYTES);
 	if (result == 0)
 		result = programs__load(programs);

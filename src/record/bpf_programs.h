@@ -6,9 +6,11 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "programs.skel.h" /* made from bpf/programs.bpf.c when this is built */
 #include "record/backend.h"
 #include "record/bpf/shared.h"
+
+/* Made from bpf/programs.bpf.c when this is built; it does not include what it needs. */
+#include "programs.skel.h"
 
 enum { BPF_RING_BYTES = 8 * 1024 * 1024 };
 

@@ -1,5 +1,9 @@
 /* Perf events: clocks of a CPU, which run whoever runs on it, and software events.
  * The cookie is the request's number. */
+#ifndef RECORD_BPF_CLOCK_BPF_H
+#define RECORD_BPF_CLOCK_BPF_H
+
+#include "record/bpf/switch.bpf.h"
 
 /* A period of the CPU's clock is over: one hit for the thread that runs. The clock
  * does not start anew with each thread, so short ones are sampled as any. */
@@ -33,3 +37,5 @@ int on_software_event(struct bpf_perf_event_data *context)
 	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order);
 	return 0;
 }
+
+#endif

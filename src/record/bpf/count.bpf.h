@@ -1,4 +1,8 @@
 /* The threads' interval timers. */
+#ifndef RECORD_BPF_COUNT_BPF_H
+#define RECORD_BPF_COUNT_BPF_H
+
+#include "record/bpf/sample.bpf.h"
 
 static const struct bpf_record nothing_known = { .syscall = -1 };
 
@@ -68,3 +72,5 @@ static uint8_t class_of(int64_t number)
 	barrier_var(at); /* or the verifier loses sight of what follows */
 	return syscall_classes[at & (BPF_SYSCALLS - 1)];
 }
+
+#endif

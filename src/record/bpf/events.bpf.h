@@ -1,4 +1,8 @@
 /* Signals, traps, disk requests: one tracepoint each. */
+#ifndef RECORD_BPF_EVENTS_BPF_H
+#define RECORD_BPF_EVENTS_BPF_H
+
+#include "record/bpf/count.bpf.h"
 
 static void count_events(uint8_t counts, uint64_t amount, struct bpf_record *order)
 {
@@ -40,3 +44,5 @@ int BPF_PROG(on_disk_request, struct bio *bio)
 	count_events(BPF_COUNTS_DISK_BYTES, bio->bi_iter.bi_size, &order);
 	return 0;
 }
+
+#endif

@@ -36,19 +36,19 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set when loaded */
+	__uint(max_entries, BPF_CODES);
 	__type(key, uint32_t);
 	__type(value, struct bpf_code);
 } codes SEC(".maps");
 
-/* One chunk. All are alike; they are made as rows come. */
+/* All chunks are alike. To put one more into `chunks` takes the kernel some 10 ms. */
 struct chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BPF_CHUNK_ROWS);
+	__uint(max_entries, BPF_CHUNK_SLOTS);
 	__type(key, uint32_t);
 	__type(value, uint64_t);
-};
+} first_chunk SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);

@@ -1,5 +1,9 @@
 /* Places that the user named: functions (uprobes), tracepoints, static probes. The
  * cookie is the place's number. */
+#ifndef RECORD_BPF_PLACES_BPF_H
+#define RECORD_BPF_PLACES_BPF_H
+
+#include "record/bpf/count.bpf.h"
 
 static uint64_t argument_of(const struct pt_regs *registers, uint8_t number)
 {
@@ -67,3 +71,5 @@ int on_tracepoint(void *context)
 	count_and_sample(thread, place->request, field_of(context, place), &order);
 	return 0;
 }
+
+#endif

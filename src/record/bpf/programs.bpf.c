@@ -16,18 +16,12 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "record/bpf/maps.bpf.h"
-
-char programs_license[] SEC("license") = "Dual BSD/GPL";
-
-#include "record/bpf/count.bpf.h"
-#include "record/bpf/sample.bpf.h"
-
-#include "record/bpf/switch.bpf.h"
-
 #include "record/bpf/clock.bpf.h"
 #include "record/bpf/events.bpf.h"
 #include "record/bpf/places.bpf.h"
+#include "record/bpf/switch.bpf.h"
 #include "record/bpf/syscall.bpf.h"
 #include "record/bpf/tasks.bpf.h"
 #include "record/bpf/usdt.bpf.h"
+
+char programs_license[] SEC("license") = "Dual BSD/GPL";

@@ -1,4 +1,8 @@
 /* From "here" to a record in the ring: walks the present thread's user stack. */
+#ifndef RECORD_BPF_SAMPLE_BPF_H
+#define RECORD_BPF_SAMPLE_BPF_H
+
+#include "record/bpf/maps.bpf.h"
 
 enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
 
@@ -9,54 +13,76 @@ static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 	return bpf_probe_read_user(to, bytes, (const void *)address);
 }
 
+/* Binary searches, as loops that the verifier looks at once. */
+
+struct search {
+	uint64_t pc;
+	uint32_t low, high;
+};
+
+static long halve_codes(uint32_t step, void *context)
+{
+	struct search *search = context;
+	uint32_t middle = search->low + (search->high - search->low) / 2;
+	const struct bpf_code *code = search->low < search->high ? bpf_map_lookup_elem(&codes, &middle) : NULL;
+	if (!code)
+		return 1;
+	if (search->pc < code->start) {
+		search->high = middle;
+	} else if (search->pc >= code->end) {
+		search->low = middle + 1;
+	} else {
+		search->low = search->high = middle;
+		return 1;
+	}
+	return 0;
+}
+
 static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 {
-	uint32_t low = walk->process.first;
-	uint32_t high = low + walk->process.count;
-	for (int step = 0; step < PROCESS_STEPS && low < high; step++) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct bpf_code *code = bpf_map_lookup_elem(&codes, &middle);
-		if (!code)
-			return false;
-		if (pc < code->start) {
-			high = middle;
-		} else if (pc >= code->end) {
-			low = middle + 1;
-		} else {
-			walk->code = *code;
-			return true;
-		}
-	}
-	return false;
+	uint32_t first = walk->process.first;
+	struct search search = { .pc = pc, .low = first, .high = first + walk->process.count };
+	bpf_loop(PROCESS_STEPS, halve_codes, &search, 0);
+	const struct bpf_code *code = bpf_map_lookup_elem(&codes, &search.low);
+	if (!code || pc < code->start || pc >= code->end || search.low - first >= walk->process.count)
+		return false;
+	walk->code = *code;
+	return true;
 }
 
-/* One 8-byte slot of the chunks. */
+/* One 8-byte slot: the first ones have a map of their own, which is enough for most
+ * programs. */
 static inline uint64_t *slot_at(uint32_t number)
 {
+	uint32_t within = number & (BPF_CHUNK_SLOTS - 1);
 	uint32_t chunk_number = number >> BPF_CHUNK_SHIFT;
+	if (chunk_number == 0)
+		return bpf_map_lookup_elem(&first_chunk, &within);
 	void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
-	if (!chunk)
-		return NULL;
-	uint32_t within = number & (BPF_CHUNK_ROWS - 1);
-	return bpf_map_lookup_elem(chunk, &within);
+	return chunk ? bpf_map_lookup_elem(chunk, &within) : NULL;
 }
 
-static inline bool page_start(const struct walk *walk, uint32_t page, uint32_t *row)
+static long halve_rows(uint32_t step, void *context)
 {
-	const uint32_t *pair = (const uint32_t *)slot_at(walk->code.pages + page / 2);
-	if (!pair)
-		return false;
-	*row = pair[page & 1];
-	return true;
+	struct search *search = context;
+	if (search->low >= search->high)
+		return 1;
+	uint32_t middle = search->low + (search->high - search->low + 1) / 2;
+	const struct unwind_row *row = (const struct unwind_row *)slot_at(middle);
+	if (!row)
+		return 1;
+	if (row->pc <= search->pc)
+		search->low = middle;
+	else
+		search->high = middle - 1;
+	return 0;
 }
 
-static inline bool row_at(const struct walk *walk, uint32_t number, struct unwind_row *row)
+/* The number of the row in force where a page begins. */
+static inline uint32_t page_start(uint32_t pages, uint32_t page)
 {
-	const struct unwind_row *found = (const struct unwind_row *)slot_at(walk->code.rows + number);
-	if (!found)
-		return false;
-	*row = *found;
-	return true;
+	const uint32_t *pair = (const uint32_t *)slot_at(pages + page / 2);
+	return pair ? pair[page & 1] : 0;
 }
 
 /* Between the rows in force at the start of the pc's page and of the next. */
@@ -65,18 +91,17 @@ static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct un
 	uint32_t page = pc >> (walk->code.page_shift & 31);
 	uint32_t low = walk->code.row_count - 1;
 	uint32_t high = low;
-	if (page < walk->code.page_count && (!page_start(walk, page, &low) || !page_start(walk, page + 1, &high)))
-		return false;
-	for (int step = 0; step < ROW_STEPS && low < high; step++) {
-		uint32_t middle = low + (high - low + 1) / 2;
-		if (!row_at(walk, middle, row))
-			return false;
-		if (row->pc <= pc)
-			low = middle;
-		else
-			high = middle - 1;
+	if (page < walk->code.page_count) {
+		low = page_start(walk->code.pages, page);
+		high = page_start(walk->code.pages, page + 1);
 	}
-	return row_at(walk, low, row) && row->pc <= pc;
+	struct search search = { .pc = pc, .low = walk->code.rows + low, .high = walk->code.rows + high };
+	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
+	const struct unwind_row *found = (const struct unwind_row *)slot_at(search.low);
+	if (!found)
+		return false;
+	*row = *found;
+	return row->pc <= pc;
 }
 
 /* --- the record --- */
@@ -259,3 +284,5 @@ static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uin
 	tell(scratch, sizeof(struct bpf_record) + BPF_REGISTERS * 8);
 	give_back(scratch);
 }
+
+#endif

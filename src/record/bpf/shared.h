@@ -37,10 +37,12 @@ enum {
 	/* The stack is read in windows of so many words. */
 	BPF_WINDOW_WORDS = 64,
 
-	/* Rows lie in chunks of 512 KB, which are made as they are needed. */
-	BPF_CHUNK_SHIFT = 16,
-	BPF_CHUNK_ROWS = 1 << BPF_CHUNK_SHIFT,
-	BPF_CHUNKS = 1024,
+	/* Rows, and the page indexes of the tables, lie in slots of 8 bytes, in chunks of
+	 * 2 MB. The first is always there, others are made as they are needed. */
+	BPF_CHUNK_SHIFT = 18,
+	BPF_CHUNK_SLOTS = 1 << BPF_CHUNK_SHIFT,
+	BPF_CHUNKS = 256,
+	BPF_CODES = 64 * 1024, /* maps of all processes */
 	BPF_SCRATCHES_PER_CPU = 3,
 	BPF_REGISTERS = 17, /* DWARF's numbering */
 };

@@ -1,6 +1,10 @@
 /* Threads leave the CPU and come back. What a thread waited for is charged where
  * it waited: its user stack is the same when it is back, and only then can it be
  * read. */
+#ifndef RECORD_BPF_SWITCH_BPF_H
+#define RECORD_BPF_SWITCH_BPF_H
+
+#include "record/bpf/count.bpf.h"
 
 enum { TASK_DEAD = 0x80 };
 
@@ -74,3 +78,5 @@ int BPF_PROG(on_resume)
 		charge_wait(thread);
 	return 0;
 }
+
+#endif

@@ -1,4 +1,8 @@
 /* System calls, looked at where they end: their arguments are still there. */
+#ifndef RECORD_BPF_SYSCALL_BPF_H
+#define RECORD_BPF_SYSCALL_BPF_H
+
+#include "record/bpf/switch.bpf.h"
 
 enum {
 	NR_RT_SIGRETURN = 15,
@@ -142,3 +146,5 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 	}
 	return 0;
 }
+
+#endif

@@ -1,4 +1,9 @@
 /* Which threads are watched: they come, become another program, and go. */
+#ifndef RECORD_BPF_TASKS_BPF_H
+#define RECORD_BPF_TASKS_BPF_H
+
+#include "record/bpf/switch.bpf.h"
+#include "record/bpf/syscall.bpf.h"
 
 enum { PF_KTHREAD = 0x00200000 };
 
@@ -164,3 +169,5 @@ int on_task(struct bpf_iter__task *context)
 		finish(task);
 	return 0;
 }
+
+#endif

@@ -1,5 +1,10 @@
 /* Static probes (USDT): libbpf finds out where their arguments are. */
+#ifndef RECORD_BPF_USDT_BPF_H
+#define RECORD_BPF_USDT_BPF_H
+
 #include <bpf/usdt.bpf.h>
+
+#include "record/bpf/places.bpf.h"
 
 SEC("usdt")
 int on_static_probe(struct pt_regs *registers)
@@ -16,3 +21,5 @@ int on_static_probe(struct pt_regs *registers)
 	count_and_sample(thread, place->request, positive(value), &order);
 	return 0;
 }
+
+#endif
