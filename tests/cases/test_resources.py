@@ -5,7 +5,10 @@ import pytest
 from record_support import needs_perf, run_cpprof
 
 NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "context-switches", "migrations", "cycles",
-	"instructions", "cache-misses", "branch-misses"]
+	"instructions", "cache-misses", "branch-misses", "real", "blocked", "io-time", "lock-wait", "syscalls[:NAME]",
+	"read-bytes[:requested]", "write-bytes[:requested]", "io-bytes[:requested]", "signals", "traps", "disk-bytes",
+	"calls:FUNCTION[@MODULE]", "alloc-bytes", "allocs", "tracepoint:SYSTEM:NAME[:FIELD]",
+	"uprobe:MODULE:FUNCTION[:argN|:ret]", "usdt:PROVIDER:PROBE[:argN]"]
 
 
 def rows(*command, **options):
@@ -20,13 +23,28 @@ def test_lists_every_resource():
 
 @needs_perf
 def test_says_who_measures_it():
-	assert rows()["cpu"][2:4] == ["1ms", "perf"]
+	assert rows()["cpu"][2] == "1ms"
+	assert rows()["cpu"][3] in ("bpf", "perf")
+
+
+def test_columns_are_aligned():
+	lines = run_cpprof("resources").stdout.splitlines()
+	columns = [lines[0].index(heading) for heading in ("gtick", "interval", "backend", "what it is")]
+	for line in lines:
+		assert all(line[at - 1] == " " and line[at] != " " for at in columns), line
+
+
+def test_intervals_are_as_they_are_typed():
+	shown = {name: row[1:3] for name, row in rows().items()}
+	assert shown["real"] == ["us", "1ms"]
+	assert shown["read-bytes[:requested]"] == ["byte", "64KiB"]
+	assert shown["syscalls[:NAME]"] == ["call", "1000"]
 
 
 def test_says_why_not():
 	for name, row in rows().items():
-		assert row[3] in ("perf", "-")
-		assert row[3] == "perf" or len(row[4]) > 40, f"{name} is refused without a reason"
+		assert row[3] in ("bpf", "perf", "-")
+		assert row[3] != "-" or len(row[4]) > 40, f"{name} is refused without a reason"
 
 
 @needs_perf

@@ -379,7 +379,7 @@ static void test_bad_parameters(void **state)
 		{ "tracepoint:sched:", "give tracepoint:SYSTEM:NAME[:FIELD]" },
 		{ "tracepoint:sched:x:", "give tracepoint:SYSTEM:NAME[:FIELD]" },
 		{ "tracepoint:sched:x:y:z", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "uprobe:malloc", "give uprobe:MODULE:FUNCTION[:argN or :ret], not 'uprobe:malloc'" },
+		{ "uprobe:malloc", "give uprobe:MODULE:FUNCTION[:argN|:ret], not 'uprobe:malloc'" },
 		{ "uprobe:libc.so.6:", "give uprobe:MODULE:FUNCTION" },
 		{ "uprobe::malloc", "give uprobe:MODULE:FUNCTION" },
 		{ "uprobe:x:f:arg0", "there is no arg0 in uprobe:x:f:arg0: arguments are arg1 to arg6" },
