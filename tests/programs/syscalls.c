@@ -34,6 +34,7 @@ NOINLINE static void heavy(int rounds)
 		call_once();
 		fail_once();
 	}
+	NOT_A_TAIL_CALL();
 }
 
 NOINLINE static void light(int rounds)
@@ -42,12 +43,14 @@ NOINLINE static void light(int rounds)
 		call_once();
 		fail_once();
 	}
+	NOT_A_TAIL_CALL();
 }
 
 NOINLINE static void in_child(void)
 {
 	for (int i = 0; i < IN_CHILD; i++)
 		call_once();
+	NOT_A_TAIL_CALL();
 }
 
 NOINLINE static void start_children(void)
