@@ -1,6 +1,7 @@
 /*
- * From one sample to one node of the call path tree: walks the copied stack
- * and, where the copy is too short, completes it.
+ * From one sample to one node of the call path tree. A stack that the backend
+ * walked to its end is looked up address by address; another is walked here from
+ * the copied stack and, where the copy is too short, completed.
  *
  * A stack is cut where the copy ends (at `window_end` below). What is above can
  * be had from two places:
