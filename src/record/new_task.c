@@ -1,24 +1,28 @@
 #include "record/new_task.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Either is where distributions mount it. */
-static const char *const FORMAT_FILES[] = {
-	"/sys/kernel/tracing/events/task/task_newtask/format",
-	"/sys/kernel/debug/tracing/events/task/task_newtask/format",
-};
+#include "record/tracefs.h"
 
 bool new_task_find(struct new_task *format)
 {
-	bool found = false;
-	for (size_t i = 0; !found && i < sizeof(FORMAT_FILES) / sizeof(FORMAT_FILES[0]); i++) {
-		FILE *file = fopen(FORMAT_FILES[i], "re");
-		if (!file)
-			continue;
-		found = new_task_parse(format, file);
-		fclose(file);
+	struct error error; /* nobody is told: creations are told where they can be */
+	int root = tracefs_open(&error);
+	if (root < 0)
+		return false;
+	int fd = openat(root, "events/task/task_newtask/format", O_RDONLY | O_CLOEXEC);
+	close(root);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return false;
 	}
+	bool found = new_task_parse(format, file);
+	fclose(file);
 	return found;
 }
 

@@ -16,7 +16,7 @@ struct new_task {
 	size_t pid_offset, flags_offset;
 };
 
-/* Finds it in tracefs. False: no tracefs is mounted, or it cannot be read. */
+/* Finds it in tracefs. False: that cannot be read here, or not by us. */
 bool new_task_find(struct new_task *format);
 
 /* Reads the tracepoint's `format` file. False: it is none of this tracepoint. */

@@ -1,0 +1,123 @@
+/* Side events without a backend, on a child of the test. */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/cpus.h"
+#include "record/side_events.h"
+#include "watched_child.h"
+
+static struct side_events *side_of(bool prompt)
+{
+	const struct backend_request request = { .data_maps = false };
+	struct error error = { 0 };
+	struct side_events *side = side_events_new(&request, SIDE_EVENTS_RING_BYTES, prompt, &error);
+	if (!side)
+		fail_msg("%s", error.message);
+	return side;
+}
+
+static void test_prompt(void **state)
+{
+	(void)state;
+	request_permitted("cpu/1ms");
+	region_reserve();
+	for (int prompt = 0; prompt < 2; prompt++) {
+		struct error error = { 0 };
+		struct side_events *side = side_of(prompt);
+		pid_t pid = child_start(region_map);
+		assert_int_equal(side_events_attach(side, pid, false, &error), 1);
+		struct cpus cpus;
+		assert_int_equal(cpus_find(&cpus, &error), 0);
+		struct pollfd descriptors[256];
+		size_t count = side_events_descriptors(side, descriptors, 256);
+		assert_int_equal(count, cpus.count);
+		assert_int_equal(side_events_descriptors(side, NULL, 0), cpus.count);
+		assert_int_equal(poll(descriptors, count, 0), 0);
+		child_act();
+		assert_int_equal(poll(descriptors, count, prompt ? 2000 : 50) > 0, prompt);
+		uint64_t time;
+		assert_false(side_events_peek(side, &time)); /* not looked yet */
+		side_events_refresh(side);
+		told_count = 0;
+		while (side_events_peek(side, &time)) {
+			assert_int_equal(side_events_deliver(side, &told_sink), 0);
+			assert_int_equal(told[told_count - 1].time_ns, time);
+		}
+		assert_true(told_is(A_MAP, pid, region_address(3 * GAP_PAGES)));
+		side_events_stop(side);
+		side_events_free(side);
+		cpus_release(&cpus);
+		child_end(pid);
+	}
+	munmap(region, PAGES * page_bytes);
+}
+
+static void leave_process(void)
+{
+	pid_t process = fork();
+	if (process == 0) {
+		alarm(CHILD_SECONDS);
+		pause();
+		_exit(0);
+	}
+	stage->process = process;
+}
+
+/* Attached after it was started, before its parent's fork was heard of. */
+static void test_watched_twice(void **state)
+{
+	(void)state;
+	request_permitted("cpu/1ms");
+	struct error error = { 0 };
+	struct side_events *side = side_of(false);
+	pid_t pid = child_start(leave_process);
+	assert_false(side_events_is_watched(side, pid));
+	assert_int_equal(side_events_attach(side, pid, false, &error), 1);
+	assert_true(side_events_is_watched(side, pid));
+	child_act();
+	assert_int_equal(side_events_attach(side, stage->process, false, &error), 1);
+	side_events_refresh(side);
+	uint64_t time;
+	unsigned twice = 0;
+	while (side_events_peek(side, &time))
+		twice += side_events_deliver(side, &told_sink) == stage->process;
+	assert_int_equal(twice, 1);
+	assert_true(side_events_is_watched(side, stage->process));
+	kill(stage->process, SIGKILL);
+	child_end(pid);
+	side_events_free(side);
+	side_events_free(NULL);
+}
+
+static void test_thread_gone(void **state)
+{
+	(void)state;
+	request_permitted("cpu/1ms");
+	struct error error = { 0 };
+	struct side_events *side = side_of(false);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(side_events_attach(side, pid, false, &error), 0);
+	assert_int_equal(error.code, 0);
+	side_events_free(side);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prompt),
+		cmocka_unit_test(test_watched_twice),
+		cmocka_unit_test(test_thread_gone),
+	};
+	return cmocka_run_group_tests(tests, watched_child_set_up, watched_child_tear_down);
+}
