@@ -41,7 +41,8 @@ static void test_prompt(void **state)
 		assert_int_equal(count, cpus.count);
 		assert_int_equal(side_events_descriptors(side, NULL, 0), cpus.count);
 		assert_int_equal(poll(descriptors, count, 0), 0);
-		child_act();
+		child_begin();
+		assert_true(child_is_done(CHILD_SECONDS * 1000));
 		assert_int_equal(poll(descriptors, count, prompt ? 2000 : 50) > 0, prompt);
 		uint64_t time;
 		assert_false(side_events_peek(side, &time)); /* not looked yet */
@@ -82,7 +83,8 @@ static void test_watched_twice(void **state)
 	assert_false(side_events_is_watched(side, pid));
 	assert_int_equal(side_events_attach(side, pid, false, &error), 1);
 	assert_true(side_events_is_watched(side, pid));
-	child_act();
+	child_begin();
+	assert_true(child_is_done(CHILD_SECONDS * 1000));
 	assert_int_equal(side_events_attach(side, stage->process, false, &error), 1);
 	side_events_refresh(side);
 	uint64_t time;

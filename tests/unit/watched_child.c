@@ -1,6 +1,7 @@
 #include "watched_child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,11 +132,19 @@ pid_t child_start(void (*deed)(void))
 	_exit(0);
 }
 
-void child_act(void)
+void child_begin(void)
+{
+	assert_int_equal(write(word_pipe[1], "g", 1), 1);
+}
+
+bool child_is_done(int timeout_ms)
 {
 	char word;
-	assert_int_equal(write(word_pipe[1], "g", 1), 1);
+	struct pollfd done = { .fd = done_pipe[0], .events = POLLIN };
+	if (poll(&done, 1, timeout_ms) <= 0)
+		return false;
 	assert_int_equal(read(done_pipe[0], &word, 1), 1);
+	return true;
 }
 
 void child_end(pid_t pid)

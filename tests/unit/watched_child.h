@@ -55,8 +55,10 @@ extern struct stage *stage;
 
 pid_t child_start(void (*deed)(void));
 
-/* Returns when the deed is done; the child then waits for child_end. */
-void child_act(void);
+void child_begin(void);
+
+/* Waits so long for the end of the deed; the child then waits for child_end. */
+bool child_is_done(int timeout_ms);
 void child_end(pid_t pid);
 
 /* What the words ask for; skips the test where the perf backend may not measure it. */
