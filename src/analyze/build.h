@@ -81,6 +81,7 @@ struct view_build {
 	size_t node_count;
 	struct profile_node *own_nodes;
 	uint64_t *own_hits;
+	uint32_t *shown; /* per node of the profile: which of `nodes` got its hits; NULL: itself */
 
 	/* VIEW_CALLSITE only. */
 	uint32_t *frame_site;      /* per frame: a number for its file and line, or PROFILE_NONE */
@@ -108,6 +109,11 @@ static inline uint32_t location_origin(const struct view_build *build, uint32_t 
 	size_t own = build->profile->location_count;
 	return location >= own ? build->parts[location - own].origin : location;
 }
+
+/* The threads that a view chooses: *chosen is the caller's, NULL if all are. 0 or ERROR_MEMORY. */
+int selection_threads(const struct view *view, bool **chosen);
+/* Whether the view chooses what happened then, in that thread. */
+bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns);
 
 /* For tree_build, of call sites: the label (text id) of the outermost frame of
  * `location` when called from `caller`, or a negative error. */

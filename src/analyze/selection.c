@@ -7,9 +7,8 @@
 /* From so many rows on, a second thread is worth its start and its memory. */
 enum { ROWS_FOR_TWO = 1 << 20 };
 
-/* Whether each thread is in the selection. NULL in *chosen: all are, and hits
- * of no thread as well. */
-static int choose_threads(const struct view *view, bool **chosen)
+/* NULL in *chosen: all are, and hits of no thread as well. */
+int selection_threads(const struct view *view, bool **chosen)
 {
 	const struct profile *profile = view->profile;
 	const struct view_options *options = &view->options;
@@ -25,20 +24,25 @@ static int choose_threads(const struct view *view, bool **chosen)
 	return 0;
 }
 
-static bool in_time(const struct view *view, const struct profile_hit *hit)
+static bool in_time(const struct view *view, uint64_t time_ns)
 {
 	const struct view_options *options = &view->options;
 	if (options->from_ns == 0 && options->to_ns == 0)
 		return true;
-	if (hit->time_ns == 0 || hit->time_ns < view->profile->start_ns)
+	if (time_ns == 0 || time_ns < view->profile->start_ns)
 		return false;
-	uint64_t since = hit->time_ns - view->profile->start_ns;
+	uint64_t since = time_ns - view->profile->start_ns;
 	return since >= options->from_ns && (options->to_ns == 0 || since < options->to_ns);
 }
 
-static bool in_threads(const bool *chosen, const struct profile_hit *hit)
+static bool in_threads(const bool *chosen, uint32_t thread)
 {
-	return !chosen || (hit->thread != PROFILE_NONE && chosen[hit->thread]);
+	return !chosen || (thread != PROFILE_NONE && chosen[thread]);
+}
+
+bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns)
+{
+	return in_threads(chosen, thread) && in_time(view, time_ns);
 }
 
 /* A part of the rows, summed by one thread. */
@@ -69,7 +73,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
 		if (hit->resource != resource)
 			continue;
-		if (!all && (!in_threads(part->chosen, hit) || !in_time(view, hit)))
+		if (!all && !selection_has(view, part->chosen, hit->thread, hit->time_ns))
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
@@ -157,7 +161,7 @@ int selection_sum(struct view *view, struct error *error)
 	view->resource = &profile->resources[view->options.resource];
 	view->node_hits = calloc(profile->node_count, sizeof(*view->node_hits));
 	bool *chosen;
-	if (!view->node_hits || choose_threads(view, &chosen) < 0)
+	if (!view->node_hits || selection_threads(view, &chosen) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
 	uint64_t rows = sum_all(view, chosen);
 	free(chosen);

@@ -31,7 +31,7 @@ struct stitch {
 	struct profile_node *nodes;
 	uint64_t *hits;
 	size_t count;
-	uint32_t *shown;       /* per node of the profile: the one that its path ends with */
+	uint32_t *shown;       /* build->shown: the node that the path ends with */
 	uint8_t *extent;       /* ... enum extent */
 	struct hash_map parts; /* (location, end) -> location made of its first frames; end 0: without start code */
 	size_t location_capacity;
@@ -195,12 +195,11 @@ int stitch_make(struct view_build *build)
 	hash_map_init(&stitch.parts);
 	build->nodes = build->own_nodes = stitch.nodes = malloc(limit * sizeof(*stitch.nodes));
 	build->node_hits = build->own_hits = stitch.hits = calloc(limit, sizeof(*stitch.hits));
-	stitch.shown = calloc(profile->node_count, sizeof(*stitch.shown));
+	build->shown = stitch.shown = calloc(profile->node_count, sizeof(*stitch.shown));
 	stitch.extent = calloc(profile->node_count, sizeof(*stitch.extent));
 	int result = stitch.nodes && stitch.hits && stitch.shown && stitch.extent ? place_all(&stitch) : ERROR_MEMORY;
 	build->node_count = stitch.count;
 	hash_map_release(&stitch.parts);
-	free(stitch.shown);
 	free(stitch.extent);
 	return result;
 }

@@ -44,6 +44,7 @@ struct tree {
 	uint32_t *call_label; /* VIEW_CALLSITE: per profile node, the text id of its first label */
 	uint32_t *stamp;      /* per label: the view node whose children were last asked for it */
 	uint32_t *slot;       /* ... and its place in `groups` */
+	uint32_t *ends;       /* per profile node: the view node where its paths end; NULL: not asked for */
 	struct group *groups; /* the stack */
 	size_t group_count;
 	size_t group_capacity;
@@ -244,6 +245,8 @@ static int grow_node(struct tree *tree)
 			continue;
 		}
 		hits += tree->build->node_hits[member];
+		if (tree->ends)
+			tree->ends[member] = node;
 		result = join_children(tree, member, node, group.depth + 1);
 	}
 	view->parent[node] = group.parent;
@@ -307,24 +310,68 @@ static int finish(struct view *view)
 	return 0;
 }
 
+static int expect_places(struct tree *tree)
+{
+	size_t bytes = tree->build->node_count * sizeof(*tree->ends);
+	tree->ends = malloc(bytes);
+	if (!tree->ends)
+		return ERROR_MEMORY;
+	memset(tree->ends, 0xff, bytes);
+	return 0;
+}
+
+/* Start code with nothing below or around it ended at a child of the root. */
+static uint32_t end_at_top(const struct tree *tree, uint32_t node)
+{
+	const struct view *view = tree->view;
+	uint32_t label = tree->build->label_of_text[location_of(tree, node)->top];
+	for (uint32_t i = view->child_start[0]; i < view->child_start[1]; i++)
+		if (view->label[view->child[i]] == label)
+			return view->child[i];
+	return PROFILE_NONE;
+}
+
+static int keep_places(struct tree *tree)
+{
+	const struct view_build *build = tree->build;
+	struct view *view = tree->view;
+	view->node_place = malloc(build->profile->node_count * sizeof(*view->node_place));
+	if (!view->node_place)
+		return ERROR_MEMORY;
+	tree->ends[PROFILE_ROOT] = 0;
+	for (uint32_t i = 1; i < build->node_count; i++)
+		if (tree->ends[i] == PROFILE_NONE && build->node_hits[i] > 0)
+			tree->ends[i] = end_at_top(tree, i);
+	for (uint32_t i = 0; i < build->profile->node_count; i++)
+		view->node_place[i] = tree->ends[build->shown ? build->shown[i] : i];
+	return 0;
+}
+
 int tree_build(struct view_build *build)
 {
 	struct tree tree = { .build = build, .view = build->view };
 	tree.first = calloc(build->node_count + 2, sizeof(*tree.first));
 	int result = tree.first ? link_children(&tree) : ERROR_MEMORY;
+	if (result == 0 && build->view->options.keep_places)
+		result = expect_places(&tree);
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);
 	if (result == 0)
 		result = labels_finish(build);
 	if (result == 0)
 		result = grow(&tree);
+	if (result == 0)
+		result = finish(build->view);
+	if (result == 0 && tree.ends)
+		result = keep_places(&tree);
 	free(tree.first);
 	free(tree.child);
 	free(tree.next);
 	free(tree.place);
 	free(tree.call_label);
+	free(tree.ends);
 	free(tree.stamp);
 	free(tree.slot);
 	free(tree.groups);
-	return result < 0 ? result : finish(build->view);
+	return result;
 }

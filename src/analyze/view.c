@@ -16,6 +16,7 @@ static void build_release(struct view_build *build)
 	free(build->frame_labels);
 	free(build->own_nodes);
 	free(build->own_hits);
+	free(build->shown);
 	free(build->frame_site);
 	hash_map_release(&build->site_ids);
 	hash_map_release(&build->callsites);
@@ -81,6 +82,7 @@ void view_free(struct view *view)
 	free(view->child_start);
 	free(view->chosen_processes);
 	free(view->node_hits);
+	free(view->node_place);
 	free(view->function_label);
 	free(view);
 }

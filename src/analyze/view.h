@@ -34,9 +34,10 @@ enum view_by {
 struct view_options {
 	uint32_t resource; /* index in profile->resources */
 	enum view_by by;
-	bool no_inlines; /* an inlined function counts as the function it is part of */
-	bool untrimmed;  /* show what the C library puts above main and thread starts */
-	bool no_stitch;  /* paths begin where their thread does, not with what started it */
+	bool no_inlines;  /* an inlined function counts as the function it is part of */
+	bool untrimmed;   /* show what the C library puts above main and thread starts */
+	bool keep_places; /* fill in node_place: for analyze_pages */
+	bool no_stitch;   /* paths begin where their thread does, not with what started it */
 	/* [profile->process_count]: those whose hits count; NULL: all, and hits of no
 	 * process as well. The view keeps a copy of its own. */
 	const bool *processes;
@@ -85,6 +86,7 @@ struct view {
 	bool *chosen_processes;   /* owned: options.processes; NULL: all */
 	struct strings *texts;    /* the labels' texts: owned */
 	uint64_t *node_hits;      /* per node of the profile: its hits in the selection */
+	uint32_t *node_place;     /* ... the view's node that got them (PROFILE_NONE: none); NULL unless keep_places */
 	uint32_t *function_label; /* per function of the profile: its label (PROFILE_NONE: on no path);
 				   * NULL unless VIEW_FUNCTION */
 };

@@ -6,7 +6,7 @@
 #include "cmd/rows.h"
 #include "explore/selection.h"
 
-enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE };
+enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES };
 
 /* One resource's part of the report. */
 struct part {
@@ -17,7 +17,7 @@ struct part {
 struct report {
 	struct invocation *invocation;
 	struct view_request request;
-	int kind;               /* the option's id: one of the modes, OPTION_TREE or OPTION_SOURCE */
+	int kind;               /* the option's id: one of the modes, OPTION_TREE, OPTION_SOURCE or OPTION_PAGES */
 	const char *root;       /* the function's name, or NULL */
 	struct part *parts;     /* [request.resource_count] */
 	struct error not_found; /* of the first part that has hits, but none of the root */
@@ -69,6 +69,28 @@ static int find_root(struct report *report, struct part *part)
 	return result;
 }
 
+/* Keeps the resources whose samples carry addresses; one that was asked for by name
+ * must. */
+static int choose_paged(struct report *report)
+{
+	struct view_request *request = &report->request;
+	const struct profile *profile = report->invocation->profile;
+	size_t kept = 0;
+	for (size_t i = 0; i < request->resource_count; i++) {
+		uint32_t resource = request->resources[i];
+		if (pages_are_known(profile, resource))
+			request->resources[kept++] = resource;
+		else if (option_given(report->invocation, OPTION_RESOURCE))
+			return failure(report->invocation,
+				       "no addresses were recorded with '%s': record with -r page-faults",
+				       profile_string(profile, profile->resources[resource].name));
+	}
+	request->resource_count = kept;
+	request->view.keep_places = true;
+	return kept ? EXIT_DONE
+		    : failure(report->invocation, "no touched addresses were recorded: record with -r page-faults");
+}
+
 static int make_parts(struct report *report)
 {
 	struct view_request *request = &report->request;
@@ -116,6 +138,16 @@ static int print_lines(struct report *report, const struct part *part, struct er
 	return 0;
 }
 
+static int print_pages(struct report *report, const struct part *part, struct error *error)
+{
+	struct page_list *list = analyze_pages(part->view, error);
+	if (!list)
+		return error->code;
+	int result = render_pages(stdout, part->view, list, &report->request.render);
+	page_list_free(list);
+	return result < 0 ? error_set(error, result, "%s", error_text(result)) : 0;
+}
+
 static int print_part(struct report *report, const struct part *part)
 {
 	struct error error = { 0 };
@@ -126,6 +158,8 @@ static int print_part(struct report *report, const struct part *part)
 				     &error);
 	else if (report->kind == OPTION_SOURCE)
 		result = print_lines(report, part, &error);
+	else if (report->kind == OPTION_PAGES)
+		result = print_pages(report, part, &error);
 	else if ((result = render_tree(stdout, NULL, part->view, &report->request.render)) < 0)
 		error_set(&error, result, "%s", error_text(result));
 	return result < 0 ? failure_of(report->invocation, &error) : EXIT_DONE;
@@ -155,7 +189,10 @@ static int run(struct invocation *invocation)
 		return status;
 	if (view_request_init(&report.request, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);
-	status = make_parts(&report);
+	if (report.kind == OPTION_PAGES)
+		status = choose_paged(&report);
+	if (status == EXIT_DONE)
+		status = make_parts(&report);
 	if (status == EXIT_DONE)
 		status = print_parts(&report);
 	for (size_t i = 0; report.parts && i < report.request.resource_count; i++) {
@@ -167,13 +204,15 @@ static int run(struct invocation *invocation)
 	return status;
 }
 
-static const char *const usage[] = { "[--functions|--body|--down FN|--up FN|--tree|--source FN] [OPTION]... [FILE]",
-				     NULL };
+static const char *const usage[] = {
+	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [OPTION]... [FILE]", NULL
+};
 
 static const struct command_option options[] = {
 	ROWS_MODES("Each function with what it calls; this is the default"),
 	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
 	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
+	{ OPTION_PAGES, 'P', "pages", NULL, "Which memory page faults touched, and on which paths", NULL },
 	ROW_RESOURCES("all"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
@@ -189,6 +228,7 @@ static const struct command_example examples[] = {
 	{ "cpprof report --down main", "which call paths below main cost most" },
 	{ "cpprof report --up qsort -r page-faults", "on whose behalf qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
+	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
 	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },
 	{ "cpprof report --format json --limit 0 --threshold 0 run.data", "everything, for a program" },
 	{ 0 },

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "analyze/analyses.h"
+#include "analyze/pages.h"
 #include "analyze/view.h"
 #include "profile/profile.h"
 
@@ -60,6 +61,12 @@ int render_tree(FILE *out, const char *root, const struct view *view, const stru
 size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
 		    const struct render_options *options, char *missing, size_t missing_bytes);
 
+/* Touched memory by mapping, and below each the paths that touched it, all by
+ * decreasing hits. Threshold and limit apply to the mappings, and to the paths of
+ * each. Returns 0 or ERROR_MEMORY (then nothing was written). */
+int render_pages(FILE *out, const struct view *view, const struct page_list *list,
+		 const struct render_options *options);
+
 void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
 		 const struct diff_list *list, const struct render_options *options);
 /* The paths' steps by their names. */
@@ -76,5 +83,11 @@ void render_safe_text(FILE *out, const char *text);
 /* An amount of a resource's unit as people say it: "1.25 s", "3 ms", "1 fault",
  * "12 faults". Writes at most `bytes`, always with a NUL; returns `text`. */
 char *render_amount(char *text, size_t bytes, double gticks, const char *unit);
+/* To the last gtick, "512,345,678 bytes"; but times as above. */
+char *render_count(char *text, size_t bytes, uint64_t gticks, const char *unit);
+/* "1 ms", "64 KiB" if it is whole KiB, "65,537 bytes". */
+char *render_interval(char *text, size_t bytes, uint64_t gticks, const char *unit);
+/* Whether the unit is one of time: "ns", "us", "ms". */
+bool render_is_time(const char *unit);
 
 #endif

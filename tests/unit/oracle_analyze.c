@@ -156,11 +156,30 @@ static void answer_what_if(const struct view *view, char *words)
 			label_set_release(&steps[i][k]);
 }
 
+/* Each node's hits are those of the profile's nodes that have their place there. */
+static void check_places(const struct view *view)
+{
+	uint64_t *hits = calloc(view->node_count, sizeof(*hits));
+	if (!hits)
+		die("out of memory");
+	for (size_t i = 0; i < view->profile->node_count; i++) {
+		if (view->node_hits[i] > 0 && view->node_place[i] >= view->node_count)
+			die("hits without a place");
+		if (view->node_hits[i] > 0)
+			hits[view->node_place[i]] += view->node_hits[i];
+	}
+	for (size_t i = 0; i < view->node_count; i++)
+		if (hits[i] != view->hits[i])
+			die("a place that got other hits");
+	free(hits);
+}
+
 static void answer(const struct profile *profile, const struct view_options *options, char *query)
 {
 	struct view *view = view_new(profile, options, NULL);
 	if (!view)
 		die("no view");
+	check_places(view);
 	char *word = strsep(&query, " ");
 	if (strcmp(word, "functions") == 0)
 		print_list(view, analyze_functions(view, NULL));
@@ -181,7 +200,7 @@ static void answer(const struct profile *profile, const struct view_options *opt
 int main(void)
 {
 	struct profile *profile = new_profile();
-	struct view_options options = { .thread = VIEW_ANY };
+	struct view_options options = { .thread = VIEW_ANY, .keep_places = true };
 	char *line = NULL;
 	size_t capacity = 0;
 	while (getline(&line, &capacity, stdin) > 0) {

@@ -1,0 +1,164 @@
+/* Which mappings and pages were touched, and on which paths. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "render/emit.h"
+
+static const char *const HEADING = "Touched Page Profile";
+
+/* Labels on the path to a node, outermost first, into `labels` ([view->depth]). */
+static size_t path_of(const struct view *view, uint32_t node, uint32_t *labels)
+{
+	size_t length = 0;
+	for (uint32_t at = node; at != 0; at = view->parent[at])
+		length++;
+	size_t index = length;
+	for (uint32_t at = node; at != 0; at = view->parent[at])
+		labels[--index] = view->label[at];
+	return length;
+}
+
+static const char *mapping_name(const struct view *view, const struct page_mapping *mapping)
+{
+	const char *name = profile_string(view->profile, mapping->name);
+	return name[0] ? name : "(mapping not known)";
+}
+
+static size_t reaching_paths(const struct view *view, const struct page_list *list, const struct page_mapping *mapping,
+			     double threshold)
+{
+	size_t count = 0;
+	while (count < mapping->path_count &&
+	       fraction_of(list->paths[mapping->first_path + count].hits, view->total) >= threshold)
+		count++;
+	return count;
+}
+
+static size_t reaching_mappings(const struct view *view, const struct page_list *list, double threshold)
+{
+	size_t count = 0;
+	while (count < list->count && fraction_of(list->mappings[count].hits, view->total) >= threshold)
+		count++;
+	return count;
+}
+
+static void print_pages(FILE *out, uint64_t pages)
+{
+	fprintf(out, " %" PRIu64 " page%s", pages, pages == 1 ? "" : "s");
+}
+
+static void print_raw(FILE *out, uint64_t hits, const struct render_options *options)
+{
+	paint_on(out, PAINT_DIM, options);
+	fprintf(out, " [%" PRIu64 "]", hits);
+	paint_off(out, options);
+}
+
+static void print_path(FILE *out, const struct view *view, const struct page_path *path, uint32_t *labels,
+		       const struct render_options *options)
+{
+	fputs("  ", out);
+	fraction_print(out, view, path->hits, options);
+	fputs(" (", out);
+	names_print(out, view, labels, path_of(view, path->node, labels), " ");
+	fputc(')', out);
+	print_raw(out, path->hits, options);
+	print_pages(out, path->pages);
+	fputc('\n', out);
+}
+
+static void print_mapping(FILE *out, const struct view *view, const struct page_mapping *mapping,
+			  const struct render_options *options)
+{
+	fraction_print(out, view, mapping->hits, options);
+	fputc(' ', out);
+	render_safe_text(out, mapping_name(view, mapping));
+	print_raw(out, mapping->hits, options);
+	print_pages(out, mapping->pages);
+	fprintf(out, ", 0x%" PRIx64 " to 0x%" PRIx64 "\n", mapping->lowest, mapping->highest);
+}
+
+static void print_text(FILE *out, const struct view *view, const struct page_list *list, uint32_t *labels,
+		       const struct render_options *options)
+{
+	char format[96];
+	snprintf(format, sizeof(format), "usage_fraction %smapping or (call_path) [#%s] pages, addresses",
+		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", raw_name(view));
+	heading_print(out, HEADING, view, format, options);
+	if (empty_print(out, view))
+		return;
+	size_t reaching = reaching_mappings(view, list, options->threshold);
+	size_t shown = shown_entries(reaching, options);
+	size_t all = list->count, all_reaching = reaching, all_shown = shown;
+	for (size_t i = 0; i < shown; i++) {
+		const struct page_mapping *mapping = &list->mappings[i];
+		size_t paths = reaching_paths(view, list, mapping, options->threshold);
+		size_t paths_shown = shown_entries(paths, options);
+		print_mapping(out, view, mapping, options);
+		for (size_t k = 0; k < paths_shown; k++)
+			print_path(out, view, &list->paths[mapping->first_path + k], labels, options);
+		all += mapping->path_count;
+		all_reaching += paths;
+		all_shown += paths_shown;
+	}
+	uint64_t unknown = view->total > list->hits ? view->total - list->hits : 0;
+	if (unknown)
+		fprintf(out, "of %" PRIu64 " hit%s the address is not known\n", unknown, unknown == 1 ? "" : "s");
+	left_out_print(out, all, all_reaching, all_shown, options);
+}
+
+/* A row of a mapping, or of one of its paths (`path` not NULL). */
+static void sheet_entry(struct sheet *sheet, const struct view *view, const struct page_mapping *mapping,
+			const struct page_path *path, uint32_t *labels)
+{
+	uint64_t hits = path ? path->hits : mapping->hits;
+	sheet_row(sheet);
+	if (!sheet->json)
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	sheet_text(sheet, "entry", path ? "path" : "mapping");
+	sheet_text(sheet, "mapping", profile_string(view->profile, mapping->name));
+	sheet_path(sheet, "path", view, labels, path ? path_of(view, path->node, labels) : 0);
+	sheet_number(sheet, "fraction", fraction_of(hits, view->total));
+	sheet_number(sheet, "error", analyze_error(hits, view->total, view->samples));
+	sheet_count(sheet, "hits", hits);
+	sheet_count(sheet, "pages", path ? path->pages : mapping->pages);
+	/* Above 2^53 few readers of JSON keep every digit. */
+	char address[2][24];
+	snprintf(address[0], sizeof(address[0]), "0x%" PRIx64, mapping->lowest);
+	snprintf(address[1], sizeof(address[1]), "0x%" PRIx64, mapping->highest);
+	sheet_text(sheet, "lowest", path ? "" : address[0]);
+	sheet_text(sheet, "highest", path ? "" : address[1]);
+	sheet_row_end(sheet);
+}
+
+static void print_table(FILE *out, const struct view *view, const struct page_list *list, uint32_t *labels,
+			const struct render_options *options)
+{
+	struct sheet sheet;
+	sheet_open(&sheet, out, HEADING, view, "resource,entry,mapping,path,fraction,error,hits,pages,lowest,highest",
+		   options);
+	size_t shown = shown_entries(reaching_mappings(view, list, options->threshold), options);
+	size_t left_out = list->count - shown;
+	for (size_t i = 0; i < shown; i++) {
+		const struct page_mapping *mapping = &list->mappings[i];
+		size_t paths = shown_entries(reaching_paths(view, list, mapping, options->threshold), options);
+		sheet_entry(&sheet, view, mapping, NULL, labels);
+		for (size_t k = 0; k < paths; k++)
+			sheet_entry(&sheet, view, mapping, &list->paths[mapping->first_path + k], labels);
+		left_out += mapping->path_count - paths;
+	}
+	sheet_close(&sheet, left_out);
+}
+
+int render_pages(FILE *out, const struct view *view, const struct page_list *list, const struct render_options *options)
+{
+	uint32_t *labels = malloc((view->depth + 1) * sizeof(*labels));
+	if (!labels)
+		return ERROR_MEMORY;
+	if (options->format == RENDER_TEXT)
+		print_text(out, view, list, labels, options);
+	else
+		print_table(out, view, list, labels, options);
+	free(labels);
+	return 0;
+}
