@@ -35,8 +35,8 @@ static int show_resources(struct session *session, FILE *out, struct error *erro
 		totals_print(out, profile, i, totals[i]);
 		if (resource->kind != RESOURCE_EXACT) {
 			char interval[64];
-			render_amount(interval, sizeof(interval), (double)resource->interval,
-				      profile_string(profile, resource->unit));
+			render_interval(interval, sizeof(interval), resource->interval,
+					profile_string(profile, resource->unit));
 			fprintf(out, ", one every %s", interval);
 		}
 		const char *note = profile_string(profile, resource->note);

@@ -13,8 +13,8 @@ static const char *ending(uint64_t count)
 static void print_gtick(FILE *out, const char *unit, uint64_t interval)
 {
 	char amount[64];
-	if (strcmp(unit, "ns") == 0)
-		fprintf(out, " (%s)", render_amount(amount, sizeof(amount), (double)interval, unit));
+	if (render_is_time(unit) || (strcmp(unit, "byte") == 0 && interval > 1))
+		fprintf(out, " (%s)", render_interval(amount, sizeof(amount), interval, unit));
 	else if (unit[0]) {
 		fputs(" (1 gtick = 1 ", out);
 		render_safe_text(out, unit);
@@ -75,8 +75,7 @@ bool empty_print(FILE *out, const struct view *view)
 	if (view->total > 0)
 		return false;
 	const struct view_options *options = &view->options;
-	bool selected =
-		options->processes || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
+	bool selected = options->processes || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
 	char amount[64];
 	if (selected)
 		fputs("no samples in this selection\n", out);
@@ -86,8 +85,8 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("no samples: what was imported has none\n", out);
 	else
 		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
-			render_amount(amount, sizeof(amount), (double)view->resource->interval,
-				      profile_string(view->profile, view->resource->unit)));
+			render_interval(amount, sizeof(amount), view->resource->interval,
+					profile_string(view->profile, view->resource->unit)));
 	return true;
 }
 

@@ -39,6 +39,14 @@ const char *info_start(const struct profile *profile, char *text, size_t bytes)
 	return text;
 }
 
+size_t info_module_count(const struct profile *profile)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < profile->module_count; i++)
+		count += profile->modules[i].kind != MODULE_THREAD;
+	return count;
+}
+
 bool info_is_headline(const char *key)
 {
 	static const char *const keys[] = { "command", "host", "warning" };

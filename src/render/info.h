@@ -25,6 +25,9 @@ const char *info_build_id(const struct profile_module *module, char text[INFO_BU
 /* Local date and time with the zone's offset, ISO 8601; "" if not known. */
 const char *info_start(const struct profile *profile, char *text, size_t bytes);
 
+/* Modules without those that only mark where threads start. */
+size_t info_module_count(const struct profile *profile);
+
 /* Is this note printed at a place of its own? */
 bool info_is_headline(const char *key);
 

@@ -69,6 +69,7 @@ static void process_rows(FILE *out, const struct profile *profile)
 		text_field(out, "", "name", profile_string(profile, process->name));
 		count_field(out, "pid", process->pid);
 		count_field(out, "parent_pid", process->parent_pid);
+		text_field(out, ", ", "cgroup", profile_string(profile, process->cgroup));
 		life_fields(out, profile, process->start_ns, process->end_ns);
 		fputc('}', out);
 	}
@@ -90,9 +91,12 @@ static void thread_rows(FILE *out, const struct profile *profile)
 static void module_rows(FILE *out, const struct profile *profile)
 {
 	static const char *const kinds[] = { "file", "vdso", "anonymous", "kernel", "names" };
+	size_t rows = 0;
 	for (size_t i = 0; i < profile->module_count; i++) {
 		char build_id[INFO_BUILD_ID_TEXT];
-		open_row(out, i);
+		if (profile->modules[i].kind == MODULE_THREAD)
+			continue;
+		open_row(out, rows++);
 		text_field(out, "", "path", profile_string(profile, profile->modules[i].path));
 		text_field(out, ", ", "kind", kinds[profile->modules[i].kind]);
 		text_field(out, ", ", "build_id", info_build_id(&profile->modules[i], build_id));

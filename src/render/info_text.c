@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/info.h"
@@ -68,40 +69,51 @@ static void print_quality(FILE *out, const struct info *info)
 	print_pair(out, "completed", text);
 }
 
-static void print_resources(FILE *out, const struct profile *profile)
+/* "; total 512,345,678 bytes counted, 512,360,448 bytes by its hits" */
+static void print_total(FILE *out, const struct profile *profile, const struct profile_resource *resource,
+			const struct resource_sum *sum)
 {
-	for (size_t i = 0; i < profile->resource_count; i++) {
-		const struct profile_resource *resource = &profile->resources[i];
-		const char *unit = profile_string(profile, resource->unit);
-		struct resource_sum sum = info_resource_sum(profile, (uint32_t)i);
-		char amount[64];
-		fputs("  ", out);
-		render_safe_text(out, profile_string(profile, resource->name));
-		fputs(" (", out);
-		render_safe_text(out, profile_string(profile, resource->title));
-		if (resource->kind == RESOURCE_EXACT)
-			fputs("): counted exactly", out);
-		else
-			fprintf(out, "): every %s, %" PRIu64 " samples, %" PRIu64 " hits, %" PRIu64 " lost",
-				render_amount(amount, sizeof(amount), (double)resource->interval, unit), sum.samples,
-				sum.hits, resource->lost);
-		uint64_t total = resource->total ? resource->total : sum.hits * resource->interval;
-		const char *source = resource->kind == RESOURCE_EXACT ? ""
-				     : resource->total                ? " counted"
-								      : " by its hits";
-		fprintf(out, ", %s%s", render_amount(amount, sizeof(amount), (double)total, unit), source);
-		const char *backend = profile_string(profile, resource->backend);
-		if (backend[0]) {
-			fputs(", by ", out);
-			render_safe_text(out, backend);
-		}
-		const char *note = profile_string(profile, resource->note);
-		if (note[0]) {
-			fputs("; ", out);
-			render_safe_text(out, note);
-		}
-		fputc('\n', out);
+	const char *unit = profile_string(profile, resource->unit);
+	char amount[96];
+	if (resource->kind == RESOURCE_EXACT) {
+		fprintf(out, ", total %s",
+			render_count(amount, sizeof(amount), resource->total ? resource->total : sum->hits, unit));
+		return;
 	}
+	fputs("; total ", out);
+	if (resource->total)
+		fprintf(out, "%s counted, ", render_count(amount, sizeof(amount), resource->total, unit));
+	fprintf(out, "%s by its hits", render_count(amount, sizeof(amount), sum->hits * resource->interval, unit));
+}
+
+static void print_resource(FILE *out, const struct profile *profile, uint32_t index)
+{
+	const struct profile_resource *resource = &profile->resources[index];
+	struct resource_sum sum = info_resource_sum(profile, index);
+	char amount[96];
+	fputs("  ", out);
+	render_safe_text(out, profile_string(profile, resource->name));
+	fputs(" (", out);
+	render_safe_text(out, profile_string(profile, resource->title));
+	if (resource->kind == RESOURCE_EXACT)
+		fputs("): counted exactly", out);
+	else
+		fprintf(out, "): every %s, %" PRIu64 " samples, %" PRIu64 " hits, %" PRIu64 " lost",
+			render_interval(amount, sizeof(amount), resource->interval,
+					profile_string(profile, resource->unit)),
+			sum.samples, sum.hits, resource->lost);
+	print_total(out, profile, resource, &sum);
+	const char *backend = profile_string(profile, resource->backend);
+	if (backend[0]) {
+		fputs("; by ", out);
+		render_safe_text(out, backend);
+	}
+	const char *note = profile_string(profile, resource->note);
+	if (note[0]) {
+		fputs("; ", out);
+		render_safe_text(out, note);
+	}
+	fputc('\n', out);
 }
 
 static void print_life(FILE *out, const struct profile *profile, uint64_t start_ns, uint64_t end_ns)
@@ -136,10 +148,42 @@ static void print_threads(FILE *out, const struct profile *profile)
 	}
 }
 
+static int compare_cgroups(const void *left, const void *right, void *context)
+{
+	const uint32_t *a = left, *b = right;
+	return strcmp(profile_string(context, *a), profile_string(context, *b));
+}
+
+/* How many processes each control group has, by path; nothing if none is known. */
+static void print_cgroups(FILE *out, const struct profile *profile, const struct render_options *options)
+{
+	uint32_t *groups = malloc((profile->process_count + 1) * sizeof(*groups));
+	size_t count = 0, distinct = 0;
+	for (size_t i = 0; groups && i < profile->process_count; i++)
+		if (profile_string(profile, profile->processes[i].cgroup)[0])
+			groups[count++] = profile->processes[i].cgroup;
+	if (count > 0)
+		qsort_r(groups, count, sizeof(*groups), compare_cgroups, (void *)profile);
+	for (size_t i = 0; i < count; i++)
+		distinct += i == 0 || groups[i] != groups[i - 1];
+	if (distinct > 0)
+		print_title(out, "control groups", distinct, options);
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first + 1; end < count && groups[end] == groups[first]; end++)
+			;
+		fputs("  ", out);
+		render_safe_text(out, profile_string(profile, groups[first]));
+		fprintf(out, ": %zu process%s\n", end - first, end - first == 1 ? "" : "es");
+	}
+	free(groups);
+}
+
 static void print_modules(FILE *out, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->module_count; i++) {
 		char build_id[INFO_BUILD_ID_TEXT];
+		if (profile->modules[i].kind == MODULE_THREAD)
+			continue;
 		info_build_id(&profile->modules[i], build_id);
 		fprintf(out, "  %-40s ", build_id[0] ? build_id : "(no build-id)");
 		render_safe_text(out, profile_string(profile, profile->modules[i].path));
@@ -183,12 +227,14 @@ void info_text(FILE *out, const struct info *info, const struct render_options *
 	print_headline(out, info);
 	print_quality(out, info);
 	print_title(out, "resources", profile->resource_count, options);
-	print_resources(out, profile);
+	for (uint32_t i = 0; i < profile->resource_count; i++)
+		print_resource(out, profile, i);
 	print_title(out, "processes", profile->process_count, options);
 	print_processes(out, profile);
+	print_cgroups(out, profile, options);
 	print_title(out, "threads", profile->thread_count, options);
 	print_threads(out, profile);
-	print_title(out, "modules", profile->module_count, options);
+	print_title(out, "modules", info_module_count(profile), options);
 	print_modules(out, profile);
 	if (profile->cause_count > 0) {
 		print_title(out, "how the stacks ended", profile->cause_count, options);

@@ -69,20 +69,56 @@ static void print_scaled(char *text, size_t bytes, double amount, const struct s
 	snprintf(text, bytes, "%.4g %s", amount / scale->from, scale->name);
 }
 
+/* Of units of time; 0: it is none. */
+static double ns_of(const char *unit)
+{
+	return strcmp(unit, "ns") == 0 ? 1 : strcmp(unit, "us") == 0 ? 1e3 : strcmp(unit, "ms") == 0 ? 1e6 : 0;
+}
+
+bool render_is_time(const char *unit)
+{
+	return ns_of(unit) > 0;
+}
+
 char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
 {
 	static const struct scale times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" }, { 0, NULL } };
+	double ns = ns_of(unit);
 	static const struct scale sizes[] = {
 		{ 1073741824.0, "GiB" }, { 1048576.0, "MiB" }, { 1024.0, "KiB" }, { 0, NULL }
 	};
-	if (strcmp(unit, "ns") == 0)
-		print_scaled(text, bytes, gticks, times);
+	if (ns > 0)
+		print_scaled(text, bytes, gticks * ns, times);
 	else if (strcmp(unit, "byte") == 0 && fabs(gticks) >= 1024)
 		print_scaled(text, bytes, gticks, sizes);
 	else
 		snprintf(text, bytes, fabs(gticks) < 1000 ? "%.4g %s%s" : "%.0f %s%s", gticks, unit,
 			 plural_ending(unit, gticks));
 	return text;
+}
+
+char *render_count(char *text, size_t bytes, uint64_t gticks, const char *unit)
+{
+	if (render_is_time(unit))
+		return render_amount(text, bytes, (double)gticks, unit);
+	char digits[24], grouped[32];
+	int count = snprintf(digits, sizeof(digits), "%" PRIu64, gticks);
+	size_t size = 0;
+	for (int i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			grouped[size++] = ',';
+		grouped[size++] = digits[i];
+	}
+	grouped[size] = 0;
+	snprintf(text, bytes, "%s %s%s", grouped, unit, plural_ending(unit, (double)gticks));
+	return text;
+}
+
+char *render_interval(char *text, size_t bytes, uint64_t gticks, const char *unit)
+{
+	if (strcmp(unit, "byte") != 0 || gticks % 1024 == 0)
+		return render_amount(text, bytes, (double)gticks, unit);
+	return render_count(text, bytes, gticks, unit);
 }
 
 void paint_on(FILE *out, enum paint paint, const struct render_options *options)

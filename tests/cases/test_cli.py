@@ -43,7 +43,7 @@ def profiles(tmp_path_factory):
 	directory = tmp_path_factory.mktemp("profiles")
 	for source in sorted(INPUTS.glob("*.folded")):
 		done("import", "--format", "folded", "-o", directory / f"{source.stem}.data", source)
-	for kind in ("whole", "killed", "lossy", "empty", "programs", "program"):
+	for kind in ("whole", "killed", "lossy", "empty", "programs", "program", "server"):
 		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
 	# The source that the made profiles speak of, where they are looked for: below the current directory.
 	(directory / "inputs").mkdir()
@@ -106,6 +106,22 @@ TABLE = [
 	("empty", "report --down main"),
 	("empty", "report --tree --format json"),
 	("empty", "report --format csv"),
+	("server", "report --down main"),
+	("server", "report --down main --no-stitch -r page-faults"),
+	("server", "report --tree --untrimmed -r page-faults"),
+	("server", "report --process helper -r page-faults"),
+	("server", "report --process 300 --process 310 -r page-faults"),
+	("server", "report --cgroup /system.slice -r page-faults"),
+	("server", "report --cgroup user* -r page-faults"),
+	("server", "report --pages"),
+	("server", "report --pages --format json --thread worker"),
+	("server", "report --pages --format csv --limit 1"),
+	("server", "report --pages --by callsite --threshold 10% --process server"),
+	("server", "report --pages --no-stitch --to 0.002"),
+	("server", "export -r page-faults"),
+	("server", "export -r page-faults --no-stitch"),
+	("server", "info"),
+	("server", "info --format json"),
 	("whole", "report --down qsort --by callsite -r cpu"),
 	("whole", "report --up sort --by line -r cpu"),
 	("whole", "report --down compare"),
@@ -488,6 +504,22 @@ def test_name_without_parameters_is_enough(profiles):
 def test_unknown_resource_gets_those_there_are(profiles):
 	check_failure(run("report", "-r", "minor-faults", "whole.data", directory=profiles), "'minor-faults'", "cpu",
 		"page-faults", "calls")
+
+
+def test_pages_need_addresses(profiles):
+	check_failure(run("report", "--pages", "whole.data", directory=profiles), "record with -r page-faults")
+	result = run("report", "--pages", "-r", "read-bytes", "server.data", directory=profiles)
+	check_failure(result, "'read-bytes'", "record with -r page-faults")
+	result = run("report", "--pages", "--tree", "server.data", directory=profiles)
+	assert result.returncode == 2 and "do not go together" in result.stderr
+
+
+def test_unknown_control_groups_get_those_there_are(profiles):
+	result = run("report", "--cgroup", "/nowhere", "server.data", directory=profiles)
+	check_failure(result, "'/nowhere'", "/system.slice/server.service, /user.slice/session-2.scope")
+	check_failure(run("report", "--cgroup", "/", "whole.data", directory=profiles), "no control groups")
+	result = run("report", "--process", "server", "--cgroup", "user.slice", "server.data", directory=profiles)
+	check_failure(result, "none of the chosen processes")
 
 
 def test_unknown_thread_and_process_get_those_there_are(profiles):

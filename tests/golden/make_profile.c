@@ -2,12 +2,13 @@
  * Makes the profiles that the golden tests read: what no folded file can hold
  * (several resources, threads, times, lines, inlined functions, losses).
  *
- *   make_profile KIND FILE      whole | killed | lossy | empty | programs | program
+ *   make_profile KIND FILE      whole | killed | lossy | empty | programs | program |
+ *                           server
  *
  * The first four are the same run of a small program with known figures; they
  * differ in how its recording went. `programs` is a run of three programs whose
  * functions are namesakes, `program` a run of one of them alone, with fewer
- * resources.
+ * resources. `server`: see server_profile.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "profile_file/writer.h"
+#include "server_profile.h"
 
 static const uint64_t START_NS = UINT64_C(5000000000), MS = 1000000;
 
@@ -301,11 +303,13 @@ int main(int argc, char **argv)
 {
 	struct profile *profile = argc == 3 ? profile_new() : NULL;
 	if (!profile) {
-		fputs("usage: make_profile whole|killed|lossy|empty|programs|program FILE\n", stderr);
+		fputs("usage: make_profile whole|killed|lossy|empty|programs|program|server FILE\n", stderr);
 		return 2;
 	}
 	bool killed = strcmp(argv[1], "killed") == 0;
-	if (strncmp(argv[1], "program", strlen("program")) == 0)
+	if (strcmp(argv[1], "server") == 0)
+		server_profile_add(profile);
+	else if (strncmp(argv[1], "program", strlen("program")) == 0)
 		add_programs(profile, strcmp(argv[1], "program") == 0);
 	else
 		add_demo(profile, killed, strcmp(argv[1], "empty") == 0);
