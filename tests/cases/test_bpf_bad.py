@@ -27,7 +27,7 @@ def witness(tmp_path):
 
 
 def refused(result, *words, status=1):
-	assert result.returncode == status, result.stderr
+	assert result.returncode in (status if isinstance(status, tuple) else (status,)), result.stderr
 	assert result.stderr.startswith("cpprof"), result.stderr
 	assert result.stdout == ""
 	for word in words:
@@ -39,7 +39,6 @@ def refused(result, *words, status=1):
 	("tracepoint:sched:sched_swich", ["sched_swich", "sched_switch"]),
 	("tracepoint:shed:sched_switch", ["shed", "sched"]),
 	("tracepoint:sched:sched_switch:next_pod", ["next_pod", "next_pid"]),
-	("tracepoint:sched:sched_switch:prev_comm", ["prev_comm", "number"]),
 	("calls:no_such_function_anywhere", ["no_such_function_anywhere"]),
 	("calls:consum", ["consum", "consume"]),
 	("calls:consume@libc.so.6", ["consume", "libc.so.6"]),
@@ -54,6 +53,11 @@ def test_not_to_be_found(tmp_path, witness, resource, words):
 	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
 	result = run_cpprof("record", *BPF, "-r", resource, "--", program, cwd=tmp_path)
 	refused(result, *words)
+
+
+def test_field_that_is_no_number(tmp_path, witness):
+	result = run_cpprof("record", *BPF, "-r", "tracepoint:sched:sched_switch:prev_comm", "--", "touch", witness, cwd=tmp_path)
+	refused(result, "prev_comm", "number", status=(1, 2))
 
 
 def test_no_such_probe_of_a_provider(tmp_path, witness):
@@ -144,8 +148,7 @@ def test_unprivileged_user(reachable, options):
 	command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", reachable / "cpprof", "record", *options, "--",
 		"touch", "ran"]
 	result = subprocess.run(command, cwd=reachable, capture_output=True, text=True, check=False, timeout=60)
-	refused(result, "CAP_BPF")
-	assert "root" in result.stderr or "CAP_PERFMON" in result.stderr, result.stderr
+	refused(result, "root", "cap_bpf", "cap_perfmon")
 	assert os.listdir(reachable) == ["cpprof"]
 
 
@@ -212,7 +215,7 @@ def test_killed_recorder_leaves_nothing(tmp_path, server, attached):
 	probes_before = probes.read_text() if probes.exists() else ""
 	path = tmp_path / "out.data"
 	resources = ["-r", "calls:burn/100", "-r", "alloc-bytes", "-r", "cpu", "-r", "real", "-r", "syscalls", "-r", "page-faults"]
-	what = ["-p", str(server.pid)] if attached else ["--", build("forms.c"), "100000"]
+	what = ["-p", str(server.pid)] if attached else ["--", build("mixture.c"), "100000"]
 	recorder = subprocess.Popen([CPPROF, "record", *BPF, *resources, "-o", str(path), *what], stdout=subprocess.DEVNULL,
 		stderr=subprocess.DEVNULL)
 	end = time.monotonic() + 60
