@@ -157,11 +157,12 @@ static int start_attached(struct run *run, struct error *error)
 	const struct backend_vtable *vtable = run->plan.vtable;
 	pid_t pid = run->options->pid;
 	run->target.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (run->target.pidfd < 0 && errno == ESRCH)
+		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+	if (run->target.pidfd < 0 && (errno == EINVAL || errno == ENOENT)) /* ENOENT: from Linux 6.16 on */
+		return error_set(error, ERROR_USAGE, "%d is a thread, not a process: give its process's PID", (int)pid);
 	if (run->target.pidfd < 0)
-		return errno == ESRCH    ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid)
-		       : errno == EINVAL ? error_set(error, ERROR_USAGE,
-						     "%d is a thread, not a process: give its process's PID", (int)pid)
-					 : error_set_errno(error, "cannot watch process %d", (int)pid);
+		return error_set_errno(error, "cannot watch process %d", (int)pid);
 	int result = attach_process(vtable, run->backend, pid, run->plan.request.data_maps, &run->sink, error);
 	stamp_start(run);
 	return result == 0 ? vtable->start(run->backend, error) : result;

@@ -68,13 +68,21 @@ static int accept(struct plan *plan, const struct backend_vtable *vtable, const 
 
 /* --- which of them --- */
 
-/* Short, for the closing line: what comes behind a semicolon is advice. */
+/* How much of a message tells what is wrong: behind it stands what would help. */
+static int reason_length(const char *message)
+{
+	const char *advice = strstr(message, ": ");
+	size_t length = strcspn(message, ";");
+	return (int)(advice && (size_t)(advice - message) < length ? (size_t)(advice - message) : length);
+}
+
+/* Short, for the closing line. */
 static void note_passed_over(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
 {
 	if (plan->passed_over[0])
 		return; /* of several, the most preferred is the news */
-	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name,
-		 (int)strcspn(why->message, ";"), why->message);
+	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name, reason_length(why->message),
+		 why->message);
 }
 
 /* The first backend from `from` on that accepts everything; NULL: none. */
@@ -123,12 +131,13 @@ static int explain_resource(const struct resource_request *resource, struct erro
 	const struct backend_vtable *last = last_backend();
 	if (resource->row->on_perf)
 		return probe_one(last, resource, &user_only, error);
-	int result = probe_one(record_backends[0], resource, &user_only, error);
-	size_t used = strlen(error->message);
-	if (record_backends[0] != last)
-		snprintf(error->message + used, sizeof(error->message) - used,
-			 "; the %s backend cannot measure it at all", last->name);
-	return result;
+	struct error why;
+	int result = probe_one(record_backends[0], resource, &user_only, &why);
+	/* Why the backend cannot serve at all may not name what was asked for. */
+	if (strstr(why.message, resource->row->name))
+		return error_set(error, result, "%s", why.message);
+	return error_set(error, result, "%s needs the %s backend: %s", resource->name, record_backends[0]->name,
+			 why.message);
 }
 
 /* Each resource has a backend, but none has all. */

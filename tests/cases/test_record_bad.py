@@ -122,6 +122,8 @@ def test_broken_program(tmp_path, older, content):
 	[], ["-o"], ["-r"], ["--no-such-option", "true"], ["-F", "fast", "true"], ["-p"], ["-p", "zero"], ["-p", "0"],
 	["-p", "-5"], ["-p", "99999999999999999999"], ["-p", "1", "true"], ["--duration", "1", "true"],
 	["-p", "1", "--duration", "soon"], ["-p", "1", "--duration", "-1"], ["-p", "1", "--duration", "nan"],
+	["-a", "-p", "1"], ["-a", "--duration", "1", "true"], ["-a", "--duration", "0"], ["--duration", "1"], ["--backend"],
+	["--backend", "", "true"],
 ], ids=lambda words: " ".join(words) or "nothing")
 def test_wrong_words(tmp_path, older, words):
 	refused(run_cpprof("record", *words, cwd=tmp_path), status=(2,))
@@ -134,6 +136,37 @@ def test_no_such_process(tmp_path, older):
 	gone.wait()
 	refused(run_cpprof("record", "-p", gone.pid, cwd=tmp_path), str(gone.pid), status=(1,))
 	only(tmp_path, "cpprof.data")
+
+
+@needs_perf
+def test_thread_is_no_process(tmp_path, older):
+	"""The number of a thread other than the first is none of a process."""
+	server = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	assert server.stdout.readline() == "ready\n"
+	thread = sorted(map(int, os.listdir(f"/proc/{server.pid}/task")))[1]
+	result = run_cpprof("record", "-p", thread, "--duration", "1", cwd=tmp_path)
+	server.communicate(timeout=60)
+	refused(result, str(thread), "thread")
+	only(tmp_path, "cpprof.data")
+
+
+@pytest.mark.parametrize("command", ["record", "trace"])
+def test_unknown_backend(tmp_path, older, witness, command):
+	"""The nearest name, and the list."""
+	refused(run_cpprof(command, "--backend", "perv", "--", *witness, cwd=tmp_path), "perv", "mean perf", "none", status=(2,))
+
+
+@pytest.mark.parametrize("command", ["record", "trace"])
+def test_no_backend(tmp_path, older, witness, command):
+	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "no backend serves", status=(1,))
+
+
+@needs_perf
+@pytest.mark.parametrize("command", ["record", "trace"])
+def test_what_the_backend_cannot_measure(tmp_path, older, witness, command):
+	"""A backend that is forced is not replaced: what it cannot measure is refused, and which could is said."""
+	result = run_cpprof(command, "--backend", "perf", "-r", "page-faults", "-r", "read-bytes", "--", *witness, cwd=tmp_path)
+	refused(result, "read-bytes", "bpf", status=(1,))
 
 
 @pytest.mark.parametrize("name, near", [
@@ -266,6 +299,24 @@ def test_perf_events_not_permitted_to_attach():
 	with open_folder() as folder:
 		result = unprivileged(folder, "record", "-p", os.getpid(), launcher=[folder / "bin/deny_perf"])
 		refused(result, status=(1,))
+		only(folder / "own")
+
+
+@needs_perf
+@pytest.mark.skipif(not is_root, reason="who is not root already is refused elsewhere")
+@pytest.mark.parametrize("words, said", [
+	(["record", "-a"], ["every process", "root", "CAP_PERFMON"]),
+	(["record", "-a", "--backend", "perf"], ["every process", "root", "CAP_PERFMON"]),
+	(["record", "-r", "read-bytes"], ["read-bytes", "bpf"]),
+	(["record", "-r", "page-faults", "-r", "read-bytes"], ["read-bytes", "bpf"]),
+	(["record", "--backend", "bpf"], ["bpf"]),
+	(["trace"], ["syscalls", "bpf"]),
+	(["trace", "-r", "blocked"], ["blocked", "bpf"]),
+], ids=lambda words: " ".join(words))
+def test_without_privilege(words, said):
+	"""What needs privilege is refused with what it needs, before the target runs."""
+	with open_folder() as folder, paranoid(2):
+		refused(unprivileged(folder, *words, "--", "touch", "ran"), *said, status=(1,))
 		only(folder / "own")
 
 

@@ -11,7 +11,7 @@
 #include "record/backends.h"
 #include "record/plan.h"
 
-static int best_answer;       /* what "best" says to everything */
+static int best_answer;       /* what "best" says to everything; ERROR_VERSION: of no resource */
 static bool plain_user_only;  /* "plain" sees user mode alone */
 static bool plain_has_faults; /* ... and measures page faults */
 
@@ -20,6 +20,8 @@ static int probe_best(const struct resource_request *resource, bool *user_mode_o
 	*user_mode_only = false;
 	if (strcmp(resource->row->name, "cycles") == 0)
 		return error_set(error, ERROR_UNSUPPORTED, "best has no counter for cycles");
+	if (best_answer == ERROR_VERSION)
+		return error_set(error, ERROR_UNSUPPORTED, "this kernel is too old: take a newer one");
 	return best_answer < 0 ? error_set(error, best_answer, "best says no to %s; try harder", resource->name) : 0;
 }
 
@@ -117,7 +119,11 @@ static void test_refused(void **state)
 	/* Only the preferred one could: its remedy. */
 	assert_int_equal(make(&plan, "page-faults", "syscalls", &error), ERROR_PERMISSION);
 	assert_says(&error, "best says no to syscalls; try harder");
-	assert_says(&error, "plain backend cannot");
+	best_answer = ERROR_VERSION;
+	assert_int_equal(make(&plan, "syscalls", NULL, &error), ERROR_UNSUPPORTED);
+	assert_string_equal(error.message, "syscalls needs the best backend: this kernel is too old: take a newer one");
+	assert_int_equal(make(&plan, "page-faults", NULL, &error), 0);
+	assert_string_equal(plan.passed_over, "best: this kernel is too old");
 	/* The other could too: its own. */
 	plain_has_faults = false;
 	assert_int_equal(make(&plan, "page-faults", NULL, &error), ERROR_UNSUPPORTED);
