@@ -72,7 +72,8 @@ static void replace(char **text, char *by)
 static int read_dynamic(struct elf_needs *needs, Elf *elf, const GElf_Phdr *segment)
 {
 	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_DYN);
-	size_t size = data ? data->d_size / gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT) : 0;
+	size_t entry_bytes = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
+	size_t size = data && entry_bytes ? data->d_size / entry_bytes : 0;
 	int count = size < DYNAMIC_MAX ? (int)size : DYNAMIC_MAX;
 	uint64_t strings = 0;
 	GElf_Dyn entry;
@@ -96,11 +97,9 @@ static int read_dynamic(struct elf_needs *needs, Elf *elf, const GElf_Phdr *segm
 
 static int read_segments(struct elf_needs *needs, Elf *elf)
 {
-	GElf_Ehdr header;
 	size_t count = 0;
-	if (!gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &count) != 0)
+	if (elf_getphdrnum(elf, &count) != 0)
 		return 0;
-	needs->is_program = header.e_type == ET_EXEC || header.e_type == ET_DYN;
 	int result = 0;
 	for (size_t i = 0; i < count && result == 0; i++) {
 		GElf_Phdr segment;

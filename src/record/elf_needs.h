@@ -15,7 +15,6 @@ struct elf_needs {
 	bool is_runpath;   /* ... that are not for the libraries that its libraries need */
 	char **needed;     /* libraries' names */
 	size_t needed_count;
-	bool is_program; /* ELF, to be run or loaded: not an object file or a core */
 };
 
 /* ERROR_FORMAT: not an ELF file; ERROR_SYSTEM, ERROR_PERMISSION, ERROR_NOT_FOUND;

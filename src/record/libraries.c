@@ -15,8 +15,7 @@
 #include "base/path.h"
 #include "record/elf_needs.h"
 #include "record/target.h"
-
-extern char **environ;
+#include "symbolize/names.h"
 
 /* --- the list --- */
 
@@ -197,7 +196,9 @@ int libraries_of_command(struct libraries *libraries, const char *command, struc
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct elf_needs needs;
 	int result = elf_needs_read(&needs, program, error);
-	if (result == 0 && (!needs.interpreter || is_set_id(program))) {
+	/* Only what is a dynamic linker by its name is run: a file may name anything. */
+	bool can_ask = needs.interpreter && name_is_dynamic_linker(needs.interpreter) && !is_set_id(program);
+	if (result == 0 && !can_ask) {
 		result = libraries_by_needs(libraries, program, error);
 	} else if (result == 0) {
 		result = libraries_add(libraries, program, program);
