@@ -62,7 +62,8 @@ static int read_maps(struct process *process, struct error *error)
 	if (!maps && errno == ENOENT)
 		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)process->pid);
 	if (!maps)
-		return error_set_errno(error, "cannot read the mappings of process %d", (int)process->pid);
+		return error_set_errno(error, "cannot read the mappings of process %d (root can, and its owner)",
+				       (int)process->pid);
 	char *line = NULL;
 	size_t capacity = 0;
 	int result = 0;
