@@ -270,18 +270,38 @@ def test_touched_pages(tmp_path):
 	recorded = record(tmp_path, [build("touched_pages.c"), file], *at(1, "page-faults"))
 	assert recorded.status == 0, recorded.err
 	paths = recorded.paths("page-faults")
-	pages = dict(re.findall(r"^pages (\S+) (\d+)$", recorded.out, re.MULTILINE))
-	innermost = {"touch_heap": ["touch_heap", "touch"], "touch_file": ["touch_file", "touch"], "touch_stack": ["touch_stack"],
-		"touch_anonymous": ["touch_anonymous", "touch"]}
-	for function, count in pages.items():
-		assert hits(paths, "main", *innermost[function]) == int(count), f"{function}\n{show(paths)}"
+	for function, count in touched(recorded.out).items():
+		assert hits(paths, "main", *TOUCHING[function]) == count, f"{function}\n{show(paths)}"
 
 
-def test_touched_addresses(tmp_path):
-	"""`report --pages` tells which mappings they belong to."""
+TOUCHING = {
+	"touch_heap": ["touch_heap", "touch"],
+	"touch_file": ["touch_file", "touch"],
+	"touch_stack": ["touch_stack"],
+	"touch_anonymous": ["touch_anonymous", "touch"],
+}
+
+
+def touched(text):
+	"""{function: how many pages it touched}, as the program says."""
+	return {name: int(pages) for name, pages in re.findall(r"^pages (\S+) (\d+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("backend", ["perf", "bpf"])
+def test_mappings_of_touched_pages(tmp_path, backend):
+	"""`report --pages`: each function's pages are in its mapping, all of them, and no others are."""
 	file = tmp_path / "mapped"
-	recorded = record(tmp_path, [build("touched_pages.c"), file], *at(1, "page-faults"))
+	recorded = record(tmp_path, [build("touched_pages.c"), file], "--backend", backend, "-r", "page-faults/1")
 	result = run_cpprof("report", "--pages", "--limit", 0, "--threshold", 0, "-r", "page-faults", recorded.path)
 	assert result.returncode == 0, result.stderr
-	for mapping in ("[heap]", "[stack]", "[anon", str(file)):
-		assert mapping in result.stdout, result.stdout
+	found, mapping = {}, None
+	for line in result.stdout.splitlines():
+		if line.startswith("  "):
+			path, pages = re.search(r"\(([^)]*)\) \[\d+\] (\d+) pages?$", line).groups()
+			found[mapping, path] = int(pages)
+		elif heading := re.match(r"[\d.]+ ±[\d.]+ (\S+) \[", line):
+			mapping = heading[1]
+	where = {"touch_heap": "[heap]", "touch_file": str(file), "touch_stack": "[stack]", "touch_anonymous": "[anon]"}
+	for function, count in touched(recorded.out).items():
+		path = " ".join(["main", *TOUCHING[function]])
+		assert {at: pages for (at, of), pages in found.items() if of == path} == {where[function]: count}, result.stdout
