@@ -299,7 +299,8 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 	}
 }
 
-static void bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+/* A map that waits to be delivered is code that cannot be walked yet. */
+static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	side_events_refresh(backend->side);
 	bpf_ring_refresh(backend->ring);
@@ -309,7 +310,7 @@ static void bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		const struct bpf_record *record = bpf_ring_peek(backend->ring);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > until_ns)
-			return;
+			return has_side;
 		if (side_first) {
 			pid_t twice = side_events_deliver(backend->side, sink);
 			if (twice)

@@ -34,9 +34,10 @@ static size_t none_descriptors(const struct backend *backend, struct pollfd *des
 	return 0;
 }
 
-static void none_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+static bool none_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	(void)backend, (void)until_ns, (void)sink;
+	return false;
 }
 
 static void none_stop(struct backend *backend)

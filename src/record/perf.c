@@ -352,7 +352,7 @@ static void deliver_from(struct backend *backend, struct ring *ring, const struc
 	ring_release(ring);
 }
 
-static void perf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	side_events_refresh(backend->side);
 	for (size_t i = 0; i < backend->cpus.count; i++)
@@ -374,6 +374,7 @@ static void perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 			break;
 		}
 	}
+	return false; /* what waits has its stack with it */
 }
 
 static void perf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)

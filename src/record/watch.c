@@ -113,18 +113,19 @@ int run_watch(struct run *run, struct error *error)
 	uint64_t end = run->options->duration_ns ? start + run->options->duration_ns : UINT64_MAX;
 	uint64_t hurry_until = 0;
 	uint64_t rush_until = 0;
+	bool more = false;
 	while (!run->done) {
 		uint64_t now = run_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
 		uint64_t wait = now < rush_until       ? RUSH_NS
-				: hurry                ? HURRY_NS
+				: hurry || more        ? HURRY_NS
 				: run->ring_owner_gone ? UNWOKEN_NS
 						       : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);
 		now = run_now_ns(CLOCK_MONOTONIC);
-		run->plan.vtable->drain(run->backend, now - (hurry ? HURRY_SETTLE_NS : SETTLE_NS), &run->sink);
+		more = run->plan.vtable->drain(run->backend, now - (hurry ? HURRY_SETTLE_NS : SETTLE_NS), &run->sink);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);
 		if (cut.stacks > 0)
 			hurry_until = now + HURRY_LASTS_NS;
