@@ -15,9 +15,10 @@ static int pretend_to_attach(struct backend *backend, pid_t tid, bool on_exec, s
 	return is_new;
 }
 
-static void pretend_to_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+static bool pretend_to_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	(void)backend, (void)until_ns, (void)sink;
+	return false;
 }
 
 int own_process_recorder(struct recorder *recorder, struct error *error)

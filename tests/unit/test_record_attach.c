@@ -42,11 +42,12 @@ static int answer_attach(struct backend *backend, pid_t tid, bool on_exec, struc
 	return backend->answer;
 }
 
-static void count_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+static bool count_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	(void)sink;
 	assert_int_equal(until_ns, UINT64_MAX);
 	backend->drained++;
+	return false;
 }
 
 static const struct backend_vtable vtable = { .name = "test", .attach = answer_attach, .drain = count_drain };
