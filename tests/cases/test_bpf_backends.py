@@ -47,6 +47,8 @@ def test_mean_interval(tmp_path, backend):
 	used = number(recorded.out, "user") + number(recorded.out, "sys")
 	measured = hits(recorded.paths()) * 500e-6
 	assert abs(measured - used) <= 0.1 * used + 0.02, f"{measured} s, not {used}"
+	total = recorded.resource("cpu")["total"] / 1e9
+	assert abs(total - used) <= 0.05 * used + 0.02, f"{total} s counted, not {used}"
 
 
 def test_user_and_system_time(tmp_path):

@@ -79,6 +79,11 @@ def test_near_names_of_system_calls(tmp_path, witness):
 	refused(run_cpprof("record", *BPF, "-r", "syscalls:raed", "--", "touch", witness, cwd=tmp_path), "raed", "read", status=2)
 
 
+def test_too_many_resources(tmp_path, witness):
+	options = [word for number in range(17) for word in ("-r", f"calls:f{number}")]
+	refused(run_cpprof("record", *BPF, *options, "--", "touch", witness, cwd=tmp_path), "16", status=2)
+
+
 def test_no_such_backend(tmp_path, witness):
 	refused(run_cpprof("record", "--backend", "bpff", "--", "touch", witness, cwd=tmp_path), "bpff", "bpf", status=2)
 

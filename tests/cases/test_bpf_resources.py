@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from record_support import (BUILD, Recorded, agrees, amounts, build, check_amounts, check_truths, hits, holds, needs_bpf,
-	record, record_well, run_cpprof, show, tolerance)
+from record_support import (BUILD, PROGRAMS, Recorded, amounts, build, check_amounts, hits, needs_bpf, record,
+	record_well, run_cpprof, show, tolerance)
 
 pytestmark = needs_bpf
 
@@ -114,6 +114,28 @@ def test_allocations(tmp_path, linkage):
 
 def test_allocations_of_threads(tmp_path):
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin"), "10", "4"])
+
+
+def test_allocations_of_an_allocator_of_its_own(tmp_path):
+	"""The program's functions stand before the C library's, whose own allocations they serve too."""
+	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "20", "2"])
+
+
+def test_allocations_of_a_preloaded_allocator(tmp_path, monkeypatch):
+	library = build("own_allocator.c", linkage="shared", name="libown.so")
+	command = [build("allocations.c", "-fno-builtin"), "20"]
+	monkeypatch.setenv("LD_PRELOAD", library)
+	check_exactly(tmp_path, command)
+
+
+def test_calls_of_a_library_loaded_while_running(tmp_path):
+	"""Which the program does not need, so it is named; it comes and goes thirty times."""
+	plugins = [build("plugin.c", f"-DNAME={name}", linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
+	resource = f"calls:plugin_run@{plugins[0]}"
+	recorded = record(tmp_path, [build("dlclose.c"), *plugins], *at(1, resource))
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths(resource)
+	assert recorded.resource(resource)["total"] == hits(paths, "main", "run_plugin", "plugin_run") == hits(paths) == 30, show(paths)
 
 
 @pytest.mark.parametrize("flags", [[], ["-DSEMAPHORE"]], ids=["plain", "semaphore"])

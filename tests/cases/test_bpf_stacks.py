@@ -53,7 +53,7 @@ def test_deep_recursion(tmp_path, how, depth):
 @pytest.mark.parametrize("depth", [5000, 10000])
 def test_deeper_than_is_promised(tmp_path, depth):
 	"""Whole, or counted as what is too deep: never a path that seems whole and is not."""
-	recorded = record(tmp_path, [build("recursion.c", *NO_TAILS), "once", str(depth)], *FINE)
+	recorded = record(tmp_path, [build("recursion.c", *NO_TAILS), "once", str(depth)], "--backend", "bpf", "-r", "cpu/2ms")
 	assert recorded.status == 0, recorded.err
 	samples, lost, complete = recorded.closing()
 	assert samples > 100 and lost == 0, recorded.err
@@ -163,7 +163,6 @@ def test_burst_of_short_threads(tmp_path):
 	"""Threads shorter than the interval are sampled as any others: their clocks do not begin anew."""
 	recorded = record_well(tmp_path, [build("threads.c"), "1000", "400"], "--backend", "bpf", "-r", "cpu/250us")
 	paths = recorded.paths()
-	agrees(paths, ["worker"], hits(paths, "worker") / hits(paths))
 	within = {path: count for path, count in paths.items() if holds(path, ["worker"])}
 	assert hits(within) >= 0.3 / 0.00025, recorded.err
 	for names, fraction in (["short_work"], 0.25), (["long_work"], 0.75):
