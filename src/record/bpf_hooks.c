@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "record/bpf_programs.h"
+#include "record/bpf_uprobes.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
 #include "record/probe_points.h"
@@ -35,7 +36,10 @@ void bpf_hooks_release(struct bpf_hooks *hooks)
 {
 	for (size_t i = 0; i < hooks->count; i++)
 		bpf_link__destroy(hooks->links[i]);
+	for (size_t i = 0; i < hooks->group_count; i++)
+		close(hooks->groups[i]);
 	free(hooks->links);
+	free(hooks->groups);
 	*hooks = (struct bpf_hooks){ 0 };
 }
 
@@ -159,29 +163,72 @@ static struct bpf_link *attach_point(struct programs *programs, const struct res
 	return bpf_program__attach_uprobe_opts(programs->progs.on_function, -1, point->path, point->offset, &options);
 }
 
+/* The place of a point; its number is the cookie. */
+static int add_point(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		     size_t number, const struct probe_point *point, uint64_t *cookie, struct error *error)
+{
+	bool is_events = request->row->measure == MEASURE_EVENTS;
+	const struct bpf_place place = {
+		.request = (uint8_t)number,
+		.argument = is_events ? 0 : point->argument,
+		.factor = is_events ? 0 : point->factor,
+		.at_return = point->at_return,
+		.guard = point->guard,
+		.guard_above = point->guard_above,
+	};
+	return add_place(hooks, programs, &place, cookie, error);
+}
+
+/* Those from `first` on that are in one file, by one link. Returns how many, or an error. */
+static int attach_group(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+			size_t number, const struct probe_points *points, size_t first, struct error *error)
+{
+	enum { GROUP_MAX = 64 };
+	uint64_t offsets[GROUP_MAX], cookies[GROUP_MAX];
+	const struct probe_point *leader = &points->items[first];
+	size_t count = 0;
+	for (; first + count < points->count && count < GROUP_MAX; count++) {
+		const struct probe_point *point = &points->items[first + count];
+		if (strcmp(point->path, leader->path) != 0 || point->at_return != leader->at_return)
+			break;
+		int result = add_point(hooks, programs, request, number, point, &cookies[count], error);
+		if (result < 0)
+			return result;
+		offsets[count] = point->offset;
+	}
+	if (ARRAY_RESERVE(hooks->groups, hooks->group_capacity, hooks->group_count + 1) < 0)
+		return out_of_memory(error);
+	int link = bpf_uprobes_attach(bpf_program__fd(programs->progs.on_function), leader->path, offsets, cookies,
+				      count, leader->at_return);
+	if (link < 0)
+		return error_set_errno(error, "cannot watch %s in %s", request->name, leader->path);
+	hooks->groups[hooks->group_count++] = link;
+	return (int)count;
+}
+
+static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		      size_t number, const struct probe_point *point, struct error *error)
+{
+	uint64_t cookie = 0;
+	int result = add_point(hooks, programs, request, number, point, &cookie, error);
+	if (result < 0)
+		return result;
+	struct bpf_link *link = attach_point(programs, request, point, cookie);
+	if (!link)
+		return error_set_errno(error, "cannot watch %s in %s", request->name, point->path);
+	return keep_link(hooks, link) < 0 ? out_of_memory(error) : 1;
+}
+
 static int attach_points(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 			 size_t number, const struct probe_points *points, struct error *error)
 {
-	for (size_t i = 0; i < points->count; i++) {
-		const struct probe_point *point = &points->items[i];
-		bool is_events = request->row->measure == MEASURE_EVENTS;
-		const struct bpf_place place = {
-			.request = (uint8_t)number,
-			.argument = is_events ? 0 : point->argument,
-			.factor = is_events ? 0 : point->factor,
-			.at_return = point->at_return,
-			.guard = point->guard,
-			.guard_above = point->guard_above,
-		};
-		uint64_t cookie = 0;
-		int result = add_place(hooks, programs, &place, &cookie, error);
+	bool grouped = request->row->hook != HOOK_USDT && bpf_uprobes_can_group();
+	for (size_t done = 0; done < points->count;) {
+		int result = grouped ? attach_group(hooks, programs, request, number, points, done, error)
+				     : attach_one(hooks, programs, request, number, &points->items[done], error);
 		if (result < 0)
 			return result;
-		struct bpf_link *link = attach_point(programs, request, point, cookie);
-		if (!link)
-			return error_set_errno(error, "cannot watch %s in %s", request->name, point->path);
-		if (keep_link(hooks, link) < 0)
-			return out_of_memory(error);
+		done += (size_t)result;
 	}
 	return 0;
 }

@@ -14,6 +14,8 @@ struct programs;
 struct bpf_hooks {
 	struct bpf_link **links; /* owned */
 	size_t count, capacity;
+	int *groups; /* links of many functions each (bpf_uprobes.h): owned */
+	size_t group_count, group_capacity;
 	size_t place_count; /* uprobes and tracepoints so far */
 };
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/bpf_uprobes.h"
+
 /* --- what is said when something fails --- */
 
 static char complaint[256];
@@ -168,6 +170,9 @@ static void choose(struct programs *programs, const struct needs *needs)
 	};
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		bpf_program__set_autoload(choices[i].program, choices[i].needed);
+	if (needs->function && bpf_uprobes_can_group())
+		bpf_program__set_expected_attach_type(programs->progs.on_function,
+						      (enum bpf_attach_type)BPF_UPROBES_ATTACH_TYPE);
 	bpf_map__set_autocreate(programs->maps.__bpf_usdt_specs, needs->usdt);
 	bpf_map__set_autocreate(programs->maps.__bpf_usdt_ip_to_spec_id, needs->usdt);
 }
