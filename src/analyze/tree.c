@@ -360,18 +360,18 @@ int tree_build(struct view_build *build)
 		result = labels_finish(build);
 	if (result == 0)
 		result = grow(&tree);
-	if (result == 0)
-		result = finish(build->view);
-	if (result == 0 && tree.ends)
-		result = keep_places(&tree);
 	free(tree.first);
 	free(tree.child);
 	free(tree.next);
 	free(tree.place);
 	free(tree.call_label);
-	free(tree.ends);
 	free(tree.stamp);
 	free(tree.slot);
 	free(tree.groups);
+	if (result == 0)
+		result = finish(build->view);
+	if (result == 0 && tree.ends)
+		result = keep_places(&tree);
+	free(tree.ends);
 	return result;
 }
