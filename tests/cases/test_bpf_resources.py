@@ -286,6 +286,7 @@ def test_all_in_one_run(tmp_path):
 	assert together.resource("real")["total"] * 1000 > together.resource("cpu")["total"]
 
 
+@pytest.mark.measured
 def test_touched_pages(tmp_path):
 	"""Of heap, mapped file, stack and anonymous memory: as many faults below each function as it touches pages."""
 	file = tmp_path / "mapped"
@@ -309,6 +310,7 @@ def touched(text):
 	return {name: int(pages) for name, pages in re.findall(r"^pages (\S+) (\d+)$", text, re.MULTILINE)}
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("backend", ["perf", "bpf"])
 def test_mappings_of_touched_pages(tmp_path, backend):
 	"""`report --pages`: each function's pages are in its mapping, all of them, and no others are."""

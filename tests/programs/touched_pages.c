@@ -51,6 +51,8 @@ NOINLINE static void touch_stack(void)
 
 	for (int i = STACK; i > 0; i--) /* downwards, as a stack grows */
 		memory[i * PAGE] = 1;
+	/* A stack of fresh pages cannot be copied: the frames above are read from memory, while they are there. */
+	burn(100000);
 	memory[sizeof(memory) - 1] = 1;
 }
 
