@@ -1,7 +1,7 @@
-/* record/resources.c and record/trains.c: what the user asks for, and the periods that come of it. */
-#include <math.h>
+/* record/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: what the user asks for. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,6 @@
 
 #include "record/resources.h"
 #include "record/syscall_names.h"
-#include "record/trains.h"
 
 static const struct resource_row *row_of(const char *name)
 {
@@ -429,127 +428,14 @@ static void test_syscall_names(void **state)
 	assert_null(syscall_name(400)); /* x86-64 has a gap there */
 }
 
-/* --- trains --- */
-
-static void test_one_train(void **state)
-{
-	(void)state;
-	uint64_t periods[TRAINS_MAX];
-	assert_int_equal(trains_plan(1, false, 0.5, periods), 1);
-	assert_int_equal(periods[0], 1);
-	assert_int_equal(trains_plan(2000000, true, 0.5, periods), 1);
-	assert_int_equal(periods[0], 2000000);
-}
-
-static void test_small_rates_are_exact(void **state)
-{
-	(void)state;
-	for (uint64_t n = 2; n < 64; n++) {
-		uint64_t periods[TRAINS_MAX];
-		assert_int_equal(trains_plan(n, false, 0.3, periods), 2);
-		assert_true(periods[0] != periods[1]);
-		/* 1/a + 1/b = 1/n in whole numbers. */
-		assert_int_equal(n * (periods[0] + periods[1]), periods[0] * periods[1]);
-	}
-}
-
-static void test_large_rates(void **state)
-{
-	(void)state;
-	for (double chance = 0; chance <= 1; chance += 0.03125) {
-		for (double n = 64; n < 1e13; n = floor(n * 1.37)) {
-			uint64_t periods[TRAINS_MAX];
-			assert_int_equal(trains_plan((uint64_t)n, false, chance, periods), 2);
-			double rates = 1 / (double)periods[0] + 1 / (double)periods[1];
-			/* Rounded to whole gticks, which shows up to about 100. */
-			assert_true(fabs(rates * n - 1) < (n < 128 ? 0.002 : 0.001));
-			double shorter = (double)periods[0] / n;
-			assert_true(shorter > 1.03 && shorter < 1.15 && periods[1] > 7 * n);
-		}
-	}
-	/* Another run, other periods. */
-	uint64_t one[TRAINS_MAX], another[TRAINS_MAX];
-	trains_plan(1000000, false, 0.25, one);
-	trains_plan(1000000, false, 0.26, another);
-	assert_true(one[0] != another[0] && one[1] != another[1]);
-}
-
-/* How many samples fall into the first `part` gticks of every `cycle`, and into
- * all of them, of `length` gticks from `start`. */
-static void simulate(const uint64_t periods[TRAINS_MAX], uint64_t start, uint64_t length, uint64_t cycle, uint64_t part,
-		     uint64_t *in_part, uint64_t *in_all)
-{
-	*in_part = *in_all = 0;
-	for (int train = 0; train < TRAINS_MAX; train++) {
-		for (uint64_t at = periods[train]; at <= length; at += periods[train]) {
-			*in_part += (start + at) % cycle < part;
-			++*in_all;
-		}
-	}
-}
-
-/* Whatever the interval: as many hits as gticks were used, over the interval. */
-static void test_hits_are_unbiased(void **state)
-{
-	(void)state;
-	static const uint64_t intervals[] = { 2, 3, 7, 10, 16, 61, 63, 200, 1000, 65536, 1000000 };
-	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
-		for (double chance = 0; chance <= 1; chance += 0.125) {
-			uint64_t periods[TRAINS_MAX];
-			trains_plan(intervals[i], false, chance, periods);
-			uint64_t hits, all;
-			simulate(periods, 0, intervals[i] * 20000, 1, 1, &hits, &all);
-			assert_true(fabs((double)hits / 20000 - 1) < 0.001);
-		}
-	}
-}
-
-/* A program that does one thing for a third of every 1, 2, 5, 10, 20 ms, and
- * another for the rest, sampled each ms: one period of the same length would see
- * all of one and nothing of the other. */
-static void test_not_in_step(void **state)
-{
-	(void)state;
-	enum { MS = 1000000, SAMPLES = 100000 };
-	static const unsigned cycles_ms[] = { 1, 2, 5, 10, 20 };
-	static const double chances[] = {
-		0.0131, 0.0977, 0.2222, 0.3701, 0.4441, 0.5973, 0.6662, 0.7337, 0.8113, 0.9719
-	};
-	for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
-		uint64_t periods[TRAINS_MAX];
-		trains_plan(MS, false, chances[i], periods);
-		for (size_t j = 0; j < sizeof(cycles_ms) / sizeof(cycles_ms[0]); j++) {
-			uint64_t cycle = (uint64_t)cycles_ms[j] * MS;
-			uint64_t part = cycle / 3;
-			uint64_t seen, all;
-			simulate(periods, 12345, (uint64_t)SAMPLES * MS, cycle, part, &seen, &all);
-			assert_true(fabs((double)seen / (double)all - 1.0 / 3) < 0.02);
-		}
-	}
-	/* The test sees what it is for: a period that is in step fails it. */
-	const uint64_t in_step[TRAINS_MAX] = { 2 * MS, 2 * MS };
-	uint64_t seen, all;
-	simulate(in_step, 12345, (uint64_t)SAMPLES * MS, MS, MS / 3, &seen, &all);
-	assert_true(fabs((double)seen / (double)all - 1.0 / 3) > 0.3);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_nearest_names),
-		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_bad_intervals),
-		cmocka_unit_test(test_parameters),
-		cmocka_unit_test(test_bad_parameters),
-		cmocka_unit_test(test_long_parameters),
+		cmocka_unit_test(test_rows),           cmocka_unit_test(test_names),
+		cmocka_unit_test(test_nearest_names),  cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_bad_intervals),  cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_bad_parameters), cmocka_unit_test(test_long_parameters),
 		cmocka_unit_test(test_syscall_names),
-		cmocka_unit_test(test_one_train),
-		cmocka_unit_test(test_small_rates_are_exact),
-		cmocka_unit_test(test_large_rates),
-		cmocka_unit_test(test_hits_are_unbiased),
-		cmocka_unit_test(test_not_in_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
