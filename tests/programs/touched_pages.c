@@ -10,7 +10,7 @@
 
 #include "burn.h"
 
-enum { PAGE = 4096, HEAP = 48, FILE_PAGES = 64, STACK = 40, ANON = 100 };
+enum { PAGE = 4096, HEAP = 48, FILE_PAGES = 64, STACK = 41, ANON = 100 };
 
 static void touch(volatile char *memory, int pages)
 {
@@ -49,9 +49,12 @@ NOINLINE static void touch_stack(void)
 	enum { USED_BEFORE = 32 }; /* by whatever ran before main, and more */
 	volatile char memory[(STACK + USED_BEFORE) * PAGE];
 
-	for (int i = STACK; i > 0; i--) /* downwards, as a stack grows */
+	for (int i = STACK - 1; i > 0; i--) /* downwards, as a stack grows */
 		memory[i * PAGE] = 1;
-	/* A stack of fresh pages cannot be copied: the frames above are read from memory, while they are there. */
+	/*
+	 * A stack of fresh pages cannot be copied: the frames above are read from memory, while they are there. The call's
+	 * return address is the last page's first word.
+	 */
 	burn(100000);
 	memory[sizeof(memory) - 1] = 1;
 }
