@@ -61,7 +61,8 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 	if (duration && options->command)
 		return error_set(error, ERROR_USAGE, "--duration goes without a command, which runs until it ends");
 	if (duration && !options->pid && !options->everything)
-		return error_set(error, ERROR_USAGE, "--duration goes with what is running already: -p PID, or record -a");
+		return error_set(error, ERROR_USAGE,
+				 "--duration goes with what is running already: -p PID, or record -a");
 	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
 	return 0;
 }

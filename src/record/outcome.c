@@ -47,12 +47,13 @@ static double used(const struct run *run, size_t request)
 }
 
 /* Where a thread's interval timer starts with it, what it uses before the first
- * one runs out is never sampled: many short threads add up. The count tells. Of
- * the whole machine, the clocks are the processors'. */
+ * one runs out is never sampled: many short threads add up. The count tells. A
+ * backend that walks stacks itself, or records the whole machine, samples by the
+ * processors' clocks: no thread is too short for those. */
 static void find_unsampled(struct run *run)
 {
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
-	if (run->options->everything)
+	if (run->options->everything || run->plan.vtable->load_code)
 		return;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
 		if (!is_cpu_time(run->plan.resources[i].row))
