@@ -14,11 +14,12 @@ TABLE = """# Architecture
 | `model/deep` | nothing more |
 | `reader` | `model`. The reason, which names `cmd` in passing. |
 | `runtime` | nothing more |
+| `writer` | `model/model.h`, `model/deep`. Just that one of the model. |
 | `cmd` | everything but `runtime` |
 
 Prose.
 """
-HEADERS = ["base/base.h", "model/model.h", "model/deep/deep.h", "reader/reader.h", "runtime/runtime.h", "cmd/cmd.h"]
+HEADERS = ["base/base.h", "model/model.h", "model/other.h", "model/deep/deep.h", "reader/reader.h", "runtime/runtime.h", "writer/writer.h", "cmd/cmd.h"]
 
 
 @pytest.fixture
@@ -43,6 +44,7 @@ def write(project, path, *lines):
 def test_allowed_includes_pass(project):
     write(project, "reader/reader.c", '#include "reader/reader.h"', "#include <stdio.h>", '#include "model/model.h"',
           '#include "base/base.h"')
+    write(project, "writer/writer.c", '#include "model/model.h"', '#include "model/deep/deep.h"')
     write(project, "cmd/cmd.c", '#include "reader/reader.h"', '#include "model/deep/deep.h"')
     status, _, _ = check(project)
     assert status == 0
@@ -55,6 +57,7 @@ def test_allowed_includes_pass(project):
     ("reader/a.c", '#include "cmd/cmd.h"', "reader may not include cmd"),
     ("reader/a.c", '  #  include "model/deep/deep.h"', "reader may not include model/deep"),
     ("model/deep/a.c", '#include "model/model.h"', "model/deep may not include model"),
+    ("writer/a.c", '#include "model/other.h"', "writer may not include model"),
     ("cmd/a.c", '#include "runtime/runtime.h"', "cmd may not include runtime"),
     ("cmd/a.c", '#include "cmd.h"', 'write includes as "folder/file.h"'),
     ("cmd/a.c", "#include <model/model.h>", "not <model/model.h>"),
@@ -76,6 +79,16 @@ def test_a_folder_without_a_row_is_found(project):
     assert out == ["src/util/util.c:1: the folder has no row in the table of ARCHITECTURE.md"]
 
 
+def test_a_header_that_the_build_makes_belongs_to_the_folder_that_makes_it(project):
+    (project / "src/model/meson.build").write_text("custom_target('kernel', output: 'kernel.h', capture: true)\n")
+    write(project, "model/a.c", '#include "kernel.h"')
+    write(project, "reader/a.c", '#include "kernel.h"')
+    write(project, "base/a.c", '#include "kernel.h"')
+    status, out, _ = check(project)
+    assert status == 1
+    assert out == ['src/base/a.c:1: base may not include model ("kernel.h")']
+
+
 def test_a_row_without_a_folder_is_found(project):
     (project / "ARCHITECTURE.md").write_text(TABLE.replace("| `runtime` | n", "| `gone` | nothing more |\n| `runtime` | n"))
     status, out, _ = check(project)
@@ -86,6 +99,7 @@ def test_a_row_without_a_folder_is_found(project):
 @pytest.mark.parametrize("before, after, complaint", [
     ("| folder |", "| directory |", "no table"),
     ("`model`. The", "`modle`. The", "modle"),
+    ("`model/model.h`", "`modle/model.h`", "modle"),
     ("everything but `runtime`", "everything except `runtime`", "not understood"),
 ])
 def test_a_table_that_cannot_be_read_is_an_error(project, before, after, complaint):
