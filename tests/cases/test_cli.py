@@ -506,6 +506,18 @@ def test_unknown_resource_gets_those_there_are(profiles):
 		"page-faults", "calls")
 
 
+def test_explore_chooses_processes_and_stitches(profiles):
+	commands = ("resource page-faults\ncgroup system.slice\nprocess helper\nprocess 300\nprocess all\ndown worker\n"
+		"stitch off\ndown worker\ncgroup nowhere\n")
+	result = subprocess.run([CPPROF, "explore", "server.data"], input=commands, cwd=profiles, capture_output=True,
+		text=True, timeout=SECONDS_ALLOWED)
+	assert result.stdout.count("process: 2 of 3\n") == 2
+	assert "process: 300 (server)\nprocess: all\n" in result.stdout
+	assert result.stdout.count("(worker fill_table malloc) [13]") == 2
+	assert "stitch: off\n" in result.stdout
+	assert "no process in a control group 'nowhere'" in result.stderr and result.returncode == 1
+
+
 def test_pages_need_addresses(profiles):
 	check_failure(run("report", "--pages", "whole.data", directory=profiles), "record with -r page-faults")
 	result = run("report", "--pages", "-r", "read-bytes", "server.data", directory=profiles)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "analyze/pages.h"
 #include "convert/format.h"
 #include "paths_profile.h"
 
@@ -223,7 +224,13 @@ static void lines_hold_threads(void **state)
 static void try_view(const struct paths *paths, enum view_by by)
 {
 	struct error error;
-	view_free(view_new(paths->profile, &(struct view_options){ ANY, .by = by }, &error));
+	struct view *view =
+		view_new(paths->profile, &(struct view_options){ ANY, .by = by, .keep_places = true }, &error);
+	struct page_list *list = view ? analyze_pages(view, &error) : NULL;
+	if (list)
+		assert_int_equal(list->hits, 5);
+	page_list_free(list);
+	view_free(view);
 }
 
 static void memory_may_be_short(void **state)
@@ -232,6 +239,12 @@ static void memory_may_be_short(void **state)
 	struct paths paths;
 	start(&paths);
 	define_inlines(&paths);
+	struct profile_touch touch = { .node = (uint32_t)paths.profile->node_count - 1,
+				       .thread = PROFILE_NONE,
+				       .count = 5 };
+	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
+	touch.node = 1; /* no hit of the resource ended there: not counted */
+	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
 	ALLOC_FAIL_EACH(try_view(&paths, VIEW_FUNCTION));
 	ALLOC_FAIL_EACH(try_view(&paths, VIEW_CALLSITE));
 	paths_end(&paths);
