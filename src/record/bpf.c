@@ -357,6 +357,55 @@ static void bpf_counts(const struct backend *backend, size_t request, uint64_t *
 					 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
 }
 
+/* "1234 of 1250 walked in the kernel; handed over: 12 too deep, 4 ..." */
+static bool describe_walks(const struct backend *backend, char *text, size_t bytes)
+{
+	static const char *const texts[] = {
+#define X(name, text) text,
+		BPF_WALK_LIST(X)
+#undef X
+	};
+	uint64_t in_all = 0, walked = 0;
+	for (int i = 0; i < BPF_WALK_END_COUNT; i++) {
+		in_all += backend->results.ends[i];
+		walked += i <= BPF_WALK_OTHER_ABI ? backend->results.ends[i] : 0;
+	}
+	int used = snprintf(text, bytes, "%" PRIu64 " of %" PRIu64 " stacks", walked, in_all);
+	const char *before = "; handed over: ";
+	for (int i = BPF_WALK_OTHER_ABI + 1; i < BPF_WALK_END_COUNT && used > 0 && (size_t)used < bytes; i++) {
+		if (backend->results.ends[i] == 0)
+			continue;
+		used += snprintf(text + used, bytes - (size_t)used, "%s%" PRIu64 " %s", before,
+				 backend->results.ends[i], texts[i]);
+		before = ", ";
+	}
+	return in_all > 0;
+}
+
+static bool bpf_note(const struct backend *backend, size_t index, const char **key, char *text, size_t bytes)
+{
+	*key = index < 2 ? "in kernel" : "warning";
+	switch (index) {
+	case 0:
+		snprintf(text, bytes, "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
+			 bpf_code_rows(backend->code), bpf_code_index_bytes(backend->code));
+		return true;
+	case 1:
+		if (!describe_walks(backend, text, bytes))
+			snprintf(text, bytes, "no stack was walked");
+		return true;
+	case 2:
+		if (backend->results.lost_threads == 0)
+			return false;
+		snprintf(text, bytes,
+			 "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted",
+			 backend->results.lost_threads);
+		return true;
+	default:
+		return false;
+	}
+}
+
 const struct backend_vtable backend_bpf = {
 	.name = "bpf",
 	.probe = bpf_probe,
@@ -368,5 +417,6 @@ const struct backend_vtable backend_bpf = {
 	.drain = bpf_drain,
 	.stop = bpf_stop,
 	.counts = bpf_counts,
+	.note = bpf_note,
 	.close = bpf_close,
 };

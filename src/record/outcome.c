@@ -70,6 +70,16 @@ static void find_unsampled(struct run *run)
 	}
 }
 
+/* What the backend has to say of how it went. */
+static void take_notes(struct run *run)
+{
+	const char *key;
+	char text[512];
+	const struct backend_vtable *vtable = run->plan.vtable;
+	for (size_t i = 0; vtable->note && vtable->note(run->backend, i, &key, text, sizeof(text)); i++)
+		profile_add_note(run->recorder.profile, key, text);
+}
+
 static void note_troubles(struct run *run)
 {
 	char text[256];
@@ -153,6 +163,7 @@ void run_finish(struct run *run, struct error *error)
 	find_unsampled(run);
 	stacks_publish(run->recorder.stacks);
 	note_troubles(run);
+	take_notes(run);
 	/* The rings' memory goes before the symbolizer needs its own. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);

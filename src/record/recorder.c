@@ -225,7 +225,7 @@ int recorder_add_resources(struct recorder *recorder, const struct backend_reque
 		const struct resource_request *asked = &request->resources[i];
 		const struct resource_row *row = asked->row;
 		bool user_only = request->user_mode_only && row->modes == RESOURCE_ALL_MODES;
-		const char *texts[] = { asked->name, asked->title, row->gtick, backend,
+		const char *texts[] = { asked->name, asked->title, asked->gtick, backend,
 					user_only ? "user mode only" : "" };
 		uint32_t ids[5];
 		for (size_t j = 0; j < 5; j++) {

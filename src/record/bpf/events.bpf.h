@@ -7,7 +7,8 @@
 static void count_events(uint8_t counts, uint64_t amount, struct bpf_record *order)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
-	for (uint32_t i = 0; thread && i < BPF_REQUESTS && i < settings.requests; i++)
+	bool is_own = thread && !thread->is_sampled;
+	for (uint32_t i = 0; is_own && i < BPF_REQUESTS && i < settings.requests; i++)
 		if (requests[i].counts == counts)
 			count_and_sample(thread, i, amount, order);
 }

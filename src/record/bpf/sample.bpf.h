@@ -224,6 +224,7 @@ __attribute__((noinline)) int take_sample(const struct bpf_record *order)
 		add_lost(order ? order->request : BPF_NO_REQUEST);
 		return 0;
 	}
+	thread->is_sampled++;
 	struct walk *walk = &scratch->walk;
 	struct bpf_record *record = &walk->record;
 	*record = *order;
@@ -255,6 +256,7 @@ __attribute__((noinline)) int take_sample(const struct bpf_record *order)
 	}
 	tell(scratch, bytes);
 	give_back(scratch);
+	thread->is_sampled--;
 	return 0;
 }
 

@@ -11,6 +11,9 @@ enum {
 	NR_VFORK = 58,
 	NR_EXIT = 60,
 	NR_EXIT_GROUP = 231,
+	/* How the kernel's probes come back from user space: not the program's own calls. */
+	NR_URETPROBE = 335,
+	NR_UPROBE = 336,
 	NR_CLONE3 = 435,
 	VECTOR_BYTES = 16,   /* struct iovec: address, length */
 	MESSAGE_BYTES = 64,  /* struct mmsghdr: struct msghdr, unsigned */
@@ -127,6 +130,8 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 	int32_t number = registers->orig_ax;
 	/* A new thread begins where its creator's call ends: that is one call. */
 	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
+		return 0;
+	if (number == NR_URETPROBE || number == NR_UPROBE)
 		return 0;
 	/* What returns from a signal has no number left. */
 	if (number < 0)
