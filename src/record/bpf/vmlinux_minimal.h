@@ -1,0 +1,85 @@
+/*
+ * What the programs use of the kernel's types, for a build where no kernel
+ * describes itself (/sys/kernel/btf/vmlinux): in place of the vmlinux.h that
+ * bpftool makes of that description.
+ *
+ * Only names count here: offsets and sizes, also of bit fields, are put right
+ * when the programs are loaded (CO-RE).
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__ /* libbpf's headers ask for it: registers have their names of the kernel */
+
+#include <linux/bpf.h>
+
+#define NULL ((void *)0)
+
+typedef _Bool bool;
+enum { false, true };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* At the end of the kernel's stack: what user mode had. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax;
+	unsigned long ip, cs, flags, sp, ss;
+};
+#endif
+
+struct mm_struct;
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
+
+struct signal_struct {
+	struct pid *pids[PIDTYPE_TGID + 1];
+};
+
+struct task_struct {
+	unsigned int flags;
+	int on_cpu;
+	struct mm_struct *mm;
+	unsigned in_execve : 1;
+	unsigned in_iowait : 1;
+	int pid, tgid;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+};
+
+struct bvec_iter {
+	unsigned int bi_size;
+};
+
+struct bio {
+	struct bvec_iter bi_iter;
+};
+
+/* --- what programs are called with --- */
+
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+struct bpf_iter__task {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct task_struct *task;
+	};
+};
+
+#pragma clang attribute pop
+
+#endif
