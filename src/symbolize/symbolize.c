@@ -88,8 +88,13 @@ static int name_by_addresses(struct symbolizer *symbolizer, uint32_t module, con
 	return status;
 }
 
+/* Said once, however often the profile gains locations of that module. */
 static int warn(struct symbolizer *symbolizer, const char *text)
 {
+	const struct profile *profile = symbolizer->profile;
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].value), text) == 0)
+			return 0;
 	int64_t id = profile_add_note(symbolizer->profile, "warning", text);
 	return id < 0 ? (int)id : 0;
 }

@@ -38,7 +38,9 @@ struct symbolize_options {
 
 /* Sets `symbolized`. What cannot be read or named is named after its module
  * and counted in the profile's notes as "warning" (file changed since it was
- * recorded: other build-id; not readable; ...). Fails only for want of memory. */
+ * recorded: other build-id; not readable; ...). Fails only for want of memory.
+ * Of a profile that has gained locations since, only those are named, once
+ * `symbolized` is taken back. */
 int symbolize_profile(struct profile *profile, const struct symbolize_options *options, struct error *error);
 
 #endif
