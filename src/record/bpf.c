@@ -299,7 +299,8 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 	}
 }
 
-/* A map that waits to be delivered is code that cannot be walked yet. */
+/* A map that waits to be delivered is code that cannot be walked yet; a stack that was
+ * handed over may have to be completed. */
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	side_events_refresh(backend->side);
@@ -310,7 +311,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		const struct bpf_record *record = bpf_ring_peek(backend->ring);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > until_ns)
-			return has_side;
+			return has_side || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
 			pid_t twice = side_events_deliver(backend->side, sink);
 			if (twice)

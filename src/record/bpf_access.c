@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -31,6 +32,17 @@ static int try_program(void)
 	return 0;
 }
 
+/* The file is there, readable, and not empty. */
+static bool describes_itself(void)
+{
+	char byte;
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	bool is_there = fd >= 0 && read(fd, &byte, 1) == 1;
+	if (fd >= 0)
+		close(fd);
+	return is_there;
+}
+
 static int find_out(struct error *error)
 {
 	libbpf_set_print(say_nothing);
@@ -48,7 +60,7 @@ static int find_out(struct error *error)
 	errno = refusal;
 	if (refusal != 0)
 		return error_set_errno(error, "the kernel takes no eBPF program");
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+	if (!describes_itself())
 		return error_set(
 			error, ERROR_UNSUPPORTED,
 			"the kernel does not describe itself: /sys/kernel/btf/vmlinux cannot be read (a kernel "

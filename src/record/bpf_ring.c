@@ -18,9 +18,9 @@ enum { HEADER_BYTES = 8 };
 
 struct entry {
 	uint64_t time_ns;
-	uint64_t at;  /* position of its header */
-	uint64_t end; /* ... of the next one */
+	uint64_t at; /* position of its header */
 	bool taken;
+	bool has_stack;
 };
 
 struct bpf_ring {
@@ -35,6 +35,7 @@ struct bpf_ring {
 	/* Numbers of entries in the order of their times; those before `next` are taken. */
 	uint32_t *order;
 	size_t order_capacity, next;
+	size_t stacks; /* entries with a stack that are not taken */
 };
 
 struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
@@ -113,6 +114,7 @@ static void insert(struct bpf_ring *ring, const struct entry *entry)
 		ring->order[place] = ring->order[place - 1];
 	ring->order[place] = (uint32_t)ring->count;
 	ring->entries[ring->count++] = *entry;
+	ring->stacks += entry->has_stack;
 }
 
 /* Gives back the room of all that is taken, from the oldest on. */
@@ -137,7 +139,9 @@ void bpf_ring_refresh(struct bpf_ring *ring)
 		uint64_t end = ring->gathered + (length + HEADER_BYTES + 7) / 8 * 8;
 		const struct bpf_record *record = record_at(ring, ring->gathered);
 		if (!is_void && is_whole(record, length))
-			insert(ring, &(struct entry){ .time_ns = record->time_ns, .at = ring->gathered, .end = end });
+			insert(ring, &(struct entry){ .time_ns = record->time_ns,
+						      .at = ring->gathered,
+						      .has_stack = record->kind == BPF_RECORD_HANDED_OVER });
 		ring->gathered = end;
 	}
 	give_back(ring);
@@ -150,6 +154,13 @@ const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring)
 
 void bpf_ring_next(struct bpf_ring *ring)
 {
-	ring->entries[ring->order[ring->next++]].taken = true;
+	struct entry *entry = &ring->entries[ring->order[ring->next++]];
+	entry->taken = true;
+	ring->stacks -= entry->has_stack;
 	give_back(ring);
+}
+
+bool bpf_ring_has_stack(const struct bpf_ring *ring)
+{
+	return ring->stacks > 0;
 }

@@ -29,4 +29,7 @@ void bpf_ring_refresh(struct bpf_ring *ring);
 const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring);
 void bpf_ring_next(struct bpf_ring *ring);
 
+/* Whether there is one that hands a stack over. */
+bool bpf_ring_has_stack(const struct bpf_ring *ring);
+
 #endif

@@ -129,16 +129,16 @@ static void add_lost(uint32_t request)
 	__sync_fetch_and_add(lost, 1);
 }
 
-/* The monitor is woken when a quarter of the ring is full, and by a stack that was not
- * copied whole, as it reads the rest while it is there; else it looks by itself. */
+/* The monitor is woken when a quarter of the ring is full, and by a stack that is handed
+ * over, as it may have to read the rest while it is there; else it looks by itself. */
 static void tell(const struct scratch *scratch, uint64_t bytes)
 {
 	enum { MOST = sizeof(struct bpf_record) + BPF_REGISTERS * 8 + BPF_STACK_BYTES };
 	const struct bpf_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
-	bool is_cut = record->kind == BPF_RECORD_HANDED_OVER && record->stack_bytes > BPF_STACK_BYTES - BPF_PAGE_BYTES;
-	uint64_t flags = is_cut || waiting > size / 4 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	bool is_urgent = record->kind == BPF_RECORD_HANDED_OVER || waiting > size / 4;
+	uint64_t flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	if (bytes > MOST || bpf_ringbuf_output(&ring, (void *)record, bytes, flags) != 0)
 		add_lost(record->request);
 }
