@@ -1,0 +1,85 @@
+/*
+ * `frames [FRAMES [SECONDS]]`: burns CPU (default 2 s) on a stack of exactly so many frames (default 25), those above main
+ * and one call through the C library's qsort among them. Prints how many there are.
+ */
+#include <execinfo.h>
+#include <stdlib.h>
+
+#include "own_time.h"
+
+enum { FRAMES_MAX = 1024 };
+
+static volatile unsigned long sink;
+static double seconds;
+static int frames_there; /* of the innermost function */
+static int depth_of_sort;
+
+__attribute__((noinline)) static void work(void)
+{
+	static void *frames[FRAMES_MAX];
+	double end = seconds_now() + seconds;
+
+	frames_there = backtrace(frames, FRAMES_MAX);
+	while (seconds > 0 && seconds_now() < end)
+		for (unsigned long i = 0; i < 2000000; i++)
+			sink += i;
+}
+
+static void go_on(int depth);
+
+/* Frames of several sizes; what comes after the call keeps it from being a jump. */
+#define FRAME(name, size)                                     \
+	__attribute__((noinline)) static void name(int depth) \
+	{                                                     \
+		volatile char bytes[size];                    \
+		bytes[0] = (char)depth;                       \
+		go_on(depth);                                 \
+		bytes[(size)-1] = bytes[0];                   \
+	}
+FRAME(small, 8)
+FRAME(medium, 72)
+FRAME(large, 200)
+
+/* Which ones is known to the compiler nowhere: none becomes part of another. */
+static void (*const volatile ways[])(int) = { small, medium, large };
+
+__attribute__((always_inline)) static inline void go_on(int depth)
+{
+	if (depth > 0)
+		ways[depth % 3](depth - 1);
+	else
+		work();
+}
+
+static int compare(const void *left, const void *right)
+{
+	int depth = depth_of_sort;
+
+	depth_of_sort = -1;
+	if (depth >= 0)
+		go_on(depth);
+	return *(const int *)left - *(const int *)right;
+}
+
+__attribute__((noinline)) static void through_library(int depth)
+{
+	int numbers[2] = { 2, 1 };
+
+	depth_of_sort = depth;
+	qsort(numbers, 2, sizeof(*numbers), compare);
+}
+
+int main(int argc, char **argv)
+{
+	int wanted = argc > 1 ? atoi(argv[1]) : 25;
+
+	through_library(0);
+	if (wanted < frames_there) {
+		fprintf(stderr, "frames: at least %d\n", frames_there);
+		return 1;
+	}
+	seconds = argc > 2 ? atof(argv[2]) : 2;
+	through_library(wanted - frames_there);
+	printf("%d\n", frames_there);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* How long a program's own work took: on its standard error, so that what a tool needs to start and end can be told apart. */
+#ifndef OWN_TIME_H
+#define OWN_TIME_H
+
+#include <stdio.h>
+#include <time.h>
+
+static inline double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static inline void tell_own_time(double start)
+{
+	fprintf(stderr, "own time %.6f s\n", seconds_now() - start);
+}
+
+#endif
