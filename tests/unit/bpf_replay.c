@@ -1,0 +1,107 @@
+#include "bpf_replay.h"
+
+#include <string.h>
+
+#include "record/bpf/walk.h"
+
+/* --- what walk.h needs --- */
+
+static const struct replay *replay;
+static const struct unwind_table *table; /* of walk.code */
+
+/* As the kernel does: what cannot be read reads as zeros. */
+static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
+{
+	int result = replay->copy(replay->context, to, bytes, address);
+	if (result < 0)
+		memset(to, 0, bytes);
+	return result;
+}
+
+static inline bool walk_find_code(struct walk *walk, uint64_t pc)
+{
+	struct replay_code code;
+	if (!replay->find_code(replay->context, pc, &code))
+		return false;
+	table = code.table && code.table->row_count ? code.table : NULL;
+	walk->code = (struct bpf_code){
+		.start = code.start,
+		.end = code.end,
+		.base = code.bias + (table ? table->base : 0),
+		.row_count = table ? table->row_count : 0,
+	};
+	return true;
+}
+
+static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+{
+	(void)walk;
+	const struct unwind_row *found = unwind_table_row(table, table->base + pc);
+	if (found)
+		*row = *found;
+	return found;
+}
+
+static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+{
+	return replay->real_return && replay->real_return(replay->context, slot, rip);
+}
+
+/* --- */
+
+void replay_walk(const struct replay *stored, const struct unwind_registers *registers, struct replayed *replayed)
+{
+	static struct walk walk;
+	/* What was there before must not matter. */
+	memset(&walk, 0x5a, sizeof(walk));
+	replay = stored;
+	table = NULL;
+	walk.rip = registers->value[UNWIND_RIP_REGISTER];
+	walk.rsp = registers->value[UNWIND_RSP_REGISTER];
+	walk.rbp = registers->value[UNWIND_RBP_REGISTER];
+	walk.window_words = 0;
+	walk.is_caller = 0;
+	walk.count = 0;
+	walk.code.start = walk.code.end = 0;
+	uint32_t end = BPF_WALK_END_COUNT;
+	for (uint32_t i = 0; i < BPF_FRAMES && end == BPF_WALK_END_COUNT; i++)
+		end = walk_step(&walk, i);
+	replayed->end = end == BPF_WALK_END_COUNT ? BPF_WALK_DEPTH : (enum bpf_walk_end)end;
+	replayed->count = walk.count;
+	memcpy(replayed->pcs, walk.frames, walk.count * sizeof(walk.frames[0]));
+}
+
+/* Whether unwind_walk's end agrees with a walk that does not leave the rest to it. */
+static bool is_same_end(enum bpf_walk_end end, enum unwind_cause cause)
+{
+	switch (end) {
+	case BPF_WALK_ROOT:
+		return cause == UNWIND_ROOT;
+	case BPF_WALK_UNREADABLE:
+		return cause == UNWIND_UNREADABLE;
+	case BPF_WALK_NO_PROGRESS:
+		return cause == UNWIND_NO_PROGRESS;
+	case BPF_WALK_DEPTH:
+		return cause == UNWIND_DEPTH;
+	default:
+		return false;
+	}
+}
+
+const char *replay_differs(const struct replayed *replayed, const struct unwind_result *result,
+			   const struct unwind_frame *frames)
+{
+	/* A frame in unknown code is not written by the kernel. */
+	bool lacks_code = replayed->end == BPF_WALK_NO_CODE || replayed->end == BPF_WALK_NO_ROWS;
+	bool goes_on = lacks_code || replayed->end == BPF_WALK_NO_RULE || replayed->end == BPF_WALK_SLOW;
+	if (result->count < replayed->count + lacks_code)
+		return "it has too many frames";
+	for (size_t i = 0; i < replayed->count; i++)
+		if (replayed->pcs[i] != frames[i].pc)
+			return "a frame differs";
+	if (goes_on)
+		return NULL; /* the monitor walks it: by unwind_walk */
+	if (result->count != replayed->count)
+		return "it has too few frames";
+	return is_same_end(replayed->end, result->cause) ? NULL : "it ends otherwise";
+}
