@@ -26,6 +26,7 @@ int on_function(struct pt_regs *registers)
 	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
 	if (!place)
 		return 0;
+	thread->in_return_probe = place->at_return;
 	uint64_t amount = argument_of(registers, place->argument);
 	if (place->at_return && place->argument)
 		amount = positive(registers->ax);

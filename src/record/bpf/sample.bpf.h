@@ -104,6 +104,41 @@ static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct un
 	return row->pc <= pc;
 }
 
+enum { PENDING_MAX = 32 };
+
+/* The kernel keeps what return probes took away, innermost first. */
+static inline struct return_instance *pending_returns(void)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), utask, return_instances);
+}
+
+struct return_search {
+	struct return_instance *pending;
+	uint64_t slot;
+	uint64_t found; /* 0: not yet */
+};
+
+static long look_at_return(uint32_t index, void *context)
+{
+	struct return_search *search = context;
+	struct return_instance *pending = search->pending;
+	if (!pending)
+		return 1;
+	if (BPF_CORE_READ(pending, stack) == search->slot && !BPF_CORE_READ(pending, chained))
+		search->found = BPF_CORE_READ(pending, orig_ret_vaddr);
+	search->pending = BPF_CORE_READ(pending, next);
+	return search->found != 0;
+}
+
+static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+{
+	struct return_search search = { .pending = pending_returns(), .slot = slot };
+	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
+	if (search.found)
+		*rip = search.found;
+	return search.found != 0;
+}
+
 /* --- the record --- */
 
 static struct scratch *take_scratch(void)
@@ -184,6 +219,28 @@ static void copy_registers(struct scratch *scratch, const struct pt_regs *regist
 	to[16] = registers->ip;
 }
 
+/* In a copied stack, what return probes took away is put back. */
+struct restoring {
+	struct return_instance *pending;
+	struct scratch *scratch;
+	uint64_t from;
+	uint32_t copied;
+};
+
+static long restore_one(uint32_t index, void *context)
+{
+	struct restoring *restoring = context;
+	struct return_instance *pending = restoring->pending;
+	if (!pending)
+		return 1;
+	uint64_t offset = BPF_CORE_READ(pending, stack) - restoring->from;
+	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + BPF_REGISTERS);
+	if (offset < restoring->copied && !BPF_CORE_READ(pending, chained))
+		*(uint64_t *)(stack + (offset & (BPF_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
+	restoring->pending = BPF_CORE_READ(pending, next);
+	return 0;
+}
+
 static uint32_t copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
 	uint8_t *stack = (uint8_t *)(scratch->walk.frames + BPF_REGISTERS);
@@ -197,6 +254,8 @@ static uint32_t copy_stack(struct scratch *scratch, const struct pt_regs *regist
 			break;
 		copied += BPF_PAGE_BYTES;
 	}
+	struct restoring restoring = { pending_returns(), scratch, from, copied };
+	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
 	return copied;
 }
 

@@ -89,10 +89,10 @@ struct bpf_thread {
 	uint32_t state;    /* enum bpf_thread_state */
 	uint32_t wait;     /* enum bpf_wait, since left_ns */
 	uint64_t start_ns;
-	uint64_t left_ns;    /* when it left the CPU; 0: it runs */
-	uint64_t waited;     /* ns that are still to be charged to where it waited */
-	uint32_t is_sampled; /* its stack is being read: what faults then is not its own doing */
-	uint32_t spare;
+	uint64_t left_ns;            /* when it left the CPU; 0: it runs */
+	uint64_t waited;             /* ns that are still to be charged to where it waited */
+	uint32_t is_sampled;         /* its stack is being read: what faults then is not its own doing */
+	uint32_t in_return_probe;    /* inside the system call by which a return probe of ours is reached */
 	uint64_t hand_over_until_ns; /* its stacks are too deep to be walked here until then */
 	struct bpf_clock clocks[BPF_REQUESTS];
 };

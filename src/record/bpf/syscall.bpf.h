@@ -11,9 +11,6 @@ enum {
 	NR_VFORK = 58,
 	NR_EXIT = 60,
 	NR_EXIT_GROUP = 231,
-	/* How the kernel's probes come back from user space: not the program's own calls. */
-	NR_URETPROBE = 335,
-	NR_UPROBE = 336,
 	NR_CLONE3 = 435,
 	VECTOR_BYTES = 16,   /* struct iovec: address, length */
 	MESSAGE_BYTES = 64,  /* struct mmsghdr: struct msghdr, unsigned */
@@ -131,9 +128,12 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 	/* A new thread begins where its creator's call ends: that is one call. */
 	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
 		return 0;
-	if (number == NR_URETPROBE || number == NR_UPROBE)
+	/* Neither what returns from a signal has a number left, nor the call by which a
+	 * return probe is reached, which is not the program's. */
+	bool is_probe = number < 0 && thread->in_return_probe;
+	thread->in_return_probe = 0;
+	if (is_probe)
 		return 0;
-	/* What returns from a signal has no number left. */
 	if (number < 0)
 		number = NR_RT_SIGRETURN;
 	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {

@@ -44,7 +44,19 @@ struct signal_struct {
 	struct pid *pids[PIDTYPE_TGID + 1];
 };
 
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	_Bool chained;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct task_struct {
+	struct uprobe_task *utask;
 	unsigned int flags;
 	int on_cpu;
 	struct mm_struct *mm;

@@ -39,6 +39,9 @@ static inline int walk_copy(void *to, uint32_t bytes, uint64_t address);
 static inline bool walk_find_code(struct walk *walk, uint64_t pc);
 /* The row in force at `pc` (counted from code.base); false: outside of all rows. */
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row);
+/* A probe at a function's return has put its own address into the slot at `slot`: the
+ * one that was there before. False: it has not. */
+static inline bool walk_real_return(uint64_t slot, uint64_t *rip);
 
 enum { WALK_WORD = 8, WALK_UCONTEXT_RBP = 120, WALK_UCONTEXT_RSP = 160, WALK_UCONTEXT_RIP = 168 };
 
@@ -119,13 +122,24 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 	return rip == 0 ? BPF_WALK_ROOT : BPF_WALK_END_COUNT;
 }
 
+/* The last frame's code is tried first: most calls stay in their module. */
+static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
+{
+	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
+}
+
 /* Writes frame number `index` and steps to its caller. */
 static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 {
 	uint64_t pc = walk->rip - walk->is_caller;
 	struct unwind_row row = {};
-	if ((pc < walk->code.start || pc >= walk->code.end) && !walk_find_code(walk, pc))
-		return BPF_WALK_NO_CODE;
+	if (!walk_is_in_code(walk, pc)) {
+		if (!walk->is_caller || !walk_real_return(walk->rsp - WALK_WORD, &walk->rip))
+			return BPF_WALK_NO_CODE;
+		pc = walk->rip - 1;
+		if (!walk_is_in_code(walk, pc))
+			return BPF_WALK_NO_CODE;
+	}
 	if (walk->code.row_count == 0)
 		return BPF_WALK_NO_ROWS;
 	uint32_t at = (uint32_t)(pc - walk->code.base);
