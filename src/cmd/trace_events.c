@@ -99,7 +99,9 @@ static void print_syscall(FILE *out, const struct trace_event *event)
 		fprintf(out, "%s = ", name);
 	else
 		fprintf(out, "syscall_%d = ", event->syscall);
-	if (failure)
+	if (result == BACKEND_NO_RESULT)
+		fputs("? ", out);
+	else if (failure)
 		fprintf(out, "-%s ", failure);
 	else
 		fprintf(out, "%" PRId64 " ", result);

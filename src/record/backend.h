@@ -21,6 +21,7 @@
 #include "unwind/unwind.h"
 
 enum { BACKEND_NO_SYSCALL = -1 };
+#define BACKEND_NO_RESULT INT64_MIN /* the call does not end */
 
 /* One stack sample. Pointers are valid until the sink returns. Either the backend
  * walked the stack (`addresses`), or it gives what is needed to (`registers`, `stack`). */
@@ -43,9 +44,9 @@ struct backend_sample {
 	enum unwind_cause cause; /* how that walk ended */
 
 	/* What happened there, for who looks at single events. */
-	uint64_t amount; /* gticks of the event at which the boundary was crossed; 0: not known */
-	int syscall;     /* its number, or BACKEND_NO_SYSCALL */
-	int64_t syscall_result;
+	uint64_t amount;        /* gticks of the event at which the boundary was crossed; 0: not known */
+	int syscall;            /* its number, or BACKEND_NO_SYSCALL */
+	int64_t syscall_result; /* or BACKEND_NO_RESULT */
 	bool has_touched;
 	uint64_t touched; /* page faults: the address that was touched */
 };

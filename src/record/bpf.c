@@ -280,7 +280,7 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 		.in_kernel = record->flags & BPF_RECORD_IN_KERNEL,
 		.other_abi = record->end == BPF_WALK_OTHER_ABI,
 		.syscall = record->syscall,
-		.syscall_result = record->flags & BPF_RECORD_SYSCALL ? record->detail : 0,
+		.syscall_result = record->flags & BPF_RECORD_SYSCALL ? record->detail : BACKEND_NO_RESULT,
 		.has_touched = record->flags & BPF_RECORD_TOUCHED,
 		.touched = record->flags & BPF_RECORD_TOUCHED ? (uint64_t)record->detail : 0,
 	};

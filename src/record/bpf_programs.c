@@ -239,7 +239,7 @@ int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass)
 	if (!link)
 		return ERROR_SYSTEM;
 	int fd = bpf_iter_create(bpf_link__fd(link));
-	ssize_t got = fd < 0 ? -1 : 0;
+	ssize_t got;
 	do
 		got = fd < 0 ? -1 : read(fd, nothing, sizeof(nothing));
 	while (got > 0 || (got < 0 && fd >= 0 && errno == EINTR));

@@ -188,16 +188,6 @@ static bool kernel_counts_lost(void)
 	return perf_events_are_accepted(&attr);
 }
 
-/* Without tracefs, or the privilege to look at tracepoints, nothing is told. */
-static bool may_tell_creations(struct backend *backend)
-{
-	struct perf_event_attr attr;
-	if (!new_task_find(&backend->new_task))
-		return false;
-	creation_attributes(backend, 0, false, &attr);
-	return perf_events_are_accepted(&attr);
-}
-
 /* 0 or an error. */
 static int make_rings(struct backend *backend, struct error *error)
 {
@@ -231,7 +221,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 		return NULL;
 	}
 	backend->can_tell_lost = kernel_counts_lost();
-	backend->can_tell_creations = request->creations && may_tell_creations(backend);
+	backend->can_tell_creations = request->creations && new_task_find(&backend->new_task);
 	uint32_t random = 0;
 	/* Without randomness this run has the periods of another. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
@@ -274,7 +264,12 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	if (!backend->can_tell_creations)
 		return 1;
 	creation_attributes(backend, tid, on_exec, &attr);
-	return add_event(backend, &attr, tid, cpu, CREATES, error);
+	int result = add_event(backend, &attr, tid, cpu, CREATES, NULL);
+	/* Without the privilege to look at tracepoints they are not told. It is not tried
+	 * beforehand: to close such an event takes the kernel some 30 ms. */
+	if (result < 0)
+		backend->can_tell_creations = false;
+	return result < 0 ? 1 : result;
 }
 
 static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
