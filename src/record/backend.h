@@ -145,10 +145,10 @@ struct backend_vtable {
 	 * lost for want of room (UINT64_MAX: not known apart). Required. */
 	void (*counts)(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost);
 
-	/* After stop: the note number `index` for the profile, on how it went; false: there
-	 * is none of that number. *key is a constant ("warning": the user should know). NULL:
-	 * there is never one. */
-	bool (*note)(const struct backend *backend, size_t index, const char **key, char *text, size_t bytes);
+	/* After stop: tells how it went, as notes for the profile ("warning": the user
+	 * should know). NULL: there is nothing to tell. */
+	void (*notes)(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+		      void *context);
 
 	/* Required. NULL is fine. */
 	void (*close)(struct backend *backend);

@@ -383,28 +383,40 @@ static bool describe_walks(const struct backend *backend, char *text, size_t byt
 	return in_all > 0;
 }
 
-static bool bpf_note(const struct backend *backend, size_t index, const char **key, char *text, size_t bytes)
+/* A clock that interrupts more often than this setting permits is paused by the
+ * kernel, which tells nobody. */
+static bool is_clock_too_fast(const struct backend *backend, long most_per_second)
 {
-	*key = index < 2 ? "in kernel" : "warning";
-	switch (index) {
-	case 0:
-		snprintf(text, bytes, "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
-			 bpf_code_rows(backend->code), bpf_code_index_bytes(backend->code));
-		return true;
-	case 1:
-		if (!describe_walks(backend, text, bytes))
-			snprintf(text, bytes, "no stack was walked");
-		return true;
-	case 2:
-		if (backend->results.lost_threads == 0)
-			return false;
-		snprintf(text, bytes,
-			 "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted",
-			 backend->results.lost_threads);
-		return true;
-	default:
-		return false;
+	enum { NS_PER_S = 1000 * 1000 * 1000 };
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		const struct resource_request *request = &backend->resources[i];
+		if ((request->row->hook == HOOK_CLOCK && !request->row->is_hardware) ||
+		    request->row->measure == MEASURE_ELAPSED)
+			if (bpf_request_of(request).interval < (uint64_t)(NS_PER_S / most_per_second))
+				return true;
 	}
+	return false;
+}
+
+static void bpf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+		      void *context)
+{
+	char text[512];
+	snprintf(text, sizeof(text), "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
+		 bpf_code_rows(backend->code), bpf_code_index_bytes(backend->code));
+	add(context, "in kernel", text);
+	if (describe_walks(backend, text, sizeof(text)))
+		add(context, "in kernel", text);
+	snprintf(text, sizeof(text),
+		 "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted",
+		 backend->results.lost_threads);
+	if (backend->results.lost_threads > 0)
+		add(context, "warning", text);
+	long most = perf_access_max_sample_rate();
+	snprintf(text, sizeof(text),
+		 "kernel.perf_event_max_sample_rate = %ld is less than what was asked for: samples are missing", most);
+	if (most > 0 && is_clock_too_fast(backend, most))
+		add(context, "warning", text);
 }
 
 const struct backend_vtable backend_bpf = {
@@ -418,6 +430,6 @@ const struct backend_vtable backend_bpf = {
 	.drain = bpf_drain,
 	.stop = bpf_stop,
 	.counts = bpf_counts,
-	.note = bpf_note,
+	.notes = bpf_notes,
 	.close = bpf_close,
 };

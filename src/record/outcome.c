@@ -70,14 +70,9 @@ static void find_unsampled(struct run *run)
 	}
 }
 
-/* What the backend has to say of how it went. */
-static void take_notes(struct run *run)
+static void add_note(void *context, const char *key, const char *text)
 {
-	const char *key;
-	char text[512];
-	const struct backend_vtable *vtable = run->plan.vtable;
-	for (size_t i = 0; vtable->note && vtable->note(run->backend, i, &key, text, sizeof(text)); i++)
-		profile_add_note(run->recorder.profile, key, text);
+	profile_add_note(context, key, text);
 }
 
 static void note_troubles(struct run *run)
@@ -163,7 +158,8 @@ void run_finish(struct run *run, struct error *error)
 	find_unsampled(run);
 	stacks_publish(run->recorder.stacks);
 	note_troubles(run);
-	take_notes(run);
+	if (run->plan.vtable->notes)
+		run->plan.vtable->notes(run->backend, add_note, profile);
 	/* The rings' memory goes before the symbolizer needs its own. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);

@@ -35,6 +35,11 @@ static int refused_by_sandbox(int paranoid, struct error *error)
 			 paranoid);
 }
 
+long perf_access_max_sample_rate(void)
+{
+	return read_number("/proc/sys/kernel/perf_event_max_sample_rate", 0);
+}
+
 static int refused_by_privilege(const struct resource_row *row, bool user_mode_only, struct error *error)
 {
 	int paranoid = perf_access_paranoid();

@@ -18,6 +18,9 @@ int perf_access_everything_refused(int refusal, struct error *error);
 /* kernel.perf_event_paranoid, or -2 if it cannot be read. */
 int perf_access_paranoid(void);
 
+/* kernel.perf_event_max_sample_rate: interrupts a second; 0 if it cannot be read. */
+long perf_access_max_sample_rate(void);
+
 /* How large the rings of each CPU may be: all that is wanted for who is
  * privileged, else what the limits of locked memory leave
  * (kernel.perf_event_mlock_kb for each CPU, plus RLIMIT_MEMLOCK). */
