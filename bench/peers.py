@@ -25,8 +25,8 @@ def words(parts):
 	return [str(part) for part in parts]
 
 
-def cpprof_record(command, output):
-	return [CPPROF, "record", "-o", str(output), "--", *words(command)]
+def cpprof_record(command, output, options=()):
+	return [CPPROF, "record", *options, "-o", str(output), "--", *words(command)]
 
 
 def perf_record(command, output, call_graph="-g"):

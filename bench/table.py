@@ -5,34 +5,64 @@ import os
 import platform
 import re
 import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
+
+
+@dataclass
+class Section:
+	heading: str
+	peers: str # whom cpprof is compared with: a column's head
+	rows: list = field(default_factory=list)
+	how: str = "" # how it was measured, as a sentence
 
 
 class Table:
 	def __init__(self):
-		self.rows = []
+		self.sections = []
 
-	def add(self, what, program, cpprof, perf="", target="", good=None):
+	def begin(self, heading, peers):
+		self.sections.append(Section(heading, peers))
+		print(f"\n--- {heading} ---", flush=True)
+
+	def end(self, how):
+		self.sections[-1].how = how
+
+	def add(self, what, program, cpprof, peers="", target="", good=None):
 		"""`good`: whether the target is reached; None: there is none."""
 		verdict = "-" if good is None else "yes" if good else "**no**"
-		self.rows.append((what, program, cpprof, perf, target, verdict))
-		print(f"{what:34} {program:18} {cpprof:>30}   {perf:<52} {target:12} {verdict}", flush=True)
+		self.sections[-1].rows.append((what, program, cpprof, peers, target, verdict))
+		print(f"{what:34} {program:18} {cpprof:>30}   {peers:<52} {target:12} {verdict}", flush=True)
 
 	def write_json(self, path):
-		names = ("what", "program", "cpprof", "perf", "to reach", "reached")
-		path.write_text(json.dumps([dict(zip(names, row)) for row in self.rows], indent=1) + "\n", encoding="utf-8")
+		names = ("what", "program", "cpprof", "others", "to reach", "reached")
+		rows = [{"part": section.heading, **dict(zip(names, row))} for section in self.sections for row in section.rows]
+		path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
-	def write_markdown(self, path, cpprof, how):
-		kernel = ".".join(platform.release().split(".")[:2])
-		lines = [
-			"# Measured", "",
-			f"{datetime.date.today()}, Linux {kernel}, {os.cpu_count()} processors ({processor()}), "
-			f"{said_by(cpprof, '--version')}, {said_by('perf', '--version')}; {how} Made by `make bench`; "
-			"bench/README.md says how to read it.", "",
-			"| what | program | cpprof | perf record | to reach | reached |", "|---|---|---|---|---|---|",
-		]
-		lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-		path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+	def write_markdown(self, path, cpprof, headings):
+		"""`headings`: of all sections, in order. What is there of a section that was not measured stays."""
+		texts = sections_of(path) | {section.heading: text_of(section, cpprof) for section in self.sections}
+		text = ["# Measured\n\nMade by `make bench`; bench/README.md says how to read it.\n"]
+		text += [f"## {heading}\n\n{texts[heading]}\n" for heading in headings if heading in texts]
+		path.write_text("\n".join(text), encoding="utf-8")
+
+
+def sections_of(path):
+	"""{heading: text} of what was written before."""
+	if not path.exists():
+		return {}
+	parts = re.split(r"^## (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+	return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2])}
+
+
+def text_of(section, cpprof):
+	kernel = ".".join(platform.release().split(".")[:2])
+	lines = [
+		f"{datetime.date.today()}, Linux {kernel}, {os.cpu_count()} processors ({processor()}), "
+		f"{said_by(cpprof, '--version')}, {said_by('perf', '--version')}; {section.how}", "",
+		f"| what | program | cpprof | {section.peers} | to reach | reached |", "|---|---|---|---|---|---|",
+	]
+	return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in section.rows])
 
 
 def said_by(*command):
