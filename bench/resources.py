@@ -1,8 +1,10 @@
 """Every resource: what it costs to count bytes, calls and allocations, to walk stacks in the kernel, and to do all at once."""
+import ctypes
 import json
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ DATA = WORK / "data"
 OURS = "cpprof"
 BPFTRACE = "bpftrace sum"
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
+SYS_BPF, BPF_PROG_GET_FD_BY_ID = 321, 13 # of x86_64
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 DATABASE = DATA / "turn.db"
 # Without it the addresses, and with them the faults and the calls of brk, are others in each run.
@@ -149,33 +152,43 @@ def bench_database(table, rounds):
 
 # --- in the kernel ---
 
-def program_figures(pid, name):
-	"""(ns, runs) of an eBPF program that a process holds, as the kernel counts them; None: there is none."""
-	shown = subprocess.run([BPFTOOL, "--json", "prog", "show"], check=False, stdout=subprocess.PIPE)
-	if shown.returncode != 0:
-		return None
-	for program in json.loads(shown.stdout):
-		if program.get("name") == name and pid in [holder["pid"] for holder in program.get("pids", [])]:
-			return program.get("run_time_ns", 0), program.get("run_cnt", 0)
+def fdinfo(pid, fd):
+	"""{name: value} of what the kernel says of a descriptor; nothing if it is closed."""
+	try:
+		lines = Path(f"/proc/{pid}/fdinfo/{fd}").read_text(encoding="ascii").splitlines()
+	except OSError:
+		return {}
+	return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def hold_program(pid, name):
+	"""A descriptor of the eBPF program of that name that a process holds, so that it outlives that; None: there is none."""
+	shown = json.loads(subprocess.run([BPFTOOL, "--json", "prog", "show"], check=True, stdout=subprocess.PIPE).stdout)
+	ids = {program["id"] for program in shown if program.get("name") == name}
+	for fd in os.listdir(f"/proc/{pid}/fd"):
+		number = int(fdinfo(pid, fd).get("prog_id", 0))
+		if number in ids:
+			attributes = struct.pack("=I124x", number)
+			held = ctypes.CDLL(None).syscall(SYS_BPF, BPF_PROG_GET_FD_BY_ID, attributes, len(attributes))
+			return held if held >= 0 else None
 	return None
 
 
 def clock_cost(frames):
 	"""
 	(ns a sample, samples) of a stack of so many frames. The clocks interrupt whatever runs: where that is not the target,
-	little is to be done, so all the time is charged to the samples.
+	little is to be done, and the time is charged to the samples all the same.
 	"""
-	command = cpprof_record([WORK / "frames", frames, 2.5], DATA / "turn.data", ["-r", "cpu/100us"])
-	figures = None
+	command = cpprof_record([WORK / "frames", frames, 2], DATA / "turn.data", ["-r", "cpu/100us"])
 	with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recorder:
-		while recorder.poll() is None:
-			figures = program_figures(recorder.pid, "on_clock") or figures
-			time.sleep(0.05)
+		time.sleep(1) # it takes a twentieth of that to load its programs, and runs for two
+		program = hold_program(recorder.pid, "on_clock")
 		samples = closing_line(recorder.stderr.read())[0]
-	if recorder.returncode != 0 or not figures or figures[1] == 0:
-		sys.exit(f"bench/run: {BPFTOOL} does not show how long on_clock takes")
-	spent, runs = figures
-	return spent / min(runs, samples), samples
+	if program is None:
+		sys.exit("bench/run: the recorder holds no eBPF program on_clock")
+	spent = int(fdinfo("self", program).get("run_time_ns", 0))
+	os.close(program)
+	return spent / samples, samples
 
 
 def bench_walk(table):
