@@ -1,0 +1,24 @@
+/*
+ * The code of the test itself, and of its forks, with its unwind tables: as a
+ * backend is given it.
+ */
+#ifndef TESTS_OWN_CODE_H
+#define TESTS_OWN_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/backend.h"
+
+enum { OWN_CODE_MAX = 64 };
+
+extern struct backend_code own_code[OWN_CODE_MAX]; /* sorted */
+extern size_t own_code_count;
+
+void own_code_read(void);
+void own_code_release(void);
+
+/* Where the function begins that has this run-time address; 0: none. */
+uint64_t own_code_function(uint64_t pc);
+
+#endif
