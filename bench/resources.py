@@ -33,7 +33,7 @@ def check_tools():
 		if not shutil.which(tool):
 			sys.exit(f"bench/run: {tool} is missing (tools/setup bench)")
 	if os.geteuid() != 0:
-		sys.exit("bench/run: the part 'resources' needs root, as the eBPF programs do; --parts names the others")
+		sys.exit("bench/run: the part 'resources' needs root, as the eBPF programs do")
 
 
 def times(value):
