@@ -1,7 +1,6 @@
 /* Rows and maps in the kernel (record/bpf_code.h), in maps as those of the eBPF
  * programs, looked up as these do it (record/bpf/sample.bpf.h). */
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,9 +135,10 @@ static int tear_down(void **state)
 	for (int i = 0; i < FEW_CHUNKS; i++)
 		if (world->chunks[i])
 			munmap((void *)world->chunks[i], CHUNK_BYTES);
-	const int fds[] = { world->maps.processes, world->maps.codes, world->maps.first_chunk, world->maps.chunks };
-	for (int i = 0; i < 4; i++)
-		close(fds[i]);
+	close(world->maps.processes);
+	close(world->maps.codes);
+	close(world->maps.first_chunk);
+	close(world->maps.chunks);
 	free(world);
 	return 0;
 }
@@ -382,7 +382,6 @@ static void test_large_tables(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_rules(world, 1, &code[i]);
 	const struct bpf_code *loaded = find_code(world, 1, code[1].start);
-	assert_true((loaded->rows + loaded->row_count) >> BPF_CHUNK_SHIFT > 0);
 	/* The place where a chunk ends. */
 	for (uint32_t i = 0; i < 100; i++) {
 		uint32_t row = BPF_CHUNK_SLOTS - loaded->rows - 50 + i;
@@ -479,10 +478,6 @@ static void test_bad_maps(void **state)
 	maps.codes = -1;
 	assert_null(bpf_code_loader_new(&maps, &error));
 	assert_int_equal(error.code, ERROR_SYSTEM);
-	maps = world->maps;
-	maps.first_chunk = world->maps.chunks; /* cannot be mapped */
-	assert_null(bpf_code_loader_new(&maps, &error));
-	bpf_code_loader_free(NULL);
 }
 
 int main(void)

@@ -1,0 +1,78 @@
+/*
+ * A small world to be walked in both ways, as the kernel does (record/bpf/walk.h)
+ * and by unwind_walk: a stack and two modules with one row of each kind.
+ */
+#ifndef TESTS_WALK_WORLD_H
+#define TESTS_WALK_WORLD_H
+
+#include "bpf_replay.h"
+
+/* Where the kernel's return probes make functions return to. */
+#define TRAMPOLINE UINT64_C(0x7fffffffe000)
+
+/* Two modules with the same rows; each function has FUNCTION_BYTES. The first one's
+ * map goes on behind its rows. */
+enum { FUNCTION_BYTES = 0x100, STACK = 0x10000, STACK_WORDS = 2048, WORD = 8 };
+#define BASE UINT64_C(0x1000)
+#define FIRST UINT64_C(0x7f0000000000)
+#define SECOND UINT64_C(0x7f0000100000)
+#define NOWHERE UINT64_C(0x123456)
+
+enum {
+	LEAF,      /* CFA = rsp + 8 */
+	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
+	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
+	REALIGNED, /* CFA = *(rbp - 8), rbp at rbp */
+	LARGE,     /* CFA = rsp + 504: its return address is the window's last word, when rsp is its second */
+	LARGER,    /* CFA = rsp + 512: ... the first one behind it */
+	STUB,      /* PLT: CFA = rsp + 8, from byte 11 of 16 on rsp + 16 */
+	OUTERMOST, /* end */
+	SLOW,
+	SIGNAL, /* ucontext at rsp; its row begins one byte before it */
+	GAP,    /* no rule */
+	ENTRY,  /* CFA = rsp + 8, behind a gap */
+	FUNCTIONS
+};
+
+/* What is walked, and the walks. */
+struct walk_world {
+	uint64_t stack[STACK_WORDS];
+	struct unwind_table table;
+	struct unwind_table empty;
+	struct unwind_registers registers;
+	struct replayed kernel;
+	struct unwind_result user;
+	struct unwind_frame frames[BPF_FRAMES];
+	unsigned copies;                 /* that the kernel's walk made */
+	uint64_t probed[2], returned[2]; /* slots, and what probes took away there */
+	bool no_rows;                    /* in the second module */
+};
+
+static inline uint64_t at(uint64_t module, unsigned function, unsigned offset)
+{
+	return module + BASE + (uint64_t)function * FUNCTION_BYTES + offset;
+}
+
+/* Where a call inside a function of the first module returns to. */
+static inline uint64_t call_in(unsigned function)
+{
+	return at(FIRST, function, 0x20);
+}
+
+/* For cmocka: *state is a world whose stack is all zeros. */
+int walk_world_set_up(void **state);
+int walk_world_tear_down(void **state);
+
+/* Walks in both ways, which must agree. */
+void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp);
+
+/* Once more, only as the kernel does. */
+void walk_world_walk_as_kernel(struct walk_world *world);
+
+void walk_world_assert_frames(const struct walk_world *world, enum bpf_walk_end end, const uint64_t *pcs, size_t count);
+
+#define ASSERT_FRAMES(end, ...)                                                 \
+	walk_world_assert_frames(world, end, (const uint64_t[]){ __VA_ARGS__ }, \
+				 sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+#endif
