@@ -1,6 +1,7 @@
 #include "record/bpf_code.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,10 +17,11 @@ enum {
 	CHUNK_BYTES = BPF_CHUNK_SLOTS * SLOT_BYTES,
 	CODES_BYTES = BPF_CODES * sizeof(struct bpf_code),
 	RUN_ROUND = 16, /* runs are so many codes, or a multiple */
-	/* A walk takes some us, and cannot be preempted for long. */
-	QUARANTINE_NS = 200 * 1000 * 1000,
 	NS_PER_S = 1000 * 1000 * 1000,
 };
+
+/* A walk takes some us; but a forked child has its parent's run until we hear of it. */
+static const uint64_t QUARANTINE_NS = 2 * (uint64_t)NS_PER_S;
 
 /* The rows of one table. */
 struct loaded {
@@ -254,9 +256,13 @@ int bpf_code_load(struct bpf_code_loader *loader, uint32_t pid, const struct bac
 		return result;
 	result = count ? fill_run(loader, &run, code, count) : 0;
 	struct bpf_process process = { .first = run.first, .count = (uint32_t)count };
-	if (count && bpf_map_update_elem(loader->maps.processes, &pid, &process, BPF_ANY) < 0)
-		result = ERROR_SYSTEM;
-	else if (!count)
+	if (count && bpf_map_update_elem(loader->maps.processes, &pid, &process, BPF_ANY) < 0) {
+		/* The kernel keeps the old run. */
+		int failure = errno == E2BIG ? ERROR_LIMIT : ERROR_SYSTEM;
+		give_up_run(loader, &run);
+		return failure;
+	}
+	if (!count)
 		bpf_map_delete_elem(loader->maps.processes, &pid); /* it may have gone already: exec */
 	give_up_run(loader, old);
 	*old = run;

@@ -303,9 +303,8 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 			frame->pc++;
 			frame->address++;
 			row = recent_row(&walk, frame);
-		}
-		/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
-		if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
+		} else if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
+			/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
 			frame->pc++;
 			frame->address++;
 		}

@@ -128,6 +128,16 @@ static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
 	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
 }
 
+/* A C library's return from a signal may lack rules (musl's does): mov $15 to rax
+ * or eax, then syscall. What cannot be read may be one. */
+static inline bool walk_is_sigreturn(uint64_t pc)
+{
+	uint64_t code = 0;
+	if (walk_copy(&code, sizeof(code), pc) != 0)
+		return true;
+	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x50f0000000fb8;
+}
+
 /* Writes frame number `index` and steps to its caller. */
 static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 {
@@ -156,7 +166,8 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
 		/* The ABI marks the deepest frame by rbp = 0. */
-		return walk->is_caller && walk->rbp == 0 ? BPF_WALK_ROOT : BPF_WALK_NO_RULE;
+		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? BPF_WALK_ROOT
+											  : BPF_WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 
