@@ -199,13 +199,13 @@ enum { CALLS = 1000 };
 static __attribute__((noinline)) void call_often(void)
 {
 	for (int i = 0; i < CALLS; i++)
-		syscall(SYS_getppid);
+		syscall(SYS_getsid, 0);
 }
 
 static void test_every_call(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getppid/1");
+	ASK_FOR("syscalls:getsid/1");
 	pid_t pid = record(call_often);
 	assert_int_equal(totals[0], CALLS);
 	assert_int_equal(heard_count, CALLS);
@@ -214,8 +214,8 @@ static void test_every_call(void **state)
 		assert_int_equal(heard[i].tid, pid);
 		assert_int_equal(heard[i].hits, 1);
 		assert_int_equal(heard[i].amount, 1);
-		assert_int_equal(heard[i].syscall, SYS_getppid);
-		assert_int_equal(heard[i].result, getpid());
+		assert_int_equal(heard[i].syscall, SYS_getsid);
+		assert_int_equal(heard[i].result, getsid(0));
 		assert_true(is_through(&heard[i], call_often));
 	}
 }
@@ -224,7 +224,7 @@ static void test_every_call(void **state)
 static void test_hits_are_gticks_by_interval(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getppid/7", "syscalls:getppid/64", "syscalls:getppid/5000");
+	ASK_FOR("syscalls:getsid/7", "syscalls:getsid/64", "syscalls:getsid/5000");
 	record(call_often);
 	static const uint64_t intervals[] = { 7, 64, 5000 };
 	for (uint32_t i = 0; i < 3; i++) {
@@ -369,7 +369,7 @@ static void calls_in_all(void)
 static void test_threads_and_processes(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getppid/1");
+	ASK_FOR("syscalls:getsid/1");
 	request.creations = true;
 	pid_t pid = record(calls_in_all);
 	assert_int_equal(totals[0], 3 * CALLS);
@@ -397,7 +397,7 @@ static void test_threads_and_processes(void **state)
 static void test_exec(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getppid/10"); /* nobody empties the ring meanwhile */
+	ASK_FOR("syscalls:getsid/10"); /* nobody empties the ring meanwhile */
 	int word[2];
 	told_count = heard_count = 0;
 	assert_int_equal(pipe2(word, O_CLOEXEC), 0);
@@ -407,7 +407,7 @@ static void test_exec(void **state)
 		if (read(word[0], &byte, 1) != 1)
 			_exit(1);
 		for (int i = 0; i < 3 * CALLS; i++)
-			syscall(SYS_getppid);
+			syscall(SYS_getsid, 0);
 		execl("/proc/self/exe", "test_bpf_live", "call", (char *)NULL);
 		_exit(1);
 	}
@@ -431,7 +431,7 @@ static void test_refused(void **state)
 {
 	(void)state;
 	enum { NOBODY = 65534, REFUSED = 3 };
-	ASK_FOR("syscalls:getppid/1");
+	ASK_FOR("syscalls:getsid/1");
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct error error = { 0 };
@@ -449,7 +449,7 @@ static void test_refused(void **state)
 static void test_no_such_thread(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getppid/1");
+	ASK_FOR("syscalls:getsid/1");
 	struct error error = { 0 };
 	pid_t pid = fork();
 	if (pid == 0)
