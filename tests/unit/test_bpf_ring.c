@@ -87,6 +87,8 @@ static uint64_t write_record(struct world *world, const struct bpf_record *recor
 {
 	uint64_t at = world->written;
 	assert_true(at + room_of(length) - consumed(world) <= RING_BYTES);
+	for (uint64_t i = 0; i < room_of(length); i += WORD)
+		put(world, at + i, &(const uint64_t){ UINT64_MAX }, WORD); /* what was there before */
 	set_header(world, at, length | flags);
 	put(world, at + HEADER_BYTES, record, length < sizeof(*record) ? length : sizeof(*record));
 	for (size_t i = sizeof(*record); i + WORD <= length; i += WORD)
@@ -294,11 +296,12 @@ static void model_takes_next(struct world *world, struct model *model)
 	assert_int_equal(consumed(world), model->oldest < model->written ? model->at[model->oldest] : world->written);
 }
 
-/* It never runs empty, so that what is taken has to be forgotten in between; order is
- * upset over `spread`. */
+/* It never runs empty; order is upset over `spread`. Where that is no more than a
+ * record, what is taken is forgotten in between: from halfway on nothing grows. */
 static void run_many(struct world *world, uint64_t spread)
 {
 	struct model *model = calloc(1, sizeof(*model));
+	bool is_halfway = false;
 	assert_non_null(model);
 	while (model->taken_count < MANY) {
 		size_t batch = (size_t)rand() % 100;
@@ -309,11 +312,16 @@ static void run_many(struct world *world, uint64_t spread)
 		}
 		bpf_ring_refresh(world->ring);
 		model->gathered = model->written;
+		if (spread == 1 && !is_halfway && model->taken_count > MANY / 2) {
+			is_halfway = true;
+			alloc_fail_start(1); /* from here on it needs no more */
+		}
 		size_t there = model->gathered - model->taken_count;
 		size_t stay = model->written < MANY ? 20 : 0;
 		for (size_t i = (size_t)rand() % 100; i > 0 && there > stay; i--, there--)
 			model_takes_next(world, model);
 	}
+	assert_false(alloc_fail_stop());
 	assert_null(bpf_ring_peek(world->ring));
 	assert_int_equal(consumed(world), world->written);
 	free(model);

@@ -158,6 +158,13 @@ static void ends_where_there_is_no_rule(void **state)
 	/* The deepest frame's mark, in a caller only. */
 	walk_world_walk(world, call_in(LEAF), STACK, 0);
 	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(GAP) - 1);
+	/* Unless it is a signal's return: a C library may have no rule for that. */
+	static const char *const returns[] = { "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", "\xb8\x0f\0\0\0\x0f\x05\0\0" };
+	for (int i = 0; i < 2; i++) {
+		memcpy(world->code + GAP * FUNCTION_BYTES + 0x20, returns[i], 9);
+		walk_world_walk(world, call_in(LEAF), STACK, 0);
+		ASSERT_FRAMES(BPF_WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
+	}
 	/* Behind the last rule. */
 	world->stack[0] = at(FIRST, FUNCTIONS, 0x40);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);

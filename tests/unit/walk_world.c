@@ -59,13 +59,21 @@ static bool real_return(void *context, uint64_t slot, uint64_t *rip)
 	return false;
 }
 
+static bool is_within(uint64_t start, size_t size, uint64_t address, size_t bytes)
+{
+	return address >= start && bytes <= size && address - start <= size - bytes;
+}
+
 static int copy(void *context, void *to, size_t bytes, uint64_t address)
 {
 	struct walk_world *world = context;
 	world->copies++;
-	if (address < STACK || bytes > sizeof(world->stack) || address - STACK > sizeof(world->stack) - bytes)
+	if (is_within(STACK, sizeof(world->stack), address, bytes))
+		memcpy(to, (const uint8_t *)world->stack + (address - STACK), bytes);
+	else if (is_within(FIRST + BASE, sizeof(world->code), address, bytes))
+		memcpy(to, world->code + (address - FIRST - BASE), bytes);
+	else
 		return -1;
-	memcpy(to, (const uint8_t *)world->stack + (address - STACK), bytes);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ enum {
 /* What is walked, and the walks. */
 struct walk_world {
 	uint64_t stack[STACK_WORDS];
+	uint8_t code[FUNCTIONS * FUNCTION_BYTES + FUNCTION_BYTES]; /* of the first module */
 	struct unwind_table table;
 	struct unwind_table empty;
 	struct unwind_registers registers;
