@@ -242,8 +242,6 @@ static struct backend_code code_of(const struct unwind_table *table, uint64_t st
 	return (struct backend_code){ .start = start, .end = start + bytes, .bias = bias, .table = table };
 }
 
-/* --- what is there afterwards --- */
-
 static void test_rows(void **state)
 {
 	struct world *world = WORLD(state);
@@ -292,8 +290,6 @@ static void test_processes(void **state)
 	assert_int_equal(bpf_code_load(world->loader, 3, &code, 1), 0);
 	assert_rules(world, 3, &code);
 }
-
-/* --- runs --- */
 
 static uint64_t now_ms(void)
 {
@@ -360,8 +356,6 @@ static void test_runs_do_not_overlap(void **state)
 		}
 	}
 }
-
-/* --- more than one chunk --- */
 
 static void test_large_tables(void **state)
 {
