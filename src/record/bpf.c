@@ -220,8 +220,7 @@ static size_t bpf_descriptors(const struct backend *backend, struct pollfd *desc
 {
 	size_t count = side_events_descriptors(backend->side, descriptors, limit);
 	if (count < limit)
-		descriptors[count] =
-			(struct pollfd){ .fd = bpf_map__fd(backend->programs->maps.ring), .events = POLLIN };
+		descriptors[count] = (struct pollfd){ .fd = bpf_ring_descriptor(backend->ring), .events = POLLIN };
 	return count + 1;
 }
 
@@ -256,11 +255,13 @@ static void fill_handed_over(struct backend *backend, const struct bpf_record *r
 	sample->has_registers = true;
 	sample->stack = (const uint8_t *)(words + BPF_REGISTERS);
 	sample->stack_bytes = record->stack_bytes;
-	sample->stack_asked = BPF_STACK_BYTES;
+	/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
+	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
+	sample->stack_asked = BPF_STACK_BYTES - rsp % BPF_PAGE_BYTES;
 	if (record->end != BPF_WALK_ASLEEP)
 		return;
 	sample->stack = backend->stack;
-	sample->stack_bytes = read_stack(backend, record, sample->registers.value[UNWIND_RSP_REGISTER]);
+	sample->stack_bytes = read_stack(backend, record, rsp);
 }
 
 static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)

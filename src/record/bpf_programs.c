@@ -159,7 +159,8 @@ static void choose(struct programs *programs, const struct needs *needs)
 		{ programs->progs.on_software_event, needs->event },
 		{ programs->progs.on_switch, needs->change },
 		{ programs->progs.on_resume, needs->waits && needs->can_tell_resume },
-		{ programs->progs.on_syscall, needs->syscall },
+		{ programs->progs.on_syscall, needs->syscall || needs->late_waits },
+		{ programs->progs.on_last_call, needs->syscall },
 		{ programs->progs.on_signal, needs->signal },
 		{ programs->progs.on_user_trap, needs->trap },
 		{ programs->progs.on_kernel_trap, needs->trap },
@@ -200,8 +201,7 @@ static int refused(int result, struct error *error)
 				 "the kernel does not permit the eBPF programs (%s): run as "
 				 "root, or with the capabilities CAP_BPF and CAP_PERFMON",
 				 complaint);
-	errno = -result;
-	return error_set_errno(error,
+	return error_set(error, ERROR_UNSUPPORTED,
 			       "the kernel does not take the eBPF programs (%s); '--backend perf' measures what "
 			       "perf events can",
 			       complaint);

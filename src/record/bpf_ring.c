@@ -3,6 +3,7 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct entry {
 
 struct bpf_ring {
 	size_t bytes, page_bytes;
+	int wake_fd; /* an epoll that looks at the map's edges */
 	uint64_t *consumer;
 	const uint64_t *producer;
 	const uint8_t *data;
@@ -38,6 +40,23 @@ struct bpf_ring {
 	size_t stacks; /* entries with a stack that are not taken */
 };
 
+static int make_wake_fd(int fd)
+{
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
+	int wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (wake_fd >= 0 && epoll_ctl(wake_fd, EPOLL_CTL_ADD, fd, &edge) < 0) {
+		close(wake_fd);
+		return -1;
+	}
+	return wake_fd;
+}
+
+static void *map_part(int fd, size_t bytes, int protection, size_t offset)
+{
+	void *memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)offset);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
 {
 	struct bpf_ring *ring = calloc(1, sizeof(*ring));
@@ -45,19 +64,14 @@ struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
 		return NULL;
 	ring->bytes = bytes;
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *consumer = mmap(NULL, ring->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	void *producer = mmap(NULL, ring->page_bytes + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)ring->page_bytes);
-	if (consumer == MAP_FAILED || producer == MAP_FAILED) {
-		if (consumer != MAP_FAILED)
-			munmap(consumer, ring->page_bytes);
-		if (producer != MAP_FAILED)
-			munmap(producer, ring->page_bytes + 2 * bytes);
-		free(ring);
+	ring->wake_fd = make_wake_fd(fd);
+	ring->consumer = map_part(fd, ring->page_bytes, PROT_READ | PROT_WRITE, 0);
+	ring->producer = map_part(fd, ring->page_bytes + 2 * bytes, PROT_READ, ring->page_bytes);
+	if (ring->wake_fd < 0 || !ring->consumer || !ring->producer) {
+		bpf_ring_free(ring);
 		return NULL;
 	}
-	ring->consumer = consumer;
-	ring->producer = producer;
-	ring->data = (const uint8_t *)producer + ring->page_bytes;
+	ring->data = (const uint8_t *)ring->producer + ring->page_bytes;
 	return ring;
 }
 
@@ -65,11 +79,20 @@ void bpf_ring_free(struct bpf_ring *ring)
 {
 	if (!ring)
 		return;
-	munmap(ring->consumer, ring->page_bytes);
-	munmap((void *)ring->producer, ring->page_bytes + 2 * ring->bytes);
+	if (ring->consumer)
+		munmap(ring->consumer, ring->page_bytes);
+	if (ring->producer)
+		munmap((void *)ring->producer, ring->page_bytes + 2 * ring->bytes);
+	if (ring->wake_fd >= 0)
+		close(ring->wake_fd);
 	free(ring->entries);
 	free(ring->order);
 	free(ring);
+}
+
+int bpf_ring_descriptor(const struct bpf_ring *ring)
+{
+	return ring->wake_fd;
 }
 
 static const struct bpf_record *record_at(const struct bpf_ring *ring, uint64_t at)
@@ -128,6 +151,8 @@ static void give_back(struct bpf_ring *ring)
 
 void bpf_ring_refresh(struct bpf_ring *ring)
 {
+	struct epoll_event woken;
+	epoll_wait(ring->wake_fd, &woken, 1, 0); /* an edge is told once */
 	uint64_t written = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	while (ring->gathered < written && reserve(ring) == 0) {
 		const uint32_t *header = (const uint32_t *)(ring->data + (ring->gathered & (ring->bytes - 1)));

@@ -21,6 +21,10 @@ struct bpf_ring;
 struct bpf_ring *bpf_ring_new(int fd, size_t bytes);
 void bpf_ring_free(struct bpf_ring *ring); /* NULL is fine */
 
+/* A descriptor that becomes readable when the programs wake us, until the next
+ * refresh. (The map's own is readable while there is anything in it.) */
+int bpf_ring_descriptor(const struct bpf_ring *ring);
+
 /* Gathers what is there by now. What there is no memory to list stays in the ring. */
 void bpf_ring_refresh(struct bpf_ring *ring);
 

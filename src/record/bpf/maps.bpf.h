@@ -26,9 +26,8 @@ struct {
 /* --- code --- */
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: before 6.1 perf events may use no other */
+	__uint(max_entries, 32768);
 	__type(key, uint32_t); /* pid */
 	__type(value, struct bpf_process);
 } processes SEC(".maps");

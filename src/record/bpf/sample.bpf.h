@@ -4,6 +4,9 @@
 
 #include "record/bpf/maps.bpf.h"
 
+uint64_t woken_ns; /* when a stack that was handed over last woke the monitor */
+
+enum { WAKE_AT_MOST_NS = 3 * 1000 * 1000 };
 enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
 
 /* --- what walk.h needs --- */
@@ -172,7 +175,13 @@ static void tell(const struct scratch *scratch, uint64_t bytes)
 	const struct bpf_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
-	bool is_urgent = record->kind == BPF_RECORD_HANDED_OVER || waiting > size / 4;
+	bool is_urgent = waiting > size / 4;
+	/* Not at each one: the monitor would always run between two ticks of the clock, and
+	 * its time would pass for the target's. */
+	if (record->kind == BPF_RECORD_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
+		woken_ns = record->time_ns;
+		is_urgent = true;
+	}
 	uint64_t flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	if (bytes > MOST || bpf_ringbuf_output(&ring, (void *)record, bytes, flags) != 0)
 		add_lost(record->request);

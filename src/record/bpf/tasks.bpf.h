@@ -98,8 +98,12 @@ static void add_totals(struct bpf_thread *thread, uint64_t now)
 }
 
 /* The system call that ends a thread has no end itself. */
-static void count_last_call(struct bpf_thread *thread, struct task_struct *task)
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_last_call, struct task_struct *task)
 {
+	struct bpf_thread *thread = counting_thread(task);
+	if (!thread)
+		return 0;
 	int64_t number = ((const struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
 	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
 		if (requests[i].counts != BPF_COUNTS_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
@@ -109,6 +113,7 @@ static void count_last_call(struct bpf_thread *thread, struct task_struct *task)
 		order.syscall = number;
 		count_and_sample(thread, i, 1, &order);
 	}
+	return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -117,7 +122,6 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!thread || thread->state != BPF_THREAD_COUNTS || !is_on)
 		return 0;
-	count_last_call(thread, task);
 	add_totals(thread, bpf_ktime_get_ns());
 	thread->state = BPF_THREAD_ENDED;
 	return 0;
