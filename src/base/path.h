@@ -11,4 +11,8 @@ static inline const char *path_basename(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Looks through PATH for an executable file, as a shell does; a name with a slash
+ * is a path already. The caller frees it. NULL: there is none, or no memory. */
+char *path_search(const char *name);
+
 #endif

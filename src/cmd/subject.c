@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/resources.h"
+#include "resources/resources.h"
 
 static const double NS_PER_S = 1e9;
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "record/syscall_names.h"
+#include "resources/syscall_names.h"
 #include "render/render.h"
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000 };

@@ -13,7 +13,7 @@
 #include "cmd/trace_filter.h"
 #include "cmd/trace_path.h"
 #include "record/destination.h"
-#include "record/resources.h"
+#include "resources/resources.h"
 
 struct trace_event {
 	uint64_t time_ns;

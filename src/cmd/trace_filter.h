@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
-#include "record/resources.h"
+#include "resources/resources.h"
 
 enum { TRACE_PATHS_MAX = 32, TRACE_NAMES_MAX = 32 };
 

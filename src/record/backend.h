@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "record/resources.h"
+#include "resources/resources.h"
 #include "unwind/unwind.h"
 
 enum { BACKEND_NO_SYSCALL = -1 };

@@ -14,7 +14,7 @@
 #include "record/bpf_uprobes.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
-#include "record/probe_points.h"
+#include "probes/probe_points.h"
 #include "record/trains.h"
 
 static int keep_link(struct bpf_hooks *hooks, struct bpf_link *link)

@@ -27,7 +27,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "record/resources.h"
+#include "resources/resources.h"
 
 struct destination;
 

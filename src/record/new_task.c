@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/tracefs.h"
+#include "probes/tracefs.h"
 
 bool new_task_find(struct new_task *format)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "record/resources.h"
+#include "resources/resources.h"
 
 /* Fills in why perf_event_open refused `row` with `refusal` (an errno), and what
  * would do. `user_mode_only`: in user mode it would have been permitted. */

@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/path.h"
 
 /* --- finding --- */
 
@@ -64,25 +65,9 @@ static int check_file(const char *path, struct error *error)
 	return check_content(path, error);
 }
 
-/* Looks through PATH; NULL if no directory in it has such an executable. */
-static char *find_in_path(const char *name)
-{
-	const char *path = getenv("PATH");
-	char found[PATH_MAX];
-	for (const char *at = path ? path : "/usr/local/bin:/bin:/usr/bin"; at;) {
-		size_t length = strcspn(at, ":");
-		snprintf(found, sizeof(found), "%.*s%s%s", (int)length, at, length ? "/" : "./", name);
-		struct stat status;
-		if (stat(found, &status) == 0 && S_ISREG(status.st_mode) && access(found, X_OK) == 0)
-			return strdup(found);
-		at = at[length] ? at + length + 1 : NULL;
-	}
-	return NULL;
-}
-
 char *target_find(const char *name, struct error *error)
 {
-	char *path = strchr(name, '/') ? strdup(name) : find_in_path(name);
+	char *path = path_search(name);
 	if (!path && !strchr(name, '/')) {
 		bool here = access(name, F_OK) == 0;
 		error_set(error, ERROR_NOT_FOUND, "there is no command '%s'%s%s", name, here ? "; did you mean ./" : "",

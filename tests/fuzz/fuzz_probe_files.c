@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/elf_needs.h"
-#include "record/usdt_notes.h"
+#include "probes/elf_needs.h"
+#include "probes/usdt_notes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,158 @@
+#include "resources/resource_parameters.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resources/near_names.h"
+#include "resources/syscall_names.h"
+
+int resource_wrong_form(const struct resource_request *request, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	bool optional = row->parameters_optional;
+	return error_set(error, ERROR_USAGE, "give %s%s:%s%s, not '%s'", row->name, optional ? "[" : "",
+			 row->parameters, optional ? "]" : "", request->name);
+}
+
+/* Copies [from, end), which must neither be empty nor longer than there is room. */
+static int take(const char *from, const char *end, char *to, size_t room, const struct resource_request *request,
+		struct error *error)
+{
+	size_t length = (size_t)(end - from);
+	if (length == 0)
+		return resource_wrong_form(request, error);
+	if (length >= room)
+		return error_set(error, ERROR_USAGE, "'%.*s' in %s is longer than the %zu bytes that a name may have",
+				 (int)length, from, request->row->name, room - 1);
+	memcpy(to, from, length);
+	to[length] = 0;
+	return 0;
+}
+
+#define TAKE(from, end, field) take(from, end, request->target.field, sizeof(request->target.field), request, error)
+
+static const char *end_of(const char *words)
+{
+	return words + strlen(words);
+}
+
+/* --- system calls --- */
+
+int resource_parse_syscall(const char *words, struct resource_request *request, struct error *error)
+{
+	int result = TAKE(words, end_of(words), name);
+	if (result < 0)
+		return result;
+	request->target.syscall = syscall_number(words);
+	if (request->target.syscall >= 0)
+		return 0;
+	struct near_names near;
+	near_names_init(&near, words);
+	for (int number = 0; (size_t)number < syscall_limit(); number++)
+		if (syscall_name(number))
+			near_names_offer(&near, syscall_name(number));
+	return error_set(error, ERROR_USAGE, "there is no system call '%s'%s", words, near_names_text(&near));
+}
+
+int resource_parse_requested(const char *words, struct resource_request *request, struct error *error)
+{
+	if (strcmp(words, "requested") != 0)
+		return resource_wrong_form(request, error);
+	request->target.requested = true;
+	return 0;
+}
+
+/* --- functions and probes --- */
+
+/* "arg3", or "ret" where there is one. */
+static int take_argument(const char *words, bool may_return, struct resource_request *request, struct error *error)
+{
+	if (may_return && strcmp(words, "ret") == 0) {
+		request->target.argument = RESOURCE_RETURN;
+	} else {
+		bool is_number = strncmp(words, "arg", 3) == 0 && isdigit((unsigned char)words[3]);
+		if (!is_number || words[3 + strspn(words + 3, "0123456789")])
+			return error_set(error, ERROR_USAGE, "'%s' in %s names no value: give arg1 to arg%d%s", words,
+					 request->name, RESOURCE_ARGUMENTS, may_return ? " or ret" : "");
+		long number = strtol(words + 3, NULL, 10);
+		if (number < 1 || number > RESOURCE_ARGUMENTS)
+			return error_set(error, ERROR_USAGE, "there is no %s in %s: arguments are arg1 to arg%d", words,
+					 request->name, RESOURCE_ARGUMENTS);
+		request->target.argument = (int)number;
+	}
+	request->gtick = "unit";
+	return 0;
+}
+
+/* The last colon that stands alone: those of "ns::f" are a part of the name. NULL: none. */
+static const char *last_single_colon(const char *words)
+{
+	for (const char *at = end_of(words); at-- > words;) {
+		if (*at != ':')
+			continue;
+		if (at == words || at[-1] != ':')
+			return at;
+		at--; /* both of the pair */
+	}
+	return NULL;
+}
+
+int resource_parse_calls(const char *words, struct resource_request *request, struct error *error)
+{
+	const char *at = strrchr(words, '@');
+	const char *end = at ? at : end_of(words);
+	int result = TAKE(words, end, name);
+	if (result == 0 && at)
+		result = TAKE(at + 1, end_of(words), module);
+	return result;
+}
+
+int resource_parse_uprobe(const char *words, struct resource_request *request, struct error *error)
+{
+	const char *colon = strchr(words, ':');
+	if (!colon)
+		return resource_wrong_form(request, error);
+	int result = TAKE(words, colon, module);
+	const char *function = colon + 1;
+	const char *value = last_single_colon(function);
+	if (result == 0)
+		result = TAKE(function, value ? value : end_of(function), name);
+	if (result == 0 && value)
+		result = take_argument(value + 1, true, request, error);
+	return result;
+}
+
+/* GROUP:NAME[:MORE]; *more: NULL if there is none. */
+static int take_group(const char *words, const char **more, struct resource_request *request, struct error *error)
+{
+	const char *colon = strchr(words, ':');
+	if (!colon)
+		return resource_wrong_form(request, error);
+	const char *second = strchr(colon + 1, ':');
+	int result = TAKE(words, colon, group);
+	if (result == 0)
+		result = TAKE(colon + 1, second ? second : end_of(colon), name);
+	*more = second ? second + 1 : NULL;
+	return result;
+}
+
+int resource_parse_tracepoint(const char *words, struct resource_request *request, struct error *error)
+{
+	const char *field = NULL;
+	int result = take_group(words, &field, request, error);
+	if (result < 0 || !field)
+		return result;
+	if (strchr(field, ':'))
+		return resource_wrong_form(request, error);
+	request->gtick = "unit";
+	return TAKE(field, end_of(field), field);
+}
+
+int resource_parse_usdt(const char *words, struct resource_request *request, struct error *error)
+{
+	const char *value = NULL;
+	int result = take_group(words, &value, request, error);
+	return result == 0 && value ? take_argument(value, false, request, error) : result;
+}

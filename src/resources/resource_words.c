@@ -1,0 +1,205 @@
+/* What the user asks for, in words, as requests of rows. */
+#include <ctype.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/nearest.h"
+#include "resources/resource_parameters.h"
+#include "resources/resources.h"
+
+enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
+enum { KIB = 1024, MIB = 1024 * 1024, GIB = 1024 * 1024 * 1024 };
+
+/* Of clocks: a shorter interval would spend most of the target's time on sampling
+ * (perf's timers go no lower than 10 us). Waits end only so often: one gtick is fine. */
+static const uint64_t CLOCK_MIN_NS = 20 * NS_PER_US;
+/* A longer one gives no samples to speak of. */
+static const uint64_t TIME_MAX_NS = 60 * (uint64_t)NS_PER_S;
+static const uint64_t COUNT_MAX = UINT64_C(1000000000000);
+/* The counters overflow into an interrupt, so hardware events have a floor too. */
+static const uint64_t HARDWARE_MIN = 1000;
+
+static const struct resource_row *find_row(const char *name, size_t length)
+{
+	for (const struct resource_row *row = resource_rows; row->name; row++)
+		if (strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+			return row;
+	return NULL;
+}
+
+static int unknown_name(const char *name, struct error *error)
+{
+	struct buffer list;
+	buffer_init(&list);
+	for (int resembling = 1; resembling >= 0 && list.size == 0; resembling--)
+		for (const struct resource_row *row = resource_rows; row->name; row++)
+			if (!resembling || text_resembles(name, row->name))
+				buffer_printf(&list, "%s%s", list.size ? ", " : "", row->name);
+	buffer_append_byte(&list, 0);
+	const char *names = buffer_error(&list) ? "see 'cpprof record --help'" : (const char *)list.bytes;
+	error_set(error, ERROR_USAGE, "there is no resource '%s'; did you mean: %s", name, names);
+	buffer_release(&list);
+	return ERROR_USAGE;
+}
+
+/* --- intervals --- */
+
+enum unit_kind { UNIT_TIME, UNIT_COUNT, UNIT_BYTES };
+
+static const struct {
+	const char *unit;
+	enum unit_kind kind;
+	double factor; /* in ns, or in gticks */
+} units[] = {
+	{ "ns", UNIT_TIME, 1 },         { "us", UNIT_TIME, NS_PER_US }, { "\u00b5s", UNIT_TIME, NS_PER_US },
+	{ "ms", UNIT_TIME, NS_PER_MS }, { "s", UNIT_TIME, NS_PER_S },   { "", UNIT_COUNT, 1 },
+	{ "k", UNIT_COUNT, 1e3 },       { "K", UNIT_COUNT, 1e3 },       { "M", UNIT_COUNT, 1e6 },
+	{ "G", UNIT_COUNT, 1e9 },       { "KiB", UNIT_BYTES, KIB },     { "MiB", UNIT_BYTES, MIB },
+	{ "GiB", UNIT_BYTES, GIB },
+};
+enum { UNITS = sizeof(units) / sizeof(units[0]) };
+
+/* Whether the amounts are bytes, or may be. */
+static bool takes_bytes(const struct resource_row *row)
+{
+	return strcmp(row->gtick, "byte") == 0 || row->measure == MEASURE_VALUE;
+}
+
+/* Reads a number; *unit is what follows. -1: there is none. strtod also reads
+ * "inf", hex and signs: none is an interval. */
+static double read_number(const char *words, const char **unit)
+{
+	bool is_number = isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X';
+	char *end = NULL;
+	double number = is_number ? strtod(words, &end) : -1;
+	*unit = end ? end : words;
+	return number;
+}
+
+/* How many gticks a number of this unit stands for; 0: the resource has no such unit. */
+static double unit_gticks(const struct resource_row *row, const char *unit)
+{
+	for (size_t i = 0; i < UNITS; i++) {
+		bool fits = row->is_time
+				    ? units[i].kind == UNIT_TIME
+				    : units[i].kind == UNIT_COUNT || (units[i].kind == UNIT_BYTES && takes_bytes(row));
+		if (fits && strcmp(units[i].unit, unit) == 0)
+			return units[i].factor;
+	}
+	return 0;
+}
+
+static const char *interval_form(const struct resource_row *row)
+{
+	if (row->is_time)
+		return "a time with its unit, as 1ms, 500us or 0.1s";
+	return takes_bytes(row) ? "a whole number, as 4096, 64KiB or 1M" : "a whole number, as 10, 5k or 1M";
+}
+
+/* The interval's range: of time in ns, of anything else in gticks. */
+static int check_range(const struct resource_row *row, const char *words, double interval, struct error *error)
+{
+	if (row->is_time) {
+		uint64_t least = row->hook == HOOK_CLOCK || row->measure == MEASURE_ELAPSED ? CLOCK_MIN_NS : NS_PER_US;
+		if (interval >= (double)least && interval <= (double)TIME_MAX_NS)
+			return 0;
+		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %lluus to 60s",
+				 words, row->name, (unsigned long long)least / NS_PER_US);
+	}
+	uint64_t least = row->is_hardware ? HARDWARE_MIN : 1;
+	if (interval >= (double)least && interval <= (double)COUNT_MAX)
+		return 0;
+	return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %llu to 1000G", words,
+			 row->name, (unsigned long long)least);
+}
+
+int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error)
+{
+	const char *unit;
+	double number = read_number(words, &unit);
+	double factor = number < 0 ? 0 : unit_gticks(row, unit);
+	if (factor == 0)
+		return error_set(error, ERROR_USAGE, "'%s' is no interval for %s: give %s", words, row->name,
+				 interval_form(row));
+	/* 1.001 has no exact binary form: the product may be off by its last bits. */
+	double product = number * factor;
+	double whole = round(product);
+	if (!row->is_time && fabs(product - whole) > 2 * DBL_EPSILON * product)
+		return error_set(error, ERROR_USAGE, "the interval of %s is %s, not %s", row->name, interval_form(row),
+				 words);
+	int result = check_range(row, words, row->is_time ? product : whole, error);
+	if (result < 0)
+		return result;
+	*interval = row->is_time ? (uint64_t)round(product / row->gtick_ns) : (uint64_t)whole;
+	return 0;
+}
+
+/* Where the name ends: at the interval's slash, or at the end. */
+static const char *name_end(const struct resource_row *row, const char *words)
+{
+	const char *end = words + strlen(words);
+	if (!row->parameters_hold_slashes) {
+		const char *slash = strchr(words, '/');
+		return slash ? slash : end;
+	}
+	/* Slashes are also a part of paths, and of C++'s operator/: what follows the
+	 * last one is an interval if it looks like one, of whatever resource. */
+	const char *slash = strrchr(words, '/');
+	const char *unit;
+	if (!slash || read_number(slash + 1, &unit) < 0)
+		return end;
+	for (size_t i = 0; i < UNITS; i++)
+		if (strcmp(units[i].unit, unit) == 0)
+			return slash;
+	return end;
+}
+
+/* --- requests --- */
+
+/* What stands behind the first colon of the request's name. */
+static int parse_parameters(struct resource_request *request, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	const char *colon = strchr(request->name, ':');
+	if (!row->parameters)
+		return colon ? error_set(error, ERROR_USAGE, "nothing can stand behind '%s:'; give %s or %s/INTERVAL",
+					 row->name, row->name, row->name)
+			     : 0;
+	if (colon)
+		return row->parse(colon + 1, request, error);
+	return row->parameters_optional ? 0 : resource_wrong_form(request, error);
+}
+
+int resource_parse(const char *words, struct resource_request *request, struct error *error)
+{
+	size_t row_length = strcspn(words, ":/");
+	const struct resource_row *row = find_row(words, row_length);
+	if (!row) {
+		char name[64];
+		snprintf(name, sizeof(name), "%.*s", (int)row_length, words);
+		return unknown_name(name, error);
+	}
+	const char *end = name_end(row, words);
+	size_t length = (size_t)(end - words);
+	*request = (struct resource_request){ .row = row,
+					      .interval = row->default_interval,
+					      .default_interval = !*end,
+					      .gtick = row->gtick,
+					      .target.syscall = RESOURCE_ALL_SYSCALLS };
+	if (length >= sizeof(request->name))
+		return error_set(error, ERROR_USAGE,
+				 "the name of a resource may have %zu bytes; this has %zu: %.40s...",
+				 sizeof(request->name) - 1, length, words);
+	memcpy(request->name, words, length);
+	int result = parse_parameters(request, error);
+	if (result < 0)
+		return result;
+	bool has_parameters = length > row_length;
+	snprintf(request->title, sizeof(request->title), "%s%s%s", row->title, has_parameters ? ": " : "",
+		 has_parameters ? request->name + row_length + 1 : "");
+	return *end ? resource_parse_interval(row, end + 1, &request->interval, error) : 0;
+}

@@ -1,0 +1,110 @@
+/*
+ * The resources that can be recorded: one row each. A row says what is counted
+ * and where the kernel can be asked for it; a request is a row with what the
+ * user gave: an interval, and for some rows a name (syscalls:read, calls:qsort).
+ */
+#ifndef RESOURCES_RESOURCES_H
+#define RESOURCES_RESOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum resource_modes {
+	RESOURCE_ALL_MODES,  /* user and kernel */
+	RESOURCE_USER_MODE,  /* only what is spent in user mode */
+	RESOURCE_KERNEL_MODE /* only what is spent in the kernel on the thread's behalf */
+};
+
+/* Where in the kernel its use is seen. */
+enum resource_hook {
+	HOOK_CLOCK,      /* a perf clock or hardware counter that interrupts: perf_type, perf_config */
+	HOOK_EVENT,      /* a software event of perf, each one seen: faults, migrations */
+	HOOK_SWITCH,     /* where threads leave the CPU and come back */
+	HOOK_SYSCALL,    /* the end of each system call */
+	HOOK_SIGNAL,     /* the delivery of a signal */
+	HOOK_TRAP,       /* CPU exceptions */
+	HOOK_DISK,       /* requests to block devices */
+	HOOK_ALLOCATION, /* the functions of the process's allocator: uprobes */
+	HOOK_FUNCTION,   /* any function: a uprobe */
+	HOOK_TRACEPOINT, /* any tracepoint of the kernel */
+	HOOK_USDT        /* a static probe that the program's author put in */
+};
+
+/* What of it is counted. */
+enum resource_measure {
+	MEASURE_EVENTS,        /* 1 each */
+	MEASURE_BYTES,         /* HOOK_DISK, HOOK_ALLOCATION */
+	MEASURE_READ,          /* HOOK_SYSCALL: bytes */
+	MEASURE_WRITTEN,       /* ... */
+	MEASURE_TRANSFERRED,   /* ... both */
+	MEASURE_ELAPSED,       /* HOOK_SWITCH: time, running or not */
+	MEASURE_WAITED,        /* ... time off the CPU */
+	MEASURE_WAITED_FOR_IO, /* ... */
+	MEASURE_WAITED_FOR_LOCKS,
+	MEASURE_VALUE /* the value of an argument or field, if the user named one, else 1 each */
+};
+
+struct resource_request;
+
+struct resource_row {
+	const char *name;       /* "page-faults"; with `parameters`: what stands before the first colon */
+	const char *parameters; /* NULL: none; "NAME", "FUNCTION[@MODULE]", ...: what stands behind it */
+	bool parameters_optional;
+	bool parameters_hold_slashes; /* paths: the interval is behind the last slash, if it is one */
+	/* Turns the parameters into request->target; NULL where there are none. */
+	int (*parse)(const char *parameters, struct resource_request *request, struct error *error);
+	const char *title;   /* "Page Faults" */
+	const char *gtick;   /* what one gtick is: "fault" */
+	const char *summary; /* one line for --help */
+	bool is_time;        /* intervals take ns, us, ms, s */
+	uint32_t gtick_ns;   /* of time: what a gtick is */
+	bool is_hardware;    /* needs the machine's counters */
+	/* The event comes from the kernel itself, so where only user mode may be
+	 * watched there is none: refused, not silently empty. */
+	bool needs_kernel;
+	bool on_perf; /* the perf backend serves it too */
+	enum resource_modes modes;
+	enum resource_hook hook;
+	enum resource_measure measure;
+	uint64_t default_interval; /* gticks */
+	uint32_t perf_type;        /* PERF_TYPE_...: HOOK_CLOCK, HOOK_EVENT and whatever is on_perf */
+	uint64_t perf_config;      /* PERF_COUNT_... */
+};
+
+extern const struct resource_row resource_rows[]; /* ends with a NULL name */
+
+enum { RESOURCE_ARGUMENTS = 6, RESOURCE_RETURN = -1, RESOURCE_ALL_SYSCALLS = -1 };
+
+/* What a resource's parameters say; all texts may be empty. */
+struct resource_target {
+	char group[64];   /* tracepoint: its system; usdt: its provider */
+	char name[192];   /* of the function, tracepoint or probe */
+	char module[256]; /* where the function is: a path or a file's name */
+	char field[64];   /* tracepoint: the field that is the amount */
+	int argument;   /* 1 to 6: which integer argument is the amount; RESOURCE_RETURN: what it returns; 0: 1 each */
+	int syscall;    /* number, or RESOURCE_ALL_SYSCALLS */
+	bool requested; /* bytes asked for, not those transferred */
+};
+
+struct resource_request {
+	const struct resource_row *row;
+	char name[256];        /* as asked for, without the interval: "calls:qsort@libc.so.6" */
+	char title[320];       /* the row's, with the parameters: "Calls: qsort@libc.so.6" */
+	const char *gtick;     /* the row's, or "unit" where the user named the value that is the amount */
+	uint64_t interval;     /* gticks, mean */
+	bool default_interval; /* the user gave none */
+	struct resource_target target;
+};
+
+enum { RESOURCE_REQUESTS_MAX = 16 };
+
+/* "cpu", "cpu/500us", "page-faults/10", "syscalls:read/100". Errors: ERROR_USAGE,
+ * with the nearest names, or the form that an interval or the parameters have. */
+int resource_parse(const char *words, struct resource_request *request, struct error *error);
+
+/* "500us" (time: a unit is needed) or "10", "2k", "1M"; bytes and values: also "64KiB". */
+int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error);
+
+#endif
