@@ -57,6 +57,8 @@ static bool symbols_are_sound(const struct profile *p)
 		if (l->first_frame != PROFILE_NONE && (l->frame_count == 0 || l->first_frame >= p->frame_count ||
 						       l->frame_count > p->frame_count - l->first_frame))
 			return false;
+		if (l->first_frame == PROFILE_NONE && l->frame_count != 0)
+			return false;
 		if (l->first_frame == PROFILE_NONE && p->symbolized && p->modules[l->module].kind != MODULE_THREAD)
 			return false;
 	}

@@ -136,7 +136,9 @@ static void find_creation(struct judge *judge)
 	const struct profile *profile = judge->profile;
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->nodes[i].location];
-		bool creates = judge->creates[profile->nodes[i].parent] && !thread_mark_is(profile, i);
+		if (thread_mark_is(profile, i))
+			continue; /* a stack begins here, and the mark has no frames */
+		bool creates = judge->creates[profile->nodes[i].parent];
 		for (uint32_t f = 0; f < location->frame_count; f++) {
 			uint32_t function = profile->frames[location->first_frame + f].function;
 			creates = creates || profile->functions[function].role == ROLE_CREATE;

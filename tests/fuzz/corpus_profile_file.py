@@ -103,6 +103,16 @@ def inputs():
     yield "no-rows", file_header() + block(14, 0, 0, b"")
     yield "bomb", file_header() + block(5, 65536, 0, column([1]) * 6, 1)
     yield "too-many-rows", file_header() + block(5, 0xFFFFFFFF, 0, column([1]) * 5)
+    texts = [b"cpu", b"CPU Time", b"ns", b"main", b"/lib/libc.so.6", b"[thread]"]
+    # Not named yet. What is nameless in a C library is judged by what calls it.
+    unnamed = [table(2, 0, [10**9], [3 * 10**9], [0], [0], [0]),
+               block(1, len(texts), 1, column([len(text) for text in texts]) + b"".join(texts)),
+               *[table(kind, 0, *([value] for value in values)) for kind, values in (
+                   (4, [1, 2, 3, 0, 0, 0, 10**6, 0, 0]), (5, [100, 1, 4, 10**6, 0, 0]), (6, [100, 0, 4, 10**6, 0]))],
+               table(7, 0, [5, 6], [0, 5], *[[0, 0]] * 5), table(9, 0, [0, 1], [0x1234, 0]),
+               table(10, 1, [0, 1, 2], [0, 1, 0])]
+    yield "unnamed", file_header() + b"".join(unnamed)
+    yield "mark-with-frames", file_header() + b"".join(unnamed) + table(13, 0, [0, 0], [0, 5 * 10**8])
     yield "perf", b"PERFILE2" + bytes(64)
     yield "gprof", b"gmon" + bytes(16)
     yield "empty", b""

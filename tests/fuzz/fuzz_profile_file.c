@@ -1,6 +1,7 @@
 /*
  * Foreign bytes as a profile file. What loads must hold together, also the
- * hits, which the reader checks in a way of its own. Each input is tried as it
+ * hits, which the reader checks in a way of its own, and be fit for naming,
+ * which follows ids all over it. Each input is tried as it
  * is, and with its checks made right: else hardly any damage would get past
  * them. Built for libFuzzer, or with replay.c as a program that runs the
  * stored corpus.
@@ -12,8 +13,16 @@
 
 #include "profile_file/format.h"
 #include "profile_file/reader.h"
+#include "symbolize/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int no_module(void *context, uint32_t module)
+{
+	(void)context;
+	(void)module;
+	return -1;
+}
 
 static void load(const uint8_t *data, size_t size)
 {
@@ -22,6 +31,9 @@ static void load(const uint8_t *data, size_t size)
 	struct profile *profile = reader_load_bytes(data, size, "input", &report, &error);
 	if (profile ? profile_check(profile) != 0 || report.cut_bytes > size : error.code >= 0 || !error.message[0])
 		abort();
+	static const struct symbolize_options options = { .open_module = no_module };
+	if (profile)
+		symbolize_profile(profile, &options, &error);
 	profile_free(profile);
 }
 

@@ -187,6 +187,13 @@ static void test_check_symbols(void **state)
 	ASSERT_UNSOUND(profile->locations[0].first_frame, PROFILE_NONE); /* it is symbolized */
 	ASSERT_UNSOUND(profile->locations[0].frame_count, 0);
 	ASSERT_UNSOUND(profile->locations[0].frame_count, frames + 1);
+	/* A thread's mark has no frames, so it has no number of them either. */
+	struct profile_location mark = { .module = 0, .first_frame = PROFILE_NONE };
+	profile->modules[0].kind = MODULE_THREAD;
+	profile->locations[0] = mark;
+	assert_int_equal(profile_check(profile), 0);
+	ASSERT_UNSOUND(profile->locations[0].frame_count, 1);
+	ASSERT_UNSOUND(profile->locations[0].frame_count, 500000000);
 	profile_free(profile);
 }
 
