@@ -28,7 +28,7 @@ enum { BACKEND_NO_SYSCALL = -1 };
 struct backend_sample {
 	uint32_t pid, tid;
 	uint32_t request; /* index of the resource request */
-	uint32_t hits;
+	uint64_t hits;
 	uint64_t time_ns;
 	bool has_registers; /* false: kernel work with no user code above it */
 	bool in_kernel;     /* taken in the kernel: the registers are those at its entry */

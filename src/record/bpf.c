@@ -43,6 +43,7 @@ struct backend {
 	struct side_events *side;
 	struct perf_events counters; /* of what clocks count: tag is the request */
 	bool stopped;
+	bool unfinished;            /* the totals lack what living threads have used */
 	struct bpf_results results; /* as of stop */
 	uint8_t *stack;             /* of a thread that was asleep */
 };
@@ -333,8 +334,7 @@ static void bpf_stop(struct backend *backend)
 	backend->stopped = true;
 	perf_events_disable(&backend->counters);
 	backend->programs->bss->is_on = 0;
-	/* Should it fail, the totals lack what living threads have used. */
-	bpf_programs_pass(backend->programs, BPF_PASS_FINISH);
+	backend->unfinished = bpf_programs_pass(backend->programs, BPF_PASS_FINISH) < 0;
 	side_events_stop(backend->side);
 	backend->results = backend->programs->bss->results;
 }
@@ -399,6 +399,31 @@ static bool is_clock_too_fast(const struct backend *backend, long most_per_secon
 	return false;
 }
 
+static void warn_of_losses(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+			   void *context)
+{
+	const struct {
+		uint64_t count;
+		const char *sentence; /* with a place for the count */
+	} losses[] = {
+		{ backend->results.lost_threads,
+		  "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted" },
+		{ backend->results.lost_creations,
+		  "of %" PRIu64 " threads it is not known where they were started: their paths begin at their start" },
+		{ bpf_programs_missed(backend->programs),
+		  "%" PRIu64 " events came while their eBPF program was busy, and are not counted" },
+		{ backend->unfinished,
+		  "%" PRIu64 " look at the living threads failed: totals lack what they have used" },
+	};
+	char text[256];
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		if (losses[i].count == 0)
+			continue;
+		snprintf(text, sizeof(text), losses[i].sentence, losses[i].count);
+		add(context, "warning", text);
+	}
+}
+
 static void bpf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
 		      void *context)
 {
@@ -408,11 +433,7 @@ static void bpf_notes(const struct backend *backend, void (*add)(void *context, 
 	add(context, "in kernel", text);
 	if (describe_walks(backend, text, sizeof(text)))
 		add(context, "in kernel", text);
-	snprintf(text, sizeof(text),
-		 "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted",
-		 backend->results.lost_threads);
-	if (backend->results.lost_threads > 0)
-		add(context, "warning", text);
+	warn_of_losses(backend, add, context);
 	long most = perf_access_max_sample_rate();
 	snprintf(text, sizeof(text),
 		 "kernel.perf_event_max_sample_rate = %ld is less than what was asked for: samples are missing", most);

@@ -252,8 +252,13 @@ int bpf_code_load(struct bpf_code_loader *loader, uint32_t pid, const struct bac
 	if (count > BPF_CODES)
 		return ERROR_LIMIT;
 	int result = count ? take_run(loader, (uint32_t)count, &run) : 0;
-	if (result < 0)
+	if (result < 0) {
+		/* Without code its stacks are handed over; with old code they might be walked wrongly. */
+		bpf_map_delete_elem(loader->maps.processes, &pid);
+		give_up_run(loader, old);
+		*old = run;
 		return result;
+	}
 	result = count ? fill_run(loader, &run, code, count) : 0;
 	struct bpf_process process = { .first = run.first, .count = (uint32_t)count };
 	if (count && bpf_map_update_elem(loader->maps.processes, &pid, &process, BPF_ANY) < 0) {

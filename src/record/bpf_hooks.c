@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "probes/probe_points.h"
 #include "record/bpf_programs.h"
 #include "record/bpf_uprobes.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
-#include "probes/probe_points.h"
 #include "record/trains.h"
 
 static int keep_link(struct bpf_hooks *hooks, struct bpf_link *link)
@@ -175,6 +175,7 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 		.at_return = point->at_return,
 		.guard = point->guard,
 		.guard_above = point->guard_above,
+		.is_allocation = request->row->hook == HOOK_ALLOCATION,
 	};
 	return add_place(hooks, programs, &place, cookie, error);
 }
@@ -246,7 +247,8 @@ static int attach_to_functions(struct bpf_hooks *hooks, struct programs *program
 }
 
 static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *programs,
-				const struct resource_request *request, size_t number, struct error *error)
+				const struct resource_request *request, size_t number, const struct cpus *cpus,
+				struct error *error)
 {
 	struct tracepoint tracepoint;
 	int result = tracepoint_find(request, &tracepoint, error);
@@ -270,7 +272,7 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 	};
 	int refusal;
 	/* One event, on whichever CPU, and the program sees the tracepoint on all. */
-	result = attach_event(hooks, programs->progs.on_tracepoint, &attr, -1, 0, cookie, &refusal);
+	result = attach_event(hooks, programs->progs.on_tracepoint, &attr, -1, cpus->ids[0], cookie, &refusal);
 	if (result == ERROR_MEMORY)
 		return out_of_memory(error);
 	errno = refusal;
@@ -310,7 +312,7 @@ int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const s
 			result = attach_to_functions(hooks, programs, request, i, error);
 			break;
 		case HOOK_TRACEPOINT:
-			result = attach_to_tracepoint(hooks, programs, resource, i, error);
+			result = attach_to_tracepoint(hooks, programs, resource, i, cpus, error);
 			break;
 		default:
 			result = attach_to_cpus(hooks, programs, resource, i, cpus, error);

@@ -145,7 +145,6 @@ static struct needs needs_of(const struct backend_request *request)
 		needs.usdt |= row->hook == HOOK_USDT;
 	}
 	needs.can_tell_resume = needs.waits && libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
-	needs.syscall |= needs.waits && !needs.can_tell_resume;
 	return needs;
 }
 
@@ -159,7 +158,7 @@ static void choose(struct programs *programs, const struct needs *needs)
 		{ programs->progs.on_software_event, needs->event },
 		{ programs->progs.on_switch, needs->change },
 		{ programs->progs.on_resume, needs->waits && needs->can_tell_resume },
-		{ programs->progs.on_syscall, needs->syscall || needs->late_waits },
+		{ programs->progs.on_syscall, needs->syscall || (needs->waits && !needs->can_tell_resume) },
 		{ programs->progs.on_last_call, needs->syscall },
 		{ programs->progs.on_signal, needs->signal },
 		{ programs->progs.on_user_trap, needs->trap },
@@ -188,8 +187,11 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->measures_waits = needs->waits;
 	settings->late_waits = needs->waits && !needs->can_tell_resume;
 	settings->requests = (uint32_t)request->resource_count;
-	for (size_t i = 0; i < request->resource_count; i++)
+	for (size_t i = 0; i < request->resource_count; i++) {
 		*(struct bpf_request *)&programs->rodata->requests[i] = bpf_request_of(&request->resources[i]);
+		if (request->resources[i].row->hook == HOOK_SYSCALL)
+			settings->syscall_request[settings->syscall_requests++] = (uint8_t)i;
+	}
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
 		*(uint8_t *)&programs->rodata->syscall_classes[classes[i].number] = classes[i].class;
 }
@@ -202,9 +204,9 @@ static int refused(int result, struct error *error)
 				 "root, or with the capabilities CAP_BPF and CAP_PERFMON",
 				 complaint);
 	return error_set(error, ERROR_UNSUPPORTED,
-			       "the kernel does not take the eBPF programs (%s); '--backend perf' measures what "
-			       "perf events can",
-			       complaint);
+			 "the kernel does not take the eBPF programs (%s); '--backend perf' measures what "
+			 "perf events can",
+			 complaint);
 }
 
 struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error)
@@ -247,4 +249,21 @@ int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass)
 		close(fd);
 	bpf_link__destroy(link);
 	return got < 0 ? ERROR_SYSTEM : 0;
+}
+
+uint64_t bpf_programs_missed(const struct programs *programs)
+{
+	uint64_t missed = 0;
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t bytes = sizeof(info);
+		/* A tick that falls into one of our own programs is no loss of the target's. */
+		if (!bpf_program__autoload(program) || program == programs->progs.on_clock ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) < 0)
+			continue;
+		missed += info.recursion_misses;
+	}
+	return missed;
 }

@@ -25,6 +25,10 @@ struct programs *bpf_programs_load(const struct backend_request *request, size_t
 /* Runs the program that looks at all tasks. 0 or ERROR_SYSTEM. */
 int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass);
 
+/* Events that the kernel did not show to a program that was at work on the same CPU
+ * already; those that count something. */
+uint64_t bpf_programs_missed(const struct programs *programs);
+
 /* What libbpf complained of last, "" if nothing: for error messages. */
 const char *bpf_programs_complaint(void);
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "base/path.h"
 
 struct modules {
 	struct profile *profile;
@@ -113,13 +113,10 @@ static bool is_the_build(struct elf_file *file, const struct profile_module *wan
 
 static bool open_path(struct module *module, const char *path, const struct profile_module *wanted)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat status;
+	int fd = path_open_regular(path);
 	if (fd < 0)
 		return false;
-	struct elf_file *file = NULL;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		file = elf_file_open(fd, path, NULL);
+	struct elf_file *file = elf_file_open(fd, path, NULL);
 	if (!file || !is_the_build(file, wanted)) {
 		elf_file_free(file);
 		close(fd);

@@ -60,6 +60,7 @@ struct record_result {
 	 * length many should have been: 0 if there is none, of the worst resource. */
 	double unsampled;
 	const char *unsampled_name;
+	uint64_t crowded;      /* samples a second, if so many that taking them slows the target; else 0 */
 	size_t still_running;  /* processes that the command left behind */
 	const char *backend;   /* who measured */
 	char passed_over[160]; /* why one that is preferred did not: "bpf: not permitted"; "" if it did */

@@ -2,10 +2,32 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "record/destination.h"
 #include "record/run.h"
 #include "symbolize/symbolize.h"
+
+/* CPU time, of which each thread's clock runs on its own. */
+static bool is_cpu_time(const struct resource_row *row)
+{
+	return row->hook == HOOK_CLOCK && row->measure == MEASURE_EVENTS && row->gtick_ns == 1;
+}
+
+/* Gticks of the resource that the target's account has when it ends, of it and of
+ * what it waited for; 0: it has none, or no command was run. It also has what events
+ * are kept from seeing: a thread's own end when it executes a set-user-ID program. */
+static uint64_t accounted(const struct run *run, const struct resource_row *row)
+{
+	uint64_t sum = 0;
+	if (!run->path || run->options->everything || !is_cpu_time(row))
+		return 0;
+	if (row->modes != RESOURCE_KERNEL_MODE)
+		sum += run->target.user_ns;
+	if (row->modes != RESOURCE_USER_MODE)
+		sum += run->target.system_ns;
+	return sum;
+}
 
 static void take_counts(struct run *run)
 {
@@ -13,8 +35,12 @@ static void take_counts(struct run *run)
 	uint64_t lost_in_all = 0;
 	bool lost_known = true;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
-		uint64_t lost;
-		run->plan.vtable->counts(run->backend, i, &profile->resources[i].total, &lost);
+		const struct resource_row *row = run->plan.resources[i].row;
+		uint64_t lost, *total = &profile->resources[i].total;
+		run->plan.vtable->counts(run->backend, i, total, &lost);
+		/* The account knows user and system time only as shares of ticks. */
+		if (row->modes == RESOURCE_ALL_MODES && accounted(run, row) > *total)
+			*total = accounted(run, row);
 		lost_known &= lost != UINT64_MAX;
 		profile->resources[i].lost = lost == UINT64_MAX ? 0 : lost;
 		lost_in_all += profile->resources[i].lost;
@@ -25,39 +51,24 @@ static void take_counts(struct run *run)
 		profile->lost = lost_in_all;
 }
 
-/* CPU time, of which each thread's clock runs on its own. */
-static bool is_cpu_time(const struct resource_row *row)
-{
-	return row->hook == HOOK_CLOCK && row->measure == MEASURE_EVENTS && row->gtick_ns == 1;
-}
-
-/* Gticks that were used for all that is known: as the events counted, or as the
- * target's account says when it ends. That one also has what the events were kept
- * from seeing (set-user-ID programs). */
+/* Gticks that were used for all that is known: as counted, or as accounted. 0: not known. */
 static double used(const struct run *run, size_t request)
 {
-	const struct resource_row *row = run->plan.resources[request].row;
-	double counted = (double)run->recorder.profile->resources[request].total;
-	double accounted = 0;
-	if (row->modes != RESOURCE_KERNEL_MODE)
-		accounted += (double)run->target.user_ns;
-	if (row->modes != RESOURCE_USER_MODE)
-		accounted += (double)run->target.system_ns;
-	return counted > accounted ? counted : accounted;
+	uint64_t counted = run->recorder.profile->resources[request].total;
+	uint64_t account = accounted(run, run->plan.resources[request].row);
+	return (double)(counted > account ? counted : account);
 }
 
 /* Where a thread's interval timer starts with it, what it uses before the first
  * one runs out is never sampled: many short threads add up. The count tells. A
- * backend that walks stacks itself, or records the whole machine, samples by the
- * processors' clocks: no thread is too short for those. */
+ * backend that walks stacks itself, or records the whole machine, has timers that
+ * threads share or that are their own from chance beginnings: none is too short. */
 static void find_unsampled(struct run *run)
 {
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
 	if (run->options->everything || run->plan.vtable->load_code)
 		return;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
-		if (!is_cpu_time(run->plan.resources[i].row))
-			continue;
 		const struct profile_resource *resource = &run->recorder.profile->resources[i];
 		double expected = used(run, i) / (double)resource->interval;
 		double missing = expected - (double)run->recorder.hits[i] - (double)resource->lost;
@@ -68,6 +79,20 @@ static void find_unsampled(struct run *run)
 			run->result->unsampled_name = run->plan.resources[i].row->name;
 		}
 	}
+}
+
+/* Each sample takes some microseconds of the thread that it is taken in. */
+static void find_crowded(struct run *run)
+{
+	enum { MOST_PER_SECOND = 20000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
+	const struct profile *profile = run->recorder.profile;
+	double ns = (double)run->target.user_ns + (double)run->target.system_ns;
+	/* What others used is not known: at most, all processors all the time. */
+	if (!run->path || run->options->everything)
+		ns = (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double per_second = ns > 0 ? (double)run->recorder.samples * NS_PER_S / ns : 0;
+	if (run->recorder.samples >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
+		run->result->crowded = (uint64_t)per_second;
 }
 
 static void add_note(void *context, const char *key, const char *text)
@@ -88,9 +113,16 @@ static void note_troubles(struct run *run)
 	}
 	if (run->result->unsampled > 0) {
 		snprintf(text, sizeof(text),
-			 "%.0f %% of %s was used where no sample was taken: by threads shorter than the interval (a "
-			 "shorter one sees them), or by set-user-ID programs (root sees them)",
+			 "%.0f %% of %s fell where no sample was taken: in threads that ended before their first "
+			 "interval (a shorter one sees them), or in set-user-ID programs (the bpf backend sees them)",
 			 run->result->unsampled * 100, run->result->unsampled_name);
+		profile_add_note(recorder->profile, "warning", text);
+	}
+	if (run->result->crowded > 0) {
+		snprintf(text, sizeof(text),
+			 "about %" PRIu64 " samples a second of CPU time: sampling slows the program; longer intervals "
+			 "(-r RES/INTERVAL) cost less",
+			 run->result->crowded);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (recorder->lost_events > 0) {
@@ -156,6 +188,7 @@ void run_finish(struct run *run, struct error *error)
 	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
 	take_counts(run);
 	find_unsampled(run);
+	find_crowded(run);
 	stacks_publish(run->recorder.stacks);
 	note_troubles(run);
 	if (run->plan.vtable->notes)

@@ -13,11 +13,17 @@ static uint64_t random_below(uint64_t limit)
 	return limit >> 32 ? (limit >> 16) * random >> 16 : limit * random >> 32;
 }
 
-/* The thread at hand, if it is watched and counting. */
-static struct bpf_thread *counting_thread(struct task_struct *task)
+/* NULL: not watched, or it waits for its exec. */
+static struct bpf_thread *watched_thread(struct task_struct *task)
 {
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
-	return thread && thread->state >= BPF_THREAD_COUNTS && is_on ? thread : NULL;
+	return thread && thread->state >= BPF_THREAD_COUNTS ? thread : NULL;
+}
+
+/* The same while counting is on. */
+static struct bpf_thread *counting_thread(struct task_struct *task)
+{
+	return is_on ? watched_thread(task) : NULL;
 }
 
 /* Advances a thread's timer by `amount` gticks; how many boundaries that crossed. */
@@ -52,7 +58,7 @@ static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64
 		return;
 	order->request = request;
 	order->amount = amount;
-	order->hits = hits > UINT32_MAX ? UINT32_MAX : hits;
+	order->hits = hits;
 	take_sample(order);
 }
 

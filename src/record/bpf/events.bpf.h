@@ -37,10 +37,14 @@ int BPF_PROG(on_kernel_trap, unsigned long address)
 	return 0;
 }
 
-/* A request to a block device, in the thread that makes it. */
+/* A request to a block device, in the thread that makes it: reads and writes, not what
+ * discards, nor what a device above another one makes of a request. */
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(on_disk_request, struct bio *bio)
 {
+	enum { OPERATION = 0xff, REQUEST_WRITE = 1, CLONED = 1 << 1 };
+	if ((bio->bi_opf & OPERATION) > REQUEST_WRITE || bio->bi_flags & CLONED)
+		return 0;
 	struct bpf_record order = nothing_known;
 	count_events(BPF_COUNTS_DISK_BYTES, bio->bi_iter.bi_size, &order);
 	return 0;

@@ -18,6 +18,19 @@ static uint64_t positive(int64_t value)
 	return value > 0 ? value : 0; /* use only grows */
 }
 
+enum { ADDRESS_BITS = 47 };
+#define ADDRESSES (1ull << ADDRESS_BITS)
+
+/* ADDRESSES where it is as many or more. */
+static uint64_t product(uint64_t amount, uint64_t factor)
+{
+	if (amount >= ADDRESSES || factor >= ADDRESSES)
+		return amount && factor ? ADDRESSES : 0;
+	/* Both below 2^47: the upper half tells whether it fits. */
+	uint64_t high = (amount >> 24) * (factor >> 24);
+	return high ? ADDRESSES : amount * factor;
+}
+
 SEC("uprobe")
 int on_function(struct pt_regs *registers)
 {
@@ -26,12 +39,14 @@ int on_function(struct pt_regs *registers)
 	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
 	if (!place)
 		return 0;
-	thread->in_return_probe = place->at_return;
-	uint64_t amount = argument_of(registers, place->argument);
-	if (place->at_return && place->argument)
-		amount = positive(registers->ax);
-	else if (place->factor)
-		amount *= argument_of(registers, place->factor);
+	uint64_t amount = 1;
+	if (place->argument)
+		amount = positive(place->at_return ? registers->ax : argument_of(registers, place->argument));
+	if (place->factor)
+		amount = product(amount, argument_of(registers, place->factor));
+	/* More than there are addresses is not given to anybody. */
+	if (place->is_allocation && amount >= ADDRESSES)
+		return 0;
 	struct bpf_record order = nothing_known;
 	if (!place->guard || argument_of(registers, place->guard) > place->guard_above)
 		count_and_sample(thread, place->request, amount, &order);

@@ -9,7 +9,10 @@ uint64_t woken_ns; /* when a stack that was handed over last woke the monitor */
 enum { WAKE_AT_MOST_NS = 3 * 1000 * 1000 };
 enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
 
-/* --- what walk.h needs --- */
+/* --- what walk.h needs ---
+ *
+ * Inlined always: Linux 6.18's verifier fails ("verifier bug") where a callback of
+ * bpf_loop has another function write into its stack before it has done so itself. */
 
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 {
@@ -41,7 +44,7 @@ static long halve_codes(uint32_t step, void *context)
 	return 0;
 }
 
-static inline bool walk_find_code(struct walk *walk, uint64_t pc)
+static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
 {
 	uint32_t first = walk->process.first;
 	struct search search = { .pc = pc, .low = first, .high = first + walk->process.count };
@@ -89,7 +92,7 @@ static inline uint32_t page_start(uint32_t pages, uint32_t page)
 }
 
 /* Between the rows in force at the start of the pc's page and of the next. */
-static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
 	uint32_t page = pc >> (walk->code.page_shift & 31);
 	uint32_t low = walk->code.row_count - 1;
@@ -107,7 +110,7 @@ static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct un
 	return row->pc <= pc;
 }
 
-enum { PENDING_MAX = 32 };
+enum { PENDING_MAX = 64 };
 
 /* The kernel keeps what return probes took away, innermost first. */
 static inline struct return_instance *pending_returns(void)
@@ -133,7 +136,7 @@ static long look_at_return(uint32_t index, void *context)
 	return search->found != 0;
 }
 
-static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+static __always_inline bool walk_real_return(uint64_t slot, uint64_t *rip)
 {
 	struct return_search search = { .pending = pending_returns(), .slot = slot };
 	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
@@ -195,10 +198,21 @@ static long walk_once(uint32_t index, void *context)
 	return end != BPF_WALK_END_COUNT;
 }
 
+/* A probed instruction is executed in a slot elsewhere, as if it were at its place. */
+static uint64_t real_pc(uint64_t pc)
+{
+	enum { SLOT_BYTES = 128 };
+	struct uprobe_task *task = BPF_CORE_READ(bpf_get_current_task_btf(), utask);
+	if (!task)
+		return pc;
+	uint64_t distance = pc - BPF_CORE_READ(task, xol_vaddr);
+	return distance < SLOT_BYTES ? BPF_CORE_READ(task, vaddr) + distance : pc;
+}
+
 static void walk_stack(struct scratch *scratch, const struct pt_regs *registers, uint32_t pid)
 {
 	struct walk *walk = &scratch->walk;
-	walk->rip = registers->ip;
+	walk->rip = real_pc(registers->ip);
 	walk->rsp = registers->sp;
 	walk->rbp = registers->bp;
 	/* In a system call, the instruction that made it is what is executed. */
@@ -225,7 +239,7 @@ static void copy_registers(struct scratch *scratch, const struct pt_regs *regist
 	to[4] = registers->si, to[5] = registers->di, to[6] = registers->bp, to[7] = registers->sp;
 	to[8] = registers->r8, to[9] = registers->r9, to[10] = registers->r10, to[11] = registers->r11;
 	to[12] = registers->r12, to[13] = registers->r13, to[14] = registers->r14, to[15] = registers->r15;
-	to[16] = registers->ip;
+	to[16] = real_pc(registers->ip);
 }
 
 /* In a copied stack, what return probes took away is put back. */
@@ -233,7 +247,6 @@ struct restoring {
 	struct return_instance *pending;
 	struct scratch *scratch;
 	uint64_t from;
-	uint32_t copied;
 };
 
 static long restore_one(uint32_t index, void *context)
@@ -244,28 +257,31 @@ static long restore_one(uint32_t index, void *context)
 		return 1;
 	uint64_t offset = BPF_CORE_READ(pending, stack) - restoring->from;
 	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + BPF_REGISTERS);
-	if (offset < restoring->copied && !BPF_CORE_READ(pending, chained))
+	if (offset < restoring->scratch->walk.record.stack_bytes && !BPF_CORE_READ(pending, chained))
 		*(uint64_t *)(stack + (offset & (BPF_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
 	restoring->pending = BPF_CORE_READ(pending, next);
 	return 0;
 }
 
-static uint32_t copy_stack(struct scratch *scratch, const struct pt_regs *registers)
+/* Pages that were never touched are not there: they read as zeros, which is what they
+ * hold. The record's stack_bytes go up to the end of the last page that is. */
+static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
+	struct bpf_record *record = &scratch->walk.record;
 	uint8_t *stack = (uint8_t *)(scratch->walk.frames + BPF_REGISTERS);
 	uint64_t from = registers->sp;
-	uint32_t copied = BPF_PAGE_BYTES - (from & (BPF_PAGE_BYTES - 1)); /* up to the page's end */
-	if (bpf_probe_read_user(stack, copied, (const void *)from) != 0)
-		return 0;
-	for (uint32_t page = 1; page < BPF_STACK_PAGES; page++) {
-		if (copied > BPF_STACK_BYTES - BPF_PAGE_BYTES ||
-		    bpf_probe_read_user(stack + copied, BPF_PAGE_BYTES, (const void *)(from + copied)) != 0)
-			break;
-		copied += BPF_PAGE_BYTES;
+	uint32_t at = BPF_PAGE_BYTES - (from & (BPF_PAGE_BYTES - 1)); /* up to the page's end */
+	record->stack_bytes = 0;
+	if (bpf_probe_read_user(stack, at, (const void *)from) == 0)
+		record->stack_bytes = at;
+	for (uint32_t page = 1; page < BPF_STACK_PAGES && at <= BPF_STACK_BYTES - BPF_PAGE_BYTES; page++) {
+		long failed = bpf_probe_read_user(stack + at, BPF_PAGE_BYTES, (const void *)(from + at));
+		at += BPF_PAGE_BYTES;
+		if (!failed)
+			record->stack_bytes = at;
 	}
-	struct restoring restoring = { pending_returns(), scratch, from, copied };
+	struct restoring restoring = { pending_returns(), scratch, from };
 	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
-	return copied;
 }
 
 /* How the walk of such a thread ends before it begins; BPF_WALK_END_COUNT: it can begin. */
@@ -319,7 +335,7 @@ __attribute__((noinline)) int take_sample(const struct bpf_record *order)
 		bytes += (uint64_t)walk->count * 8;
 	} else {
 		copy_registers(scratch, registers);
-		record->stack_bytes = copy_stack(scratch, registers);
+		copy_stack(scratch, registers);
 		bytes += BPF_REGISTERS * 8 + record->stack_bytes;
 	}
 	tell(scratch, bytes);

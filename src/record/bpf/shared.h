@@ -89,10 +89,10 @@ struct bpf_thread {
 	uint32_t state;    /* enum bpf_thread_state */
 	uint32_t wait;     /* enum bpf_wait, since left_ns */
 	uint64_t start_ns;
-	uint64_t left_ns;            /* when it left the CPU; 0: it runs */
-	uint64_t waited;             /* ns that are still to be charged to where it waited */
-	uint32_t is_sampled;         /* its stack is being read: what faults then is not its own doing */
-	uint32_t in_return_probe;    /* inside the system call by which a return probe of ours is reached */
+	uint64_t left_ns;    /* when it left the CPU; 0: it runs */
+	uint64_t waited;     /* ns that are still to be charged to where it waited */
+	uint32_t is_sampled; /* its stack is being read: what faults then is not its own doing */
+	uint32_t spare;
 	uint64_t hand_over_until_ns; /* its stacks are too deep to be walked here until then */
 	struct bpf_clock clocks[BPF_REQUESTS];
 };
@@ -154,7 +154,7 @@ struct bpf_place {
 	uint8_t guard;       /* 1 to 6: only calls count with this argument > guard_above; 0: all do */
 	uint8_t field_bytes; /* tracepoint: 1, 2, 4, 8; 0: 1 each */
 	uint8_t field_signed;
-	uint8_t spare;
+	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
 };
@@ -195,13 +195,14 @@ struct bpf_record {
 	uint8_t end;     /* enum bpf_walk_end */
 	uint8_t request; /* BPF_NO_REQUEST: where a thread is started */
 	uint8_t flags;
-	uint32_t hits;
+	uint32_t child; /* the thread that is started */
+	uint64_t hits;
 	uint64_t amount;
 	int64_t detail;  /* a system call's result, the address that was touched */
 	int32_t syscall; /* -1: none */
-	uint32_t child;  /* the thread that is started */
 	uint32_t frames; /* of the walk */
 	uint32_t stack_bytes;
+	uint32_t spare;
 };
 
 enum {
@@ -218,7 +219,9 @@ struct bpf_settings {
 	uint32_t creations;  /* tell where threads are started */
 	uint32_t pid;        /* watch this process's threads when asked to (bpf_task_pass) */
 	uint32_t measures_waits;
-	uint32_t requests;   /* how many */
+	uint32_t requests;         /* how many */
+	uint32_t syscall_requests; /* how many of them, and which, are of system calls */
+	uint8_t syscall_request[BPF_REQUESTS];
 	uint32_t late_waits; /* where a thread waited is only known when it does something next */
 };
 

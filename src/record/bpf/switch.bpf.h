@@ -27,8 +27,7 @@ static bool counts_wait(uint8_t counts, uint32_t wait)
 /* Charges what the present thread has waited, to where it is. */
 static void charge_wait(struct bpf_thread *thread)
 {
-	uint64_t waited = thread->waited;
-	thread->waited = 0;
+	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
 	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
 		if (!counts_wait(requests[i].counts, thread->wait))
 			continue;
@@ -45,25 +44,30 @@ static void charge_late_wait(struct bpf_thread *thread)
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next, unsigned int state)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next)
 {
 	uint64_t now = bpf_ktime_get_ns();
-	struct bpf_thread *leaving = counting_thread(previous);
-	if (leaving && !(state & TASK_DEAD)) {
+	unsigned int state = previous->__state;
+	struct bpf_thread *leaving = watched_thread(previous);
+	if (leaving && is_on && !(state & TASK_DEAD)) {
 		for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
 			if (requests[i].counts != BPF_COUNTS_SWITCHES)
 				continue;
 			struct bpf_record order = nothing_known;
 			count_and_sample(leaving, i, 1, &order);
 		}
-		if (settings.measures_waits) {
-			leaving->left_ns = now;
-			leaving->wait = state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous);
-		}
 	}
-	struct bpf_thread *coming = settings.measures_waits ? counting_thread(next) : NULL;
+	if (!settings.measures_waits)
+		return 0;
+	if (leaving) {
+		leaving->left_ns = now;
+		leaving->wait = state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous);
+	}
+	struct bpf_thread *coming = watched_thread(next);
 	if (coming && coming->left_ns) {
-		coming->waited += now - coming->left_ns;
+		uint64_t from = coming->left_ns > coming->start_ns ? coming->left_ns : coming->start_ns;
+		if (is_on)
+			__sync_fetch_and_add(&coming->waited, now - from);
 		coming->left_ns = 0;
 	}
 	return 0;

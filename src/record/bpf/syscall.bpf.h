@@ -5,6 +5,7 @@
 #include "record/bpf/switch.bpf.h"
 
 enum {
+	UNKNOWN_CALL = BPF_SYSCALLS,
 	NR_RT_SIGRETURN = 15,
 	NR_CLONE = 56,
 	NR_FORK = 57,
@@ -106,45 +107,63 @@ static uint8_t direction_of(uint8_t counts)
 						  : 0;
 }
 
-static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, long result, int32_t number)
+static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, long result, int32_t number, uint8_t class)
 {
 	uint8_t counts = requests[request].counts;
 	if (counts == BPF_COUNTS_SYSCALLS)
 		return requests[request].syscall < 0 || requests[request].syscall == number;
-	uint8_t class = class_of(number);
 	if (!(class & direction_of(counts)))
 		return 0;
 	return requests[request].requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
 }
 
+/* The kernel's probes come back from user space by system calls, which are not the
+ * program's: mov $335 or $336 to rax, syscall, and here we are. */
+static bool is_from_probe(const struct pt_regs *registers)
+{
+	enum { MOV_AND_SYSCALL_BYTES = 9, MOV_TO_RAX = 0xc0c748, NR_URETPROBE = 335, NR_UPROBE = 336 };
+	uint64_t code = 0;
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)(registers->ip - MOV_AND_SYSCALL_BYTES)) != 0)
+		return false;
+	uint32_t number = code >> 24;
+	return (code & 0xffffff) == MOV_TO_RAX && (number == NR_URETPROBE || number == NR_UPROBE);
+}
+
+/* A call of 32-bit code (int $0x80 too) has another list of numbers. */
+static bool is_compatible_call(struct task_struct *task)
+{
+	enum { TS_COMPAT = 2 };
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 {
-	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *thread = counting_thread(task);
 	if (!thread)
 		return 0;
 	charge_late_wait(thread);
-	int32_t number = registers->orig_ax;
+	int32_t number = is_compatible_call(task) ? UNKNOWN_CALL : (int32_t)registers->orig_ax;
 	/* A new thread begins where its creator's call ends: that is one call. */
 	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
 		return 0;
-	/* Neither what returns from a signal has a number left, nor the call by which a
-	 * return probe is reached, which is not the program's. */
-	bool is_probe = number < 0 && thread->in_return_probe;
-	thread->in_return_probe = 0;
-	if (is_probe)
+	/* What returns from a signal has no number left, nor has a probe's way back. */
+	if (number < 0 && is_from_probe(registers))
 		return 0;
 	if (number < 0)
 		number = NR_RT_SIGRETURN;
-	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
-		uint64_t amount = amount_of(i, registers, result, number);
+	uint8_t class = class_of(number);
+	for (uint32_t n = 0; n < BPF_REQUESTS && n < settings.syscall_requests; n++) {
+		uint32_t i = settings.syscall_request[n] & (BPF_REQUESTS - 1);
+		uint64_t amount = amount_of(i, registers, result, number, class);
 		uint64_t hits = amount ? count(thread, i, amount) : 0;
 		if (hits == 0)
 			continue;
 		struct bpf_record order = { .request = i,
 					    .hits = hits,
 					    .amount = amount,
-					    .syscall = number,
+					    .syscall = number == UNKNOWN_CALL ? -1 : number,
 					    .detail = result,
 					    .flags = BPF_RECORD_SYSCALL };
 		take_sample(&order);

@@ -7,17 +7,27 @@
 
 enum { PF_KTHREAD = 0x00200000 };
 
-uint32_t level; /* the monitor's pid namespace: so many above it */
+uint32_t level;     /* the monitor's pid namespace: so many above it */
+uint64_t namespace; /* ... itself */
 
+/* struct pid ends in one struct upid for each level of namespaces, of which this is the
+ * monitor's, if the pid has one there. */
+static bool own_number(struct pid *pid, uint32_t at_level, struct upid *number)
+{
+	uint64_t at = (uint64_t)pid + bpf_core_field_offset(pid->numbers) +
+		      (uint64_t)at_level * bpf_core_type_size(struct upid);
+	if (at_level > BPF_CORE_READ(pid, level))
+		return false;
+	number->nr = BPF_CORE_READ((struct upid *)at, nr);
+	number->ns = BPF_CORE_READ((struct upid *)at, ns);
+	return true;
+}
+
+/* 0: it has none in the monitor's namespace. */
 static uint32_t number_in(struct pid *pid)
 {
-	/* struct pid ends in one struct upid for each level of namespaces. */
-	const struct upid *first = NULL;
-	uint64_t at = (uint64_t)pid + bpf_core_field_offset(pid->numbers) + bpf_core_field_offset(first->nr) +
-		      (uint64_t)level * bpf_core_type_size(struct upid);
-	uint32_t number = 0;
-	bpf_probe_read_kernel(&number, sizeof(number), (const void *)at);
-	return number;
+	struct upid number;
+	return own_number(pid, level, &number) && (uint64_t)number.ns == namespace ? number.nr : 0;
 }
 
 static uint32_t thread_number(struct task_struct *task)
@@ -30,15 +40,19 @@ static uint32_t process_number(struct task_struct *task)
 	return level == 0 ? task->tgid : number_in(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
+/* NULL: it cannot be seen from the monitor's pid namespace, or there is no memory. */
 static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
 {
+	uint32_t pid = process_number(task), tid = thread_number(task);
+	if (!pid || !tid)
+		return NULL;
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		__sync_fetch_and_add(&results.lost_threads, 1);
 		return NULL;
 	}
-	thread->pid = process_number(task);
-	thread->tid = thread_number(task);
+	thread->pid = pid;
+	thread->tid = tid;
 	thread->start_ns = now;
 	thread->state = BPF_THREAD_COUNTS;
 	start_clocks(thread);
@@ -79,6 +93,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 		return 0;
 	uint32_t pid = thread->pid;
 	bpf_map_delete_elem(&processes, &pid);
+	thread->tid = thread_number(task); /* whichever thread called exec has the first one's now */
 	if (thread->state == BPF_THREAD_WAITS_FOR_EXEC) {
 		thread->start_ns = bpf_ktime_get_ns();
 		start_clocks(thread);
@@ -161,12 +176,20 @@ static void finish(struct task_struct *task)
 	thread->state = BPF_THREAD_ENDED;
 }
 
+static void find_namespace(struct pid *self)
+{
+	struct upid number;
+	level = BPF_CORE_READ(self, level);
+	if (own_number(self, level, &number))
+	namespace = (uint64_t)number.ns;
+}
+
 SEC("iter/task")
 int on_task(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	if (pass == BPF_PASS_LEVEL)
-		level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
+		find_namespace(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
 	else if (task && pass == BPF_PASS_WATCH)
 		begin_to_watch(task);
 	else if (task)

@@ -31,6 +31,7 @@ struct mm_struct;
 
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
@@ -52,10 +53,17 @@ struct return_instance {
 };
 
 struct uprobe_task {
+	unsigned long vaddr, xol_vaddr;
 	struct return_instance *return_instances;
 };
 
+struct thread_info {
+	unsigned int status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
 	struct uprobe_task *utask;
 	unsigned int flags;
 	int on_cpu;
@@ -72,6 +80,8 @@ struct bvec_iter {
 };
 
 struct bio {
+	unsigned int bi_opf;
+	unsigned short bi_flags;
 	struct bvec_iter bi_iter;
 };
 
