@@ -1,5 +1,7 @@
 #include "base/path.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,4 +23,21 @@ char *path_search(const char *name)
 		at = at[length] ? at + length + 1 : NULL;
 	}
 	return NULL;
+}
+
+int path_open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+	if (fd < 0)
+		return -1;
+	int number = fstat(fd, &status) < 0     ? errno
+		     : S_ISDIR(status.st_mode)  ? EISDIR
+		     : !S_ISREG(status.st_mode) ? EINVAL
+						: 0;
+	if (number == 0)
+		return fd;
+	close(fd);
+	errno = number;
+	return -1;
 }

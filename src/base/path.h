@@ -1,4 +1,4 @@
-/* File names, as text. */
+/* File names. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 
@@ -14,5 +14,10 @@ static inline const char *path_basename(const char *path)
 /* Looks through PATH for an executable file, as a shell does; a name with a slash
  * is a path already. The caller frees it. NULL: there is none, or no memory. */
 char *path_search(const char *name);
+
+/* Opens a file that someone else may have put there, for reading: what is no regular
+ * file (a FIFO would let us wait for ever, a terminal may become ours) is refused with
+ * EISDIR or EINVAL. The descriptor is the caller's; -1: errno tells why. */
+int path_open_regular(const char *path);
 
 #endif

@@ -1,6 +1,5 @@
 #include "probes/elf_needs.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/path.h"
 
 enum { DYNAMIC_MAX = 4096, STRING_MAX = 4096 };
 
@@ -116,7 +116,7 @@ static int read_segments(struct elf_needs *needs, Elf *elf)
 int elf_needs_read(struct elf_needs *needs, const char *path, struct error *error)
 {
 	*needs = (struct elf_needs){ 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = path_open_regular(path);
 	if (fd < 0)
 		return error_set_errno(error, "cannot read %s", path);
 	elf_version(EV_CURRENT);

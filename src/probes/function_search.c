@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libiberty/demangle.h>
 #include <stdio.h>
@@ -10,11 +9,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/path.h"
 #include "symbolize/names.h"
 
 int function_search_open(struct module_file *file, const char *path, struct error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = path_open_regular(path);
 	if (fd < 0)
 		return error_set_errno(error, "cannot read %s", path);
 	return module_file_open(file, fd, path, error);

@@ -87,7 +87,7 @@ bool library_is(const struct library *library, const char *module)
 static char *interpreter_of(const char *path)
 {
 	char line[PATH_MAX];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = path_open_regular(path);
 	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
 	if (fd >= 0)
 		close(fd);

@@ -2,12 +2,12 @@
  * would find them: LD_PRELOAD first, then level by level what is needed, each in
  * DT_RPATH or DT_RUNPATH, LD_LIBRARY_PATH, and the folders of the system. */
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
 #include "probes/elf_needs.h"
 #include "probes/libraries.h"
 
@@ -20,10 +20,10 @@ enum { LIBRARIES_MAX = 4096 };
 static bool fits(const char *path)
 {
 	unsigned char start[sizeof(Elf64_Ehdr)];
-	FILE *file = fopen(path, "re");
-	bool is_whole = file && fread(start, sizeof(start), 1, file) == 1;
-	if (file)
-		fclose(file);
+	int fd = path_open_regular(path);
+	bool is_whole = fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start);
+	if (fd >= 0)
+		close(fd);
 	Elf64_Ehdr header;
 	memcpy(&header, start, sizeof(header));
 	return is_whole && memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_CLASS] == ELFCLASS64 &&

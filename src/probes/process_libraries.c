@@ -26,13 +26,16 @@ static bool is_same_file(const char *one, const char *other)
 }
 
 /* Where we can open what the process calls `name`: it may live in a container of
- * its own, or the file may be deleted by now. `bytes` of room in `path`; false: nowhere. */
+ * its own, or the file may be deleted by now, and something else lie there. Only root
+ * can follow the `link`s of mappings. `bytes` of room in `path`; false: nowhere. */
 static bool find_visible(pid_t pid, const char *name, const char *link, char *path, size_t bytes)
 {
+	struct stat status;
+	bool can_follow = stat(link, &status) == 0;
 	snprintf(path, bytes, "/proc/%d/root%s", (int)pid, name);
 	if (is_same_file(path, name))
 		snprintf(path, bytes, "%s", name);
-	else if (access(path, R_OK) != 0)
+	if (can_follow ? !is_same_file(path, link) : access(path, R_OK) != 0)
 		snprintf(path, bytes, "%s", link);
 	return access(path, R_OK) == 0;
 }

@@ -1,6 +1,5 @@
 #include "probes/usdt_notes.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/path.h"
 
 enum { STAPSDT_TYPE = 3 };
 
@@ -77,7 +77,7 @@ static int read_sections(Elf *elf, struct usdt_search *search)
 
 int usdt_notes_count(const char *path, struct usdt_search *search, struct error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = path_open_regular(path);
 	if (fd < 0)
 		return error_set_errno(error, "cannot read %s", path);
 	elf_version(EV_CURRENT);

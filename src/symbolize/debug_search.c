@@ -3,7 +3,6 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +69,7 @@ static int try_file(Dwfl_Module *module, const char *file_name, const char *root
 	if (bytes < 0)
 		return -1;
 	/* The file may name itself: a debug link to its own name beside it. */
-	int fd = strcmp(path, file_name) == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = strcmp(path, file_name) == 0 ? -1 : path_open_regular(path);
 	if (fd >= 0 && fits(module, fd, link_name, link_crc)) {
 		*found_name = path;
 		return fd;

@@ -1,11 +1,11 @@
 #include "symbolize/symbolize.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
 #include "symbolize/functions.h"
 #include "symbolize/module_names.h"
 #include "symbolize/names.h"
@@ -108,7 +108,7 @@ static int open_module(struct symbolizer *symbolizer, uint32_t module, struct mo
 	errno = 0;
 	int fd = symbolizer->options->open_module
 			 ? symbolizer->options->open_module(symbolizer->options->context, module)
-			 : open(path, O_RDONLY | O_CLOEXEC);
+			 : path_open_regular(path);
 	if (fd < 0 && errno == 0)
 		errno = ENOENT;
 	if (fd < 0)

@@ -1,9 +1,13 @@
 /* base/: what everything else stands on. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,6 +18,7 @@
 #include "base/error.h"
 #include "base/hash_map.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "base/strings.h"
 
 static void test_array_grows(void **state)
@@ -241,6 +246,31 @@ static void test_nearest(void **state)
 	assert_false(text_resembles("xyz", "report"));
 }
 
+static void test_regular_files(void **state)
+{
+	(void)state;
+	char folder[] = "/tmp/test_base_XXXXXX", path[64];
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10); /* opening it waits */
+	assert_int_equal(path_open_regular(path), -1);
+	assert_int_equal(errno, EINVAL);
+	alarm(0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(path_open_regular(path), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(path_open_regular(folder), -1);
+	assert_int_equal(errno, EISDIR);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(path_open_regular("/dev/null"), -1);
+	assert_int_equal(errno, EINVAL);
+	int fd = path_open_regular("/proc/self/exe");
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_strings_without_memory),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_regular_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,17 @@
 
 #include "alloc_fail.h"
 #include "base/path.h"
+#include "probes/elf_needs.h"
+#include "probes/function_search.h"
 #include "probes/libraries.h"
 #include "probes/probe_points.h"
+#include "probes/usdt_notes.h"
 #include "symbols_lab.h"
 
-enum { TEXT_BASE = 0x400000 }; /* of programs that are linked with -no-pie */
+enum {
+	TEXT_BASE = 0x400000, /* of programs that are linked with -no-pie */
+	WAIT_MAX_S = 10,      /* then a test has failed that does not end */
+};
 
 /* --- the programs --- */
 
@@ -381,6 +387,14 @@ static void test_process(void **state)
 		assert_int_equal(points.items[0].offset, only_two);
 		assert_non_null(strstr(points.items[0].path, "map_files"));
 		probe_points_release(&points);
+		/* Nor does it matter what lies where it was. */
+		lab_run("mkfifo 'libtwo.so (deleted)'");
+		alarm(WAIT_MAX_S);
+		assert_int_equal(find("calls:only_two", NULL, pid, &points, &error), 0);
+		alarm(0);
+		assert_non_null(strstr(points.items[0].path, "map_files"));
+		probe_points_release(&points);
+		lab_run("rm 'libtwo.so (deleted)'");
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -388,6 +402,32 @@ static void test_process(void **state)
 	assert_non_null(strstr(error.message, "there is no process"));
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* Opening a FIFO waits for who writes to it. */
+static void test_no_files(void **state)
+{
+	(void)state;
+	lab_run("mkfifo fifo && chmod +x fifo");
+	struct elf_needs needs;
+	struct module_file file;
+	struct usdt_search probes = { 0 };
+	struct error error;
+	alarm(WAIT_MAX_S);
+	assert_true(elf_needs_read(&needs, lab_path("fifo"), &error) < 0);
+	assert_true(function_search_open(&file, lab_path("fifo"), &error) < 0);
+	assert_non_null(strstr(error.message, "cannot read"));
+	assert_true(usdt_notes_count(lab_path("fifo"), &probes, &error) < 0);
+	refused("calls:main", "fifo", ERROR_SYSTEM, "cannot read");
+	/* In front of the library: it is passed over. */
+	lab_run("mkdir in_front && mkfifo in_front/libtwo.so");
+	setenv("LD_LIBRARY_PATH", lab_path("in_front"), 1);
+	struct libraries libraries = { 0 };
+	assert_int_equal(libraries_by_needs(&libraries, lab_path("prog"), &error), 0);
+	alarm(0);
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(libraries.count, 5);
+	libraries_release(&libraries);
 }
 
 /* --- allocators --- */
@@ -578,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_libraries),
 		cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_no_files),
 		cmocka_unit_test(test_libc_allocator),
 		cmocka_unit_test(test_new_is_counted_once),
 		cmocka_unit_test(test_own_allocator),
