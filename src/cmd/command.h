@@ -35,7 +35,8 @@ enum command_needs {
 	/* The first argument is a profile (default: cpprof.data), which the
 	 * dispatcher loads before `run`. */
 	NEEDS_PROFILE = 1 << 0,
-	/* ... but an argument with a '=' in it that names no file is not it. */
+	/* ... but an argument with a '=' in it that names no file is not it; then it may
+	 * also be the last one. */
 	NEEDS_PROFILE_BEFORE_TERMS = 1 << 1,
 	/* Everything from the first argument on is a command line of its own. */
 	STOPS_AT_ARGUMENT = 1 << 2,

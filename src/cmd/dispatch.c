@@ -37,18 +37,29 @@ int command_unknown(const struct invocation *invocation, const char *name)
 	return usage_error(invocation, "unknown command '%s'", name);
 }
 
-/* Takes the profile's name from the arguments. */
-static void find_profile_name(struct invocation *invocation)
+/* Where among the arguments the profile's name is; the count: nowhere. With terms,
+ * which hold a '=', it stands before or behind them. */
+static size_t find_profile_name(const struct invocation *invocation)
 {
-	const char *first = invocation->argument_count ? invocation->arguments[0] : NULL;
-	bool before_terms = invocation->command->needs & NEEDS_PROFILE_BEFORE_TERMS;
+	size_t count = invocation->argument_count;
+	if (!(invocation->command->needs & NEEDS_PROFILE_BEFORE_TERMS) || count == 0)
+		return 0;
+	if (!strchr(invocation->arguments[0], '=') || access(invocation->arguments[0], F_OK) == 0)
+		return 0;
+	return strchr(invocation->arguments[count - 1], '=') ? count : count - 1;
+}
+
+/* Takes the profile's name from the arguments. */
+static void take_profile_name(struct invocation *invocation)
+{
+	size_t at = find_profile_name(invocation);
 	invocation->profile_path = PROFILE_FILE_DEFAULT;
-	if (first && !(before_terms && strchr(first, '=') && access(first, F_OK) < 0)) {
-		invocation->profile_path = first;
-		memmove(invocation->arguments, invocation->arguments + 1,
-			invocation->argument_count * sizeof(*invocation->arguments));
-		invocation->argument_count--;
-	}
+	if (at >= invocation->argument_count)
+		return;
+	invocation->profile_path = invocation->arguments[at];
+	memmove(invocation->arguments + at, invocation->arguments + at + 1,
+		(invocation->argument_count - at) * sizeof(*invocation->arguments));
+	invocation->argument_count--;
 }
 
 static int check_count(const struct invocation *invocation)
@@ -88,7 +99,7 @@ static int run(struct invocation *invocation, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (command->needs & NEEDS_PROFILE)
-		find_profile_name(invocation);
+		take_profile_name(invocation);
 	int status = check_count(invocation);
 	if (status != EXIT_DONE)
 		return status;

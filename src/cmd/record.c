@@ -89,6 +89,9 @@ static void say_result(const struct file_destination *file, const struct record_
 	if (result->unsampled > 0)
 		buffer_printf(&line, "; %.0f %% of %s not sampled: short threads, or set-user-ID programs",
 			      result->unsampled * 100, result->unsampled_name);
+	if (result->crowded > 0)
+		buffer_printf(&line, "; %" PRIu64 " samples a second slow the program: longer intervals cost less",
+			      result->crowded);
 	if (result->throttled > 0)
 		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
 	if (result->still_running > 0)
@@ -172,8 +175,7 @@ static const char *const usage[] = {
 static const struct command_option options[] = {
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
 	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, "
-	  "as "
-	  "cpu/500us or page-faults/10; may be given several times",
+	  "as cpu/500us or page-faults/10; may be given up to 16 times",
 	  "cpu/1ms" },
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
@@ -205,6 +207,11 @@ const struct command command_record = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. 1 if nothing "
+		       "could be "
+		       "recorded, 2 for wrong words: the command has then not run. ^C is for the command: cpprof waits "
+		       "for it to "
+		       "end, and writes the profile.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

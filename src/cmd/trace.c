@@ -130,8 +130,8 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/N]",
-	  "What to watch ('cpprof resources' lists it), each event or on average every Nth gtick; may be given several "
-	  "times",
+	  "What to watch ('cpprof resources' lists it), each event or on average every Nth gtick; may be given up to "
+	  "16 times",
 	  "syscalls" },
 	{ OPTION_MIN, 0, "min", "AMOUNT",
 	  "Show only events of at least so much, as 64KiB or 5ms; once for each kind of amount", NULL },

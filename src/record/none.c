@@ -1,31 +1,32 @@
-/* The backend of a system on which nothing can be measured: it refuses, with
- * the reason, and shows the minimum that a backend implements. */
+/* The backend that measures nothing: it refuses, with the reason, and shows the
+ * minimum that a backend implements. It serves only who asks for it. */
 #include "record/backend.h"
+
+#define REASON "the backend 'none' measures nothing; without --backend, bpf or perf does"
 
 static int none_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
-	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured here: no backend serves this system",
-			 request->name);
+	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured: " REASON, request->name);
 }
 
 static struct backend *none_open(const struct backend_request *request, struct error *error)
 {
 	(void)request;
-	error_set(error, ERROR_UNSUPPORTED, "nothing can be measured here: no backend serves this system");
+	error_set(error, ERROR_UNSUPPORTED, "nothing can be measured: " REASON);
 	return NULL;
 }
 
 static int none_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
 	(void)backend, (void)tid, (void)on_exec;
-	return error_set(error, ERROR_UNSUPPORTED, "no backend serves this system");
+	return error_set(error, ERROR_UNSUPPORTED, REASON);
 }
 
 static int none_start(struct backend *backend, struct error *error)
 {
 	(void)backend;
-	return error_set(error, ERROR_UNSUPPORTED, "no backend serves this system");
+	return error_set(error, ERROR_UNSUPPORTED, REASON);
 }
 
 static size_t none_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)

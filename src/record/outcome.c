@@ -62,20 +62,34 @@ static double used(const struct run *run, size_t request)
 /* Where a thread's interval timer starts with it, what it uses before the first
  * one runs out is never sampled: many short threads add up. The count tells. A
  * backend that walks stacks itself, or records the whole machine, has timers that
- * threads share or that are their own from chance beginnings: none is too short. */
-static void find_unsampled(struct run *run)
+ * outlive the threads: none is too short for those. */
+static double unsampled_share(const struct run *run, size_t request)
 {
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
+	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	double expected = used(run, request) / (double)resource->interval;
+	double missing = expected - (double)run->recorder.hits[request] - (double)resource->lost;
+	bool is_chance = missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected);
+	return is_chance ? 0 : missing / expected;
+}
+
+static void find_unsampled(struct run *run)
+{
 	if (run->options->everything || run->plan.vtable->load_code)
 		return;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
-		const struct profile_resource *resource = &run->recorder.profile->resources[i];
-		double expected = used(run, i) / (double)resource->interval;
-		double missing = expected - (double)run->recorder.hits[i] - (double)resource->lost;
-		if (missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected))
+		const char *name = run->plan.resources[i].name;
+		double share = unsampled_share(run, i);
+		char text[sizeof(run->plan.resources[i].name) + 192];
+		if (share == 0)
 			continue;
-		if (missing / expected > run->result->unsampled) {
-			run->result->unsampled = missing / expected;
+		snprintf(text, sizeof(text),
+			 "%.0f %% of %s fell where no sample was taken: in threads that ended before their first "
+			 "interval (a shorter one sees them), or in set-user-ID programs (the bpf backend sees them)",
+			 share * 100, name);
+		profile_add_note(run->recorder.profile, "warning", text);
+		if (share > run->result->unsampled) {
+			run->result->unsampled = share;
 			run->result->unsampled_name = run->plan.resources[i].row->name;
 		}
 	}
@@ -109,13 +123,6 @@ static void note_troubles(struct run *run)
 			 "the kernel paused sampling %" PRIu64
 			 " times: raise kernel.perf_event_max_sample_rate, or the interval",
 			 recorder->throttled);
-		profile_add_note(recorder->profile, "warning", text);
-	}
-	if (run->result->unsampled > 0) {
-		snprintf(text, sizeof(text),
-			 "%.0f %% of %s fell where no sample was taken: in threads that ended before their first "
-			 "interval (a shorter one sees them), or in set-user-ID programs (the bpf backend sees them)",
-			 run->result->unsampled * 100, run->result->unsampled_name);
 		profile_add_note(recorder->profile, "warning", text);
 	}
 	if (run->result->crowded > 0) {

@@ -53,7 +53,8 @@ int resource_parse_syscall(const char *words, struct resource_request *request, 
 	for (int number = 0; (size_t)number < syscall_limit(); number++)
 		if (syscall_name(number))
 			near_names_offer(&near, syscall_name(number));
-	return error_set(error, ERROR_USAGE, "there is no system call '%s'%s", words, near_names_text(&near));
+	return error_set(error, ERROR_USAGE, "there is no system call '%s'%s; 'man 2 syscalls' lists them", words,
+			 near_names_text(&near));
 }
 
 int resource_parse_requested(const char *words, struct resource_request *request, struct error *error)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/nearest.h"
+#include "resources/near_names.h"
 #include "resources/resource_parameters.h"
 #include "resources/resources.h"
 
@@ -33,17 +32,13 @@ static const struct resource_row *find_row(const char *name, size_t length)
 
 static int unknown_name(const char *name, struct error *error)
 {
-	struct buffer list;
-	buffer_init(&list);
-	for (int resembling = 1; resembling >= 0 && list.size == 0; resembling--)
-		for (const struct resource_row *row = resource_rows; row->name; row++)
-			if (!resembling || text_resembles(name, row->name))
-				buffer_printf(&list, "%s%s", list.size ? ", " : "", row->name);
-	buffer_append_byte(&list, 0);
-	const char *names = buffer_error(&list) ? "see 'cpprof record --help'" : (const char *)list.bytes;
-	error_set(error, ERROR_USAGE, "there is no resource '%s'; did you mean: %s", name, names);
-	buffer_release(&list);
-	return ERROR_USAGE;
+	struct near_names near;
+	near_names_init(&near, name);
+	for (const struct resource_row *row = resource_rows; row->name; row++)
+		near_names_offer(&near, row->name);
+	const char *list = near_names_text(&near);
+	return error_set(error, ERROR_USAGE, "there is no resource '%s'%s", name,
+			 list[0] ? list : "; 'cpprof resources' lists them");
 }
 
 /* --- intervals --- */

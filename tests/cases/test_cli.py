@@ -398,6 +398,14 @@ def make_input(text):
 	return file
 
 
+def test_whatif_profile_behind_the_terms(profiles):
+	before = run("whatif", "forms.data", "main;invoice=0", directory=profiles)
+	behind = run("whatif", "main;invoice=0", "-r", "samples", "forms.data", directory=profiles)
+	assert behind.returncode == 0, behind.stderr
+	assert behind.stdout == before.stdout
+	check_failure(run("whatif", "main;invoice=0", "nosuch.data", directory=profiles), "nosuch.data")
+
+
 def test_whatif_names_that_hold_marks(tmp_path):
 	(tmp_path / "a.folded").write_text("main;a=5 2\nmain;back\\slash;x 1\nmain;operator== 1\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")

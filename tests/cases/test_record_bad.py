@@ -158,7 +158,8 @@ def test_unknown_backend(tmp_path, older, witness, command):
 
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_no_backend(tmp_path, older, witness, command):
-	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "no backend serves", status=(1,))
+	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "'none' measures nothing; without --backend, bpf or perf does",
+		status=(1,))
 
 
 @needs_perf

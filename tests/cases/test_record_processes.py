@@ -2,7 +2,9 @@
 import os
 import pty
 import re
+import resource
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -28,6 +30,32 @@ def test_threads_shorter_than_the_interval(tmp_path):
 	"""perf's clocks begin anew in each thread, so such threads are hardly sampled: their time is seen, or missed aloud."""
 	recorded = record(tmp_path, [build("threads.c"), "1000", "400"], "-r", "cpu/1ms")
 	assert hits(recorded.paths()) >= 0.3 / 0.001 or re.search(r"\d %.*not sampled|shorter than the interval", recorded.err)
+
+
+def test_faults_in_processes_shorter_than_the_interval(tmp_path):
+	"""A hundred faults each, at an interval of three hundred: they are missed, aloud."""
+	many = ["sh", "-c", "for i in $(seq 200); do /bin/true; done"]
+	recorded = record(tmp_path, many, "--backend", "perf", "-r", "page-faults/300")
+	assert re.search(r"\d % of page-faults not sampled", recorded.err), recorded.err
+	info = run_cpprof("info", recorded.path).stdout
+	assert re.search(r"\d % of page-faults fell where no sample was taken: .*shorter", info), info
+	assert "not sampled" not in record(tmp_path, many, "--backend", "perf", "-r", "page-faults/1").err
+
+
+def test_total_of_a_set_user_id_program(tmp_path):
+	"""The kernel ends a thread's own events where it executes one: the total is then what the program's account says."""
+	if os.geteuid() != 0 or os.statvfs(tmp_path).f_flag & os.ST_NOSUID:
+		pytest.skip("needs root, and a folder where set-user-ID programs work")
+	program = tmp_path / "forms"
+	shutil.copy(build("forms.c"), program)
+	os.chown(program, 65534, 65534)
+	program.chmod(0o4755)
+	before = resource.getrusage(resource.RUSAGE_CHILDREN)
+	subprocess.run([program, "40"], check=True, stdout=subprocess.DEVNULL)
+	after = resource.getrusage(resource.RUSAGE_CHILDREN)
+	used_ns = (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) * 1e9
+	recorded = record(tmp_path, [program, "40"], "-r", "cpu")
+	assert recorded.resource("cpu")["total"] > used_ns / 3, recorded.err
 
 
 def test_fork_tree(tmp_path):

@@ -92,20 +92,16 @@ static void test_nearest_names(void **state)
 		const char *typed, *message;
 	} cases[] = {
 		{ "cpuu", "there is no resource 'cpuu'; did you mean: cpu" },
-		{ "CPU/1ms",
-		  "there is no resource 'CPU'; did you mean: cpu, user, sys, page-faults, minor-faults, major-faults, "
-		  "context-switches, migrations, cycles, instructions, cache-misses, branch-misses, real, "
-		  "blocked, io-time, lock-wait, syscalls, read-bytes, write-bytes, io-bytes, signals, traps, "
-		  "disk-bytes, calls, alloc-bytes, allocs, tracepoint, uprobe, usdt" },
+		{ "CPU/1ms", "there is no resource 'CPU'; 'cpprof resources' lists them" },
 		{ "page-fault/10", "there is no resource 'page-fault'; did you mean: page-faults" },
 		{ "faults", NULL },
 		{ "cache-mises", "there is no resource 'cache-mises'; did you mean: cache-misses" },
-		{ "majorfaults", "there is no resource 'majorfaults'; did you mean: minor-faults, major-faults" },
+		{ "majorfaults", "there is no resource 'majorfaults'; did you mean: major-faults, minor-faults" },
 		{ "context", "there is no resource 'context'; did you mean: context-switches" },
 		{ "", NULL },
 		{ "/1ms", NULL },
 		{ ":", NULL },
-		{ "syscall:read", "there is no resource 'syscall'; did you mean: sys, syscalls" },
+		{ "syscall:read", "there is no resource 'syscall'; did you mean: syscalls, sys" },
 		{ "cpu ", NULL },
 		{ "cp", NULL },
 	};
@@ -114,7 +110,7 @@ static void test_nearest_names(void **state)
 		struct error error = { 0 };
 		assert_int_equal(resource_parse(cases[i].typed, &request, &error), ERROR_USAGE);
 		assert_int_equal(error.code, ERROR_USAGE);
-		assert_non_null(strstr(error.message, "did you mean: "));
+		assert_non_null(strstr(error.message, "there is no resource '"));
 		if (cases[i].message)
 			assert_string_equal(error.message, cases[i].message);
 	}
@@ -364,8 +360,8 @@ static void test_bad_parameters(void **state)
 	} cases[] = {
 		{ "cpu:x", "nothing can stand behind 'cpu:'; give cpu or cpu/INTERVAL" },
 		{ "syscalls:", "give syscalls[:NAME], not 'syscalls:'" },
-		{ "syscalls:raed", "there is no system call 'raed'; did you mean: read" },
-		{ "syscalls:zzzzzzzzzzzz", "there is no system call 'zzzzzzzzzzzz'" },
+		{ "syscalls:raed", "there is no system call 'raed'; did you mean: read; 'man 2 syscalls' lists them" },
+		{ "syscalls:zzzzzzzzzzzz", "there is no system call 'zzzzzzzzzzzz'; 'man 2 syscalls' lists them" },
 		{ "read-bytes:x", "give read-bytes[:requested], not 'read-bytes:x'" },
 		{ "calls", "give calls:FUNCTION[@MODULE], not 'calls'" },
 		{ "calls/10", "give calls:FUNCTION[@MODULE], not 'calls'" },
