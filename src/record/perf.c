@@ -393,6 +393,16 @@ static void perf_counts(const struct backend *backend, size_t request, uint64_t 
 		*total = 0;
 }
 
+/* "cpprof info" shows it: such paths look as if their outer part were missing. */
+static void perf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+		       void *context)
+{
+	if (backend->request.creations && !backend->can_tell_creations)
+		add(context, "threads",
+		    "paths of threads begin at their start functions: where they were started is seen by root only (or "
+		    "with CAP_PERFMON, and tracefs readable)");
+}
+
 const struct backend_vtable backend_perf = {
 	.name = "perf",
 	.probe = perf_probe,
@@ -403,5 +413,6 @@ const struct backend_vtable backend_perf = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.counts = perf_counts,
+	.notes = perf_notes,
 	.close = perf_close,
 };

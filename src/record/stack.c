@@ -411,6 +411,9 @@ static bool is_kernel_work(const struct stacks *stacks, bool walked)
 	const struct backend_sample *sample = stacks->sample;
 	if (stacks->process->between_programs || sample->cause == UNWIND_NO_USER_STACK)
 		return true;
+	/* It is told that a process ends before its memory is taken down. */
+	if (stacks->process->living == 0)
+		return true;
 	if (walked)
 		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
 	/* In exec the registers are still those of the old program, whose stack is gone. */
