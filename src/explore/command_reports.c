@@ -246,6 +246,40 @@ const struct explore_command explore_source = {
 	.run = source_run,
 };
 
+/* Only of resources whose samples carry addresses. */
+static int pages_report(struct session *session, const struct view *shown, const char *arguments, FILE *out,
+			struct error *error)
+{
+	(void)arguments;
+	uint32_t resource = shown->options.resource;
+	if (!pages_are_known(session->profile, resource))
+		return error_set(error, ERROR_NOT_FOUND,
+				 "no addresses were recorded with '%s': record with -r page-faults",
+				 resource_name(session, resource));
+	struct view_options options = shown->options;
+	options.keep_places = true;
+	const struct view *view = session_view_of(session, &options, error);
+	struct page_list *list = view ? analyze_pages(view, error) : NULL;
+	if (!list)
+		return error->code;
+	int status = render_pages(out, view, list, &session->render);
+	page_list_free(list);
+	return status < 0 ? error_set(error, status, "%s", error_text(status)) : 0;
+}
+
+static int pages_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	int status = no_arguments("pages", arguments, error);
+	return status ? status : for_each_resource(session, pages_report, arguments, out, error);
+}
+
+const struct explore_command explore_pages = {
+	.name = "pages",
+	.arguments = "",
+	.summary = "which memory page faults touched, and on which paths",
+	.run = pages_run,
+};
+
 static int whatif_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
 			 struct error *error)
 {

@@ -62,10 +62,11 @@ static bool same_processes(const struct profile *profile, const bool *a, const b
 	return memcmp(a, b, profile->process_count * sizeof(*a)) == 0;
 }
 
+/* Whether a view that was made as `a` serves as one that is wanted as `b`. */
 static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
 {
-	return a->resource == b->resource && a->by == b->by && a->no_inlines == b->no_inlines &&
-	       a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
+	return (a->keep_places || !b->keep_places) && a->resource == b->resource && a->by == b->by &&
+	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
 	       same_processes(profile, a->processes, b->processes) && a->thread == b->thread &&
 	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }

@@ -534,6 +534,18 @@ def test_pages_need_addresses(profiles):
 	assert result.returncode == 2 and "do not go together" in result.stderr
 
 
+def test_explore_shows_the_pages_that_report_does(profiles):
+	"""Whether or not another report was shown before, for which no places were kept."""
+	wanted = run("report", "--pages", "-r", "page-faults", "server.data", directory=profiles).stdout
+	for before in ["", "functions\n"]:
+		result = subprocess.run([CPPROF, "explore", "server.data"], input=f"resource page-faults\n{before}pages\n",
+			cwd=profiles, capture_output=True, text=True, timeout=SECONDS_ALLOWED)
+		assert result.returncode == 0 and result.stdout.endswith(wanted), result.stdout + result.stderr
+	result = subprocess.run([CPPROF, "explore", "whole.data"], input="pages\n", cwd=profiles, capture_output=True,
+		text=True, timeout=SECONDS_ALLOWED)
+	assert result.returncode == 1 and "record with -r page-faults" in result.stderr
+
+
 def test_unknown_control_groups_get_those_there_are(profiles):
 	result = run("report", "--cgroup", "/nowhere", "server.data", directory=profiles)
 	check_failure(result, "'/nowhere'", "/system.slice/server.service, /user.slice/session-2.scope")
