@@ -134,7 +134,7 @@ struct backend_vtable {
 	size_t (*descriptors)(const struct backend *backend, struct pollfd *descriptors, size_t limit);
 
 	/* Delivers, in order of time, what happened up to `until_ns`
-	 * (CLOCK_MONOTONIC; UINT64_MAX: all). The sink may call load_code. Returns
+	 * (CLOCK_MONOTONIC; UINT64_MAX: all), or to now where nothing is seen late. The sink may call load_code. Returns
 	 * whether there is something later that should be delivered soon. Required. */
 	bool (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
 

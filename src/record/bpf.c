@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/backend.h"
@@ -217,6 +218,14 @@ static int bpf_load(struct backend *backend, uint32_t pid, const struct backend_
 
 /* --- drain --- */
 
+static uint64_t now_ns(void)
+{
+	enum { NS_PER_S = 1000 * 1000 * 1000 };
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 static size_t bpf_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)
 {
 	size_t count = side_events_descriptors(backend->side, descriptors, limit);
@@ -301,18 +310,31 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 	}
 }
 
-/* A map that waits to be delivered is code that cannot be walked yet; a stack that was
- * handed over may have to be completed. */
+/*
+ * Nothing needs to settle here. What a thread tells in the one ring it has written
+ * before what it tells later in the other; so with `now` taken first, then the samples
+ * looked at, then the side events, up to `now` everything of a thread is there, in order.
+ *
+ * Returns whether more waits: a map is code that cannot be walked yet, a stack that
+ * was handed over may have to be completed.
+ */
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
+	enum { TRIES = 100 };
+	bool all = until_ns == UINT64_MAX;
+	uint64_t now = all ? UINT64_MAX : now_ns();
+	bool complete = bpf_ring_refresh(backend->ring);
+	for (int i = 0; i < TRIES && !complete; i++)
+		complete = bpf_ring_refresh(backend->ring);
 	side_events_refresh(backend->side);
-	bpf_ring_refresh(backend->ring);
+	if (!complete && !all)
+		return true;
 	for (;;) {
 		uint64_t side_ns = UINT64_MAX;
 		bool has_side = side_events_peek(backend->side, &side_ns);
 		const struct bpf_record *record = bpf_ring_peek(backend->ring);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
-		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > until_ns)
+		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
 			return has_side || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
 			pid_t twice = side_events_deliver(backend->side, sink);

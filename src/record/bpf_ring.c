@@ -158,7 +158,7 @@ static void give_back(struct bpf_ring *ring)
 	__atomic_store_n(ring->consumer, free_up_to, __ATOMIC_RELEASE);
 }
 
-void bpf_ring_refresh(struct bpf_ring *ring)
+bool bpf_ring_refresh(struct bpf_ring *ring)
 {
 	struct epoll_event woken;
 	epoll_wait(ring->wake_fd, &woken, 1, 0); /* an edge is told once */
@@ -179,6 +179,7 @@ void bpf_ring_refresh(struct bpf_ring *ring)
 		ring->gathered = end;
 	}
 	give_back(ring);
+	return ring->gathered >= written;
 }
 
 const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring)

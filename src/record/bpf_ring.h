@@ -25,8 +25,9 @@ void bpf_ring_free(struct bpf_ring *ring); /* NULL is fine */
  * refresh. (The map's own is readable while there is anything in it.) */
 int bpf_ring_descriptor(const struct bpf_ring *ring);
 
-/* Gathers what is there by now. What there is no memory to list stays in the ring. */
-void bpf_ring_refresh(struct bpf_ring *ring);
+/* Gathers what is there by now. False: not all, since a record is just being written or
+ * there is no memory to list more. */
+bool bpf_ring_refresh(struct bpf_ring *ring);
 
 /* The earliest record, or NULL; valid until bpf_ring_next. Its frames, or registers
  * and stack, are right behind it, complete. */

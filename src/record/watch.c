@@ -22,7 +22,6 @@ enum {
 	HURRY_NS = NS_PER_MS,
 	RUSH_NS = NS_PER_MS / 5,
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
-	WALK_SETTLE_NS = NS_PER_MS / 4,
 	HURRY_LASTS_NS = 200 * NS_PER_MS,
 	/* Rings whose owner has gone do not wake us. */
 	UNWOKEN_NS = NS_PER_MS,
@@ -115,8 +114,6 @@ int run_watch(struct run *run, struct error *error)
 	uint64_t hurry_until = 0;
 	uint64_t rush_until = 0;
 	bool more = false; /* the backend has something that should not wait */
-	/* One that walks stacks itself takes a sample's time before it does. */
-	const uint64_t hurry_settle_ns = run->plan.vtable->load_code ? WALK_SETTLE_NS : HURRY_SETTLE_NS;
 	while (!run->done) {
 		uint64_t now = run_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
@@ -128,7 +125,7 @@ int run_watch(struct run *run, struct error *error)
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);
 		now = run_now_ns(CLOCK_MONOTONIC);
-		uint64_t settle = hurry || more ? hurry_settle_ns : SETTLE_NS;
+		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
 		more = run->plan.vtable->drain(run->backend, now - settle, &run->sink);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);
 		if (cut.stacks > 0)
