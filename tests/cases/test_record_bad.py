@@ -271,6 +271,8 @@ def test_unprivileged_user_gets_user_time():
 		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
 		info = run_cpprof("info", recorded.path).stdout
 		assert "user" in info
+		# No tracepoint tells him who starts threads.
+		assert re.search(r"^threads: .*where they were started is seen by root only", info, re.MULTILINE), info
 
 
 @needs_perf
