@@ -3,7 +3,8 @@
  * where an interval is over (bpf/programs.bpf.c).
  *
  *   (1) Which threads are watched is known in the kernel: a thread inherits it.
- *       Side events (side_events.h) tell of maps, forks, names and exits.
+ *       Side events (side_events.h) of the whole machine tell of maps, forks, names
+ *       and exits; those of others are passed over (bpf_watched.h).
  *   (2) The code of a process is loaded when its maps are told (load_code); a
  *       stack that the kernel cannot walk is handed over with its registers.
  *   (3) Both are merged by time, never beyond `until_ns`.
@@ -22,12 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash_map.h"
 #include "record/backend.h"
 #include "record/bpf_access.h"
 #include "record/bpf_code.h"
 #include "record/bpf_hooks.h"
 #include "record/bpf_programs.h"
 #include "record/bpf_ring.h"
+#include "record/bpf_watched.h"
 #include "record/cpus.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
@@ -42,6 +45,9 @@ struct backend {
 	struct bpf_ring *ring;
 	struct bpf_code_loader *code;
 	struct side_events *side;
+	bool has_side; /* they tell */
+	struct bpf_watched watched;
+	struct hash_map attached;    /* thread ids */
 	struct perf_events counters; /* of what clocks count: tag is the request */
 	bool stopped;
 	bool unfinished;            /* the totals lack what living threads have used */
@@ -84,6 +90,8 @@ static void bpf_close(struct backend *backend)
 	bpf_code_loader_free(backend->code);
 	if (backend->programs)
 		programs__destroy(backend->programs);
+	bpf_watched_release(&backend->watched);
+	hash_map_release(&backend->attached);
 	cpus_release(&backend->cpus);
 	free(backend->stack);
 	free(backend);
@@ -120,7 +128,9 @@ static int open_all(struct backend *backend, struct error *error)
 	backend->code = bpf_code_loader_new(&maps, error);
 	if (!backend->code)
 		return error->code;
-	backend->side = side_events_new(&backend->request, SIDE_EVENTS_RING_BYTES, true, error);
+	struct backend_request everything = backend->request;
+	everything.everything = true;
+	backend->side = side_events_new(&everything, SIDE_EVENTS_RING_BYTES, true, error);
 	if (!backend->side)
 		return error->code;
 	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
@@ -141,6 +151,8 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 	backend->request = *request;
 	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
 	backend->request.resources = backend->resources;
+	bpf_watched_init(&backend->watched, request->everything);
+	hash_map_init(&backend->attached);
 	if (open_all(backend, error) < 0) {
 		bpf_close(backend);
 		return NULL;
@@ -191,12 +203,26 @@ static int wait_for_exec(struct backend *backend, pid_t pid, struct error *error
 
 static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
-	if (side_events_is_watched(backend->side, tid))
+	if (hash_map_get(&backend->attached, (uint64_t)tid) != HASH_MAP_NONE)
 		return 0;
-	int result = on_exec ? wait_for_exec(backend, tid, error) : 1;
+	if (!backend->request.everything && syscall(SYS_tkill, tid, 0) < 0 && errno == ESRCH)
+		return 0;
+	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	/* Side events first: from now on nothing of it is missed. */
+	int result = 1;
+	if (!backend->has_side) {
+		pid_t pid = on_exec ? tid : backend->request.pid;
+		if (bpf_watched_add(&backend->watched, pid) < 0)
+			return error_set(error, ERROR_MEMORY, "out of memory");
+		result = side_events_attach(backend->side, PERF_EVENTS_EVERYTHING, false, error);
+		backend->has_side = result > 0;
+	}
+	if (result > 0 && on_exec)
+		result = wait_for_exec(backend, tid, error);
 	if (result > 0 && !backend->request.everything)
 		result = add_counters(backend, tid, on_exec, error);
-	return result > 0 ? side_events_attach(backend->side, tid, on_exec, error) : result;
+	return result;
 }
 
 /* Twice: a thread that was started by one not yet reached, and has a smaller number. */
@@ -321,6 +347,8 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	enum { TRIES = 100 };
+	const struct backend_sink filter = bpf_watched_filter(&backend->watched);
+	backend->watched.sink = sink;
 	bool all = until_ns == UINT64_MAX;
 	uint64_t now = all ? UINT64_MAX : now_ns();
 	bool complete = bpf_ring_refresh(backend->ring);
@@ -337,9 +365,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
 			return has_side || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
-			pid_t twice = side_events_deliver(backend->side, sink);
-			if (twice)
-				perf_events_drop_thread(&backend->counters, twice);
+			side_events_deliver(backend->side, &filter);
 		} else {
 			deliver(backend, record, sink);
 			bpf_ring_next(backend->ring);
