@@ -47,6 +47,7 @@ struct backend {
 	struct side_events *side;
 	bool has_side; /* they tell */
 	struct bpf_watched watched;
+	bool is_wide, is_blind;      /* calls of functions in children are looked at; that failed */
 	struct hash_map attached;    /* thread ids */
 	struct perf_events counters; /* of what clocks count: tag is the request */
 	bool stopped;
@@ -220,6 +221,9 @@ static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct e
 	}
 	if (result > 0 && on_exec)
 		result = wait_for_exec(backend, tid, error);
+	if (result > 0 && !backend->request.everything &&
+	    bpf_hooks_limit(&backend->hooks, backend->programs, on_exec ? tid : backend->request.pid, error) < 0)
+		return error->code;
 	if (result > 0 && !backend->request.everything)
 		result = add_counters(backend, tid, on_exec, error);
 	return result;
@@ -366,6 +370,10 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 			return has_side || bpf_ring_has_stack(backend->ring);
 		if (side_first) {
 			side_events_deliver(backend->side, &filter);
+			if (backend->watched.has_children && !backend->is_wide) {
+				backend->is_wide = true;
+				backend->is_blind = bpf_hooks_widen(&backend->hooks, backend->programs) < 0;
+			}
 		} else {
 			deliver(backend, record, sink);
 			bpf_ring_next(backend->ring);
@@ -460,6 +468,9 @@ static void warn_of_losses(const struct backend *backend, void (*add)(void *cont
 		  "of %" PRIu64 " threads it is not known where they were started: their paths begin at their start" },
 		{ bpf_programs_missed(backend->programs),
 		  "%" PRIu64 " events came while their eBPF program was busy, and are not counted" },
+		{ backend->is_blind,
+		  "%" PRIu64 " attempt to watch functions in the processes that the target started failed: their calls "
+		  "are not counted" },
 		{ backend->unfinished,
 		  "%" PRIu64 " look at the living threads failed: totals lack what they have used" },
 	};
@@ -481,6 +492,9 @@ static void bpf_notes(const struct backend *backend, void (*add)(void *context, 
 	add(context, "in kernel", text);
 	if (describe_walks(backend, text, sizeof(text)))
 		add(context, "in kernel", text);
+	if (backend->is_wide && backend->hooks.functions.count > 0)
+		add(context, "functions",
+		    "what the first process that the target started called in its first moments is not counted");
 	warn_of_losses(backend, add, context);
 	long most = perf_access_max_sample_rate();
 	snprintf(text, sizeof(text),

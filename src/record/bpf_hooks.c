@@ -36,10 +36,8 @@ void bpf_hooks_release(struct bpf_hooks *hooks)
 {
 	for (size_t i = 0; i < hooks->count; i++)
 		bpf_link__destroy(hooks->links[i]);
-	for (size_t i = 0; i < hooks->group_count; i++)
-		close(hooks->groups[i]);
+	bpf_functions_release(&hooks->functions);
 	free(hooks->links);
-	free(hooks->groups);
 	*hooks = (struct bpf_hooks){ 0 };
 }
 
@@ -180,31 +178,24 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 	return add_place(hooks, programs, &place, cookie, error);
 }
 
-/* Those from `first` on that are in one file, by one link. Returns how many, or an error. */
-static int attach_group(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
-			size_t number, const struct probe_points *points, size_t first, struct error *error)
+/* Those from `first` on that are in one file. Returns how many, or an error. */
+static int add_group(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		     size_t number, const struct probe_points *points, size_t first, struct error *error)
 {
-	enum { GROUP_MAX = 64 };
-	uint64_t offsets[GROUP_MAX], cookies[GROUP_MAX];
 	const struct probe_point *leader = &points->items[first];
-	size_t count = 0;
-	for (; first + count < points->count && count < GROUP_MAX; count++) {
-		const struct probe_point *point = &points->items[first + count];
+	struct bpf_group *group = bpf_functions_add(&hooks->functions, leader->path, leader->at_return);
+	if (!group)
+		return out_of_memory(error);
+	while (first + group->count < points->count && group->count < BPF_GROUP_MAX) {
+		const struct probe_point *point = &points->items[first + group->count];
 		if (strcmp(point->path, leader->path) != 0 || point->at_return != leader->at_return)
 			break;
-		int result = add_point(hooks, programs, request, number, point, &cookies[count], error);
+		int result = add_point(hooks, programs, request, number, point, &group->cookies[group->count], error);
 		if (result < 0)
 			return result;
-		offsets[count] = point->offset;
+		group->offsets[group->count++] = point->offset;
 	}
-	if (ARRAY_RESERVE(hooks->groups, hooks->group_capacity, hooks->group_count + 1) < 0)
-		return out_of_memory(error);
-	int link = bpf_uprobes_attach(bpf_program__fd(programs->progs.on_function), leader->path, offsets, cookies,
-				      count, leader->at_return);
-	if (link < 0)
-		return error_set_errno(error, "cannot watch %s in %s", request->name, leader->path);
-	hooks->groups[hooks->group_count++] = link;
-	return (int)count;
+	return (int)group->count;
 }
 
 static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
@@ -225,7 +216,7 @@ static int attach_points(struct bpf_hooks *hooks, struct programs *programs, con
 {
 	bool grouped = request->row->hook != HOOK_USDT && bpf_uprobes_can_group();
 	for (size_t done = 0; done < points->count;) {
-		int result = grouped ? attach_group(hooks, programs, request, number, points, done, error)
+		int result = grouped ? add_group(hooks, programs, request, number, points, done, error)
 				     : attach_one(hooks, programs, request, number, &points->items[done], error);
 		if (result < 0)
 			return result;
@@ -319,5 +310,39 @@ int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const s
 			break;
 		}
 	}
+	/* Where one process's calls cannot be told apart, or all are wanted. */
+	if (result == 0 && (request->everything || !bpf_functions_can_limit()))
+		result =
+			bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), 0, error);
 	return result < 0 ? result : attach_tracing(hooks, programs, error);
+}
+
+int bpf_hooks_limit(struct bpf_hooks *hooks, struct programs *programs, pid_t pid, struct error *error)
+{
+	if (hooks->functions.link_count > 0)
+		return 0;
+	return bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), pid, error);
+}
+
+struct widening {
+	struct bpf_hooks *hooks;
+	struct programs *programs;
+};
+
+static int copy_place(void *context, uint64_t number, pid_t but_not, uint64_t *copy)
+{
+	struct widening *widening = context;
+	struct bpf_place place;
+	uint32_t key = (uint32_t)number;
+	if (bpf_map_lookup_elem(bpf_map__fd(widening->programs->maps.places), &key, &place) < 0)
+		return ERROR_SYSTEM;
+	place.but_not = (uint32_t)but_not;
+	return add_place(widening->hooks, widening->programs, &place, copy, NULL);
+}
+
+int bpf_hooks_widen(struct bpf_hooks *hooks, struct programs *programs)
+{
+	struct widening widening = { hooks, programs };
+	return bpf_functions_widen(&hooks->functions, bpf_program__fd(programs->progs.on_function), copy_place,
+				   &widening);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "record/backend.h"
+#include "record/bpf_functions.h"
 #include "record/cpus.h"
 
 struct bpf_link;
@@ -14,8 +15,7 @@ struct programs;
 struct bpf_hooks {
 	struct bpf_link **links; /* owned */
 	size_t count, capacity;
-	int *groups; /* links of many functions each (bpf_uprobes.h): owned */
-	size_t group_count, group_capacity;
+	struct bpf_functions functions;
 	size_t place_count; /* uprobes and tracepoints so far */
 };
 
@@ -24,6 +24,14 @@ struct bpf_hooks {
  * released. */
 int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
 		     const struct cpus *cpus, struct error *error);
+
+/* Traps the functions' calls of process `pid`, where that can be told apart; otherwise
+ * it was done for all already. To be called once, before it runs. */
+int bpf_hooks_limit(struct bpf_hooks *hooks, struct programs *programs, pid_t pid, struct error *error);
+
+/* That process has started another one. 0, also where nothing is to be done, or an error
+ * after which calls of functions in other processes are not seen. */
+int bpf_hooks_widen(struct bpf_hooks *hooks, struct programs *programs);
 
 void bpf_hooks_release(struct bpf_hooks *hooks); /* {0} is fine */
 

@@ -23,7 +23,7 @@ struct link_create {
 };
 
 int bpf_uprobes_attach(int program_fd, const char *path, const uint64_t *offsets, const uint64_t *cookies, size_t count,
-		       bool at_return)
+		       bool at_return, pid_t pid)
 {
 	struct link_create attr = {
 		.program_fd = (uint32_t)program_fd,
@@ -33,6 +33,7 @@ int bpf_uprobes_attach(int program_fd, const char *path, const uint64_t *offsets
 		.cookies = (uint64_t)(uintptr_t)cookies,
 		.count = (uint32_t)count,
 		.uprobe_flags = at_return,
+		.pid = (uint32_t)pid,
 	};
 	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 }
@@ -51,7 +52,7 @@ static bool try_group(void)
 	if (program < 0)
 		return false;
 	uint64_t offset = 0;
-	int link = bpf_uprobes_attach(program, "/", &offset, NULL, 1, false);
+	int link = bpf_uprobes_attach(program, "/", &offset, NULL, 1, false, 0);
 	int refusal = errno;
 	if (link >= 0)
 		close(link);

@@ -42,6 +42,7 @@ static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t t
 	/* A number that is used again may change sides. */
 	if (pid != parent_pid && !watched->everything && (is_ours || is_watched(watched, pid)))
 		watched->out_of_memory |= hash_map_put(&watched->pids, pid, is_ours) < 0;
+	watched->has_children |= is_ours && pid != parent_pid;
 	if (is_ours)
 		watched->sink->fork(watched->sink->context, parent_pid, pid, tid, time_ns);
 }

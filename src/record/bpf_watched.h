@@ -15,6 +15,7 @@
 struct bpf_watched {
 	struct hash_map pids; /* pid -> 1: watched, 0: not any more */
 	bool everything;
+	bool has_children;               /* a watched process has started another */
 	bool out_of_memory;              /* some child is not passed on */
 	const struct backend_sink *sink; /* of the drain at hand */
 };

@@ -37,7 +37,7 @@ int on_function(struct pt_regs *registers)
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	uint32_t number = bpf_get_attach_cookie(registers);
 	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
-	if (!place)
+	if (!place || (place->but_not && place->but_not == thread->pid))
 		return 0;
 	uint64_t amount = 1;
 	if (place->argument)

@@ -157,6 +157,8 @@ struct bpf_place {
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
+	uint32_t but_not; /* a process whose calls another place counts; 0: none */
+	uint32_t spare;
 };
 
 /* --- records --- */
