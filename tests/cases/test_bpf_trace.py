@@ -8,7 +8,7 @@ from record_support import CPPROF, amounts, build, frame_is, holds, needs_bpf, r
 
 pytestmark = needs_bpf
 
-LINE = re.compile(r"^(\d+\.\d{6}) (\d+)/(\S+) (\S+) (\d+) (\S+) (?:(\w+) = (-?\w+) )?(?:at (0x[0-9a-f]+) )?\((.*)\)$")
+LINE = re.compile(r"^(\d+\.\d{6}) (\d+)/(\S+) (\S+) (\d+) (\S+) (?:(\w+) = (-?\w+|\?) )?(?:at (0x[0-9a-f]+) )?\((.*)\)$")
 
 
 class Event:
