@@ -388,13 +388,13 @@ static void test_process(void **state)
 		assert_non_null(strstr(points.items[0].path, "map_files"));
 		probe_points_release(&points);
 		/* Nor does it matter what lies where it was. */
-		lab_run("mkfifo 'libtwo.so (deleted)'");
+		lab_run("mkfifo 'libtwo.kept (deleted)'");
 		alarm(WAIT_MAX_S);
 		assert_int_equal(find("calls:only_two", NULL, pid, &points, &error), 0);
 		alarm(0);
 		assert_non_null(strstr(points.items[0].path, "map_files"));
 		probe_points_release(&points);
-		lab_run("rm 'libtwo.so (deleted)'");
+		lab_run("rm 'libtwo.kept (deleted)'");
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
