@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/path.h"
 #include "probes/elf_needs.h"
 #include "symbolize/names.h"
@@ -134,6 +137,16 @@ static int add_listed(struct libraries *libraries, char *line)
 	return path[0] == '/' && end ? libraries_add(libraries, path, path) : 0;
 }
 
+/* Signals are with the linker as they are with a program that a shell starts: ours
+ * may be blocked. 0, or what posix_spawn would say. */
+static int set_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	int result = posix_spawnattr_setsigmask(attributes, &none);
+	return result ? result : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
+}
+
 /* Starts `LINKER --list PROGRAM`, which resolves what the program needs and runs
  * none of its code. Returns what is to be read, or -1. */
 static int start_linker(const char *linker, const char *program, pid_t *pid)
@@ -142,15 +155,20 @@ static int start_linker(const char *linker, const char *program, pid_t *pid)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
 	posix_spawn_file_actions_t actions;
-	int result = posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_t attributes;
+	posix_spawnattr_init(&attributes); /* glibc's and musl's do not fail */
+	int result = set_signals(&attributes);
+	if (result == 0)
+		result = posix_spawn_file_actions_init(&actions);
 	if (result == 0) {
 		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 		posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
 		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 		char *arguments[] = { (char *)linker, (char *)"--list", (char *)program, NULL };
-		result = posix_spawn(pid, linker, &actions, NULL, arguments, environ);
+		result = posix_spawn(pid, linker, &actions, &attributes, arguments, environ);
 		posix_spawn_file_actions_destroy(&actions);
 	}
+	posix_spawnattr_destroy(&attributes);
 	close(ends[1]);
 	if (result == 0)
 		return ends[0];
@@ -158,34 +176,90 @@ static int start_linker(const char *linker, const char *program, pid_t *pid)
 	return -1;
 }
 
-/* ERROR_UNSUPPORTED: the dynamic linker does not say. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Reads until the end, and a NUL behind. ERROR_UNSUPPORTED: it takes too long, or is too much. */
+static int read_listing(int fd, int64_t end_ms, struct buffer *text)
+{
+	enum { BYTES_MAX = 1 << 22 };
+	char bytes[4096];
+	while (text->size < BYTES_MAX) {
+		int64_t left_ms = end_ms - now_ms();
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
+		ssize_t got = ready > 0 ? read(fd, bytes, sizeof(bytes)) : ready;
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0 || got < 0)
+			return ERROR_UNSUPPORTED;
+		if (got == 0) {
+			buffer_append_byte(text, 0);
+			return buffer_error(text);
+		}
+		buffer_append(text, bytes, (size_t)got);
+	}
+	return ERROR_UNSUPPORTED;
+}
+
+/* Its exit status, once it has ended; what has not in time is killed. */
+static int reap(pid_t pid, int64_t end_ms)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+	int status = -1;
+	pid_t ended;
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && now_ms() < end_ms)
+		nanosleep(&moment, NULL);
+	if (ended == 0) {
+		kill(pid, SIGKILL);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	return status;
+}
+
+/* ERROR_UNSUPPORTED: the dynamic linker does not say, or not in time. */
 static int ask_linker(struct libraries *libraries, const char *linker, const char *program)
 {
+	enum { TIME_MAX_MS = 5000 };
+	int64_t end_ms = now_ms() + TIME_MAX_MS;
 	pid_t pid;
 	int fd = start_linker(linker, program, &pid);
 	if (fd < 0)
 		return ERROR_UNSUPPORTED;
-	FILE *listing = fdopen(fd, "r");
-	if (!listing)
-		close(fd);
-	char *line = NULL;
-	size_t capacity = 0;
-	int result = listing ? 0 : ERROR_MEMORY;
-	while (result == 0 && getline(&line, &capacity, listing) > 0)
+	struct buffer text;
+	buffer_init(&text);
+	int result = read_listing(fd, end_ms, &text);
+	close(fd);
+	if (reap(pid, result < 0 ? 0 : end_ms) != 0 && result == 0)
+		result = ERROR_UNSUPPORTED;
+	char *rest = result == 0 ? (char *)text.bytes : NULL;
+	while (rest && result == 0) {
+		char *line = strsep(&rest, "\n");
 		result = add_listed(libraries, line);
-	free(line);
-	if (listing)
-		fclose(listing);
-	int status = -1;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return result == 0 && status != 0 ? ERROR_UNSUPPORTED : result;
+	}
+	buffer_release(&text);
+	return result;
 }
 
 static bool is_set_id(const char *path)
 {
 	struct stat status;
 	return stat(path, &status) < 0 || (status.st_mode & (S_ISUID | S_ISGID));
+}
+
+/* Whether `path` may be run to ask it. A file may name anything as its dynamic linker:
+ * only what is one by its name is run, and by root only what root alone can have put there. */
+static bool can_ask(const char *path)
+{
+	struct stat status;
+	if (!name_is_dynamic_linker(path) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	return geteuid() != 0 || (status.st_uid == 0 && !(status.st_mode & (S_IWGRP | S_IWOTH)));
 }
 
 int libraries_of_command(struct libraries *libraries, const char *command, struct error *error)
@@ -195,9 +269,8 @@ int libraries_of_command(struct libraries *libraries, const char *command, struc
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct elf_needs needs;
 	int result = elf_needs_read(&needs, program, error);
-	/* Only what is a dynamic linker by its name is run: a file may name anything. */
-	bool can_ask = needs.interpreter && name_is_dynamic_linker(needs.interpreter) && !is_set_id(program);
-	if (result == 0 && !can_ask) {
+	bool asks = result == 0 && needs.interpreter && can_ask(needs.interpreter) && !is_set_id(program);
+	if (result == 0 && !asks) {
 		result = libraries_by_needs(libraries, program, error);
 	} else if (result == 0) {
 		result = libraries_add(libraries, program, program);
