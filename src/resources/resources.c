@@ -14,7 +14,7 @@ enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 	.needs_kernel = true, .default_interval = 1000
 #define SYSCALL_BYTES(what)                                                                              \
 	.hook = HOOK_SYSCALL, .measure = (what), .parameters = "requested", .parameters_optional = true, \
-	.parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, .default_interval = 64 * KIB
+	.parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, .default_interval = 256 * KIB
 
 const struct resource_row resource_rows[] = {
 	{ .name = "cpu",

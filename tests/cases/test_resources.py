@@ -37,7 +37,7 @@ def test_columns_are_aligned():
 def test_intervals_are_as_they_are_typed():
 	shown = {name: row[1:3] for name, row in rows().items()}
 	assert shown["real"] == ["us", "1ms"]
-	assert shown["read-bytes[:requested]"] == ["byte", "64KiB"]
+	assert shown["read-bytes[:requested]"] == ["byte", "256KiB"]
 	assert shown["syscalls[:NAME]"] == ["call", "1000"]
 
 

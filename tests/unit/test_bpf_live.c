@@ -24,15 +24,12 @@
 
 static bool kernel_is_old;
 
-/* Which tracepoints there are is what the backend asks libbpf. */
-int __real_libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type type);
-int __wrap_libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type type);
+bool __real_bpf_access_has_tracepoint(const char *name);
+bool __wrap_bpf_access_has_tracepoint(const char *name);
 
-int __wrap_libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type type)
+bool __wrap_bpf_access_has_tracepoint(const char *name)
 {
-	if (kernel_is_old && strcmp(name, "sched_exit_tp") == 0)
-		return -ENOENT;
-	return __real_libbpf_find_vmlinux_btf_id(name, type);
+	return !(kernel_is_old && strcmp(name, "sched_exit_tp") == 0) && __real_bpf_access_has_tracepoint(name);
 }
 
 /* --- what is told --- */

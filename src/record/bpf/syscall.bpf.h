@@ -133,7 +133,7 @@ static bool is_from_probe(const struct pt_regs *registers)
 static bool is_compatible_call(struct task_struct *task)
 {
 	enum { TS_COMPAT = 2 };
-	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+	return task->thread_info.status & TS_COMPAT;
 }
 
 SEC("tp_btf/sys_exit")
