@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "resources/syscall_names.h"
 #include "render/render.h"
+#include "resources/syscall_names.h"
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000 };
 /* With the time that samples wait in the kernel's buffers, less than half a second. */

@@ -325,17 +325,51 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 
 /* --- what happens to processes --- */
 
+static void end_thread(struct processes *processes, struct thread *thread, uint64_t time_ns)
+{
+	starts_take(&processes->starts, thread->tid);
+	processes->profile->threads[thread->id].end_ns = time_ns;
+	deep_stack_free(thread->deep);
+	thread->deep = NULL;
+}
+
+/* Of a process that starts a program one thread remains, whichever asked for it: it
+ * has the process's number from now on. Nobody tells that its former number, and the
+ * others, are no more. NULL: out of memory. */
+static struct thread *remain_alone(struct processes *processes, uint32_t pid, uint64_t time_ns)
+{
+	struct thread *thread = processes_thread(processes, pid, pid);
+	if (thread && processes->profile->threads[thread->id].end_ns != 0) {
+		/* The first thread had ended before. */
+		int64_t added = add_thread(processes, thread->process, pid, time_ns);
+		thread = added < 0 ? NULL : &processes->threads[added];
+	}
+	if (!thread)
+		return NULL;
+	struct process *process = processes_of(processes, thread);
+	for (size_t i = 0; i < processes->thread_count && process->living > 1; i++) {
+		struct thread *other = &processes->threads[i];
+		bool lives = other->process == thread->process && processes->profile->threads[other->id].end_ns == 0;
+		if (!lives || other == thread)
+			continue;
+		end_thread(processes, other, time_ns);
+		process->living--;
+	}
+	process->living = 1;
+	processes->profile->processes[process->id].end_ns = 0;
+	return thread;
+}
+
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns)
 {
-	(void)time_ns;
-	struct thread *thread = processes_thread(processes, pid, tid);
+	struct thread *thread = is_exec ? remain_alone(processes, pid, time_ns) : processes_thread(processes, pid, tid);
 	int64_t text = thread ? profile_add_string(processes->profile, name) : ERROR_MEMORY;
 	if (text < 0)
 		return ERROR_MEMORY;
 	struct process *process = processes_of(processes, thread);
 	processes->profile->threads[thread->id].name = (uint32_t)text;
-	if (pid == tid)
+	if (pid == tid || is_exec)
 		processes->profile->processes[process->id].name = (uint32_t)text;
 	if (is_exec) {
 		maps_clear(&process->code);
@@ -391,10 +425,7 @@ bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 		return false;
 	if (processes->profile->threads[thread->id].end_ns != 0)
 		return false; /* told twice */
-	starts_take(&processes->starts, tid);
-	processes->profile->threads[thread->id].end_ns = time_ns;
-	deep_stack_free(thread->deep);
-	thread->deep = NULL;
+	end_thread(processes, thread, time_ns);
 	if (process->living > 0 && --process->living > 0)
 		return false;
 	processes->profile->processes[process->id].end_ns = time_ns;

@@ -44,7 +44,8 @@ struct processes;
 struct processes *processes_new(struct profile *profile, struct modules *modules);
 void processes_free(struct processes *processes); /* NULL is fine */
 
-/* What the backend tells. Each returns 0 or ERROR_MEMORY. */
+/* What the backend tells. Each returns 0 or ERROR_MEMORY. A thread that starts a
+ * program (`is_exec`) remains alone, with its process's number, whatever its own was. */
 int processes_map(struct processes *processes, const struct backend_map *map);
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns);

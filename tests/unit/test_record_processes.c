@@ -301,6 +301,46 @@ static void test_exec_clears(void **state)
 	assert_string_equal(profile_string(world->profile, world->profile->processes[process->id].name), "true");
 }
 
+/* A thread that starts a program takes the first one's number over, and only the
+ * first one's end was told. */
+static void test_exec_by_a_thread(void **state)
+{
+	struct world *world = *state;
+	for (uint32_t tid = 50; tid <= 51; tid++) {
+		uint32_t pid = tid - 45; /* told with the number it had, and with that of the process */
+		assert_int_equal(processes_fork(world->processes, 1, pid, pid, 10), 0);
+		assert_int_equal(processes_fork(world->processes, pid, pid, tid, 11), 0);
+		assert_int_equal(processes_fork(world->processes, pid, pid, tid + 10, 11), 0);
+		processes_thread(world->processes, pid, pid)->base_node = 7;
+		uint32_t first = processes_thread(world->processes, pid, pid)->id;
+		uint32_t other = processes_thread(world->processes, pid, tid + 10)->id;
+		processes_exit(world->processes, pid, pid, 12);
+		assert_int_equal(processes_name(world->processes, pid, tid == 50 ? tid : pid, "next", true, 13), 0);
+		const struct thread *thread = processes_thread(world->processes, pid, pid);
+		const struct process *process = processes_of(world->processes, thread);
+		const struct profile_process *shown = &world->profile->processes[process->id];
+		assert_int_not_equal(thread->id, first);
+		assert_int_equal(thread->base_node, PROFILE_ROOT);
+		assert_string_equal(thread_name(world, thread), "next");
+		assert_string_equal(profile_string(world->profile, shown->name), "next");
+		assert_int_equal(world->profile->threads[first].end_ns, 12);
+		assert_int_equal(world->profile->threads[other].end_ns, 13);
+		assert_int_equal(shown_thread(world, processes_thread(world->processes, pid, tid))->end_ns, 13);
+		assert_int_equal(shown_thread(world, thread)->end_ns, 0);
+		assert_int_equal(process->living, 1);
+		assert_false(processes_exit(world->processes, pid, tid, 14));
+		assert_true(processes_exit(world->processes, pid, pid, 15));
+		assert_int_equal(shown->end_ns, 15);
+	}
+	/* Nobody had told of the thread that did it. */
+	assert_int_equal(processes_fork(world->processes, 1, 8, 8, 10), 0);
+	assert_true(processes_exit(world->processes, 8, 8, 12));
+	assert_int_equal(processes_name(world->processes, 8, 8, "next", true, 13), 0);
+	const struct process *process = processes_find(world->processes, 8);
+	assert_int_equal(process->living, 1);
+	assert_int_equal(world->profile->processes[process->id].end_ns, 0);
+}
+
 static void test_exits(void **state)
 {
 	struct world *world = *state;
@@ -616,6 +656,7 @@ int main(void)
 		IN_WORLD(test_code),
 		IN_WORLD(test_fork_copies),
 		IN_WORLD(test_exec_clears),
+		IN_WORLD(test_exec_by_a_thread),
 		IN_WORLD(test_exits),
 		IN_WORLD(test_ids_used_again),
 		IN_WORLD(test_told_twice),
