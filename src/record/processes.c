@@ -353,6 +353,7 @@ static struct thread *remain_alone(struct processes *processes, uint32_t pid, ui
 		if (!lives || other == thread)
 			continue;
 		end_thread(processes, other, time_ns);
+		set_base(other, PROFILE_ROOT, 0);
 		process->living--;
 	}
 	process->living = 1;
