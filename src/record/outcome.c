@@ -138,6 +138,14 @@ static void note_troubles(struct run *run)
 			 recorder->lost_events);
 		profile_add_note(recorder->profile, "warning", text);
 	}
+	if (recorder->codes_not_loaded > 0) {
+		snprintf(text, sizeof(text),
+			 "%" PRIu64
+			 " times the code of a process could not be loaded into the kernel: stacks in it were "
+			 "handed over, and more samples may be lost (of fewer processes there is room)",
+			 recorder->codes_not_loaded);
+		profile_add_note(recorder->profile, "warning", text);
+	}
 	if (recorder->out_of_memory)
 		profile_add_note(recorder->profile, "warning",
 				 "memory ran out while recording: later samples were lost");

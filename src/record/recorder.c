@@ -99,7 +99,8 @@ static void tell_code(struct recorder *recorder, uint32_t pid)
 		return;
 	}
 	processes_list_code(recorder->processes, process, recorder->code);
-	recorder->load_code(recorder->load_context, pid, recorder->code, count);
+	if (recorder->load_code(recorder->load_context, pid, recorder->code, count) < 0)
+		recorder->codes_not_loaded++;
 }
 
 static void on_map(void *context, const struct backend_map *map)

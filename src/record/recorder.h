@@ -16,7 +16,7 @@
 #include "record/stack.h"
 
 /* How a backend that walks stacks is told of a process's code: see load_code in
- * backend.h. What it returns is the backend's to act upon. */
+ * backend.h. Failures are the backend's to act upon; the recorder counts them. */
 typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
 
 /* For who looks at single events: a sample that was just added, with its thread and
@@ -34,6 +34,7 @@ struct recorder {
 	uint64_t lost_events;
 	recorder_load_code *load_code; /* NULL: nobody asks */
 	void *load_context;
+	uint64_t codes_not_loaded; /* times that load_code failed */
 	struct backend_code *code; /* of one process, to be told; owned */
 	size_t code_capacity;
 	recorder_on_event *on_event; /* NULL: nobody looks */

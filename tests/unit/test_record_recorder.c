@@ -214,6 +214,7 @@ static void test_code_has_tables(void **state)
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
 	assert_true(told.has_table);
+	assert_int_equal(fed->recorder.codes_not_loaded, told.times); /* note_code says that it cannot */
 }
 
 /* --- touched memory --- */
