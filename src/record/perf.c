@@ -305,14 +305,6 @@ static size_t perf_descriptors(const struct backend *backend, struct pollfd *des
 	return count + side_events_descriptors(backend->side, left ? descriptors + count : NULL, left);
 }
 
-/* Whether the address that its events give is what was touched. */
-static bool is_fault(const struct resource_row *row)
-{
-	return row->perf_type == PERF_TYPE_SOFTWARE &&
-	       (row->perf_config == PERF_COUNT_SW_PAGE_FAULTS || row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-}
-
 static void deliver_sample(struct backend *backend, const struct perf_event_header *record,
 			   const struct backend_sink *sink)
 {
@@ -330,7 +322,7 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 	} else if (tag != HASH_MAP_NONE) {
 		sample.request = tag / TRAINS_MAX;
 		sample.hits = 1;
-		sample.has_touched = is_fault(backend->resources[sample.request].row);
+		sample.has_touched = resource_is_fault(backend->resources[sample.request].row);
 		sink->sample(sink->context, &sample);
 	}
 }

@@ -1,6 +1,5 @@
 #include "record/plan.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,14 +158,6 @@ static int explain_mixture(struct plan *plan, const struct record_options *optio
 
 /* --- the plan --- */
 
-/* Faults: what they touched is told by the names of all that is mapped. */
-static bool is_fault(const struct resource_row *row)
-{
-	return row->hook == HOOK_EVENT && row->perf_type == PERF_TYPE_SOFTWARE &&
-	       (row->perf_config == PERF_COUNT_SW_PAGE_FAULTS || row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-}
-
 int plan_make(struct plan *plan, const struct record_options *options, struct error *error)
 {
 	size_t refused;
@@ -180,7 +171,8 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.creations = true,
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)
-		plan->request.data_maps |= is_fault(plan->resources[i].row);
+		/* What faults touched is told by the names of all that is mapped. */
+		plan->request.data_maps |= resource_is_fault(plan->resources[i].row);
 	if (options->backend) {
 		const struct backend_vtable *forced = backend_find(options->backend, error);
 		return forced ? accept(plan, forced, options, &refused, error) : error->code;

@@ -218,3 +218,10 @@ const struct resource_row resource_rows[] = {
 	  .default_interval = 1 },
 	{ .name = NULL },
 };
+
+bool resource_is_fault(const struct resource_row *row)
+{
+	return row->hook == HOOK_EVENT && row->perf_type == PERF_TYPE_SOFTWARE &&
+	       (row->perf_config == PERF_COUNT_SW_PAGE_FAULTS || row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+		row->perf_config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}

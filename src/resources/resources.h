@@ -73,6 +73,9 @@ struct resource_row {
 	uint64_t perf_config;      /* PERF_COUNT_... */
 };
 
+/* Whether its events are page faults, which tell what address was touched. */
+bool resource_is_fault(const struct resource_row *row);
+
 extern const struct resource_row resource_rows[]; /* ends with a NULL name */
 
 enum { RESOURCE_ARGUMENTS = 6, RESOURCE_RETURN = -1, RESOURCE_ALL_SYSCALLS = -1 };
