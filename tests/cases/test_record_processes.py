@@ -58,6 +58,15 @@ def test_total_of_a_set_user_id_program(tmp_path):
 	assert recorded.resource("cpu")["total"] > used_ns / 3, recorded.err
 
 
+def test_samples_that_slow_the_program(tmp_path):
+	"""Every page fault of a program that does little else: said so, and not where samples are few."""
+	many = [build("page_faults.c"), "20000"]
+	recorded = record(tmp_path, many, "-r", "page-faults/1")
+	assert re.search(r"\d samples a second slow the program", recorded.err), recorded.err
+	assert "sampling slows the program; longer intervals" in run_cpprof("info", recorded.path).stdout
+	assert "slow the program" not in record(tmp_path, many, "-r", "page-faults/1000").err
+
+
 def test_fork_tree(tmp_path):
 	recorded = record_well(tmp_path, [build("fork_tree.c")], *FINE)
 	check_truths(recorded)
