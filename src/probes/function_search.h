@@ -37,6 +37,9 @@ int function_search(struct module_file *file, const char *name, bool for_argumen
 /* Offers the names of the file's functions, as they read in the source. */
 void function_search_near(struct module_file *file, struct near_names *near);
 
+/* Whether the file was stripped, and no separate file has its symbols: only what it exports has names. */
+bool function_search_is_stripped(struct module_file *file);
+
 /* Of an indirect function (memcpy), those that it picks from: their names, "a, b", in `text`;
  * "" where the file has no symbols for them. */
 void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes);

@@ -172,6 +172,7 @@ static int no_function(struct search *search, const char *only)
 {
 	struct near_names near;
 	char where[320];
+	bool is_stripped = false;
 	const char *name = search->request->target.name;
 	near_names_init(&near, name);
 	for (size_t i = 0; i < (only ? 1 : search->libraries.count); i++) {
@@ -179,9 +180,17 @@ static int no_function(struct search *search, const char *only)
 		if (function_search_open(&file, only ? only : search->libraries.items[i].path, NULL) < 0)
 			continue;
 		function_search_near(&file, &near);
+		/* The program, or the file that was named: that a library is stripped is nothing new. */
+		is_stripped = is_stripped || (i == 0 && function_search_is_stripped(&file));
 		module_file_close(&file);
 	}
 	say_where(search, where, sizeof(where));
+	if (is_stripped)
+		return error_set(search->error, ERROR_NOT_FOUND,
+				 "%s: there is no function '%s' in %s%s (%s is stripped, so only what it exports has a "
+				 "name: install its separate debug symbols, or build it without stripping)",
+				 search->request->name, name, where, near_names_text(&near),
+				 path_basename(only ? only : search->libraries.items[0].name));
 	return error_set(search->error, ERROR_NOT_FOUND,
 			 "%s: there is no function '%s' in %s%s (what is inlined everywhere is none)",
 			 search->request->name, name, where, near_names_text(&near));

@@ -192,6 +192,15 @@ static void test_what_is_not_there(void **state)
 	refused("cpu", "prog", ERROR_UNSUPPORTED, "cpu");
 }
 
+static void test_stripped(void **state)
+{
+	(void)state;
+	lab_run("strip -o bare_prog prog && strip -o bare_whole whole");
+	refused("calls:employees", "bare_prog", ERROR_NOT_FOUND, "(bare_prog is stripped, so");
+	refused("calls:employees", "bare_whole", ERROR_NOT_FOUND, "build it without stripping");
+	refused("calls:nothing_like_it", "prog", ERROR_NOT_FOUND, "(what is inlined everywhere is none)");
+}
+
 static void test_static_program(void **state)
 {
 	(void)state;
@@ -610,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_by_path),
 		cmocka_unit_test(test_statics_of_one_name),
 		cmocka_unit_test(test_what_is_not_there),
+		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_static_program),
 		cmocka_unit_test(test_indirect),
 		cmocka_unit_test(test_separate_symbols),
