@@ -357,8 +357,11 @@ static int find_static_probes(struct search *search)
 	if (search->points->count > 0)
 		return 0;
 	say_where(search, where, sizeof(where));
-	return error_set(search->error, ERROR_NOT_FOUND, "%s: there is no such probe in %s%s%s", search->request->name,
-			 where, notes.others ? "" : ", and no other one", near_names_text(&notes.near));
+	return error_set(search->error, ERROR_NOT_FOUND, "%s: there is no %s in %s%s%s", search->request->name,
+			 notes.others ? "such probe" : "static probe at all", where, near_names_text(&notes.near),
+			 search->scope->pid
+				 ? ""
+				 : "; of a library that the program loads later, -p finds them once it is loaded");
 }
 
 int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,

@@ -80,6 +80,15 @@ static bool is_plain(const char *name)
 	return name[0] != '.' && !strchr(name, '/');
 }
 
+/* For what does not exist: where it is, the nearest, or where to look. */
+static const char *remedy(const char *elsewhere, struct near_names *near)
+{
+	const char *nearest = near_names_text(near);
+	if (elsewhere[0])
+		return elsewhere;
+	return nearest[0] ? nearest : "; 'perf list' and the folder events of tracefs (/sys/kernel/tracing) list them";
+}
+
 /* The folder of a tracepoint, or an error. */
 static int open_tracepoint(int events, const struct resource_target *target, struct error *error)
 {
@@ -91,8 +100,8 @@ static int open_tracepoint(int events, const struct resource_target *target, str
 		near_names_init(&near, target->group);
 		offer_folders(openat(events, ".", flags), &near);
 		find_elsewhere(events, target->name, elsewhere, sizeof(elsewhere));
-		return error_set(error, ERROR_NOT_FOUND, "this kernel has no tracepoints of '%s'%s%s", target->group,
-				 elsewhere, elsewhere[0] ? "" : near_names_text(&near));
+		return error_set(error, ERROR_NOT_FOUND, "this kernel has no tracepoints of '%s'%s", target->group,
+				 remedy(elsewhere, &near));
 	}
 	int folder = is_plain(target->name) ? openat(system, target->name, flags) : -1;
 	if (folder >= 0) {
@@ -102,8 +111,8 @@ static int open_tracepoint(int events, const struct resource_target *target, str
 	near_names_init(&near, target->name);
 	offer_folders(system, &near);
 	find_elsewhere(events, target->name, elsewhere, sizeof(elsewhere));
-	return error_set(error, ERROR_NOT_FOUND, "this kernel has no tracepoint '%s:%s'%s%s", target->group,
-			 target->name, elsewhere, elsewhere[0] ? "" : near_names_text(&near));
+	return error_set(error, ERROR_NOT_FOUND, "this kernel has no tracepoint '%s:%s'%s", target->group, target->name,
+			 remedy(elsewhere, &near));
 }
 
 /* --- fields --- */
@@ -151,20 +160,19 @@ static int find_field(char *format, const struct resource_target *target, struct
 	char all[256] = "";
 	size_t used = 0;
 	char *rest = NULL;
+	bool is_no_number = false;
 	near_names_init(&near, target->field);
 	for (char *line = strtok_r(format, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		struct field field = { 0 };
 		if (!parse_field(line, &field))
 			continue;
 		bool wanted = strcmp(field.name, target->field) == 0;
-		if (wanted && !is_number(&field))
-			return error_set(error, ERROR_USAGE, "the field %s of %s:%s is no number", field.name,
-					 target->group, target->name);
-		if (wanted) {
+		if (wanted && is_number(&field)) {
 			field.place.id = found->id;
 			*found = field.place;
 			return 0;
 		}
+		is_no_number |= wanted;
 		if (!is_number(&field) || strncmp(field.name, "common_", strlen("common_")) == 0)
 			continue;
 		near_names_offer(&near, field.name);
@@ -172,6 +180,9 @@ static int find_field(char *format, const struct resource_target *target, struct
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 						 used ? ", " : "; its numbers are: ", field.name);
 	}
+	if (is_no_number)
+		return error_set(error, ERROR_NOT_FOUND, "the field %s of %s:%s is no number%s", target->field,
+				 target->group, target->name, all[0] ? all : "; nor is any other");
 	const char *nearest = near_names_text(&near);
 	return error_set(error, ERROR_NOT_FOUND, "the tracepoint %s:%s has no field '%s'%s", target->group,
 			 target->name, target->field, nearest[0] ? nearest : all);

@@ -589,7 +589,7 @@ static void test_static_probes(void **state)
 	refused("usdt:shop:solt", "probed", ERROR_NOT_FOUND,
 		"there is no such probe in probed and the 2 libraries that it needs; did you mean: shop:sold");
 	refused("usdt:shop:sold", NULL, ERROR_USAGE, "not in the whole machine");
-	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "and no other one");
+	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "there is no static probe at all in bare; of a library");
 }
 
 /* --- no memory --- */
