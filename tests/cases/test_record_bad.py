@@ -172,7 +172,7 @@ def test_what_the_backend_cannot_measure(tmp_path, older, witness, command):
 
 @pytest.mark.parametrize("name, near", [
 	("cpuu", "cpu"), ("page-fault", "page-faults"), ("pagefaults", "page-faults"), ("context-switch", "context-switches"),
-	("instruction", "instructions"), ("sy", "sys"), ("xyzzyplugh", "page-faults"), ("", "cpu"),
+	("instruction", "instructions"), ("sy", "sys"), ("xyzzyplugh", "cpprof resources"), ("", "cpprof resources"),
 ])
 def test_unknown_resource(tmp_path, older, witness, name, near):
 	refused(run_cpprof("record", "-r", name, "--", *witness, cwd=tmp_path), near, status=(2,))
