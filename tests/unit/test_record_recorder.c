@@ -323,7 +323,8 @@ static void test_touched_untold(void **state)
 	char self[4096] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	assert_string_equal(touch(fed, pid, address), "[anon]");
-	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)self), "[stack]");
+	/* Not a variable: address sanitizer keeps these elsewhere. */
+	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)__builtin_frame_address(0)), "[stack]");
 	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)test_touched_untold), self);
 	/* What was found counts as told, until something else is. */
 	munmap(memory, BYTES);
