@@ -234,7 +234,9 @@ def test_waiting(tmp_path, interval):
 		told = recorded.resource(name)
 		# Of real time, what is spent on the CPU is sampled, not counted.
 		sampled_us = 60000 if name == "real" else 0
-		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us
+		# On a busy machine its ticks come late now and then: a hundredth of all time is allowed for that.
+		late_us = told["total"] / 100 if name == "real" else 0
+		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us + late_us
 		assert abs(told["hits"] * unit - told["total"]) <= most, told
 
 
