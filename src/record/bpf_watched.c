@@ -18,7 +18,8 @@ int bpf_watched_add(struct bpf_watched *watched, pid_t pid)
 
 static bool is_watched(const struct bpf_watched *watched, uint32_t pid)
 {
-	return watched->everything || hash_map_get(&watched->pids, pid) == 1;
+	/* 0: it has no number in our pid namespace. */
+	return pid != 0 && (watched->everything || hash_map_get(&watched->pids, pid) == 1);
 }
 
 static void on_map(void *context, const struct backend_map *map)

@@ -191,12 +191,26 @@ static void renew_code(struct processes *processes, struct process *process)
 	process->code_version = ++processes->code_versions;
 }
 
+/* In the exec of a set-user-ID program the kernel tells that the process ends, when it
+ * ends the events that were bound to it. What maps memory lives. */
+static void revive(struct processes *processes, struct process *process)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, process->pid);
+	uint64_t *end_ns = &processes->profile->processes[process->id].end_ns;
+	if (process->living > 0 || *end_ns == 0 || found == HASH_MAP_NONE)
+		return;
+	*end_ns = 0;
+	process->living = 1;
+	processes->profile->threads[processes->threads[found].id].end_ns = 0;
+}
+
 int processes_map(struct processes *processes, const struct backend_map *map)
 {
 	int64_t index = find_process(processes, map->pid);
 	if (index < 0)
 		return (int)index;
 	struct process *process = &processes->items[index];
+	revive(processes, process);
 	struct mapping mapping = { .start = map->start,
 				   .file_offset = map->file_offset,
 				   .told = ++processes->maps_told };

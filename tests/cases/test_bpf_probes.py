@@ -1,0 +1,160 @@
+"""What probes do to a program does not show in its profile; and what is odd in a program is counted as what it is."""
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from record_support import CPPROF, Recorded, build, check_amounts, hits, needs_bpf, record, run_cpprof
+
+pytestmark = needs_bpf
+
+BPF = ["--backend", "bpf"]
+
+
+def record_each(folder, what, *resources):
+	return record(folder, [build("probed.c"), what], *BPF, *(word for resource in resources for word in ("-r", f"{resource}/1")))
+
+
+def test_negative_argument(tmp_path):
+	check_amounts(record_each(tmp_path, "negative", "uprobe:probed:take:arg1"), "uprobe:probed:take:arg1")
+
+
+def test_more_than_there_can_be(tmp_path):
+	"""No bytes for requests that are larger than all addresses, or whose product is."""
+	recorded = record(tmp_path, [build("probed.c"), "huge"], *BPF, "-r", "alloc-bytes/1", "-r", "allocs/1")
+	assert recorded.status == 0, recorded.err
+	# 2^48 bytes are too many too; what is left is the start-up's own, if any.
+	assert recorded.resource("alloc-bytes")["total"] < 1 << 20
+
+
+def test_probes_at_returns(tmp_path):
+	"""Paths are whole below 50 of them, and the probes' own system calls are nobody's."""
+	recorded = record_each(tmp_path, "returns", "syscalls:getppid", "syscalls:rt_sigreturn", "uprobe:probed:descend:ret")
+	assert recorded.status == 0, recorded.err
+	check_amounts(recorded, "syscalls:getppid")
+	paths = recorded.paths("syscalls:getppid")
+	assert {sum(frame == "descend" for frame in path) for path in paths} == {51}
+	assert recorded.resource("syscalls:rt_sigreturn")["total"] == 0
+	assert recorded.closing()[2] == 100
+
+
+def test_probe_on_a_nop(tmp_path):
+	"""Kernels from 6.18 on make a call of it, and a system call of that."""
+	recorded = record_each(tmp_path, "nops", "calls:nop_first", "syscalls:rt_sigreturn")
+	check_amounts(recorded, "calls:nop_first")
+	assert recorded.resource("syscalls:rt_sigreturn")["total"] == 0
+	assert recorded.closing()[2] == 100
+
+
+def test_calls_by_32_bit_numbers(tmp_path):
+	"""They are system calls, but not those that have the same number in 64-bit programs."""
+	recorded = record_each(tmp_path, "old_calls", "syscalls", "syscalls:getppid", "syscalls:writev", "write-bytes:requested")
+	check_amounts(recorded, "syscalls:getppid")
+	assert recorded.resource("syscalls:writev")["total"] == 0
+	assert recorded.resource("syscalls")["total"] >= 200
+	assert recorded.resource("write-bytes:requested")["total"] < 10000
+
+
+def test_exec_from_a_thread(tmp_path):
+	"""The new program is its process's first thread, with paths of its own."""
+	recorded = record_each(tmp_path, "exec_from_thread", "syscalls:getppid")
+	check_amounts(recorded, "syscalls:getppid")
+	assert set(path[0] for path in recorded.paths("syscalls:getppid")) == {"main"}
+	assert not any("exec_here" in path for path in recorded.paths("syscalls:getppid"))
+	assert "still run" not in recorded.err
+
+
+def test_calls_in_children(tmp_path):
+	recorded = record_each(tmp_path, "children", "calls:take")
+	check_amounts(recorded, "calls:take")
+
+
+def test_bystanders_are_not_probed(tmp_path):
+	"""While one process's calls are watched, others run the function as it is."""
+	program = build("probed.c")
+	with subprocess.Popen([program, "bystander"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other, \
+			subprocess.Popen([program, "bystander"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+		assert other.stdout.readline() == target.stdout.readline() == "ready\n"
+
+		def first_byte(process):
+			process.stdin.write("x")
+			process.stdin.flush()
+			return process.stdout.readline().strip()
+
+		clean = first_byte(other)
+		assert clean != "cc"
+		with subprocess.Popen([CPPROF, "record", *BPF, "-r", "calls:take/1", "-p", str(target.pid), "-o", tmp_path / "out.data"],
+				stderr=subprocess.PIPE, text=True) as recorder:
+			while first_byte(target) != "cc":
+				assert recorder.poll() is None, recorder.stderr.read()
+			assert first_byte(other) == clean
+			recorder.terminate()
+			recorder.wait(timeout=30)
+		assert first_byte(target) == clean
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program set-user-ID")
+def test_set_user_id_program(tmp_path):
+	"""Root sees all of it, though the kernel ends the perf events of such a process."""
+	program = Path(shutil.copy(build("syscalls.c"), tmp_path / "syscalls"))
+	os.chown(program, 65534, 65534)
+	program.chmod(program.stat().st_mode | stat.S_ISUID)
+	recorded = record(tmp_path, [program, "50"], *BPF, "-r", "syscalls:getppid/1", "-r", "cpu")
+	assert recorded.status == 0, recorded.err
+	check_amounts(recorded, "syscalls:getppid")
+	assert "still run" not in recorded.err
+	assert recorded.info()["processes"][0]["name"] == "syscalls"
+
+
+def test_whole_machine_of_a_pid_namespace(tmp_path):
+	"""Only what can be seen from there is recorded, and by the numbers that it has there."""
+	path = tmp_path / "out.data"
+	command = ["unshare", "-p", "-f", "--mount-proc", CPPROF, "record", *BPF, "-a", "-o", path, "-r", "syscalls/1",
+		"--", build("syscalls.c"), "50"]
+	with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as outside:
+		result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+		outside.kill()
+	if "unshare" in result.stderr:
+		pytest.skip(f"there can be no namespace here: {result.stderr.strip()}")
+	assert result.returncode == 0, result.stderr
+	recorded = Recorded(result, path)
+	assert {process["name"] for process in recorded.info()["processes"]} <= {"syscalls", "cpprof"}
+	assert all(process["pid"] < 100 for process in recorded.info()["processes"])
+	told = recorded.resource("syscalls")
+	assert told["total"] == told["hits"] == hits(recorded.paths("syscalls"))
+
+
+@pytest.fixture
+def group():
+	"""A control group of its own, and its path as processes see it."""
+	for root in (Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup")):
+		folder = root / "cpprof-test"
+		try:
+			folder.mkdir()
+		except OSError:
+			continue
+		if (folder / "cgroup.procs").exists():
+			yield folder, "/cpprof-test"
+			folder.rmdir()
+			return
+		folder.rmdir()
+	pytest.skip("no control group can be made here")
+
+
+def test_control_groups(tmp_path, group):
+	"""What ran in one is told from the rest of the machine."""
+	folder, name = group
+	inside = f'echo $$ > {folder}/cgroup.procs && exec "$0" 50'
+	path = tmp_path / "out.data"
+	script = f"sh -c '{inside}' {build('syscalls.c')}; /bin/ls >/dev/null"
+	result = run_cpprof("record", *BPF, "-o", path, "-r", "syscalls:getppid/1", "-r", "syscalls/1", "--", "sh", "-c", script)
+	assert result.returncode == 0, result.stderr
+	recorded = Recorded(result, path)
+	groups = {process["name"]: process["cgroup"] for process in recorded.info()["processes"]}
+	assert groups["syscalls"] == name and groups["ls"] != name, groups
+	own = run_cpprof("report", path, "-r", "syscalls", "--cgroup", name, "--functions", "--threshold", "0", "--limit", "0").stdout
+	assert "getppid" in own and "ls" not in [line.split()[2] for line in own.splitlines() if line.count(" ") > 2]
+	none = run_cpprof("report", path, "-r", "syscalls", "--cgroup", "/no-such-group")
+	assert none.returncode != 0 and "/no-such-group" in none.stderr
