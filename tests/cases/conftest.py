@@ -4,6 +4,7 @@ product is wrong each time. So a test marked `measured` fails only if it fails w
 import subprocess
 
 import pytest
+from record_support import build
 
 ATTEMPTS = 3
 
@@ -42,3 +43,16 @@ def again(value, attempt):
 		folder.mkdir()
 		return folder
 	return value
+
+
+@pytest.fixture
+def server():
+	"""A process that was there before; a test may end it."""
+	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	assert process.stdout.readline() == "ready\n"
+	yield process
+	if process.poll() is None:
+		process.kill()
+	process.wait()
+	process.stdin.close()
+	process.stdout.close()

@@ -175,18 +175,6 @@ def test_two_recorders_at_once(tmp_path):
 			check_amounts(recorded, resource)
 
 
-@pytest.fixture
-def server():
-	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	assert process.stdout.readline() == "ready\n"
-	yield process
-	if process.poll() is None:
-		process.kill()
-	process.wait()
-	process.stdin.close()
-	process.stdout.close()
-
-
 def test_two_recorders_of_one_process(tmp_path, server):
 	"""Their sums are within what the moments of their beginnings and ends leave open."""
 	command = [CPPROF, "record", *BPF, "-r", "calls:burn/1", "-r", "cpu/1ms", "-p", str(server.pid), "--duration", "1", "-o"]

@@ -178,18 +178,6 @@ def test_interrupt_reaches_the_target_once(tmp_path):
 	assert "main" in recorded.stdout
 
 
-@pytest.fixture
-def server():
-	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	assert process.stdout.readline() == "ready\n"
-	yield process
-	if process.poll() is None:
-		process.kill()
-	process.wait()
-	process.stdin.close()
-	process.stdout.close()
-
-
 def left_running(server):
 	"""The server still runs, and ends as it should when its input does."""
 	assert server.poll() is None
