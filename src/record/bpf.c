@@ -283,6 +283,24 @@ static size_t read_stack(struct backend *backend, const struct bpf_record *recor
 	return got < 0 ? 0 : (size_t)got;
 }
 
+/* Pages that were not there when the stack was copied are fetched now. Of a process that
+ * has gone they stay zeros: never touched, in all likelihood. */
+static const uint8_t *fetch_absent(struct backend *backend, const struct bpf_record *record, const uint8_t *copy,
+				   uint64_t from)
+{
+	memcpy(backend->stack, copy, record->stack_bytes);
+	size_t at = 0;
+	for (uint32_t page = 0; page < BPF_STACK_PAGES && at < record->stack_bytes; page++) {
+		size_t bytes = BPF_PAGE_BYTES - (from + at) % BPF_PAGE_BYTES;
+		struct iovec to = { .iov_base = backend->stack + at, .iov_len = bytes };
+		struct iovec there = { .iov_base = (void *)(uintptr_t)(from + at), .iov_len = bytes };
+		if (record->absent >> page & 1)
+			process_vm_readv((pid_t)record->pid, &to, 1, &there, 1, 0);
+		at += bytes;
+	}
+	return backend->stack;
+}
+
 static enum unwind_cause cause_of(uint8_t end)
 {
 	return end == BPF_WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
@@ -298,10 +316,12 @@ static void fill_handed_over(struct backend *backend, const struct bpf_record *r
 	/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
 	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
 	sample->stack_asked = BPF_STACK_BYTES - rsp % BPF_PAGE_BYTES;
-	if (record->end != BPF_WALK_ASLEEP)
-		return;
-	sample->stack = backend->stack;
-	sample->stack_bytes = read_stack(backend, record, rsp);
+	if (record->end == BPF_WALK_ASLEEP) {
+		sample->stack = backend->stack;
+		sample->stack_bytes = read_stack(backend, record, rsp);
+	} else if (record->absent && record->stack_bytes <= BPF_STACK_BYTES) {
+		sample->stack = fetch_absent(backend, record, sample->stack, rsp);
+	}
 }
 
 static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)

@@ -263,8 +263,8 @@ static long restore_one(uint32_t index, void *context)
 	return 0;
 }
 
-/* Pages that were never touched are not there: they read as zeros, which is what they
- * hold. The record's stack_bytes go up to the end of the last page that is. */
+/* Pages that were never touched are not there, nor are those that were swapped out. The
+ * record's stack_bytes go up to the end of the last page that is. */
 static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
 	struct bpf_record *record = &scratch->walk.record;
@@ -272,12 +272,17 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 	uint64_t from = registers->sp;
 	uint32_t at = BPF_PAGE_BYTES - (from & (BPF_PAGE_BYTES - 1)); /* up to the page's end */
 	record->stack_bytes = 0;
+	record->absent = 0;
 	if (bpf_probe_read_user(stack, at, (const void *)from) == 0)
 		record->stack_bytes = at;
+	else
+		record->absent = 1;
 	for (uint32_t page = 1; page < BPF_STACK_PAGES && at <= BPF_STACK_BYTES - BPF_PAGE_BYTES; page++) {
 		long failed = bpf_probe_read_user(stack + at, BPF_PAGE_BYTES, (const void *)(from + at));
 		at += BPF_PAGE_BYTES;
-		if (!failed)
+		if (failed)
+			record->absent |= 1u << page;
+		else
 			record->stack_bytes = at;
 	}
 	struct restoring restoring = { pending_returns(), scratch, from };

@@ -204,7 +204,7 @@ struct bpf_record {
 	int32_t syscall; /* -1: none */
 	uint32_t frames; /* of the walk */
 	uint32_t stack_bytes;
-	uint32_t spare;
+	uint32_t absent; /* bit n: the stack's page n was not there, and is zeros here */
 };
 
 enum {

@@ -7,8 +7,8 @@
 
 enum { PF_KTHREAD = 0x00200000 };
 
-uint32_t level;     /* the monitor's pid namespace: so many above it */
-uint64_t namespace; /* ... itself */
+uint32_t level;         /* the monitor's pid namespace: so many above it */
+uint64_t own_namespace; /* ... itself */
 
 /* struct pid ends in one struct upid for each level of namespaces, of which this is the
  * monitor's, if the pid has one there. */
@@ -27,7 +27,7 @@ static bool own_number(struct pid *pid, uint32_t at_level, struct upid *number)
 static uint32_t number_in(struct pid *pid)
 {
 	struct upid number;
-	return own_number(pid, level, &number) && (uint64_t)number.ns == namespace ? number.nr : 0;
+	return own_number(pid, level, &number) && (uint64_t)number.ns == own_namespace ? number.nr : 0;
 }
 
 static uint32_t thread_number(struct task_struct *task)
@@ -181,7 +181,7 @@ static void find_namespace(struct pid *self)
 	struct upid number;
 	level = BPF_CORE_READ(self, level);
 	if (own_number(self, level, &number))
-	namespace = (uint64_t)number.ns;
+		own_namespace = (uint64_t)number.ns;
 }
 
 SEC("iter/task")
