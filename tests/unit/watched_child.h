@@ -6,6 +6,7 @@
 #ifndef TESTS_WATCHED_CHILD_H
 #define TESTS_WATCHED_CHILD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ struct telling {
 	uint64_t time_ns;
 	uint64_t address; /* touched, or a map's start */
 	bool has_address, has_stack;
-	char path[64];
+	char path[PATH_MAX];
 };
 
 extern struct telling *told;
