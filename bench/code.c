@@ -50,12 +50,12 @@ static int create_map(enum bpf_map_type type, const char *name, uint32_t value_b
 static struct bpf_code_maps create_maps(void)
 {
 	struct bpf_code_maps maps = {
-		.processes = create_map(BPF_MAP_TYPE_HASH, "processes", sizeof(struct bpf_process), 65536,
+		.processes = create_map(BPF_MAP_TYPE_HASH, "processes", sizeof(struct walk_process), 65536,
 					BPF_F_NO_PREALLOC, 0),
-		.codes = create_map(BPF_MAP_TYPE_ARRAY, "codes", sizeof(struct bpf_code), BPF_CODES, BPF_F_MMAPABLE, 0),
-		.first_chunk = create_map(BPF_MAP_TYPE_ARRAY, "chunk", SLOT_BYTES, BPF_CHUNK_SLOTS, BPF_F_MMAPABLE, 0),
+		.codes = create_map(BPF_MAP_TYPE_ARRAY, "codes", sizeof(struct walk_code), WALK_CODES, BPF_F_MMAPABLE, 0),
+		.first_chunk = create_map(BPF_MAP_TYPE_ARRAY, "chunk", SLOT_BYTES, CODE_CHUNK_SLOTS, BPF_F_MMAPABLE, 0),
 	};
-	maps.chunks = create_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, "chunks", sizeof(int), BPF_CHUNKS, 0, maps.first_chunk);
+	maps.chunks = create_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, "chunks", sizeof(int), CODE_CHUNKS, 0, maps.first_chunk);
 	return maps;
 }
 
@@ -85,7 +85,7 @@ static void measure_once(const char *path, struct figures *figures, int round)
 {
 	struct error error = { 0 };
 	struct bpf_code_maps maps = create_maps();
-	struct bpf_code_loader *loader = bpf_code_loader_new(&maps, &error);
+	struct code_loader *loader = bpf_code_loader_new(&maps, &error);
 	if (!loader)
 		give_up(error.message, path);
 	double start = now_ms();
@@ -94,15 +94,15 @@ static void measure_once(const char *path, struct figures *figures, int round)
 	const struct backend_code code = { .start = table->base,
 					   .end = table->base + table->text_size,
 					   .table = table };
-	if (bpf_code_load(loader, PID, &code, 1) < 0)
+	if (code_loader_load(loader, PID, &code, 1) < 0)
 		give_up("the kernel does not take its rows", path);
 	double loaded = now_ms();
 	figures->compile_ms[round] = compiled - start;
 	figures->load_ms[round] = loaded - compiled;
 	figures->all_ms[round] = loaded - start;
-	figures->rows = bpf_code_rows(loader);
-	figures->index_bytes = bpf_code_index_bytes(loader);
-	bpf_code_loader_free(loader);
+	figures->rows = code_loader_rows(loader);
+	figures->index_bytes = code_loader_index_bytes(loader);
+	code_loader_free(loader);
 	close_maps(&maps);
 	unwind_table_free(table);
 }

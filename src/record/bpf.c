@@ -43,7 +43,7 @@ struct backend {
 	struct programs *programs;
 	struct bpf_hooks hooks;
 	struct bpf_ring *ring;
-	struct bpf_code_loader *code;
+	struct code_loader *code;
 	struct side_events *side;
 	bool has_side; /* they tell */
 	struct bpf_watched watched;
@@ -88,7 +88,7 @@ static void bpf_close(struct backend *backend)
 	side_events_free(backend->side);
 	perf_events_release(&backend->counters);
 	bpf_ring_free(backend->ring);
-	bpf_code_loader_free(backend->code);
+	code_loader_free(backend->code);
 	if (backend->programs)
 		programs__destroy(backend->programs);
 	bpf_watched_release(&backend->watched);
@@ -143,7 +143,7 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 {
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (backend)
-		backend->stack = malloc(BPF_STACK_BYTES);
+		backend->stack = malloc(SAMPLE_STACK_BYTES);
 	if (!backend || !backend->stack) {
 		free(backend);
 		error_set(error, ERROR_MEMORY, "out of memory");
@@ -243,7 +243,7 @@ static int bpf_start(struct backend *backend, struct error *error)
 
 static int bpf_load(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count)
 {
-	return bpf_code_load(backend->code, pid, code, count);
+	return code_loader_load(backend->code, pid, code, count);
 }
 
 /* --- drain --- */
@@ -265,15 +265,15 @@ static size_t bpf_descriptors(const struct backend *backend, struct pollfd *desc
 }
 
 /* A sleeping thread's stack is where it was, page by page. */
-static size_t read_stack(struct backend *backend, const struct bpf_record *record, uint64_t from)
+static size_t read_stack(struct backend *backend, const struct sample_record *record, uint64_t from)
 {
-	struct iovec pages[BPF_STACK_PAGES];
-	struct iovec to = { .iov_base = backend->stack, .iov_len = BPF_STACK_BYTES };
+	struct iovec pages[SAMPLE_STACK_PAGES];
+	struct iovec to = { .iov_base = backend->stack, .iov_len = SAMPLE_STACK_BYTES };
 	uint64_t at = from;
-	size_t left = BPF_STACK_BYTES;
+	size_t left = SAMPLE_STACK_BYTES;
 	size_t count = 0;
-	for (; count < BPF_STACK_PAGES && left > 0; count++) {
-		size_t part = BPF_PAGE_BYTES - at % BPF_PAGE_BYTES;
+	for (; count < SAMPLE_STACK_PAGES && left > 0; count++) {
+		size_t part = SAMPLE_PAGE_BYTES - at % SAMPLE_PAGE_BYTES;
 		part = part < left ? part : left;
 		pages[count] = (struct iovec){ .iov_base = (void *)(uintptr_t)at, .iov_len = part };
 		at += part;
@@ -285,13 +285,13 @@ static size_t read_stack(struct backend *backend, const struct bpf_record *recor
 
 /* Pages that were not there when the stack was copied are fetched now. Of a process that
  * has gone they stay zeros: never touched, in all likelihood. */
-static const uint8_t *fetch_absent(struct backend *backend, const struct bpf_record *record, const uint8_t *copy,
+static const uint8_t *fetch_absent(struct backend *backend, const struct sample_record *record, const uint8_t *copy,
 				   uint64_t from)
 {
 	memcpy(backend->stack, copy, record->stack_bytes);
 	size_t at = 0;
-	for (uint32_t page = 0; page < BPF_STACK_PAGES && at < record->stack_bytes; page++) {
-		size_t bytes = BPF_PAGE_BYTES - (from + at) % BPF_PAGE_BYTES;
+	for (uint32_t page = 0; page < SAMPLE_STACK_PAGES && at < record->stack_bytes; page++) {
+		size_t bytes = SAMPLE_PAGE_BYTES - (from + at) % SAMPLE_PAGE_BYTES;
 		struct iovec to = { .iov_base = backend->stack + at, .iov_len = bytes };
 		struct iovec there = { .iov_base = (void *)(uintptr_t)(from + at), .iov_len = bytes };
 		if (record->absent >> page & 1)
@@ -303,23 +303,23 @@ static const uint8_t *fetch_absent(struct backend *backend, const struct bpf_rec
 
 static enum unwind_cause cause_of(uint8_t end)
 {
-	return end == BPF_WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
+	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
 }
 
-static void fill_handed_over(struct backend *backend, const struct bpf_record *record, struct backend_sample *sample)
+static void fill_handed_over(struct backend *backend, const struct sample_record *record, struct backend_sample *sample)
 {
 	const uint64_t *words = (const uint64_t *)(record + 1);
 	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
 	sample->has_registers = true;
-	sample->stack = (const uint8_t *)(words + BPF_REGISTERS);
+	sample->stack = (const uint8_t *)(words + SAMPLE_REGISTERS);
 	sample->stack_bytes = record->stack_bytes;
 	/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
 	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
-	sample->stack_asked = BPF_STACK_BYTES - rsp % BPF_PAGE_BYTES;
-	if (record->end == BPF_WALK_ASLEEP) {
+	sample->stack_asked = SAMPLE_STACK_BYTES - rsp % SAMPLE_PAGE_BYTES;
+	if (record->end == WALK_ASLEEP) {
 		sample->stack = backend->stack;
 		sample->stack_bytes = read_stack(backend, record, rsp);
-	} else if (record->absent && record->stack_bytes <= BPF_STACK_BYTES) {
+	} else if (record->absent && record->stack_bytes <= SAMPLE_STACK_BYTES) {
 		sample->stack = fetch_absent(backend, record, sample->stack, rsp);
 	}
 }
@@ -330,7 +330,7 @@ static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint6
 	return row->hook == HOOK_SWITCH && row->is_time && row->gtick_ns ? amount / row->gtick_ns : amount;
 }
 
-static void deliver(struct backend *backend, const struct bpf_record *record, const struct backend_sink *sink)
+static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
 	struct backend_sample sample = {
 		.pid = record->pid,
@@ -338,22 +338,22 @@ static void deliver(struct backend *backend, const struct bpf_record *record, co
 		.request = record->request,
 		.hits = record->hits,
 		.time_ns = record->time_ns,
-		.in_kernel = record->flags & BPF_RECORD_IN_KERNEL,
-		.other_abi = record->end == BPF_WALK_OTHER_ABI,
+		.in_kernel = record->flags & SAMPLE_IN_KERNEL,
+		.other_abi = record->end == WALK_OTHER_ABI,
 		.syscall = record->syscall,
-		.syscall_result = record->flags & BPF_RECORD_SYSCALL ? record->detail : BACKEND_NO_RESULT,
-		.has_touched = record->flags & BPF_RECORD_TOUCHED,
-		.touched = record->flags & BPF_RECORD_TOUCHED ? (uint64_t)record->detail : 0,
+		.syscall_result = record->flags & SAMPLE_SYSCALL ? record->detail : BACKEND_NO_RESULT,
+		.has_touched = record->flags & SAMPLE_TOUCHED,
+		.touched = record->flags & SAMPLE_TOUCHED ? (uint64_t)record->detail : 0,
 	};
-	if (record->kind == BPF_RECORD_HANDED_OVER) {
+	if (record->kind == SAMPLE_HANDED_OVER) {
 		fill_handed_over(backend, record, &sample);
 	} else {
 		sample.addresses = (const uint64_t *)(record + 1);
 		sample.address_count = record->frames;
 		sample.cause = cause_of(record->end);
 	}
-	if (record->request == BPF_NO_REQUEST) {
-		sink->creates(sink->context, &sample, record->child);
+	if (record->request == SAMPLE_NO_REQUEST) {
+		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {
 		sample.amount = gticks_of(backend, record->request, record->amount);
 		sink->sample(sink->context, &sample);
@@ -384,7 +384,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 	for (;;) {
 		uint64_t side_ns = UINT64_MAX;
 		bool has_side = side_events_peek(backend->side, &side_ns);
-		const struct bpf_record *record = bpf_ring_peek(backend->ring);
+		const struct sample_record *record = bpf_ring_peek(backend->ring);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
 			return has_side || bpf_ring_has_stack(backend->ring);
@@ -440,17 +440,17 @@ static bool describe_walks(const struct backend *backend, char *text, size_t byt
 {
 	static const char *const texts[] = {
 #define X(name, text) text,
-		BPF_WALK_LIST(X)
+		WALK_LIST(X)
 #undef X
 	};
 	uint64_t in_all = 0, walked = 0;
-	for (int i = 0; i < BPF_WALK_END_COUNT; i++) {
+	for (int i = 0; i < WALK_END_COUNT; i++) {
 		in_all += backend->results.ends[i];
-		walked += i <= BPF_WALK_OTHER_ABI ? backend->results.ends[i] : 0;
+		walked += i <= WALK_OTHER_ABI ? backend->results.ends[i] : 0;
 	}
 	int used = snprintf(text, bytes, "%" PRIu64 " of %" PRIu64 " stacks", walked, in_all);
 	const char *before = "; handed over: ";
-	for (int i = BPF_WALK_OTHER_ABI + 1; i < BPF_WALK_END_COUNT && used > 0 && (size_t)used < bytes; i++) {
+	for (int i = WALK_OTHER_ABI + 1; i < WALK_END_COUNT && used > 0 && (size_t)used < bytes; i++) {
 		if (backend->results.ends[i] == 0)
 			continue;
 		used += snprintf(text + used, bytes - (size_t)used, "%s%" PRIu64 " %s", before,
@@ -508,7 +508,7 @@ static void bpf_notes(const struct backend *backend, void (*add)(void *context, 
 {
 	char text[512];
 	snprintf(text, sizeof(text), "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
-		 bpf_code_rows(backend->code), bpf_code_index_bytes(backend->code));
+		 code_loader_rows(backend->code), code_loader_index_bytes(backend->code));
 	add(context, "in kernel", text);
 	if (describe_walks(backend, text, sizeof(text)))
 		add(context, "in kernel", text);

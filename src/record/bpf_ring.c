@@ -97,19 +97,19 @@ int bpf_ring_descriptor(const struct bpf_ring *ring)
 	return ring->wake_fd;
 }
 
-static const struct bpf_record *record_at(const struct bpf_ring *ring, uint64_t at)
+static const struct sample_record *record_at(const struct bpf_ring *ring, uint64_t at)
 {
-	return (const struct bpf_record *)(ring->data + ((at + HEADER_BYTES) & (ring->bytes - 1)));
+	return (const struct sample_record *)(ring->data + ((at + HEADER_BYTES) & (ring->bytes - 1)));
 }
 
 /* What its kind says it has fits into its length: the programs see to that. */
-static bool is_whole(const struct bpf_record *record, uint32_t length)
+static bool is_whole(const struct sample_record *record, uint32_t length)
 {
 	if (length < sizeof(*record))
 		return false;
-	uint64_t more = record->kind == BPF_RECORD_WALKED
+	uint64_t more = record->kind == SAMPLE_WALKED
 				? record->frames * sizeof(uint64_t)
-				: BPF_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
+				: SAMPLE_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
 	return more <= length - sizeof(*record);
 }
 
@@ -171,18 +171,18 @@ bool bpf_ring_refresh(struct bpf_ring *ring)
 		bool is_void = length & BPF_RINGBUF_DISCARD_BIT;
 		length &= ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 		uint64_t end = ring->gathered + (length + HEADER_BYTES + 7) / 8 * 8;
-		const struct bpf_record *record = record_at(ring, ring->gathered);
+		const struct sample_record *record = record_at(ring, ring->gathered);
 		if (!is_void && is_whole(record, length))
 			insert(ring, &(struct entry){ .time_ns = record->time_ns,
 						      .at = ring->gathered,
-						      .has_stack = record->kind == BPF_RECORD_HANDED_OVER });
+						      .has_stack = record->kind == SAMPLE_HANDED_OVER });
 		ring->gathered = end;
 	}
 	give_back(ring);
 	return ring->gathered >= written;
 }
 
-const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring)
+const struct sample_record *bpf_ring_peek(const struct bpf_ring *ring)
 {
 	return ring->next < ring->count ? record_at(ring, ring->entries[ring->order[ring->next]].at) : NULL;
 }

@@ -31,7 +31,7 @@ bool bpf_ring_refresh(struct bpf_ring *ring);
 
 /* The earliest record, or NULL; valid until bpf_ring_next. Its frames, or registers
  * and stack, are right behind it, complete. */
-const struct bpf_record *bpf_ring_peek(const struct bpf_ring *ring);
+const struct sample_record *bpf_ring_peek(const struct bpf_ring *ring);
 void bpf_ring_next(struct bpf_ring *ring);
 
 /* Whether there is one that hands a stack over. */

@@ -12,7 +12,7 @@
 
 #include "record/attach.h"
 #include "record/destination.h"
-#include "record/preload.h"
+#include "record/command_code.h"
 #include "record/run.h"
 
 /* --- before anything runs --- */
@@ -144,7 +144,7 @@ static int fork_command(struct run *run, struct error *error)
 static int start_command(struct run *run, struct error *error)
 {
 	if (run->plan.vtable->load_code)
-		preload_command(run->recorder.modules, run->path);
+		command_code_open(run->recorder.modules, run->path);
 	int result = fork_command(run, error);
 	if (result < 0)
 		return result;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "record/bpf/walk.h"
+#include "sampling/walk.h"
 
 /* --- what walk.h needs --- */
 
@@ -24,7 +24,7 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 	if (!replay->find_code(replay->context, pc, &code))
 		return false;
 	table = code.table && code.table->row_count ? code.table : NULL;
-	walk->code = (struct bpf_code){
+	walk->code = (struct walk_code){
 		.start = code.start,
 		.end = code.end,
 		.base = code.bias + (table ? table->base : 0),
@@ -63,25 +63,25 @@ void replay_walk(const struct replay *stored, const struct unwind_registers *reg
 	walk.is_caller = 0;
 	walk.count = 0;
 	walk.code.start = walk.code.end = 0;
-	uint32_t end = BPF_WALK_END_COUNT;
-	for (uint32_t i = 0; i < BPF_FRAMES && end == BPF_WALK_END_COUNT; i++)
+	uint32_t end = WALK_END_COUNT;
+	for (uint32_t i = 0; i < WALK_FRAMES && end == WALK_END_COUNT; i++)
 		end = walk_step(&walk, i);
-	replayed->end = end == BPF_WALK_END_COUNT ? BPF_WALK_DEPTH : (enum bpf_walk_end)end;
+	replayed->end = end == WALK_END_COUNT ? WALK_DEPTH : (enum walk_end)end;
 	replayed->count = walk.count;
 	memcpy(replayed->pcs, walk.frames, walk.count * sizeof(walk.frames[0]));
 }
 
 /* Whether unwind_walk's end agrees with a walk that does not leave the rest to it. */
-static bool is_same_end(enum bpf_walk_end end, enum unwind_cause cause)
+static bool is_same_end(enum walk_end end, enum unwind_cause cause)
 {
 	switch (end) {
-	case BPF_WALK_ROOT:
+	case WALK_ROOT:
 		return cause == UNWIND_ROOT;
-	case BPF_WALK_UNREADABLE:
+	case WALK_UNREADABLE:
 		return cause == UNWIND_UNREADABLE;
-	case BPF_WALK_NO_PROGRESS:
+	case WALK_NO_PROGRESS:
 		return cause == UNWIND_NO_PROGRESS;
-	case BPF_WALK_DEPTH:
+	case WALK_DEPTH:
 		return cause == UNWIND_DEPTH;
 	default:
 		return false;
@@ -92,8 +92,8 @@ const char *replay_differs(const struct replayed *replayed, const struct unwind_
 			   const struct unwind_frame *frames)
 {
 	/* A frame in unknown code is not written by the kernel. */
-	bool lacks_code = replayed->end == BPF_WALK_NO_CODE || replayed->end == BPF_WALK_NO_ROWS;
-	bool goes_on = lacks_code || replayed->end == BPF_WALK_NO_RULE || replayed->end == BPF_WALK_SLOW;
+	bool lacks_code = replayed->end == WALK_NO_CODE || replayed->end == WALK_NO_ROWS;
+	bool goes_on = lacks_code || replayed->end == WALK_NO_RULE || replayed->end == WALK_SLOW;
 	if (result->count < replayed->count + lacks_code)
 		return "it has too many frames";
 	for (size_t i = 0; i < replayed->count; i++)

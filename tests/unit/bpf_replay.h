@@ -1,5 +1,5 @@
 /*
- * The kernel's walk (record/bpf/walk.h) in user space, over registers, memory and
+ * The kernel's walk (sampling/walk.h) in user space, over registers, memory and
  * tables that a test stores.
  */
 #ifndef TESTS_BPF_REPLAY_H
@@ -24,15 +24,15 @@ struct replay {
 };
 
 struct replayed {
-	enum bpf_walk_end end;
+	enum walk_end end;
 	size_t count;
-	uint64_t pcs[BPF_FRAMES];
+	uint64_t pcs[WALK_FRAMES];
 };
 
 void replay_walk(const struct replay *replay, const struct unwind_registers *registers, struct replayed *replayed);
 
 /* What is wrong with the kernel's walk, if `unwind_walk` of the same stack, with
- * BPF_FRAMES as its limit, is right; NULL: nothing. */
+ * WALK_FRAMES as its limit, is right; NULL: nothing. */
 const char *replay_differs(const struct replayed *replayed, const struct unwind_result *result,
 			   const struct unwind_frame *frames);
 

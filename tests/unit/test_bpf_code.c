@@ -1,4 +1,4 @@
-/* Rows and maps in the kernel (record/bpf_code.h), in maps as those of the eBPF
+/* Rows and maps in the kernel (record/code_loader.h), in maps as those of the eBPF
  * programs, looked up as these do it (record/bpf/sample.bpf.h). */
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "record/bpf_access.h"
 #include "record/bpf_code.h"
 
-enum { FEW_CHUNKS = 4, PROCESSES = 64, SLOT_BYTES = 8, CHUNK_BYTES = BPF_CHUNK_SLOTS * SLOT_BYTES, LOOK_UPS = 5000 };
+enum { FEW_CHUNKS = 4, PROCESSES = 64, SLOT_BYTES = 8, CHUNK_BYTES = CODE_CHUNK_SLOTS * SLOT_BYTES, LOOK_UPS = 5000 };
 
 struct world {
 	struct bpf_code_maps maps;
-	struct bpf_code_loader *loader;
-	const struct bpf_code *codes;
+	struct code_loader *loader;
+	const struct walk_code *codes;
 	const uint64_t *chunks[FEW_CHUNKS];
 };
 
@@ -46,7 +46,7 @@ static struct unwind_table *table_of(const char *path)
 /* Rows and pages as unwind_table_new makes them. */
 static void make_large(void)
 {
-	enum { ROWS = BPF_CHUNK_SLOTS + BPF_CHUNK_SLOTS / 2, SHIFT = 8 };
+	enum { ROWS = CODE_CHUNK_SLOTS + CODE_CHUNK_SLOTS / 2, SHIFT = 8 };
 	large = (struct unwind_table){ .base = 0x400000, .row_count = ROWS, .page_shift = SHIFT };
 	large.rows = calloc(ROWS, sizeof(*large.rows));
 	uint32_t pc = 0;
@@ -112,12 +112,12 @@ static int set_up(void **state)
 	struct world *world = calloc(1, sizeof(*world));
 	assert_non_null(world);
 	world->maps.processes =
-		make_map(BPF_MAP_TYPE_HASH, sizeof(struct bpf_process), PROCESSES, BPF_F_NO_PREALLOC, 0);
-	world->maps.codes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct bpf_code), BPF_CODES, BPF_F_MMAPABLE, 0);
-	world->maps.first_chunk = make_map(BPF_MAP_TYPE_ARRAY, SLOT_BYTES, BPF_CHUNK_SLOTS, BPF_F_MMAPABLE, 0);
+		make_map(BPF_MAP_TYPE_HASH, sizeof(struct walk_process), PROCESSES, BPF_F_NO_PREALLOC, 0);
+	world->maps.codes = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct walk_code), WALK_CODES, BPF_F_MMAPABLE, 0);
+	world->maps.first_chunk = make_map(BPF_MAP_TYPE_ARRAY, SLOT_BYTES, CODE_CHUNK_SLOTS, BPF_F_MMAPABLE, 0);
 	world->maps.chunks =
 		make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, sizeof(uint32_t), FEW_CHUNKS, 0, world->maps.first_chunk);
-	world->codes = look_into(world->maps.codes, BPF_CODES * sizeof(struct bpf_code));
+	world->codes = look_into(world->maps.codes, WALK_CODES * sizeof(struct walk_code));
 	world->chunks[0] = look_into(world->maps.first_chunk, CHUNK_BYTES);
 	world->loader = bpf_code_loader_new(&world->maps, &error);
 	assert_non_null(world->loader);
@@ -130,8 +130,8 @@ static int tear_down(void **state)
 	struct world *world = *state;
 	if (!world)
 		return 0;
-	bpf_code_loader_free(world->loader);
-	munmap((void *)world->codes, BPF_CODES * sizeof(struct bpf_code));
+	code_loader_free(world->loader);
+	munmap((void *)world->codes, WALK_CODES * sizeof(struct walk_code));
 	for (int i = 0; i < FEW_CHUNKS; i++)
 		if (world->chunks[i])
 			munmap((void *)world->chunks[i], CHUNK_BYTES);
@@ -149,7 +149,7 @@ static int tear_down(void **state)
 
 static const uint64_t *slot_at(struct world *world, uint32_t number)
 {
-	uint32_t chunk = number >> BPF_CHUNK_SHIFT;
+	uint32_t chunk = number >> CODE_CHUNK_SHIFT;
 	assert_true(chunk < FEW_CHUNKS);
 	if (!world->chunks[chunk]) {
 		uint32_t id;
@@ -159,22 +159,22 @@ static const uint64_t *slot_at(struct world *world, uint32_t number)
 		world->chunks[chunk] = look_into(fd, CHUNK_BYTES);
 		close(fd);
 	}
-	return &world->chunks[chunk][number & (BPF_CHUNK_SLOTS - 1)];
+	return &world->chunks[chunk][number & (CODE_CHUNK_SLOTS - 1)];
 }
 
-static struct bpf_process process_of(const struct world *world, uint32_t pid)
+static struct walk_process process_of(const struct world *world, uint32_t pid)
 {
-	struct bpf_process process = { 0 };
-	return bpf_map_lookup_elem(world->maps.processes, &pid, &process) == 0 ? process : (struct bpf_process){ 0 };
+	struct walk_process process = { 0 };
+	return bpf_map_lookup_elem(world->maps.processes, &pid, &process) == 0 ? process : (struct walk_process){ 0 };
 }
 
-static const struct bpf_code *find_code(const struct world *world, uint32_t pid, uint64_t pc)
+static const struct walk_code *find_code(const struct world *world, uint32_t pid, uint64_t pc)
 {
-	struct bpf_process process = process_of(world, pid);
+	struct walk_process process = process_of(world, pid);
 	uint32_t low = process.first, high = process.first + process.count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct bpf_code *code = &world->codes[middle];
+		const struct walk_code *code = &world->codes[middle];
 		if (pc >= code->start && pc < code->end)
 			return code;
 		if (pc < code->start)
@@ -190,7 +190,7 @@ static uint32_t page_start(struct world *world, uint32_t pages, uint32_t page)
 	return ((const uint32_t *)slot_at(world, pages + page / 2))[page & 1];
 }
 
-static const struct unwind_row *find_row(struct world *world, const struct bpf_code *code, uint32_t pc)
+static const struct unwind_row *find_row(struct world *world, const struct walk_code *code, uint32_t pc)
 {
 	uint32_t page = pc >> code->page_shift;
 	uint32_t low = code->row_count - 1, high = low;
@@ -218,7 +218,7 @@ static void assert_rules(struct world *world, uint32_t pid, const struct backend
 		uint64_t pc = i == 0   ? expected->start
 			      : i == 1 ? expected->end - 1
 				       : expected->start + random % (expected->end - expected->start);
-		const struct bpf_code *code = find_code(world, pid, pc);
+		const struct walk_code *code = find_code(world, pid, pc);
 		assert_non_null(code);
 		assert_int_equal(code->start, expected->start);
 		assert_int_equal(code->end, expected->end);
@@ -250,15 +250,15 @@ static void test_rows(void **state)
 		code_of(linker, 0x20000000),
 		{ .start = 0x30000000, .end = 0x30001000 },
 	};
-	assert_int_equal(bpf_code_load(world->loader, 7, code, 3), 0);
+	assert_int_equal(code_loader_load(world->loader, 7, code, 3), 0);
 	for (int i = 0; i < 3; i++)
 		assert_rules(world, 7, &code[i]);
 	assert_null(find_code(world, 7, code[0].start - 1));
 	assert_null(find_code(world, 7, code[0].end));
 	assert_null(find_code(world, 7, 0x30001000));
 	assert_null(find_code(world, 8, code[0].start));
-	assert_int_equal(bpf_code_rows(world->loader), libc->row_count + linker->row_count);
-	assert_int_equal(bpf_code_index_bytes(world->loader), (libc->page_count + linker->page_count + 2) * 4);
+	assert_int_equal(code_loader_rows(world->loader), libc->row_count + linker->row_count);
+	assert_int_equal(code_loader_index_bytes(world->loader), (libc->page_count + linker->page_count + 2) * 4);
 }
 
 static void test_processes(void **state)
@@ -271,23 +271,23 @@ static void test_processes(void **state)
 			code_of(linker, 0x10000000 + pid * UINT64_C(0x1000)),
 			code_of(libc, 0x20000000 + pid * UINT64_C(0x3000)),
 		};
-		assert_int_equal(bpf_code_load(world->loader, pid, code + pid % 2, 2 - pid % 2), 0);
+		assert_int_equal(code_loader_load(world->loader, pid, code + pid % 2, 2 - pid % 2), 0);
 		if (pid == 2)
-			rows = bpf_code_rows(world->loader);
+			rows = code_loader_rows(world->loader);
 	}
-	assert_int_equal(bpf_code_rows(world->loader), rows); /* once, whoever maps them */
+	assert_int_equal(code_loader_rows(world->loader), rows); /* once, whoever maps them */
 	for (uint32_t pid = 1; pid <= 40; pid++) {
 		const struct backend_code code = code_of(libc, 0x20000000 + pid * UINT64_C(0x3000));
 		assert_rules(world, pid, &code);
 		assert_int_equal(process_of(world, pid).count, 2 - pid % 2);
 	}
 	/* One is gone. */
-	assert_int_equal(bpf_code_load(world->loader, 3, NULL, 0), 0);
+	assert_int_equal(code_loader_load(world->loader, 3, NULL, 0), 0);
 	assert_int_equal(process_of(world, 3).count, 0);
-	assert_int_equal(bpf_code_load(world->loader, 3, NULL, 0), 0);
-	assert_int_equal(bpf_code_load(world->loader, 99, NULL, 0), 0); /* never was there */
+	assert_int_equal(code_loader_load(world->loader, 3, NULL, 0), 0);
+	assert_int_equal(code_loader_load(world->loader, 99, NULL, 0), 0); /* never was there */
 	const struct backend_code code = code_of(libc, 0x40000000);
-	assert_int_equal(bpf_code_load(world->loader, 3, &code, 1), 0);
+	assert_int_equal(code_loader_load(world->loader, 3, &code, 1), 0);
 	assert_rules(world, 3, &code);
 }
 
@@ -312,16 +312,16 @@ static void test_quarantine(void **state)
 	enum { PATIENCE_MS = 10000 };
 	struct world *world = WORLD(state);
 	const struct backend_code first = code_of(linker, 0x10000000), second = code_of(linker, 0x20000000);
-	assert_int_equal(bpf_code_load(world->loader, 1, &first, 1), 0);
+	assert_int_equal(code_loader_load(world->loader, 1, &first, 1), 0);
 	uint32_t given_up = process_of(world, 1).first;
 	uint64_t start = now_ms();
-	assert_int_equal(bpf_code_load(world->loader, 1, &second, 1), 0);
+	assert_int_equal(code_loader_load(world->loader, 1, &second, 1), 0);
 	assert_null(find_code(world, 1, first.start));
 	assert_rules(world, 1, &second);
 	/* Nobody has it until then, but then somebody has. */
 	uint32_t pid = 2;
 	for (;; pid++) {
-		assert_int_equal(bpf_code_load(world->loader, pid % PROCESSES, &first, 1), 0);
+		assert_int_equal(code_loader_load(world->loader, pid % PROCESSES, &first, 1), 0);
 		assert_rules(world, pid % PROCESSES, &first);
 		if (process_of(world, pid % PROCESSES).first == given_up)
 			break;
@@ -345,11 +345,11 @@ static void test_runs_do_not_overlap(void **state)
 		for (uint64_t i = 0; i < counts[pid]; i++)
 			code[i] = (struct backend_code){ .start = (pid + 1) << 16 | i << 4,
 							 .end = ((pid + 1) << 16 | i << 4) + 8 };
-		assert_int_equal(bpf_code_load(world->loader, pid, code, counts[pid]), 0);
+		assert_int_equal(code_loader_load(world->loader, pid, code, counts[pid]), 0);
 		if (round == ROUNDS / 2)
 			wait_for_quarantine();
 		for (uint32_t other = 0; other < LIVE; other++) {
-			struct bpf_process process = process_of(world, other);
+			struct walk_process process = process_of(world, other);
 			assert_int_equal(process.count, counts[other]);
 			for (uint32_t i = 0; i < process.count; i++)
 				assert_int_equal(world->codes[process.first + i].start, (other + 1) << 16 | i << 4);
@@ -362,13 +362,13 @@ static void test_large_tables(void **state)
 	struct world *world = WORLD(state);
 	const struct backend_code code[] = { code_of(linker, 0x10000000), code_of(&large, 0x20000000),
 					     code_of(libc, UINT64_C(0x100000000)) };
-	assert_int_equal(bpf_code_load(world->loader, 1, code, 3), 0);
+	assert_int_equal(code_loader_load(world->loader, 1, code, 3), 0);
 	for (int i = 0; i < 3; i++)
 		assert_rules(world, 1, &code[i]);
-	const struct bpf_code *loaded = find_code(world, 1, code[1].start);
+	const struct walk_code *loaded = find_code(world, 1, code[1].start);
 	/* The place where a chunk ends. */
 	for (uint32_t i = 0; i < 100; i++) {
-		uint32_t row = BPF_CHUNK_SLOTS - loaded->rows - 50 + i;
+		uint32_t row = CODE_CHUNK_SLOTS - loaded->rows - 50 + i;
 		const struct unwind_row *found = find_row(world, loaded, large.rows[row].pc);
 		assert_memory_equal(found, &large.rows[row], sizeof(*found));
 	}
@@ -383,32 +383,32 @@ static void test_no_room_for_rows(void **state)
 	const struct backend_code code[] = { code_of(libc, 0x10000000), code_of(&large, 0x20000000),
 					     code_of(&more[0], 0x40000000), code_of(&more[1], 0x60000000) };
 	/* Four chunks hold two of them; the third has no rules in the kernel then. */
-	int result = bpf_code_load(world->loader, 1, code, 4);
+	int result = code_loader_load(world->loader, 1, code, 4);
 	assert_true(result == ERROR_LIMIT || result == ERROR_SYSTEM);
 	assert_rules(world, 1, &code[0]);
 	assert_rules(world, 1, &code[1]);
 	assert_int_equal(find_code(world, 1, code[3].start)->row_count, 0);
 	/* Others still can, with what is there. */
-	assert_int_equal(bpf_code_load(world->loader, 2, code, 2), 0);
+	assert_int_equal(code_loader_load(world->loader, 2, code, 2), 0);
 	assert_rules(world, 2, &code[1]);
 }
 
 static void test_no_room_for_maps(void **state)
 {
-	enum { MAPS = BPF_CODES / 4 };
+	enum { MAPS = WALK_CODES / 4 };
 	struct world *world = WORLD(state);
-	struct backend_code *code = calloc(BPF_CODES + 1, sizeof(*code));
+	struct backend_code *code = calloc(WALK_CODES + 1, sizeof(*code));
 	assert_non_null(code);
-	for (uint64_t i = 0; i <= BPF_CODES; i++)
+	for (uint64_t i = 0; i <= WALK_CODES; i++)
 		code[i] = (struct backend_code){ .start = i << 12, .end = (i + 1) << 12 };
-	assert_int_equal(bpf_code_load(world->loader, 1, code, BPF_CODES + 1), ERROR_LIMIT);
+	assert_int_equal(code_loader_load(world->loader, 1, code, WALK_CODES + 1), ERROR_LIMIT);
 	for (uint32_t pid = 1; pid <= 4; pid++)
-		assert_int_equal(bpf_code_load(world->loader, pid, code, MAPS), 0);
-	assert_int_equal(bpf_code_load(world->loader, 5, code, 1), ERROR_LIMIT);
+		assert_int_equal(code_loader_load(world->loader, pid, code, MAPS), 0);
+	assert_int_equal(code_loader_load(world->loader, 5, code, 1), ERROR_LIMIT);
 	assert_int_equal(process_of(world, 5).count, 0);
-	assert_int_equal(bpf_code_load(world->loader, 4, NULL, 0), 0);
+	assert_int_equal(code_loader_load(world->loader, 4, NULL, 0), 0);
 	wait_for_quarantine();
-	assert_int_equal(bpf_code_load(world->loader, 5, code, MAPS), 0);
+	assert_int_equal(code_loader_load(world->loader, 5, code, MAPS), 0);
 	assert_int_equal(find_code(world, 5, (uint64_t)(MAPS - 1) << 12)->start, (uint64_t)(MAPS - 1) << 12);
 	free(code);
 }
@@ -418,11 +418,11 @@ static void test_no_room_for_processes(void **state)
 	struct world *world = WORLD(state);
 	const struct backend_code code = code_of(linker, 0x10000000);
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
-		assert_int_equal(bpf_code_load(world->loader, pid, &code, 1), 0);
-	assert_true(bpf_code_load(world->loader, PROCESSES + 1, &code, 1) < 0);
+		assert_int_equal(code_loader_load(world->loader, pid, &code, 1), 0);
+	assert_true(code_loader_load(world->loader, PROCESSES + 1, &code, 1) < 0);
 	assert_rules(world, 1, &code);
-	assert_int_equal(bpf_code_load(world->loader, 1, NULL, 0), 0);
-	assert_int_equal(bpf_code_load(world->loader, PROCESSES + 1, &code, 1), 0);
+	assert_int_equal(code_loader_load(world->loader, 1, NULL, 0), 0);
+	assert_int_equal(code_loader_load(world->loader, PROCESSES + 1, &code, 1), 0);
 	assert_rules(world, PROCESSES + 1, &code);
 }
 
@@ -431,23 +431,23 @@ static void test_out_of_memory(void **state)
 	struct world *world = WORLD(state);
 	struct error error = { 0 };
 	ALLOC_FAIL_EACH({
-		struct bpf_code_loader *loader = bpf_code_loader_new(&world->maps, &error);
+		struct code_loader *loader = bpf_code_loader_new(&world->maps, &error);
 		if (!loader)
 			assert_int_equal(error.code, ERROR_MEMORY);
-		bpf_code_loader_free(loader);
+		code_loader_free(loader);
 	});
 	const struct backend_code code[] = { code_of(linker, 0x10000000), code_of(libc, 0x20000000) };
 	unsigned number = 0;
 	for (bool failed = true; failed;) {
-		bpf_code_loader_free(world->loader);
+		code_loader_free(world->loader);
 		world->loader = bpf_code_loader_new(&world->maps, &error);
 		assert_non_null(world->loader);
 		alloc_fail_start(++number);
-		int result = bpf_code_load(world->loader, 1, code, 2);
+		int result = code_loader_load(world->loader, 1, code, 2);
 		failed = alloc_fail_stop();
 		assert_int_equal(result, failed ? ERROR_MEMORY : 0);
 		/* With memory it goes on from there. */
-		assert_int_equal(bpf_code_load(world->loader, 1, code, 2), 0);
+		assert_int_equal(code_loader_load(world->loader, 1, code, 2), 0);
 		assert_rules(world, 1, &code[0]);
 		assert_rules(world, 1, &code[1]);
 	}
@@ -459,13 +459,13 @@ static void test_not_taken(void **state)
 {
 	struct world *world = WORLD(state);
 	const struct backend_code first = code_of(linker, 0x10000000), other = code_of(libc, 0x30000000);
-	assert_int_equal(bpf_code_load(world->loader, 1, &first, 1), 0);
+	assert_int_equal(code_loader_load(world->loader, 1, &first, 1), 0);
 	assert_int_equal(bpf_map_freeze(world->maps.processes), 0);
 	for (uint32_t pid = 1; pid <= 2; pid++)
-		assert_true(bpf_code_load(world->loader, pid, &other, 1) < 0);
+		assert_true(code_loader_load(world->loader, pid, &other, 1) < 0);
 	wait_for_quarantine();
 	for (uint32_t pid = 2; pid <= 6; pid++)
-		assert_true(bpf_code_load(world->loader, pid, &other, 1) < 0);
+		assert_true(code_loader_load(world->loader, pid, &other, 1) < 0);
 	assert_rules(world, 1, &first);
 }
 

@@ -83,7 +83,7 @@ static uint64_t room_of(uint32_t length)
 }
 
 /* Takes room for a record and fills it in; returns its position. Its frames are its time. */
-static uint64_t write_record(struct world *world, const struct bpf_record *record, uint32_t length, uint32_t flags)
+static uint64_t write_record(struct world *world, const struct sample_record *record, uint32_t length, uint32_t flags)
 {
 	uint64_t at = world->written;
 	assert_true(at + room_of(length) - consumed(world) <= RING_BYTES);
@@ -100,7 +100,7 @@ static uint64_t write_record(struct world *world, const struct bpf_record *recor
 
 static uint64_t kernel_tells(struct world *world, uint64_t time_ns, uint32_t frames, uint32_t flags)
 {
-	const struct bpf_record record = { .time_ns = time_ns, .kind = BPF_RECORD_WALKED, .frames = frames };
+	const struct sample_record record = { .time_ns = time_ns, .kind = SAMPLE_WALKED, .frames = frames };
 	return write_record(world, &record, (uint32_t)(sizeof(record) + frames * WORD), flags);
 }
 
@@ -108,7 +108,7 @@ static uint64_t kernel_tells(struct world *world, uint64_t time_ns, uint32_t fra
 
 static void assert_next(struct world *world, uint64_t time_ns, uint32_t frames)
 {
-	const struct bpf_record *record = bpf_ring_peek(world->ring);
+	const struct sample_record *record = bpf_ring_peek(world->ring);
 	assert_non_null(record);
 	assert_ptr_equal(bpf_ring_peek(world->ring), record); /* looking changes nothing */
 	assert_int_equal(record->time_ns, time_ns);
@@ -166,7 +166,7 @@ static void test_room(void **state)
 static void test_busy(void **state)
 {
 	struct world *world = *state;
-	const uint32_t length = sizeof(struct bpf_record) + WORD;
+	const uint32_t length = sizeof(struct sample_record) + WORD;
 	kernel_tells(world, 10, 0, 0);
 	uint64_t busy = kernel_tells(world, 30, 1, BPF_RINGBUF_BUSY_BIT);
 	kernel_tells(world, 20, 0, 0);
@@ -211,37 +211,37 @@ static void test_discarded(void **state)
 static void test_malformed(void **state)
 {
 	struct world *world = *state;
-	enum { REGISTERS = BPF_REGISTERS * WORD };
+	enum { REGISTERS = SAMPLE_REGISTERS * WORD };
 	static const struct {
-		struct bpf_record record;
+		struct sample_record record;
 		uint32_t length;
 		bool is_good;
 	} cases[] = {
-		{ { .kind = BPF_RECORD_WALKED }, 0, false },
-		{ { .kind = BPF_RECORD_WALKED }, sizeof(struct bpf_record) - 1, false },
-		{ { .kind = BPF_RECORD_WALKED }, sizeof(struct bpf_record), true },
-		{ { .kind = BPF_RECORD_WALKED, .frames = 1 }, sizeof(struct bpf_record) + WORD - 1, false },
-		{ { .kind = BPF_RECORD_WALKED, .frames = 1 }, sizeof(struct bpf_record) + WORD + 1, true },
-		{ { .kind = BPF_RECORD_WALKED, .frames = 1U << 29 }, sizeof(struct bpf_record), false },
-		{ { .kind = BPF_RECORD_WALKED, .frames = UINT32_MAX }, sizeof(struct bpf_record) + WORD, false },
-		{ { .kind = BPF_RECORD_HANDED_OVER }, sizeof(struct bpf_record) + REGISTERS - 1, false },
-		{ { .kind = BPF_RECORD_HANDED_OVER }, sizeof(struct bpf_record) + REGISTERS, true },
-		{ { .kind = BPF_RECORD_HANDED_OVER, .stack_bytes = 9 },
-		  sizeof(struct bpf_record) + REGISTERS + 8,
+		{ { .kind = SAMPLE_WALKED }, 0, false },
+		{ { .kind = SAMPLE_WALKED }, sizeof(struct sample_record) - 1, false },
+		{ { .kind = SAMPLE_WALKED }, sizeof(struct sample_record), true },
+		{ { .kind = SAMPLE_WALKED, .frames = 1 }, sizeof(struct sample_record) + WORD - 1, false },
+		{ { .kind = SAMPLE_WALKED, .frames = 1 }, sizeof(struct sample_record) + WORD + 1, true },
+		{ { .kind = SAMPLE_WALKED, .frames = 1U << 29 }, sizeof(struct sample_record), false },
+		{ { .kind = SAMPLE_WALKED, .frames = UINT32_MAX }, sizeof(struct sample_record) + WORD, false },
+		{ { .kind = SAMPLE_HANDED_OVER }, sizeof(struct sample_record) + REGISTERS - 1, false },
+		{ { .kind = SAMPLE_HANDED_OVER }, sizeof(struct sample_record) + REGISTERS, true },
+		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = 9 },
+		  sizeof(struct sample_record) + REGISTERS + 8,
 		  false },
-		{ { .kind = BPF_RECORD_HANDED_OVER, .stack_bytes = 9 },
-		  sizeof(struct bpf_record) + REGISTERS + 9,
+		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = 9 },
+		  sizeof(struct sample_record) + REGISTERS + 9,
 		  true },
-		{ { .kind = BPF_RECORD_HANDED_OVER, .stack_bytes = UINT32_MAX },
-		  sizeof(struct bpf_record) + REGISTERS,
+		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = UINT32_MAX },
+		  sizeof(struct sample_record) + REGISTERS,
 		  false },
-		{ { .kind = 77 }, sizeof(struct bpf_record), false },
+		{ { .kind = 77 }, sizeof(struct sample_record), false },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		write_record(world, &cases[i].record, cases[i].length, 0);
 		kernel_tells(world, i + 1, 1, 0);
 		bpf_ring_refresh(world->ring);
-		const struct bpf_record *first = bpf_ring_peek(world->ring);
+		const struct sample_record *first = bpf_ring_peek(world->ring);
 		assert_non_null(first);
 		if ((first->time_ns == 0) != cases[i].is_good)
 			fail_msg("case %zu", i);
@@ -266,9 +266,9 @@ static void test_wraps(void **state)
 		assert_int_equal(consumed(world), world->written);
 	}
 	assert_true(wrapped > 50);
-	kernel_tells(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct bpf_record)) / WORD, 0);
+	kernel_tells(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct sample_record)) / WORD, 0);
 	bpf_ring_refresh(world->ring);
-	assert_next(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct bpf_record)) / WORD);
+	assert_next(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct sample_record)) / WORD);
 }
 
 /* --- many --- */
@@ -339,7 +339,7 @@ static void test_many(void **state)
 static void take_all(struct world *world, unsigned *taken)
 {
 	bpf_ring_refresh(world->ring);
-	for (const struct bpf_record *record; (record = bpf_ring_peek(world->ring)) != NULL;) {
+	for (const struct sample_record *record; (record = bpf_ring_peek(world->ring)) != NULL;) {
 		assert_int_equal(record->time_ns, *taken); /* none is left out */
 		bpf_ring_next(world->ring);
 		++*taken;

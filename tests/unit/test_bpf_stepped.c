@@ -1,5 +1,5 @@
 /*
- * The kernel's walk (record/bpf/walk.h) over real stacks: small programs (stepped/)
+ * The kernel's walk (sampling/walk.h) over real stacks: small programs (stepped/)
  * are run one instruction at a time; at many stops their stack is walked in user
  * space as the kernel would, and as unwind_walk does, which must agree.
  * Usage: test_bpf_stepped PROGRAM...
@@ -53,13 +53,13 @@ static unsigned looks, whole; /* walks, and those that reached the root in the k
 
 static void look(struct remote *remote, pid_t pid, pid_t tid)
 {
-	static struct unwind_frame frames[BPF_FRAMES];
+	static struct unwind_frame frames[WALK_FRAMES];
 	static struct replayed replayed;
 	remote_forget(remote);
 	struct stopped stopped = { .pid = pid, .source = remote_source(remote) };
 	const struct replay replay = { .copy = copy, .find_code = find_code, .context = &stopped };
 	const struct unwind_registers registers = remote_registers(tid);
-	const struct unwind_result result = unwind_walk(&stopped.source, &registers, frames, BPF_FRAMES);
+	const struct unwind_result result = unwind_walk(&stopped.source, &registers, frames, WALK_FRAMES);
 	replay_walk(&replay, &registers, &replayed);
 	const char *difference = replay_differs(&replayed, &result, frames);
 	if (difference)
@@ -67,7 +67,7 @@ static void look(struct remote *remote, pid_t pid, pid_t tid)
 			 remote_place(remote, registers.value[UNWIND_RIP_REGISTER]), difference, (int)replayed.end,
 			 (int)result.cause);
 	looks++;
-	whole += replayed.end == BPF_WALK_ROOT;
+	whole += replayed.end == WALK_ROOT;
 }
 
 static bool is_mark(pid_t tid)

@@ -1,4 +1,4 @@
-/* The walk that the kernel does (record/bpf/walk.h), replayed in user space over
+/* The walk that the kernel does (sampling/walk.h), replayed in user space over
  * stored registers, memory and rows: golden frames, and the same as unwind_walk's. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,13 @@ static void steps_by_the_stack_pointer(void **state)
 	world->stack[4] = at(SECOND, LEAF, 0x20);
 	world->stack[5] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f),
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f),
 		      call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 1); /* one window */
 	/* A return address of 0 is the root as well. */
 	world->stack[5] = 0;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f));
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f));
 }
 
 static void steps_by_the_frame_pointer(void **state)
@@ -39,7 +39,7 @@ static void steps_by_the_frame_pointer(void **state)
 	world->stack[64] = 0;
 	world->stack[65] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(FRAMED), STACK, STACK + 0x40);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(FRAMED), call_in(PUSHED) - 1, call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(FRAMED), call_in(PUSHED) - 1, call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
 }
 
 static void steps_out_of_realigned_frames(void **state)
@@ -51,9 +51,9 @@ static void steps_out_of_realigned_frames(void **state)
 	world->stack[36] = 0;
 	world->stack[37] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(REALIGNED), STACK, STACK + 0x40);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(REALIGNED), call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(REALIGNED), call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
 	walk_world_walk(world, call_in(REALIGNED), STACK, 0x40);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(REALIGNED));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(REALIGNED));
 }
 
 static void steps_out_of_stubs(void **state)
@@ -63,9 +63,9 @@ static void steps_out_of_stubs(void **state)
 	world->stack[1] = call_in(LEAF);
 	world->stack[2] = call_in(OUTERMOST);
 	walk_world_walk(world, at(FIRST, STUB, 0x10 + 10), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, at(FIRST, STUB, 0x1a), call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, at(FIRST, STUB, 0x1a), call_in(OUTERMOST) - 1);
 	walk_world_walk(world, at(FIRST, STUB, 0x10 + 11), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, at(FIRST, STUB, 0x1b), call_in(LEAF) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, at(FIRST, STUB, 0x1b), call_in(LEAF) - 1, call_in(OUTERMOST) - 1);
 }
 
 static void put_ucontext(struct walk_world *world, unsigned word, uint64_t rip, uint64_t rsp, uint64_t rbp)
@@ -84,19 +84,19 @@ static void steps_out_of_signals(void **state)
 	world->stack[8] = 0;
 	world->stack[9] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0), at(FIRST, FRAMED, 0), call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0), at(FIRST, FRAMED, 0), call_in(OUTERMOST) - 1);
 	/* One that returns to itself ends at the limit. */
 	put_ucontext(world, 0x81, call_in(LEAF), STACK + 0x400, 1);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
-	assert_int_equal(world->kernel.end, BPF_WALK_DEPTH);
-	assert_int_equal(world->kernel.count, BPF_FRAMES);
+	assert_int_equal(world->kernel.end, WALK_DEPTH);
+	assert_int_equal(world->kernel.count, WALK_FRAMES);
 	put_ucontext(world, 0x81, 0, STACK, 1);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0));
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0));
 	/* The stack ends within the context. */
 	world->stack[STACK_WORDS - 20] = at(FIRST, SIGNAL, 0);
 	walk_world_walk(world, call_in(LEAF), STACK + (STACK_WORDS - 20) * WORD, 1);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(LEAF), at(FIRST, SIGNAL, 0));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF), at(FIRST, SIGNAL, 0));
 }
 
 static void knows_starts_that_nobody_called(void **state)
@@ -106,7 +106,7 @@ static void knows_starts_that_nobody_called(void **state)
 	world->stack[0] = at(FIRST, ENTRY, 0);
 	world->stack[1] = 0;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), at(FIRST, ENTRY, 0));
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, ENTRY, 0));
 	/* Behind another function, it seems to be called in that. */
 	world->stack[0] = at(FIRST, PUSHED, 0);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
@@ -127,14 +127,14 @@ static void sees_through_return_probes(void **state)
 		world->stack[4 + i] = TRAMPOLINE;
 	}
 	walk_world_walk_as_kernel(world);
-	walk_world_assert_frames(world, BPF_WALK_ROOT, plain.pcs, plain.count);
+	walk_world_assert_frames(world, WALK_ROOT, plain.pcs, plain.count);
 	/* What was there before is unknown as well, or is no probe's. */
 	world->returned[1] = NOWHERE;
 	walk_world_walk_as_kernel(world);
-	walk_world_assert_frames(world, BPF_WALK_NO_CODE, plain.pcs, plain.count - 1);
+	walk_world_assert_frames(world, WALK_NO_CODE, plain.pcs, plain.count - 1);
 	world->probed[1] = 0;
 	walk_world_walk_as_kernel(world);
-	walk_world_assert_frames(world, BPF_WALK_NO_CODE, plain.pcs, plain.count - 1);
+	walk_world_assert_frames(world, WALK_NO_CODE, plain.pcs, plain.count - 1);
 }
 
 /* --- ends --- */
@@ -144,7 +144,7 @@ static void leaves_slow_rules_to_the_monitor(void **state)
 	struct walk_world *world = *state;
 	world->stack[0] = call_in(SLOW);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_SLOW, call_in(LEAF), call_in(SLOW) - 1);
+	ASSERT_FRAMES(WALK_SLOW, call_in(LEAF), call_in(SLOW) - 1);
 }
 
 static void ends_where_there_is_no_rule(void **state)
@@ -152,23 +152,23 @@ static void ends_where_there_is_no_rule(void **state)
 	struct walk_world *world = *state;
 	world->stack[0] = call_in(GAP);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
+	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
 	walk_world_walk(world, call_in(GAP), STACK, 0);
-	ASSERT_FRAMES(BPF_WALK_NO_RULE, call_in(GAP));
+	ASSERT_FRAMES(WALK_NO_RULE, call_in(GAP));
 	/* The deepest frame's mark, in a caller only. */
 	walk_world_walk(world, call_in(LEAF), STACK, 0);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(GAP) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(GAP) - 1);
 	/* Unless it is a signal's return: a C library may have no rule for that. */
 	static const char *const returns[] = { "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", "\xb8\x0f\0\0\0\x0f\x05\0\0" };
 	for (int i = 0; i < 2; i++) {
 		memcpy(world->code + GAP * FUNCTION_BYTES + 0x20, returns[i], 9);
 		walk_world_walk(world, call_in(LEAF), STACK, 0);
-		ASSERT_FRAMES(BPF_WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
+		ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
 	}
 	/* Behind the last rule. */
 	world->stack[0] = at(FIRST, FUNCTIONS, 0x40);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_NO_RULE, call_in(LEAF), at(FIRST, FUNCTIONS, 0x3f));
+	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), at(FIRST, FUNCTIONS, 0x3f));
 }
 
 static void ends_in_unknown_code(void **state)
@@ -177,12 +177,12 @@ static void ends_in_unknown_code(void **state)
 	world->stack[0] = at(SECOND, LEAF, 0x20);
 	world->stack[1] = NOWHERE;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_NO_CODE, call_in(LEAF), at(SECOND, LEAF, 0x1f));
+	ASSERT_FRAMES(WALK_NO_CODE, call_in(LEAF), at(SECOND, LEAF, 0x1f));
 	world->no_rows = true;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_NO_ROWS, call_in(LEAF));
+	ASSERT_FRAMES(WALK_NO_ROWS, call_in(LEAF));
 	walk_world_walk(world, NOWHERE, STACK, 1);
-	assert_int_equal(world->kernel.end, BPF_WALK_NO_CODE);
+	assert_int_equal(world->kernel.end, WALK_NO_CODE);
 	assert_int_equal(world->kernel.count, 0);
 }
 
@@ -190,21 +190,21 @@ static void ends_where_memory_does(void **state)
 {
 	struct walk_world *world = *state;
 	walk_world_walk(world, call_in(LEAF), STACK - WORD, 1);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(LEAF));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF));
 	uint64_t last = STACK + (STACK_WORDS - 1) * WORD;
 	world->stack[STACK_WORDS - 1] = call_in(LEAF);
 	walk_world_walk(world, call_in(LEAF), last, 1);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(LEAF), call_in(LEAF) - 1);
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF), call_in(LEAF) - 1);
 	/* The return address can be read, rbp cannot, and the other way round. */
 	walk_world_walk(world, call_in(FRAMED), STACK, STACK - WORD);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(FRAMED));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(FRAMED));
 	walk_world_walk(world, call_in(FRAMED), STACK, last);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(FRAMED));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(FRAMED));
 	/* At the ends of all addresses. */
 	walk_world_walk(world, call_in(LEAF), UINT64_MAX - 3, 1);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(LEAF));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF));
 	walk_world_walk(world, call_in(FRAMED), STACK, UINT64_MAX - 7);
-	ASSERT_FRAMES(BPF_WALK_UNREADABLE, call_in(FRAMED));
+	ASSERT_FRAMES(WALK_UNREADABLE, call_in(FRAMED));
 }
 
 static void ends_where_the_stack_does_not_grow(void **state)
@@ -212,30 +212,30 @@ static void ends_where_the_stack_does_not_grow(void **state)
 	struct walk_world *world = *state;
 	world->stack[2] = call_in(LEAF);
 	walk_world_walk(world, call_in(FRAMED), STACK + 0x80, STACK + 8);
-	ASSERT_FRAMES(BPF_WALK_NO_PROGRESS, call_in(FRAMED));
+	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(FRAMED));
 	walk_world_walk(world, call_in(FRAMED), STACK + 24, STACK + 8); /* nor stands still */
-	ASSERT_FRAMES(BPF_WALK_NO_PROGRESS, call_in(FRAMED));
+	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(FRAMED));
 }
 
 static void ends_at_its_limit(void **state)
 {
 	struct walk_world *world = *state;
-	/* The leaf, BPF_FRAMES - 2 callers, and the outermost one. */
-	for (size_t i = 0; i < BPF_FRAMES; i++)
+	/* The leaf, WALK_FRAMES - 2 callers, and the outermost one. */
+	for (size_t i = 0; i < WALK_FRAMES; i++)
 		world->stack[i] = call_in(LEAF);
-	world->stack[BPF_FRAMES - 2] = call_in(OUTERMOST);
+	world->stack[WALK_FRAMES - 2] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	assert_int_equal(world->kernel.end, BPF_WALK_ROOT);
-	assert_int_equal(world->kernel.count, BPF_FRAMES);
-	assert_int_equal(world->kernel.pcs[BPF_FRAMES - 1], call_in(OUTERMOST) - 1);
-	assert_in_range(world->copies, BPF_FRAMES / BPF_WINDOW_WORDS, BPF_FRAMES / BPF_WINDOW_WORDS + 1);
+	assert_int_equal(world->kernel.end, WALK_ROOT);
+	assert_int_equal(world->kernel.count, WALK_FRAMES);
+	assert_int_equal(world->kernel.pcs[WALK_FRAMES - 1], call_in(OUTERMOST) - 1);
+	assert_in_range(world->copies, WALK_FRAMES / WALK_WINDOW_WORDS, WALK_FRAMES / WALK_WINDOW_WORDS + 1);
 	/* One more. */
-	world->stack[BPF_FRAMES - 2] = call_in(LEAF);
-	world->stack[BPF_FRAMES - 1] = call_in(OUTERMOST);
+	world->stack[WALK_FRAMES - 2] = call_in(LEAF);
+	world->stack[WALK_FRAMES - 1] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	assert_int_equal(world->kernel.end, BPF_WALK_DEPTH);
-	assert_int_equal(world->kernel.count, BPF_FRAMES);
-	for (size_t i = 1; i < BPF_FRAMES; i++)
+	assert_int_equal(world->kernel.end, WALK_DEPTH);
+	assert_int_equal(world->kernel.count, WALK_FRAMES);
+	for (size_t i = 1; i < WALK_FRAMES; i++)
 		assert_int_equal(world->kernel.pcs[i], call_in(LEAF) - 1);
 }
 
@@ -245,47 +245,47 @@ static void reads_up_to_the_windows_end(void **state)
 {
 	struct walk_world *world = *state;
 	world->stack[0] = call_in(LARGE);
-	world->stack[BPF_WINDOW_WORDS - 1] = call_in(OUTERMOST);
+	world->stack[WALK_WINDOW_WORDS - 1] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(LARGE) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGE) - 1, call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 1);
 	world->stack[0] = call_in(LARGER);
-	world->stack[BPF_WINDOW_WORDS] = call_in(PUSHED);
-	world->stack[BPF_WINDOW_WORDS + 4] = call_in(OUTERMOST);
+	world->stack[WALK_WINDOW_WORDS] = call_in(PUSHED);
+	world->stack[WALK_WINDOW_WORDS + 4] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(PUSHED) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(PUSHED) - 1, call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 2);
 	/* Below it, as where an alternate stack is left. */
 	world->stack[0x80] = at(FIRST, SIGNAL, 0);
 	put_ucontext(world, 0x81, call_in(LEAF), STACK + 0x300, 1);
 	world->stack[0x60] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0), call_in(LEAF), call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0), call_in(LEAF), call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 2);
 }
 
 static void reads_near_the_stacks_end(void **state)
 {
 	struct walk_world *world = *state;
-	for (unsigned words = 1; words <= BPF_WINDOW_WORDS + 2; words++) {
+	for (unsigned words = 1; words <= WALK_WINDOW_WORDS + 2; words++) {
 		unsigned first = STACK_WORDS - words;
 		for (unsigned i = first; i < STACK_WORDS; i++)
 			world->stack[i] = call_in(LEAF);
 		world->stack[STACK_WORDS - 1] = call_in(OUTERMOST);
 		walk_world_walk(world, call_in(LEAF), STACK + first * WORD, 1);
-		assert_int_equal(world->kernel.end, BPF_WALK_ROOT);
+		assert_int_equal(world->kernel.end, WALK_ROOT);
 		assert_int_equal(world->kernel.count, words + 1);
 	}
 	/* What a failed copy leaves behind is not the window. */
-	unsigned first = STACK_WORDS - BPF_WINDOW_WORDS - 2;
+	unsigned first = STACK_WORDS - WALK_WINDOW_WORDS - 2;
 	world->stack[first] = call_in(LARGER);
 	world->stack[first + 4] = STACK + (STACK_WORDS - 1) * WORD; /* rbp - 8 */
-	world->stack[first + BPF_WINDOW_WORDS] = call_in(REALIGNED);
+	world->stack[first + WALK_WINDOW_WORDS] = call_in(REALIGNED);
 	walk_world_walk(world, call_in(LEAF), STACK + first * WORD, STACK + (first + 5) * WORD);
-	ASSERT_FRAMES(BPF_WALK_NO_PROGRESS, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1);
+	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1);
 	world->stack[first + 4] = STACK + STACK_WORDS * WORD;
 	walk_world_walk(world, call_in(LEAF), STACK + first * WORD, STACK + (first + 5) * WORD);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1,
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1,
 		      call_in(OUTERMOST) - 1);
 }
 
@@ -296,7 +296,7 @@ static void reads_unaligned_stacks(void **state)
 		uint64_t words[] = { call_in(LEAF), call_in(PUSHED), 0, 0, 0, call_in(OUTERMOST) };
 		memcpy((uint8_t *)world->stack + shift, words, sizeof(words));
 		walk_world_walk(world, call_in(LEAF), STACK + shift, 1);
-		ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(LEAF) - 1, call_in(PUSHED) - 1,
+		ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LEAF) - 1, call_in(PUSHED) - 1,
 			      call_in(OUTERMOST) - 1);
 	}
 	/* From one alignment to another within the same window. */
@@ -305,7 +305,7 @@ static void reads_unaligned_stacks(void **state)
 	world->stack[2] = 0;
 	memcpy((uint8_t *)world->stack + 0x2b, &outermost, WORD);
 	walk_world_walk(world, call_in(LEAF), STACK, STACK + 0x23);
-	ASSERT_FRAMES(BPF_WALK_ROOT, call_in(LEAF), call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
 }
 
 /* --- any stack --- */
@@ -336,7 +336,7 @@ static void agrees_with_unwind_walk(void **state)
 {
 	enum { STACKS = 30000, WORDS = 160 };
 	struct walk_world *world = *state;
-	unsigned ends[BPF_WALK_END_COUNT] = { 0 };
+	unsigned ends[WALK_END_COUNT] = { 0 };
 	size_t frames = 0;
 	for (unsigned i = 1; i <= STACKS; i++) {
 		seed = i * UINT64_C(0x9e3779b97f4a7c15);
@@ -348,9 +348,9 @@ static void agrees_with_unwind_walk(void **state)
 		ends[world->kernel.end]++;
 		frames += world->kernel.count;
 	}
-	static const enum bpf_walk_end often[] = { BPF_WALK_ROOT,       BPF_WALK_NO_CODE, BPF_WALK_NO_ROWS,
-						   BPF_WALK_NO_RULE,    BPF_WALK_SLOW,    BPF_WALK_UNREADABLE,
-						   BPF_WALK_NO_PROGRESS };
+	static const enum walk_end often[] = { WALK_ROOT,       WALK_NO_CODE, WALK_NO_ROWS,
+						   WALK_NO_RULE,    WALK_SLOW,    WALK_UNREADABLE,
+						   WALK_NO_PROGRESS };
 	for (size_t i = 0; i < sizeof(often) / sizeof(often[0]); i++)
 		assert_true(ends[often[i]] > STACKS / 1000);
 	assert_true(frames > STACKS * 2);

@@ -12,8 +12,8 @@ static const struct unwind_row rows[] = {
 	{ PUSHED * FUNCTION_BYTES, 4, UNWIND_RSP, -2 },
 	{ FRAMED * FUNCTION_BYTES, 2, UNWIND_RBP, -2 },
 	{ REALIGNED * FUNCTION_BYTES, -1, UNWIND_RBP_DEREF, 0 },
-	{ LARGE * FUNCTION_BYTES, BPF_WINDOW_WORDS - 1, UNWIND_RSP, 0 },
-	{ LARGER * FUNCTION_BYTES, BPF_WINDOW_WORDS, UNWIND_RSP, 0 },
+	{ LARGE * FUNCTION_BYTES, WALK_WINDOW_WORDS - 1, UNWIND_RSP, 0 },
+	{ LARGER * FUNCTION_BYTES, WALK_WINDOW_WORDS, UNWIND_RSP, 0 },
 	{ STUB * FUNCTION_BYTES, 1, UNWIND_PLT, 11 },
 	{ OUTERMOST * FUNCTION_BYTES, 0, UNWIND_END, 0 },
 	{ SLOW * FUNCTION_BYTES, 0, UNWIND_SLOW, 0 },
@@ -100,14 +100,14 @@ void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint6
 	world->registers.value[UNWIND_RIP_REGISTER] = rip;
 	world->registers.value[UNWIND_RSP_REGISTER] = rsp;
 	world->registers.value[UNWIND_RBP_REGISTER] = rbp;
-	world->user = unwind_walk(&source, &world->registers, world->frames, BPF_FRAMES);
+	world->user = unwind_walk(&source, &world->registers, world->frames, WALK_FRAMES);
 	walk_world_walk_as_kernel(world);
 	const char *difference = replay_differs(&world->kernel, &world->user, world->frames);
 	if (difference)
 		fail_msg("%s: ends %d, unwind_walk's %d", difference, (int)world->kernel.end, (int)world->user.cause);
 }
 
-void walk_world_assert_frames(const struct walk_world *world, enum bpf_walk_end end, const uint64_t *pcs, size_t count)
+void walk_world_assert_frames(const struct walk_world *world, enum walk_end end, const uint64_t *pcs, size_t count)
 {
 	assert_int_equal(world->kernel.end, end);
 	assert_int_equal(world->kernel.count, count);

@@ -1,5 +1,5 @@
 /*
- * A small world to be walked in both ways, as the kernel does (record/bpf/walk.h)
+ * A small world to be walked in both ways, as the kernel does (sampling/walk.h)
  * and by unwind_walk: a stack and two modules with one row of each kind.
  */
 #ifndef TESTS_WALK_WORLD_H
@@ -43,7 +43,7 @@ struct walk_world {
 	struct unwind_registers registers;
 	struct replayed kernel;
 	struct unwind_result user;
-	struct unwind_frame frames[BPF_FRAMES];
+	struct unwind_frame frames[WALK_FRAMES];
 	unsigned copies;                 /* that the kernel's walk made */
 	uint64_t probed[2], returned[2]; /* slots, and what probes took away there */
 	bool no_rows;                    /* in the second module */
@@ -70,7 +70,7 @@ void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint6
 /* Once more, only as the kernel does. */
 void walk_world_walk_as_kernel(struct walk_world *world);
 
-void walk_world_assert_frames(const struct walk_world *world, enum bpf_walk_end end, const uint64_t *pcs, size_t count);
+void walk_world_assert_frames(const struct walk_world *world, enum walk_end end, const uint64_t *pcs, size_t count);
 
 #define ASSERT_FRAMES(end, ...)                                                 \
 	walk_world_assert_frames(world, end, (const uint64_t[]){ __VA_ARGS__ }, \

@@ -12,10 +12,10 @@ int on_clock(struct bpf_perf_event_data *context)
 {
 	uint32_t request = bpf_get_attach_cookie(context);
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
-	if (request >= BPF_REQUESTS || !thread)
+	if (request >= SAMPLE_REQUESTS || !thread)
 		return 0;
 	charge_late_wait(thread);
-	struct bpf_record order = nothing_known;
+	struct sample_record order = nothing_known;
 	order.request = request;
 	order.hits = 1;
 	order.amount = requests[request].interval;
@@ -31,9 +31,9 @@ int on_software_event(struct bpf_perf_event_data *context)
 	if (!thread)
 		return 0;
 	charge_late_wait(thread);
-	struct bpf_record order = nothing_known;
+	struct sample_record order = nothing_known;
 	order.detail = context->addr;
-	order.flags = context->addr ? BPF_RECORD_TOUCHED : 0;
+	order.flags = context->addr ? SAMPLE_TOUCHED : 0;
 	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order);
 	return 0;
 }

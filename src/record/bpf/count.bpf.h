@@ -3,8 +3,9 @@
 #define RECORD_BPF_COUNT_BPF_H
 
 #include "record/bpf/sample.bpf.h"
+#include "sampling/advance.h"
 
-static const struct bpf_record nothing_known = { .syscall = -1 };
+static const struct sample_record nothing_known = { .syscall = -1 };
 
 /* A random number below `limit` (at most 2^53 or so: what is lost is its evenness). */
 static uint64_t random_below(uint64_t limit)
@@ -29,29 +30,16 @@ static struct bpf_thread *counting_thread(struct task_struct *task)
 /* Advances a thread's timer by `amount` gticks; how many boundaries that crossed. */
 static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amount)
 {
-	if (request >= BPF_REQUESTS || amount == 0)
+	if (request >= SAMPLE_REQUESTS || amount == 0)
 		return 0;
-	uint64_t interval = requests[request].interval;
-	struct bpf_clock *clock = &thread->clocks[request];
 	if (thread->state == BPF_THREAD_ENDED)
 		__sync_fetch_and_add(&results.totals[request], amount);
-	clock->total += amount;
-	uint64_t before = clock->used;
-	uint64_t after = before + amount;
-	uint64_t hits;
-	if (after < interval) {
-		clock->used = after;
-		return before <= clock->mark && clock->mark < after;
-	}
-	hits = (before <= clock->mark) + after / interval - 1;
-	clock->used = after % interval;
-	clock->mark = random_below(interval);
-	return hits + (clock->mark < clock->used);
+	return interval_clock_advance(&thread->clocks[request], requests[request].interval, amount);
 }
 
 /* Counts, and takes a sample where that crosses a boundary. `order` says what the
  * event was. */
-static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct bpf_record *order)
+static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct sample_record *order)
 {
 	uint64_t hits = count(thread, request, amount);
 	if (hits == 0)
@@ -64,7 +52,7 @@ static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64
 
 static void start_clocks(struct bpf_thread *thread)
 {
-	for (uint32_t i = 0; i < BPF_REQUESTS; i++)
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS; i++)
 		if (i < settings.requests)
 			thread->clocks[i].mark = random_below(requests[i].interval);
 }

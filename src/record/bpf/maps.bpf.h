@@ -3,12 +3,12 @@
 #define RECORD_BPF_MAPS_H
 
 #include "record/bpf/shared.h"
-#include "record/bpf/walk.h"
+#include "sampling/walk.h"
 
 /* --- settings: fixed before the programs are loaded --- */
 
 const volatile struct bpf_settings settings;
-const volatile struct bpf_request requests[BPF_REQUESTS];
+const volatile struct bpf_request requests[SAMPLE_REQUESTS];
 const volatile uint8_t syscall_classes[BPF_SYSCALLS];
 
 struct bpf_results results; /* what is counted over all threads */
@@ -29,29 +29,29 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: before 6.1 perf events may use no other */
 	__uint(max_entries, 32768);
 	__type(key, uint32_t); /* pid */
-	__type(value, struct bpf_process);
+	__type(value, struct walk_process);
 } processes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BPF_CODES);
+	__uint(max_entries, WALK_CODES);
 	__type(key, uint32_t);
-	__type(value, struct bpf_code);
+	__type(value, struct walk_code);
 } codes SEC(".maps");
 
 /* All chunks are alike. To put one more into `chunks` takes the kernel some 10 ms. */
 struct chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BPF_CHUNK_SLOTS);
+	__uint(max_entries, CODE_CHUNK_SLOTS);
 	__type(key, uint32_t);
 	__type(value, uint64_t);
 } first_chunk SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, BPF_CHUNKS);
+	__uint(max_entries, CODE_CHUNKS);
 	__type(key, uint32_t);
 	__array(values, struct chunk);
 } chunks SEC(".maps");
@@ -79,7 +79,7 @@ struct scratch {
 	uint32_t spare;
 	struct walk walk;
 	/* What of registers and stack is longer than the frames. */
-	uint8_t more[BPF_REGISTERS * 8 + BPF_STACK_BYTES - BPF_FRAMES * 8];
+	uint8_t more[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
 };
 
 struct {

@@ -47,7 +47,7 @@ int on_function(struct pt_regs *registers)
 	/* More than there are addresses is not given to anybody. */
 	if (place->is_allocation && amount >= ADDRESSES)
 		return 0;
-	struct bpf_record order = nothing_known;
+	struct sample_record order = nothing_known;
 	if (!place->guard || argument_of(registers, place->guard) > place->guard_above)
 		count_and_sample(thread, place->request, amount, &order);
 	return 0;
@@ -83,7 +83,7 @@ int on_tracepoint(void *context)
 	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
 	if (!place)
 		return 0;
-	struct bpf_record order = nothing_known;
+	struct sample_record order = nothing_known;
 	count_and_sample(thread, place->request, field_of(context, place), &order);
 	return 0;
 }

@@ -30,7 +30,7 @@ static long halve_codes(uint32_t step, void *context)
 {
 	struct search *search = context;
 	uint32_t middle = search->low + (search->high - search->low) / 2;
-	const struct bpf_code *code = search->low < search->high ? bpf_map_lookup_elem(&codes, &middle) : NULL;
+	const struct walk_code *code = search->low < search->high ? bpf_map_lookup_elem(&codes, &middle) : NULL;
 	if (!code)
 		return 1;
 	if (search->pc < code->start) {
@@ -49,7 +49,7 @@ static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
 	uint32_t first = walk->process.first;
 	struct search search = { .pc = pc, .low = first, .high = first + walk->process.count };
 	bpf_loop(PROCESS_STEPS, halve_codes, &search, 0);
-	const struct bpf_code *code = bpf_map_lookup_elem(&codes, &search.low);
+	const struct walk_code *code = bpf_map_lookup_elem(&codes, &search.low);
 	if (!code || pc < code->start || pc >= code->end || search.low - first >= walk->process.count)
 		return false;
 	walk->code = *code;
@@ -60,8 +60,8 @@ static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
  * programs. */
 static inline uint64_t *slot_at(uint32_t number)
 {
-	uint32_t within = number & (BPF_CHUNK_SLOTS - 1);
-	uint32_t chunk_number = number >> BPF_CHUNK_SHIFT;
+	uint32_t within = number & (CODE_CHUNK_SLOTS - 1);
+	uint32_t chunk_number = number >> CODE_CHUNK_SHIFT;
 	if (chunk_number == 0)
 		return bpf_map_lookup_elem(&first_chunk, &within);
 	void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
@@ -166,7 +166,7 @@ static void give_back(struct scratch *scratch)
 
 static void add_lost(uint32_t request)
 {
-	uint64_t *lost = request < BPF_REQUESTS ? &results.lost[request & (BPF_REQUESTS - 1)] : &results.lost_creations;
+	uint64_t *lost = request < SAMPLE_REQUESTS ? &results.lost[request & (SAMPLE_REQUESTS - 1)] : &results.lost_creations;
 	__sync_fetch_and_add(lost, 1);
 }
 
@@ -174,14 +174,14 @@ static void add_lost(uint32_t request)
  * over, as it may have to read the rest while it is there; else it looks by itself. */
 static void tell(const struct scratch *scratch, uint64_t bytes)
 {
-	enum { MOST = sizeof(struct bpf_record) + BPF_REGISTERS * 8 + BPF_STACK_BYTES };
-	const struct bpf_record *record = &scratch->walk.record;
+	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
+	const struct sample_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
 	bool is_urgent = waiting > size / 4;
 	/* Not at each one: the monitor would always run between two ticks of the clock, and
 	 * its time would pass for the target's. */
-	if (record->kind == BPF_RECORD_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
+	if (record->kind == SAMPLE_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
 		woken_ns = record->time_ns;
 		is_urgent = true;
 	}
@@ -195,7 +195,7 @@ static long walk_once(uint32_t index, void *context)
 	struct scratch *scratch = *(struct scratch **)context;
 	uint32_t end = walk_step(&scratch->walk, index);
 	scratch->walk.end = end;
-	return end != BPF_WALK_END_COUNT;
+	return end != WALK_END_COUNT;
 }
 
 /* A probed instruction is executed in a slot elsewhere, as if it were at its place. */
@@ -222,13 +222,13 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 	walk->is_caller = 0;
 	walk->count = 0;
 	walk->code.start = walk->code.end = 0;
-	struct bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
+	struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
 	walk->process.first = process ? process->first : 0;
 	walk->process.count = process ? process->count : 0;
-	walk->end = BPF_WALK_END_COUNT;
-	bpf_loop(BPF_FRAMES, walk_once, &scratch, 0);
-	if (walk->end == BPF_WALK_END_COUNT)
-		walk->end = BPF_WALK_DEPTH;
+	walk->end = WALK_END_COUNT;
+	bpf_loop(WALK_FRAMES, walk_once, &scratch, 0);
+	if (walk->end == WALK_END_COUNT)
+		walk->end = WALK_DEPTH;
 }
 
 /* What the monitor needs to walk it: all registers, and the stack as far as it is there. */
@@ -256,9 +256,9 @@ static long restore_one(uint32_t index, void *context)
 	if (!pending)
 		return 1;
 	uint64_t offset = BPF_CORE_READ(pending, stack) - restoring->from;
-	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + BPF_REGISTERS);
+	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + SAMPLE_REGISTERS);
 	if (offset < restoring->scratch->walk.record.stack_bytes && !BPF_CORE_READ(pending, chained))
-		*(uint64_t *)(stack + (offset & (BPF_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
+		*(uint64_t *)(stack + (offset & (SAMPLE_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
 	restoring->pending = BPF_CORE_READ(pending, next);
 	return 0;
 }
@@ -267,19 +267,19 @@ static long restore_one(uint32_t index, void *context)
  * record's stack_bytes go up to the end of the last page that is. */
 static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
-	struct bpf_record *record = &scratch->walk.record;
-	uint8_t *stack = (uint8_t *)(scratch->walk.frames + BPF_REGISTERS);
+	struct sample_record *record = &scratch->walk.record;
+	uint8_t *stack = (uint8_t *)(scratch->walk.frames + SAMPLE_REGISTERS);
 	uint64_t from = registers->sp;
-	uint32_t at = BPF_PAGE_BYTES - (from & (BPF_PAGE_BYTES - 1)); /* up to the page's end */
+	uint32_t at = SAMPLE_PAGE_BYTES - (from & (SAMPLE_PAGE_BYTES - 1)); /* up to the page's end */
 	record->stack_bytes = 0;
 	record->absent = 0;
 	if (bpf_probe_read_user(stack, at, (const void *)from) == 0)
 		record->stack_bytes = at;
 	else
 		record->absent = 1;
-	for (uint32_t page = 1; page < BPF_STACK_PAGES && at <= BPF_STACK_BYTES - BPF_PAGE_BYTES; page++) {
-		long failed = bpf_probe_read_user(stack + at, BPF_PAGE_BYTES, (const void *)(from + at));
-		at += BPF_PAGE_BYTES;
+	for (uint32_t page = 1; page < SAMPLE_STACK_PAGES && at <= SAMPLE_STACK_BYTES - SAMPLE_PAGE_BYTES; page++) {
+		long failed = bpf_probe_read_user(stack + at, SAMPLE_PAGE_BYTES, (const void *)(from + at));
+		at += SAMPLE_PAGE_BYTES;
 		if (failed)
 			record->absent |= 1u << page;
 		else
@@ -289,20 +289,20 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
 }
 
-/* How the walk of such a thread ends before it begins; BPF_WALK_END_COUNT: it can begin. */
+/* How the walk of such a thread ends before it begins; WALK_END_COUNT: it can begin. */
 static uint32_t no_walk(struct task_struct *task, const struct pt_regs *registers, struct bpf_thread *thread,
 			uint64_t now)
 {
 	if (!task->mm || (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
-		return BPF_WALK_NO_STACK;
+		return WALK_NO_STACK;
 	if (registers->cs == USER_CS_32)
-		return BPF_WALK_OTHER_ABI;
-	return thread->hand_over_until_ns > now ? BPF_WALK_KNOWN_DEEP : BPF_WALK_END_COUNT;
+		return WALK_OTHER_ABI;
+	return thread->hand_over_until_ns > now ? WALK_KNOWN_DEEP : WALK_END_COUNT;
 }
 
 /* Tells of the present thread's stack. `order` says what for; the rest of it is
  * filled in here. A function of its own for the verifier, which then looks at it once. */
-__attribute__((noinline)) int take_sample(const struct bpf_record *order)
+__attribute__((noinline)) int take_sample(const struct sample_record *order)
 {
 	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -310,38 +310,38 @@ __attribute__((noinline)) int take_sample(const struct bpf_record *order)
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct scratch *scratch = order && thread ? take_scratch() : NULL;
 	if (!scratch) {
-		add_lost(order ? order->request : BPF_NO_REQUEST);
+		add_lost(order ? order->request : SAMPLE_NO_REQUEST);
 		return 0;
 	}
 	thread->is_sampled++;
 	struct walk *walk = &scratch->walk;
-	struct bpf_record *record = &walk->record;
+	struct sample_record *record = &walk->record;
 	*record = *order;
 	record->time_ns = bpf_ktime_get_ns();
 	record->pid = thread->pid;
 	record->tid = thread->tid;
-	record->flags |= (int64_t)registers->orig_ax >= 0 ? BPF_RECORD_IN_KERNEL : 0;
+	record->flags |= (int64_t)registers->orig_ax >= 0 ? SAMPLE_IN_KERNEL : 0;
 	walk->count = 0;
 	walk->end = no_walk(task, registers, thread, record->time_ns);
-	if (walk->end == BPF_WALK_END_COUNT)
+	if (walk->end == WALK_END_COUNT)
 		walk_stack(scratch, registers, thread->pid);
-	if (walk->end == BPF_WALK_DEPTH)
+	if (walk->end == WALK_DEPTH)
 		thread->hand_over_until_ns = record->time_ns + DEEP_LASTS_NS;
 	uint32_t end = walk->end;
-	if (end < BPF_WALK_END_COUNT)
+	if (end < WALK_END_COUNT)
 		__sync_fetch_and_add(&results.ends[end], 1);
 	record->end = end;
-	record->kind = end <= BPF_WALK_OTHER_ABI ? BPF_RECORD_WALKED : BPF_RECORD_HANDED_OVER;
+	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
 	record->stack_bytes = 0;
 	record->frames = 0;
 	uint64_t bytes = sizeof(*record);
-	if (record->kind == BPF_RECORD_WALKED) {
+	if (record->kind == SAMPLE_WALKED) {
 		record->frames = walk->count;
 		bytes += (uint64_t)walk->count * 8;
 	} else {
 		copy_registers(scratch, registers);
 		copy_stack(scratch, registers);
-		bytes += BPF_REGISTERS * 8 + record->stack_bytes;
+		bytes += SAMPLE_REGISTERS * 8 + record->stack_bytes;
 	}
 	tell(scratch, bytes);
 	give_back(scratch);
@@ -360,21 +360,21 @@ static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uin
 		add_lost(request);
 		return;
 	}
-	scratch->walk.record = (struct bpf_record){
+	scratch->walk.record = (struct sample_record){
 		.time_ns = bpf_ktime_get_ns(),
 		.pid = thread->pid,
 		.tid = thread->tid,
-		.kind = BPF_RECORD_HANDED_OVER,
-		.end = BPF_WALK_ASLEEP,
+		.kind = SAMPLE_HANDED_OVER,
+		.end = WALK_ASLEEP,
 		.request = request,
-		.flags = BPF_RECORD_IN_KERNEL,
+		.flags = SAMPLE_IN_KERNEL,
 		.hits = hits,
 		.amount = amount,
 		.syscall = -1,
 	};
 	copy_registers(scratch, registers);
-	__sync_fetch_and_add(&results.ends[BPF_WALK_ASLEEP], 1);
-	tell(scratch, sizeof(struct bpf_record) + BPF_REGISTERS * 8);
+	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
+	tell(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
 	give_back(scratch);
 }
 

@@ -28,10 +28,10 @@ static bool counts_wait(uint8_t counts, uint32_t wait)
 static void charge_wait(struct bpf_thread *thread)
 {
 	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
-	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		if (!counts_wait(requests[i].counts, thread->wait))
 			continue;
-		struct bpf_record order = nothing_known;
+		struct sample_record order = nothing_known;
 		count_and_sample(thread, i, waited, &order);
 	}
 }
@@ -50,10 +50,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 	unsigned int state = previous->__state;
 	struct bpf_thread *leaving = watched_thread(previous);
 	if (leaving && is_on && !(state & TASK_DEAD)) {
-		for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
+		for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 			if (requests[i].counts != BPF_COUNTS_SWITCHES)
 				continue;
-			struct bpf_record order = nothing_known;
+			struct sample_record order = nothing_known;
 			count_and_sample(leaving, i, 1, &order);
 		}
 	}

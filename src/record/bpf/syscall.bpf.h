@@ -154,18 +154,18 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 	if (number < 0)
 		number = NR_RT_SIGRETURN;
 	uint8_t class = class_of(number);
-	for (uint32_t n = 0; n < BPF_REQUESTS && n < settings.syscall_requests; n++) {
-		uint32_t i = settings.syscall_request[n] & (BPF_REQUESTS - 1);
+	for (uint32_t n = 0; n < SAMPLE_REQUESTS && n < settings.syscall_requests; n++) {
+		uint32_t i = settings.syscall_request[n] & (SAMPLE_REQUESTS - 1);
 		uint64_t amount = amount_of(i, registers, result, number, class);
 		uint64_t hits = amount ? count(thread, i, amount) : 0;
 		if (hits == 0)
 			continue;
-		struct bpf_record order = { .request = i,
+		struct sample_record order = { .request = i,
 					    .hits = hits,
 					    .amount = amount,
 					    .syscall = number == UNKNOWN_CALL ? -1 : number,
 					    .detail = result,
-					    .flags = BPF_RECORD_SYSCALL };
+					    .flags = SAMPLE_SYSCALL };
 		take_sample(&order);
 	}
 	return 0;

@@ -73,11 +73,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (thread->pid != creator->pid) {
 		/* A new process runs the same code, until the monitor knows better. */
 		uint32_t pid = creator->pid, child_pid = thread->pid;
-		struct bpf_process *process = bpf_map_lookup_elem(&processes, &pid);
+		struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
 		if (process)
 			bpf_map_update_elem(&processes, &child_pid, process, BPF_ANY);
 	} else if (settings.creations && is_on) {
-		struct bpf_record order = { .syscall = -1, .request = BPF_NO_REQUEST, .child = thread->tid };
+		struct sample_record order = { .syscall = -1, .request = SAMPLE_NO_REQUEST, .about = thread->tid };
 		take_sample(&order);
 	}
 	return 0;
@@ -105,7 +105,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 
 static void add_totals(struct bpf_thread *thread, uint64_t now)
 {
-	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		bool is_elapsed = requests[i].counts == BPF_COUNTS_ELAPSED;
 		uint64_t total = is_elapsed ? now - thread->start_ns : thread->clocks[i].total;
 		__sync_fetch_and_add(&results.totals[i], total);
@@ -120,11 +120,11 @@ int BPF_PROG(on_last_call, struct task_struct *task)
 	if (!thread)
 		return 0;
 	int64_t number = ((const struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
-	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		if (requests[i].counts != BPF_COUNTS_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
 		    (requests[i].syscall >= 0 && requests[i].syscall != number))
 			continue;
-		struct bpf_record order = nothing_known;
+		struct sample_record order = nothing_known;
 		order.syscall = number;
 		count_and_sample(thread, i, 1, &order);
 	}
@@ -167,7 +167,7 @@ static void finish(struct task_struct *task)
 		return;
 	uint64_t now = bpf_ktime_get_ns();
 	uint64_t waited = thread->waited + (thread->left_ns ? now - thread->left_ns : 0);
-	for (uint32_t i = 0; i < BPF_REQUESTS && i < settings.requests; i++) {
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		uint64_t hits = counts_wait(requests[i].counts, thread->wait) ? count(thread, i, waited) : 0;
 		if (hits)
 			tell_asleep(task, thread, i, hits, waited);

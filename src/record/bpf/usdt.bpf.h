@@ -17,7 +17,7 @@ int on_static_probe(struct pt_regs *registers)
 	long value = 1;
 	if (place->argument && bpf_usdt_arg(registers, place->argument - 1, &value) != 0)
 		value = 0;
-	struct bpf_record order = nothing_known;
+	struct sample_record order = nothing_known;
 	count_and_sample(thread, place->request, positive(value), &order);
 	return 0;
 }

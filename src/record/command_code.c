@@ -1,4 +1,4 @@
-#include "record/preload.h"
+#include "record/command_code.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "probes/elf_needs.h"
 
 /* As the kernel will tell of it: by its real path and its build-id. */
-static void preload_file(struct modules *modules, const char *path)
+static void open_file(struct modules *modules, const char *path)
 {
 	char real[PATH_MAX];
 	int fd = realpath(path, real) ? path_open_regular(real) : -1;
@@ -36,7 +36,7 @@ static bool is_needed(const struct elf_needs *needs, const char *path)
 }
 
 /* Of what we have mapped, that which the command needs by name. */
-static void preload_shared(struct modules *modules, const struct elf_needs *needs)
+static void open_shared(struct modules *modules, const struct elf_needs *needs)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[PATH_MAX + 128];
@@ -47,20 +47,20 @@ static void preload_shared(struct modules *modules, const struct elf_needs *need
 		if (!path || strcmp(path, last) == 0 || !is_needed(needs, path))
 			continue;
 		snprintf(last, sizeof(last), "%s", path);
-		preload_file(modules, path);
+		open_file(modules, path);
 	}
 	if (maps)
 		fclose(maps);
 }
 
-void preload_command(struct modules *modules, const char *path)
+void command_code_open(struct modules *modules, const char *path)
 {
 	struct elf_needs needs;
 	if (elf_needs_read(&needs, path, NULL) < 0)
 		return; /* a script: its interpreter will tell of itself */
-	preload_file(modules, path);
+	open_file(modules, path);
 	if (needs.interpreter)
-		preload_file(modules, needs.interpreter);
-	preload_shared(modules, &needs);
+		open_file(modules, needs.interpreter);
+	open_shared(modules, &needs);
 	elf_needs_release(&needs);
 }

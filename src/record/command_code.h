@@ -3,13 +3,13 @@
  * that walks stacks itself needs them in the command's first moments, and reading a
  * C library takes a millisecond.
  */
-#ifndef RECORD_PRELOAD_H
-#define RECORD_PRELOAD_H
+#ifndef RECORD_COMMAND_CODE_H
+#define RECORD_COMMAND_CODE_H
 
 #include "record/modules.h"
 
 /* The file `path` itself, its dynamic linker, and those of its libraries that we use
  * too, the C library for one. What cannot be read is left for later; nothing fails. */
-void preload_command(struct modules *modules, const char *path);
+void command_code_open(struct modules *modules, const char *path);
 
 #endif

@@ -1,20 +1,21 @@
 /*
- * A walk of a user stack by compact rows (unwind/table.h), as it is done in the
- * kernel. It compiles in user space too, for tests, which then provide the three
- * functions declared below instead of programs.bpf.c.
+ * A walk of a user stack by compact rows (unwind/table.h), as it is done where the
+ * sample is taken: in the kernel (record/bpf/), or in the target itself (runtime/).
+ * Who includes this provides the four functions declared below.
  *
  * Invariants:
  *   1. rip, rsp and rbp are those of the frame that is stepped from; frames[0 ..
  *      count) are written, callers by return address - 1.
  *   2. Each step makes the stack pointer grow, or crosses a signal frame; together
- *      with BPF_FRAMES that bounds the walk.
+ *      with WALK_FRAMES that bounds the walk.
  *   3. A walk never guesses: what the rows do not say ends it, with the reason, and
  *      the monitor walks that stack with all it knows.
  */
-#ifndef RECORD_BPF_WALK_H
-#define RECORD_BPF_WALK_H
+#ifndef SAMPLING_WALK_H
+#define SAMPLING_WALK_H
 
-#include "record/bpf/shared.h"
+#include "sampling/code.h"
+#include "sampling/record.h"
 #include "unwind/table.h"
 
 struct walk {
@@ -23,12 +24,12 @@ struct walk {
 	uint32_t window_words;
 	uint32_t is_caller;
 	uint32_t count;
-	uint32_t end; /* enum bpf_walk_end; BPF_WALK_END_COUNT: it goes on */
-	struct bpf_process process;
-	struct bpf_code code; /* of the last frame; start == end: none */
-	uint64_t window[BPF_WINDOW_WORDS];
-	struct bpf_record record;    /* what is told, and right behind it: */
-	uint64_t frames[BPF_FRAMES]; /* ... or registers and stack */
+	uint32_t end; /* enum walk_end; WALK_END_COUNT: it goes on */
+	struct walk_process process;
+	struct walk_code code; /* of the last frame; start == end: none */
+	uint64_t window[WALK_WINDOW_WORDS];
+	struct sample_record record;    /* what is told, and right behind it: */
+	uint64_t frames[WALK_FRAMES]; /* ... or registers and stack */
 };
 
 /* The includer provides: */
@@ -50,12 +51,12 @@ static inline bool walk_read(struct walk *walk, uint64_t address, uint64_t *valu
 {
 	uint64_t at = address - walk->window_at;
 	if (at % WALK_WORD == 0 && at / WALK_WORD < walk->window_words) {
-		*value = walk->window[at / WALK_WORD % BPF_WINDOW_WORDS];
+		*value = walk->window[at / WALK_WORD % WALK_WINDOW_WORDS];
 		return true;
 	}
 	if (walk_copy(walk->window, sizeof(walk->window), address) == 0) {
 		walk->window_at = address;
-		walk->window_words = BPF_WINDOW_WORDS;
+		walk->window_words = WALK_WINDOW_WORDS;
 		*value = walk->window[0];
 		return true;
 	}
@@ -70,16 +71,16 @@ static inline uint32_t walk_signal(struct walk *walk, uint64_t ucontext)
 	if (!walk_read(walk, ucontext + WALK_UCONTEXT_RBP, &rbp) ||
 	    !walk_read(walk, ucontext + WALK_UCONTEXT_RSP, &rsp) ||
 	    !walk_read(walk, ucontext + WALK_UCONTEXT_RIP, &rip))
-		return BPF_WALK_UNREADABLE;
+		return WALK_UNREADABLE;
 	walk->rip = rip;
 	walk->rsp = rsp;
 	walk->rbp = rbp;
 	walk->is_caller = 0;
-	return rip == 0 ? BPF_WALK_ROOT : BPF_WALK_END_COUNT;
+	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
 }
 
 /* Applies a row: the equations are those of unwind/table.h. Returns how the walk
- * ends, or BPF_WALK_END_COUNT. */
+ * ends, or WALK_END_COUNT. */
 static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
 {
 	uint64_t offset = (uint64_t)((int64_t)row->cfa * WALK_WORD);
@@ -93,7 +94,7 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 		break;
 	case UNWIND_RBP_DEREF:
 		if (!walk_read(walk, walk->rbp + offset, &cfa) || !walk_read(walk, walk->rbp, &rbp))
-			return BPF_WALK_UNREADABLE;
+			return WALK_UNREADABLE;
 		break;
 	case UNWIND_PLT:
 		cfa = walk->rsp + offset + ((walk->rip & 15) >= (uint8_t)row->fp ? WALK_WORD : 0);
@@ -101,25 +102,25 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 	case UNWIND_SIGNAL:
 		return walk_signal(walk, walk->rsp + offset);
 	case UNWIND_END:
-		return BPF_WALK_ROOT;
+		return WALK_ROOT;
 	case UNWIND_SLOW:
-		return BPF_WALK_SLOW;
+		return WALK_SLOW;
 	default:
-		return BPF_WALK_NO_RULE;
+		return WALK_NO_RULE;
 	}
 	/* The lower one first, so that the window holds both. */
 	if ((row->kind == UNWIND_RSP || row->kind == UNWIND_RBP) && row->fp != 0 &&
 	    !walk_read(walk, cfa + (uint64_t)((int64_t)row->fp * WALK_WORD), &rbp))
-		return BPF_WALK_UNREADABLE;
+		return WALK_UNREADABLE;
 	if (!walk_read(walk, cfa - WALK_WORD, &rip))
-		return BPF_WALK_UNREADABLE;
+		return WALK_UNREADABLE;
 	if (cfa <= walk->rsp)
-		return BPF_WALK_NO_PROGRESS;
+		return WALK_NO_PROGRESS;
 	walk->rip = rip;
 	walk->rsp = cfa;
 	walk->rbp = rbp;
 	walk->is_caller = 1;
-	return rip == 0 ? BPF_WALK_ROOT : BPF_WALK_END_COUNT;
+	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
 }
 
 /* The last frame's code is tried first: most calls stay in their module. */
@@ -145,13 +146,13 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	struct unwind_row row = {};
 	if (!walk_is_in_code(walk, pc)) {
 		if (!walk->is_caller || !walk_real_return(walk->rsp - WALK_WORD, &walk->rip))
-			return BPF_WALK_NO_CODE;
+			return WALK_NO_CODE;
 		pc = walk->rip - 1;
 		if (!walk_is_in_code(walk, pc))
-			return BPF_WALK_NO_CODE;
+			return WALK_NO_CODE;
 	}
 	if (walk->code.row_count == 0)
-		return BPF_WALK_NO_ROWS;
+		return WALK_NO_ROWS;
 	uint32_t at = (uint32_t)(pc - walk->code.base);
 	bool found = walk_find_row(walk, at, &row);
 	if (walk->is_caller && (!found || row.kind == UNWIND_NO_RULE)) {
@@ -162,12 +163,12 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	} else if (walk->is_caller && row.kind == UNWIND_SIGNAL) {
 		pc++; /* the kernel returns to the start of that code: no call is in front of it */
 	}
-	walk->frames[index % BPF_FRAMES] = pc;
+	walk->frames[index % WALK_FRAMES] = pc;
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
 		/* The ABI marks the deepest frame by rbp = 0. */
-		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? BPF_WALK_ROOT
-											  : BPF_WALK_NO_RULE;
+		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? WALK_ROOT
+											  : WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 

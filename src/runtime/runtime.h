@@ -1,0 +1,196 @@
+/*
+ * What runs inside the measured process: its state, shared by all files of this
+ * folder. Nothing here may take a lock, allocate, or call what is not
+ * async-signal-safe on the way of a sample; errno is the program's.
+ *
+ *   core        runtime.c thread.c tick.c sample.c      in both libraries
+ *   interface   own.c control.c labels.c                in both: include/cpprof/runtime.h
+ *   fp.c                                                in both
+ *   interposed  calls_*.c                               in libcpprof-preload.so alone
+ */
+#ifndef RUNTIME_RUNTIME_H
+#define RUNTIME_RUNTIME_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "runtime/channel.h"
+#include "sampling/walk.h"
+
+/* --- the process --- */
+
+struct runtime {
+	struct channel *channel;          /* NULL: no recorder, nothing is to be done */
+	const uint8_t *code;              /* from CHANNEL_CODES on: read-only */
+	struct channel_process *process;  /* our slot */
+	uint32_t process_number;
+	uint32_t pid;
+	bool on;                          /* counting: not before cpprof_start where it starts paused */
+	uint16_t requests_of[CHANNEL_COUNTS]; /* which requests count that: bit n is request n */
+	uint16_t fp_requests[6];          /* which requests count the kind of bit n of MXCSR's flags */
+	uint8_t fp_kinds;                 /* all that any request counts */
+	uint64_t text_start, text_end;    /* our own code: its frames are left out of paths */
+	int signal;                       /* the timers' */
+};
+extern struct runtime runtime;
+
+/* Connects if there is a recorder; once, whoever calls it first. Called by a constructor,
+ * and by what may run earlier. */
+void cpprof_runtime_begin(void) __attribute__((visibility("default")));
+
+/* Tells the monitor that code was mapped or unmapped, and waits (at most a second, in
+ * all the program's life not more than a few) until walks know it. Not in a handler. */
+void runtime_code_changed(void);
+
+/* Wakes the monitor. Async-signal-safe. */
+void runtime_ring_bell(void);
+
+/* --- threads --- */
+
+struct runtime_thread {
+	struct channel_thread *shared; /* its slot */
+	uint8_t *ring;
+	uint32_t tid;
+	/* Above 0: we are at work in this thread. A tick that comes then counts nothing;
+	 * the next one counts for both. */
+	uint32_t busy;
+	uint32_t labels; /* its label set; 0: none */
+	/* It waits in a call that our signal is kept out of (calls_waits.c): a tick that comes
+	 * right behind it belongs to the wait. */
+	uint32_t waiting;
+
+	/* tick.c */
+	timer_t timer, cpu_timer;
+	bool has_timer, has_cpu_timer;
+	bool is_idle;          /* the last tick found it waiting */
+	uint64_t next_tick_ns; /* CLOCK_MONOTONIC */
+	uint64_t idle_wait_ns; /* between ticks while it waits */
+	uint64_t real_ns, cpu_ns; /* the clocks, as of what was counted last */
+	uint64_t cpu_seen_ns;     /* ... as of the last tick */
+	uint64_t random;
+
+	/* sample.c */
+	uint64_t stack_low, stack_high; /* memory that is known to be its stack; 0: not known */
+	uint64_t deep_until_ns;         /* its stacks are too deep to be walked here until then */
+	struct walk walk;               /* followed by nothing: its frames are those of the last sample */
+	uint8_t stack_copy[SAMPLE_STACK_BYTES]; /* of a stack that is handed over: touched only then */
+
+	void *alternate_stack; /* ours, where the program has set none; NULL: none */
+
+	/* fp.c */
+	struct fp_thread *fp; /* NULL: none */
+
+	/* calls_*.c: what is counted in an outer call already is not counted in an inner one. */
+	uint32_t depth;
+};
+
+/* NULL: this thread is not watched (yet). */
+extern _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_model("initial-exec")));
+
+/* This thread begins to be watched, if it is not yet; NULL: it cannot be. `creator`: the
+ * record of where it was started (runtime_describe_creator), with its frames; NULL: not known.
+ * Not in a handler. */
+struct runtime_thread *runtime_thread_begin(const struct sample_record *creator);
+/* It ends: what is left of its clocks is counted. Then nothing of it is watched. */
+void runtime_thread_end(void);
+
+/* This thread for work of ours that a tick must not interrupt; NULL: not connected, not
+ * watched, not counting (runtime.on), or at work already. */
+static inline struct runtime_thread *runtime_enter(void)
+{
+	struct runtime_thread *thread = runtime_thread;
+	if (!thread || thread->busy || !runtime.on)
+		return NULL;
+	thread->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return thread;
+}
+
+static inline void runtime_leave(struct runtime_thread *thread)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->busy = 0;
+}
+
+/* --- samples (sample.c): only between runtime_enter and runtime_leave, or in a handler
+ * that has seen busy == 0 and set it --- */
+
+/* Advances the thread's interval timer of a request; how many boundaries that crossed. */
+uint64_t runtime_advance(struct runtime_thread *thread, uint32_t request, uint64_t amount);
+
+/* A sample of the present call path, without our own frames. `function`: a run-time
+ * address shown innermost, that of the real function that is called; 0: none. */
+void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
+			 uint64_t function);
+
+/* A sample of what a signal interrupted: `context` is the handler's third argument. */
+void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
+				const void *context);
+
+/* The last sample's path again, for another request or more hits. */
+void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount);
+
+/* runtime_advance and, where that crosses a boundary, runtime_sample_here, for all
+ * requests that count `counts`. */
+static inline void runtime_count(struct runtime_thread *thread, enum channel_counts counts, uint64_t amount,
+				 uint64_t function)
+{
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = runtime_advance(thread, request, amount);
+		if (hits)
+			runtime_sample_here(thread, request, hits, amount, function);
+	}
+}
+
+/* Where this thread is about to start another one: fills a record and its frames (room
+ * for WALK_FRAMES). False: there is none. */
+bool runtime_describe_creator(struct runtime_thread *thread, struct sample_record *record, uint64_t *frames);
+
+/* --- records other than samples (ring.c) --- */
+
+/* Waits a little where the ring is full. Not in a handler. */
+void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
+		  const char *text, size_t text_bytes);
+
+/* Appends a record and what follows it, in up to two parts (the second may be empty): false,
+ * there is no room. Async-signal-safe. */
+bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,
+			size_t second_bytes);
+
+/* --- clocks --- */
+
+static inline uint64_t runtime_now_ns(clockid_t clock)
+{
+	struct timespec time;
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000ULL + (uint64_t)time.tv_nsec;
+}
+
+/* --- ticks (tick.c) --- */
+
+/* The process's handler of the timers' signal; 0 or -1: the kernel refuses. */
+int tick_install(void);
+/* The present thread's timers. */
+void tick_start(struct runtime_thread *thread);
+void tick_stop(struct runtime_thread *thread);
+/* After cpprof_stop or before cpprof_start nothing ticks; sets the clocks to now. */
+void tick_resume(struct runtime_thread *thread);
+
+/* --- floating point exceptions (fp.c) --- */
+
+int fp_install(void);
+void fp_start(struct runtime_thread *thread);
+void fp_stop(struct runtime_thread *thread);
+
+/* --- signals (signals.c: in both libraries) ---
+ *
+ * The real functions, whoever has interposed them. */
+int real_sigaction(int number, const struct sigaction *action, struct sigaction *old);
+int real_sigmask(int how, const sigset_t *set, sigset_t *old);
+
+#endif
