@@ -19,7 +19,8 @@
 #include <time.h>
 
 #include "runtime/channel.h"
-#include "sampling/walk.h"
+
+struct walk;
 
 /* --- the process --- */
 
@@ -76,7 +77,7 @@ struct runtime_thread {
 	/* sample.c */
 	uint64_t stack_low, stack_high; /* memory that is known to be its stack; 0: not known */
 	uint64_t deep_until_ns;         /* its stacks are too deep to be walked here until then */
-	struct walk walk;               /* followed by nothing: its frames are those of the last sample */
+	struct walk *walk;              /* its frames are those of the last sample */
 	uint8_t stack_copy[SAMPLE_STACK_BYTES]; /* of a stack that is handed over: touched only then */
 
 	void *alternate_stack; /* ours, where the program has set none; NULL: none */
