@@ -24,6 +24,9 @@ static void free_tables(struct profile *profile)
 	free(profile->touches);
 	free(profile->causes);
 	free(profile->notes);
+	free(profile->labels);
+	free(profile->label_sets);
+	free(profile->hit_labels);
 }
 
 struct profile *profile_new(void)
@@ -33,7 +36,9 @@ struct profile *profile_new(void)
 		return NULL;
 	hash_map_init(&profile->node_by_edge);
 	hash_map_init(&profile->location_by_address);
-	if (strings_init(&profile->strings) < 0 || profile_append_node(profile, PROFILE_NONE, PROFILE_NONE) < 0) {
+	hash_map_init(&profile->set_by_labels);
+	if (strings_init(&profile->strings) < 0 || profile_append_node(profile, PROFILE_NONE, PROFILE_NONE) < 0 ||
+	    profile_add_label_set(profile, NULL, 0) < 0) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -48,6 +53,7 @@ void profile_free(struct profile *profile)
 	strings_release(&profile->strings);
 	hash_map_release(&profile->node_by_edge);
 	hash_map_release(&profile->location_by_address);
+	hash_map_release(&profile->set_by_labels);
 	free(profile);
 }
 
@@ -273,6 +279,7 @@ int profile_count_cause(struct profile *profile, const char *text, bool whole, b
 void profile_clear_hits(struct profile *profile)
 {
 	profile->hit_count = 0;
+	profile->hit_label_count = 0;
 	profile->touch_count = 0;
 }
 

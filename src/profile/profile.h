@@ -9,11 +9,13 @@
  *                                        several where functions were inlined
  *   nodes                          the call path tree over locations
  *   hits                           (time, thread, node, resource, count)
+ *   labels <- label sets           what the program itself calls its work, by hit
  *   touches                        memory that hits of page faults touched
  *
  * All tables are append-only arrays; an id is an index. A node's parent has a
  * smaller id than the node, so one backward pass over `nodes` sums weights.
  * Node 0 is the root that stands above every path; it has no location.
+ * Label set 0 is the empty one.
  *
  * Ownership: the profile owns everything; pointers into it are valid until the
  * next call that adds to the same table. Every `add` returns the new id, or
@@ -32,7 +34,7 @@
 #include "base/strings.h"
 
 #define PROFILE_NONE UINT32_MAX /* "no such thing" in a field that holds an id */
-enum { PROFILE_ROOT = 0, PROFILE_BUILD_ID_MAX = 32 };
+enum { PROFILE_ROOT = 0, PROFILE_NO_LABELS = 0, PROFILE_BUILD_ID_MAX = 32 };
 
 enum resource_kind {
 	RESOURCE_SAMPLED = 0, /* a hit row is one sample; `count` interval boundaries were crossed at it */
@@ -152,6 +154,18 @@ struct profile_touch {
 	uint32_t mapping; /* string: "/usr/lib/libc.so.6", "[heap]", "[stack]", "[anon]"; "" if not known */
 };
 
+/* What a thread was working at when it was sampled, in the program's own words: "tenant" is "acme". */
+struct profile_label {
+	uint32_t key;   /* string, not "" */
+	uint32_t value; /* string */
+};
+
+/* Labels first_label, first_label + 1, ...: sorted by key, each key once. No two sets are equal. */
+struct profile_label_set {
+	uint32_t first_label; /* index in labels */
+	uint32_t label_count;
+};
+
 /* One (key, value) text of the description: "command", "host", "kernel", "cpus",
  * "cpprof", "directory", "warning", ... A key may occur several times. */
 struct profile_note {
@@ -173,11 +187,18 @@ struct profile {
 	struct profile_touch *touches;
 	struct profile_cause *causes;
 	struct profile_note *notes;
+	struct profile_label *labels;
+	struct profile_label_set *label_sets;
+	/* Label sets of the first hits; all further ones have none. Apart from the rows,
+	 * so that who has no labels does not pay for them: see profile_hit_labels. */
+	uint32_t *hit_labels;
 
 	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count, location_count,
-		node_count, hit_count, touch_count, cause_count, note_count;
+		node_count, hit_count, touch_count, cause_count, note_count, label_count, label_set_count,
+		hit_label_count;
 	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity, frame_capacity,
-		location_capacity, node_capacity, hit_capacity, touch_capacity, cause_capacity, note_capacity;
+		location_capacity, node_capacity, hit_capacity, touch_capacity, cause_capacity, note_capacity,
+		label_capacity, label_set_capacity, hit_label_capacity;
 
 	uint64_t start_ns;     /* CLOCK_MONOTONIC when recording began; 0: not known */
 	uint64_t end_ns;       /* ... and ended */
@@ -188,11 +209,13 @@ struct profile {
 
 	struct hash_map node_by_edge;        /* (parent, location) -> node */
 	struct hash_map location_by_address; /* see profile_add_location */
+	struct hash_map set_by_labels;       /* see profile_add_label_set */
 	size_t nodes_indexed;                /* nodes below this one are in the map */
 	size_t locations_indexed;            /* ... and locations */
+	size_t label_sets_indexed;           /* ... and label sets */
 };
 
-/* NULL: out of memory. A new profile holds string 0 and node 0. */
+/* NULL: out of memory. A new profile holds string 0, node 0 and label set 0. */
 struct profile *profile_new(void);
 void profile_free(struct profile *profile); /* NULL is fine */
 
@@ -232,6 +255,22 @@ int profile_reserve_hits(struct profile *profile, size_t count);
 /* Appends hit rows; a count above 32 bits becomes several rows. */
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);
+
+/* The set of these labels, added if new. They may be in any order, and are sorted in
+ * place; of labels of one key the last counts. */
+int64_t profile_add_label_set(struct profile *profile, struct profile_label *labels, size_t count);
+
+/* The hits from number `first` on have this label set, those before what they had.
+ * 0 or ERROR_MEMORY. */
+int profile_label_hits(struct profile *profile, size_t first, uint32_t label_set);
+
+static inline uint32_t profile_hit_labels(const struct profile *profile, size_t hit)
+{
+	return hit < profile->hit_label_count ? profile->hit_labels[hit] : PROFILE_NO_LABELS;
+}
+
+/* The value (a string) of a key (a string) in a set, or PROFILE_NONE. */
+uint32_t profile_label_value(const struct profile *profile, uint32_t label_set, uint32_t key);
 
 int64_t profile_add_touch(struct profile *profile, const struct profile_touch *touch);
 

@@ -30,6 +30,7 @@ struct backend_sample {
 	uint32_t request; /* index of the resource request */
 	uint64_t hits;
 	uint64_t time_ns;
+	uint32_t labels;    /* number of the thread's label set, as told by the sink's `labels`; 0: none */
 	bool has_registers; /* false: kernel work with no user code above it */
 	bool in_kernel;     /* taken in the kernel: the registers are those at its entry */
 	bool other_abi;     /* 32-bit code: registers are meaningless */
@@ -74,6 +75,11 @@ struct backend_sink {
 	 * the sample's stack is where. Told before that thread's first sample; `request`
 	 * and `hits` mean nothing. Not every backend can tell. */
 	void (*creates)(void *context, const struct backend_sample *sample, uint32_t tid);
+	/* What label set `number` (not 0) is, before a sample has it: "key=value" lines, '\n'
+	 * between them, not NUL-terminated. A number is one set for the whole run. */
+	void (*labels)(void *context, uint32_t number, const char *text, size_t bytes);
+	/* A request's gtick is called so: a resource of the program's own, which tells it only when it runs. */
+	void (*unit)(void *context, uint32_t request, const char *unit);
 	/* Samples that found no room, of whatever resource; see also `counts`. */
 	void (*lost)(void *context, uint64_t samples);
 	/* Tellings other than samples that found no room: maps, forks, names. */
@@ -92,6 +98,7 @@ struct backend_request {
 	bool everything;     /* the whole machine: attach is called once, with tid -1 */
 	bool data_maps;      /* tell of maps that are not executable too */
 	bool creations;      /* tell what stack starts a thread, if you can */
+	bool paused;         /* count nothing until the program calls cpprof_start: preload alone can */
 };
 
 /* Code of one process, for a backend that walks stacks itself. */

@@ -138,6 +138,11 @@ static void note_troubles(struct run *run)
 			 recorder->lost_events);
 		profile_add_note(recorder->profile, "warning", text);
 	}
+	if (recorder->labels.unknown > 0) {
+		snprintf(text, sizeof(text), "%" PRIu64 " samples have lost their labels: the telling of them was lost",
+			 recorder->labels.unknown);
+		profile_add_note(recorder->profile, "warning", text);
+	}
 	if (recorder->codes_not_loaded > 0) {
 		snprintf(text, sizeof(text),
 			 "%" PRIu64

@@ -7,6 +7,7 @@
 int recorder_init(struct recorder *recorder, struct error *error)
 {
 	*recorder = (struct recorder){ .profile = profile_new(), .marker_location = PROFILE_NONE };
+	label_numbers_init(&recorder->labels);
 	if (recorder->profile)
 		recorder->modules = modules_new(recorder->profile);
 	if (recorder->modules)
@@ -26,6 +27,7 @@ void recorder_release(struct recorder *recorder)
 	modules_free(recorder->modules);
 	profile_free(recorder->profile);
 	free(recorder->code);
+	label_numbers_release(&recorder->labels);
 	*recorder = (struct recorder){ 0 };
 }
 
@@ -64,6 +66,15 @@ static int add_touch(struct recorder *recorder, const struct backend_sample *sam
 	return added < 0 ? (int)added : 0;
 }
 
+static int add_hit(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	struct profile *profile = recorder->profile;
+	size_t first = profile->hit_count;
+	int result = profile_add_hit(profile, sample->time_ns, thread, node, sample->request, sample->hits);
+	uint32_t labels = label_numbers_get(&recorder->labels, sample->labels);
+	return result < 0 ? result : profile_label_hits(profile, first, labels);
+}
+
 static void on_sample(void *context, const struct backend_sample *sample)
 {
 	struct recorder *recorder = context;
@@ -73,8 +84,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	}
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
-	if (node < 0 || profile_add_hit(recorder->profile, sample->time_ns, thread->id, (uint32_t)node, sample->request,
-					sample->hits) < 0) {
+	if (node < 0 || add_hit(recorder, sample, thread->id, (uint32_t)node) < 0) {
 		recorder->out_of_memory = true;
 		recorder->profile->lost++;
 		return;
@@ -183,6 +193,23 @@ static void on_creates(void *context, const struct backend_sample *sample, uint3
 	note_failure(recorder, result);
 }
 
+static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, label_numbers_tell(&recorder->labels, recorder->profile, number, text, bytes));
+}
+
+/* The writer sees that the row has changed, whenever that is. */
+static void on_unit(void *context, uint32_t request, const char *unit)
+{
+	struct recorder *recorder = context;
+	int64_t text = profile_add_string(recorder->profile, unit);
+	if (text >= 0)
+		recorder->profile->resources[request].unit = (uint32_t)text;
+	else
+		recorder->out_of_memory = true;
+}
+
 static void on_lost(void *context, uint64_t samples)
 {
 	struct recorder *recorder = context;
@@ -211,6 +238,8 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.fork = on_fork,
 		.exit = on_thread_exit,
 		.creates = on_creates,
+		.labels = on_labels,
+		.unit = on_unit,
 		.lost = on_lost,
 		.lost_events = on_lost_events,
 		.throttled = on_throttled,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "record/backend.h"
+#include "record/label_numbers.h"
 #include "record/modules.h"
 #include "record/processes.h"
 #include "record/stack.h"
@@ -39,6 +40,7 @@ struct recorder {
 	size_t code_capacity;
 	recorder_on_event *on_event; /* NULL: nobody looks */
 	void *event_context;
+	struct label_numbers labels;
 	uint32_t marker_location; /* of the nodes that say that a thread is started; PROFILE_NONE: none yet */
 	bool out_of_memory;       /* no more samples are taken in */
 };

@@ -86,12 +86,19 @@ static void on_throttled(void *context)
 	(void)context;
 }
 
+static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)
+{
+	(void)context;
+	fail_msg("label set %u was told: %.*s", number, (int)bytes, text);
+}
+
 const struct backend_sink told_sink = { .sample = on_sample,
 					.map = on_map,
 					.name = on_name,
 					.fork = on_fork,
 					.exit = on_exit_of,
 					.creates = on_creates,
+					.labels = on_labels,
 					.lost = on_lost,
 					.lost_events = on_lost,
 					.throttled = on_throttled };
