@@ -1,0 +1,122 @@
+/* Label sets: found again by a hash of their labels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "profile/profile.h"
+
+static const uint64_t KEY_STEP = UINT64_C(0x9e3779b97f4a7c15); /* to where an unequal set of equal hash is */
+
+static uint64_t hash_labels(const struct profile_label *labels, size_t count)
+{
+	uint64_t hash = count;
+	for (size_t i = 0; i < count; i++)
+		hash = hash_u64(hash + KEY_STEP + ((uint64_t)labels[i].key << 32 | labels[i].value));
+	return hash;
+}
+
+static const struct profile_label *labels_of(const struct profile *profile, uint32_t set)
+{
+	return profile->labels ? profile->labels + profile->label_sets[set].first_label : NULL;
+}
+
+/* The set, or HASH_MAP_NONE; then *key is where it belongs. */
+static uint32_t find_set(const struct profile *profile, const struct profile_label *labels, size_t count, uint64_t *key)
+{
+	uint32_t found;
+	*key = hash_labels(labels, count);
+	while ((found = hash_map_get(&profile->set_by_labels, *key)) != HASH_MAP_NONE) {
+		bool is_equal = profile->label_sets[found].label_count == count;
+		if (is_equal && (count == 0 || memcmp(labels_of(profile, found), labels, count * sizeof(*labels)) == 0))
+			break;
+		*key += KEY_STEP;
+	}
+	return found;
+}
+
+/* Sets that a reader of files appended. */
+static int index_sets(struct profile *profile)
+{
+	if (hash_map_reserve(&profile->set_by_labels, profile->label_set_count) < 0)
+		return ERROR_MEMORY;
+	for (; profile->label_sets_indexed < profile->label_set_count; profile->label_sets_indexed++) {
+		uint32_t set = (uint32_t)profile->label_sets_indexed;
+		uint64_t key;
+		if (find_set(profile, labels_of(profile, set), profile->label_sets[set].label_count, &key) ==
+		    HASH_MAP_NONE)
+			hash_map_put(&profile->set_by_labels, key, set);
+	}
+	return 0;
+}
+
+/* Sorts by key; of one key, the last stays. Sets are small: by insertion. Returns how many stay. */
+static size_t sort_labels(const struct profile *profile, struct profile_label *labels, size_t count)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct profile_label label = labels[i];
+		const char *key = profile_string(profile, label.key);
+		size_t at = kept;
+		while (at > 0 && strcmp(profile_string(profile, labels[at - 1].key), key) > 0)
+			at--;
+		if (at > 0 && labels[at - 1].key == label.key) {
+			labels[at - 1] = label;
+			continue;
+		}
+		memmove(&labels[at + 1], &labels[at], (kept - at) * sizeof(*labels));
+		labels[at] = label;
+		kept++;
+	}
+	return kept;
+}
+
+int64_t profile_add_label_set(struct profile *profile, struct profile_label *labels, size_t count)
+{
+	if (profile->label_sets_indexed < profile->label_set_count && index_sets(profile) < 0)
+		return ERROR_MEMORY;
+	count = sort_labels(profile, labels, count);
+	uint64_t key;
+	uint32_t found = find_set(profile, labels, count, &key);
+	if (found != HASH_MAP_NONE)
+		return found;
+	if (profile->label_set_count >= PROFILE_NONE || profile->label_count + count >= PROFILE_NONE)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(profile->label_sets, profile->label_set_capacity, profile->label_set_count + 1) < 0 ||
+	    ARRAY_RESERVE(profile->labels, profile->label_capacity, profile->label_count + count) < 0 ||
+	    hash_map_put(&profile->set_by_labels, key, (uint32_t)profile->label_set_count) < 0)
+		return ERROR_MEMORY;
+	profile->label_sets[profile->label_set_count] =
+		(struct profile_label_set){ .first_label = (uint32_t)profile->label_count,
+					    .label_count = (uint32_t)count };
+	if (count > 0)
+		memcpy(&profile->labels[profile->label_count], labels, count * sizeof(*labels));
+	profile->label_count += count;
+	profile->label_sets_indexed = profile->label_set_count + 1;
+	return (int64_t)profile->label_set_count++;
+}
+
+int profile_label_hits(struct profile *profile, size_t first, uint32_t label_set)
+{
+	if (first < profile->hit_label_count)
+		profile->hit_label_count = first;
+	if (label_set == PROFILE_NO_LABELS)
+		return 0;
+	if (ARRAY_RESERVE(profile->hit_labels, profile->hit_label_capacity, profile->hit_count) < 0)
+		return ERROR_MEMORY;
+	for (size_t i = profile->hit_label_count; i < first; i++)
+		profile->hit_labels[i] = PROFILE_NO_LABELS;
+	for (size_t i = first; i < profile->hit_count; i++)
+		profile->hit_labels[i] = label_set;
+	profile->hit_label_count = profile->hit_count;
+	return 0;
+}
+
+uint32_t profile_label_value(const struct profile *profile, uint32_t label_set, uint32_t key)
+{
+	const struct profile_label_set *set = &profile->label_sets[label_set];
+	for (uint32_t i = 0; i < set->label_count; i++)
+		if (profile->labels[set->first_label + i].key == key)
+			return profile->labels[set->first_label + i].value;
+	return PROFILE_NONE;
+}
