@@ -32,6 +32,7 @@
 #include "record/bpf_ring.h"
 #include "record/bpf_watched.h"
 #include "record/cpus.h"
+#include "record/inside.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
 #include "record/side_events.h"
@@ -61,7 +62,9 @@ struct backend {
 static int bpf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
-	int result = bpf_access(error);
+	int result = inside_refuse_resource(request, error);
+	if (result == 0)
+		result = bpf_access(error);
 	if (result < 0 || !request->row->is_hardware)
 		return result;
 	struct perf_event_attr attr = {
@@ -141,6 +144,8 @@ static int open_all(struct backend *backend, struct error *error)
 
 static struct backend *bpf_open(const struct backend_request *request, struct error *error)
 {
+	if (inside_refuse_pause(request, error) < 0)
+		return NULL;
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (backend)
 		backend->stack = malloc(SAMPLE_STACK_BYTES);

@@ -1,10 +1,11 @@
 /* In the place of the bpf backend, where what it is built with was missing. */
-#include "record/backend.h"
+#include "record/inside.h"
 
 static int absent_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
-	(void)request;
 	*user_mode_only = false;
+	if (inside_refuse_resource(request, error) < 0)
+		return ERROR_UNSUPPORTED;
 	return error_set(error, ERROR_UNSUPPORTED,
 			 "this cpprof was built without eBPF: build it where libbpf, clang and bpftool are installed "
 			 "(tools/setup does it)");

@@ -86,6 +86,7 @@ static uint8_t counts_of(const struct resource_row *row)
 		return row->measure == MEASURE_READ          ? BPF_COUNTS_READ
 		       : row->measure == MEASURE_WRITTEN     ? BPF_COUNTS_WRITTEN
 		       : row->measure == MEASURE_TRANSFERRED ? BPF_COUNTS_TRANSFERRED
+		       : row->measure == MEASURE_IO_CALLS    ? BPF_COUNTS_IO_CALLS
 							     : BPF_COUNTS_SYSCALLS;
 	case HOOK_SWITCH:
 		return row->measure == MEASURE_ELAPSED            ? BPF_COUNTS_ELAPSED

@@ -2,7 +2,7 @@
  * minimum that a backend implements. It serves only who asks for it. */
 #include "record/backend.h"
 
-#define REASON "the backend 'none' measures nothing; without --backend, bpf or perf does"
+#define REASON "the backend 'none' measures nothing; without --backend, bpf, perf or preload does"
 
 static int none_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {

@@ -25,6 +25,7 @@
 #include "base/hash_map.h"
 #include "record/backend.h"
 #include "record/cpus.h"
+#include "record/inside.h"
 #include "record/new_task.h"
 #include "record/perf_access.h"
 #include "record/perf_events.h"
@@ -131,6 +132,9 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 {
 	const struct resource_row *row = request->row;
 	struct perf_event_attr attr;
+	*user_mode_only = false;
+	if (inside_refuse_resource(request, error) < 0)
+		return ERROR_UNSUPPORTED;
 	if (!row->on_perf)
 		return error_set(error, ERROR_UNSUPPORTED, "the perf backend cannot measure %s: the bpf backend can",
 				 request->name);
@@ -207,6 +211,8 @@ static int make_rings(struct backend *backend, struct error *error)
 
 static struct backend *perf_open(const struct backend_request *request, struct error *error)
 {
+	if (inside_refuse_pause(request, error) < 0)
+		return NULL;
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (!backend) {
 		error_set(error, ERROR_MEMORY, "out of memory");

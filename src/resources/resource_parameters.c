@@ -157,3 +157,21 @@ int resource_parse_usdt(const char *words, struct resource_request *request, str
 	int result = take_group(words, &value, request, error);
 	return result == 0 && value ? take_argument(value, false, request, error) : result;
 }
+
+/* --- the program's own --- */
+
+/* What a program may call a resource of its own (include/cpprof/runtime.h): a line of a
+ * profile shows it, and a slash would begin the interval. */
+int resource_parse_own(const char *words, struct resource_request *request, struct error *error)
+{
+	size_t length = strlen(words);
+	if (length > RESOURCE_OWN_BYTES)
+		return error_set(error, ERROR_USAGE, "the name of a program's own resource may have %d bytes, not %zu",
+				 RESOURCE_OWN_BYTES, length);
+	for (const char *at = words; *at; at++)
+		if (*at == ':' || iscntrl((unsigned char)*at))
+			return error_set(error, ERROR_USAGE,
+					 "the name of a program's own resource has neither colons nor control "
+					 "characters: own:NAME");
+	return TAKE(words, end_of(words), name);
+}

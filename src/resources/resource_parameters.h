@@ -14,6 +14,7 @@ int resource_parse_calls(const char *words, struct resource_request *request, st
 int resource_parse_tracepoint(const char *words, struct resource_request *request, struct error *error);
 int resource_parse_uprobe(const char *words, struct resource_request *request, struct error *error);
 int resource_parse_usdt(const char *words, struct resource_request *request, struct error *error);
+int resource_parse_own(const char *words, struct resource_request *request, struct error *error);
 
 /* "give calls:FUNCTION[@MODULE], not 'calls:'" */
 int resource_wrong_form(const struct resource_request *request, struct error *error);

@@ -61,7 +61,7 @@ enum { UNITS = sizeof(units) / sizeof(units[0]) };
 /* Whether the amounts are bytes, or may be. */
 static bool takes_bytes(const struct resource_row *row)
 {
-	return strcmp(row->gtick, "byte") == 0 || row->measure == MEASURE_VALUE;
+	return strcmp(row->gtick, "byte") == 0 || row->measure == MEASURE_VALUE || row->measure == MEASURE_OWN;
 }
 
 /* Reads a number; *unit is what follows. -1: there is none. strtod also reads

@@ -7,14 +7,23 @@
 
 enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 
+/* Rounding is no trouble, and nearly every operation does it. */
+enum {
+	FP_OF_TROUBLE = RESOURCE_FP_INVALID | RESOURCE_FP_DENORMAL | RESOURCE_FP_DIVZERO | RESOURCE_FP_OVERFLOW |
+			RESOURCE_FP_UNDERFLOW
+};
+
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
 #define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
 #define SWITCH_TIME(what)                                                                              \
 	.hook = HOOK_SWITCH, .measure = (what), .gtick = "us", .is_time = true, .gtick_ns = NS_PER_US, \
-	.needs_kernel = true, .default_interval = 1000
+	.needs_kernel = true, .on_preload = true, .default_interval = 1000
 #define SYSCALL_BYTES(what)                                                                              \
 	.hook = HOOK_SYSCALL, .measure = (what), .parameters = "requested", .parameters_optional = true, \
-	.parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, .default_interval = 256 * KIB
+	.parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, .on_preload = true,    \
+	.default_interval = 256 * KIB
+#define FP_EXCEPTIONS(kinds) \
+	.hook = HOOK_INSIDE, .measure = MEASURE_FP, .fp_kinds = (kinds), .gtick = "exception", .on_preload = true
 
 const struct resource_row resource_rows[] = {
 	{ .name = "cpu",
@@ -24,6 +33,7 @@ const struct resource_row resource_rows[] = {
 	  .is_time = true,
 	  .gtick_ns = 1,
 	  .default_interval = NS_PER_MS,
+	  .on_preload = true,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
 	{ .name = "user",
 	  .title = "User Time",
@@ -33,6 +43,7 @@ const struct resource_row resource_rows[] = {
 	  .gtick_ns = 1,
 	  .modes = RESOURCE_USER_MODE,
 	  .default_interval = NS_PER_MS,
+	  .on_preload = true,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
 	{ .name = "sys",
 	  .title = "System Time",
@@ -43,6 +54,7 @@ const struct resource_row resource_rows[] = {
 	  .modes = RESOURCE_KERNEL_MODE,
 	  .needs_kernel = true,
 	  .default_interval = NS_PER_MS,
+	  .on_preload = true,
 	  SOFTWARE(PERF_COUNT_SW_TASK_CLOCK) },
 	{ .name = "page-faults",
 	  .hook = HOOK_EVENT,
@@ -143,6 +155,15 @@ const struct resource_row resource_rows[] = {
 	  .title = "Bytes Read and Written",
 	  .summary = "bytes that such calls transferred in either direction",
 	  SYSCALL_BYTES(MEASURE_TRANSFERRED) },
+	{ .name = "io-calls",
+	  .hook = HOOK_SYSCALL,
+	  .measure = MEASURE_IO_CALLS,
+	  .title = "I/O Calls",
+	  .gtick = "call",
+	  .summary = "calls of read, write, send, fsync, open and their like, whatever they transferred",
+	  .needs_kernel = true,
+	  .on_preload = true,
+	  .default_interval = 1000 },
 	{ .name = "signals",
 	  .hook = HOOK_SIGNAL,
 	  .title = "Signals",
@@ -180,12 +201,14 @@ const struct resource_row resource_rows[] = {
 	  .title = "Bytes Allocated",
 	  .gtick = "byte",
 	  .summary = "bytes asked of malloc and its like, and of operator new",
+	  .on_preload = true,
 	  .default_interval = 512 * KIB },
 	{ .name = "allocs",
 	  .hook = HOOK_ALLOCATION,
 	  .title = "Allocations",
 	  .gtick = "allocation",
 	  .summary = "calls of malloc and its like, and of operator new",
+	  .on_preload = true,
 	  .default_interval = 1000 },
 	{ .name = "tracepoint",
 	  .parameters = "SYSTEM:NAME[:FIELD]",
@@ -216,6 +239,51 @@ const struct resource_row resource_rows[] = {
 	  .gtick = "event",
 	  .summary = "hits of a probe that the program's author put in, or the sum of an argument",
 	  .default_interval = 1 },
+	{ .name = "fp-exceptions",
+	  .title = "Floating Point Exceptions",
+	  .summary = "floating point exceptions that tell of trouble: all kinds below but inexact",
+	  FP_EXCEPTIONS(FP_OF_TROUBLE),
+	  .default_interval = 1 },
+	{ .name = "fp-invalid",
+	  .title = "Invalid Operations",
+	  .summary = "operations without a result: 0/0, the root of -1, comparing a NaN",
+	  FP_EXCEPTIONS(RESOURCE_FP_INVALID),
+	  .default_interval = 1 },
+	{ .name = "fp-divzero",
+	  .title = "Divisions by Zero",
+	  .summary = "finite numbers divided by zero",
+	  FP_EXCEPTIONS(RESOURCE_FP_DIVZERO),
+	  .default_interval = 1 },
+	{ .name = "fp-overflow",
+	  .title = "Overflows",
+	  .summary = "results too large for their type",
+	  FP_EXCEPTIONS(RESOURCE_FP_OVERFLOW),
+	  .default_interval = 1 },
+	{ .name = "fp-underflow",
+	  .title = "Underflows",
+	  .summary = "results too small to be kept exactly",
+	  FP_EXCEPTIONS(RESOURCE_FP_UNDERFLOW),
+	  .default_interval = 1 },
+	{ .name = "fp-denormal",
+	  .title = "Denormal Operands",
+	  .summary = "operands too small to be normal numbers, which are slow",
+	  FP_EXCEPTIONS(RESOURCE_FP_DENORMAL),
+	  .default_interval = 1 },
+	{ .name = "fp-inexact",
+	  .title = "Inexact Results",
+	  .summary = "results that were rounded, as most are",
+	  FP_EXCEPTIONS(RESOURCE_FP_INEXACT),
+	  .default_interval = 10000 },
+	{ .name = "own",
+	  .parameters = "NAME",
+	  .parse = resource_parse_own,
+	  .hook = HOOK_INSIDE,
+	  .measure = MEASURE_OWN,
+	  .title = "Own",
+	  .gtick = "unit",
+	  .summary = "what the program itself counts under this name, by cpprof_tick()",
+	  .on_preload = true,
+	  .default_interval = 1000 },
 	{ .name = NULL },
 };
 

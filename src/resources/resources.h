@@ -17,7 +17,7 @@ enum resource_modes {
 	RESOURCE_KERNEL_MODE /* only what is spent in the kernel on the thread's behalf */
 };
 
-/* Where in the kernel its use is seen. */
+/* Where its use is seen: all but the last in the kernel. */
 enum resource_hook {
 	HOOK_CLOCK,      /* a perf clock or hardware counter that interrupts: perf_type, perf_config */
 	HOOK_EVENT,      /* a software event of perf, each one seen: faults, migrations */
@@ -29,7 +29,8 @@ enum resource_hook {
 	HOOK_ALLOCATION, /* the functions of the process's allocator: uprobes */
 	HOOK_FUNCTION,   /* any function: a uprobe */
 	HOOK_TRACEPOINT, /* any tracepoint of the kernel */
-	HOOK_USDT        /* a static probe that the program's author put in */
+	HOOK_USDT,       /* a static probe that the program's author put in */
+	HOOK_INSIDE      /* nowhere but in the process itself, by libcpprof */
 };
 
 /* What of it is counted. */
@@ -43,7 +44,20 @@ enum resource_measure {
 	MEASURE_WAITED,        /* ... time off the CPU */
 	MEASURE_WAITED_FOR_IO, /* ... */
 	MEASURE_WAITED_FOR_LOCKS,
-	MEASURE_VALUE /* the value of an argument or field, if the user named one, else 1 each */
+	MEASURE_VALUE,    /* the value of an argument or field, if the user named one, else 1 each */
+	MEASURE_IO_CALLS, /* HOOK_SYSCALL: 1 for each call that reads, writes or waits for a file */
+	MEASURE_FP,       /* HOOK_INSIDE: floating point exceptions, `fp_kinds` */
+	MEASURE_OWN       /* HOOK_INSIDE: what the program counts itself, by cpprof_tick */
+};
+
+/* Kinds of floating point exceptions, as the processor's flags are numbered. */
+enum resource_fp {
+	RESOURCE_FP_INVALID = 1,
+	RESOURCE_FP_DENORMAL = 2,
+	RESOURCE_FP_DIVZERO = 4,
+	RESOURCE_FP_OVERFLOW = 8,
+	RESOURCE_FP_UNDERFLOW = 16,
+	RESOURCE_FP_INEXACT = 32
 };
 
 struct resource_request;
@@ -64,7 +78,9 @@ struct resource_row {
 	/* The event comes from the kernel itself, so where only user mode may be
 	 * watched there is none: refused, not silently empty. */
 	bool needs_kernel;
-	bool on_perf; /* the perf backend serves it too */
+	bool on_perf;     /* the perf backend serves it too */
+	bool on_preload;  /* the preload backend serves it */
+	uint8_t fp_kinds; /* of MEASURE_FP: enum resource_fp, or-ed */
 	enum resource_modes modes;
 	enum resource_hook hook;
 	enum resource_measure measure;
@@ -78,12 +94,12 @@ bool resource_is_fault(const struct resource_row *row);
 
 extern const struct resource_row resource_rows[]; /* ends with a NULL name */
 
-enum { RESOURCE_ARGUMENTS = 6, RESOURCE_RETURN = -1, RESOURCE_ALL_SYSCALLS = -1 };
+enum { RESOURCE_ARGUMENTS = 6, RESOURCE_RETURN = -1, RESOURCE_ALL_SYSCALLS = -1, RESOURCE_OWN_BYTES = 63 };
 
 /* What a resource's parameters say; all texts may be empty. */
 struct resource_target {
 	char group[64];   /* tracepoint: its system; usdt: its provider */
-	char name[192];   /* of the function, tracepoint or probe */
+	char name[192];   /* of the function, tracepoint or probe; own: as the program calls it */
 	char module[256]; /* where the function is: a path or a file's name */
 	char field[64];   /* tracepoint: the field that is the amount */
 	int argument;   /* 1 to 6: which integer argument is the amount; RESOURCE_RETURN: what it returns; 0: 1 each */

@@ -158,7 +158,7 @@ def test_unknown_backend(tmp_path, older, witness, command):
 
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_no_backend(tmp_path, older, witness, command):
-	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "'none' measures nothing; without --backend, bpf or perf does",
+	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "'none' measures nothing; without --backend, bpf, perf or preload does",
 		status=(1,))
 
 

@@ -32,7 +32,9 @@ static void test_rows(void **state)
 		"syscalls",     "read-bytes",   "write-bytes",  "io-bytes",
 		"signals",      "traps",        "disk-bytes",   "calls",
 		"alloc-bytes",  "allocs",       "tracepoint",   "uprobe",
-		"usdt",
+		"usdt",         "io-calls",     "own",          "fp-exceptions",
+		"fp-invalid",   "fp-divzero",   "fp-overflow",  "fp-underflow",
+		"fp-denormal",  "fp-inexact",
 	};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		row_of(wanted[i]);

@@ -45,10 +45,11 @@ enum bpf_wait { BPF_WAIT_OTHER, BPF_WAIT_IO, BPF_WAIT_LOCK };
 /* What a request counts. The rest are what one place (struct bpf_place) or one perf event says. */
 enum bpf_counts {
 	BPF_COUNTS_OTHER,
-	BPF_COUNTS_SYSCALLS, /* these four at the end of system calls */
+	BPF_COUNTS_SYSCALLS, /* these five at the end of system calls */
 	BPF_COUNTS_READ,
 	BPF_COUNTS_WRITTEN,
 	BPF_COUNTS_TRANSFERRED,
+	BPF_COUNTS_IO_CALLS,
 	BPF_COUNTS_SWITCHES,
 	BPF_COUNTS_ELAPSED, /* these four in ns */
 	BPF_COUNTS_WAITED,

@@ -112,6 +112,8 @@ static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, lon
 	uint8_t counts = requests[request].counts;
 	if (counts == BPF_COUNTS_SYSCALLS)
 		return requests[request].syscall < 0 || requests[request].syscall == number;
+	if (counts == BPF_COUNTS_IO_CALLS)
+		return (class & BPF_SYSCALL_IO) != 0;
 	if (!(class & direction_of(counts)))
 		return 0;
 	return requests[request].requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
@@ -161,11 +163,11 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 		if (hits == 0)
 			continue;
 		struct sample_record order = { .request = i,
-					    .hits = hits,
-					    .amount = amount,
-					    .syscall = number == UNKNOWN_CALL ? -1 : number,
-					    .detail = result,
-					    .flags = SAMPLE_SYSCALL };
+					       .hits = hits,
+					       .amount = amount,
+					       .syscall = number == UNKNOWN_CALL ? -1 : number,
+					       .detail = result,
+					       .flags = SAMPLE_SYSCALL };
 		take_sample(&order);
 	}
 	return 0;
