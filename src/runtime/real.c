@@ -1,0 +1,51 @@
+#include "runtime/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+
+/* What the linker makes of the section that the slots are in. */
+extern struct real_slot __start_cpprof_real[] __attribute__((visibility("hidden")));
+extern struct real_slot __stop_cpprof_real[] __attribute__((visibility("hidden")));
+
+static _Thread_local bool is_looking_up;
+static bool was_looked_up;
+
+static void *next(const struct real_slot *slot)
+{
+	void *found = slot->version ? dlvsym(RTLD_NEXT, slot->name, slot->version) : NULL;
+	return found ? found : dlsym(RTLD_NEXT, slot->name);
+}
+
+/* Several threads may do so at a time: they all find the same. */
+static void look_all_up(void)
+{
+	bool some_missing = false;
+	is_looking_up = true;
+	for (struct real_slot *slot = __start_cpprof_real; slot < __stop_cpprof_real; slot++) {
+		void *found = next(slot);
+		some_missing = some_missing || !found;
+		__atomic_store_n(&slot->function, found, __ATOMIC_RELAXED);
+	}
+	/* What we did not find is no news for the program. */
+	if (some_missing)
+		(void)dlerror();
+	is_looking_up = false;
+	__atomic_store_n(&was_looked_up, true, __ATOMIC_RELEASE);
+}
+
+void *real_look_up(struct real_slot *slot)
+{
+	if (!is_looking_up && !__atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE)) {
+		int error = errno;
+		look_all_up();
+		errno = error;
+	}
+	return __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor)) static void look_up_before_handlers_do(void)
+{
+	if (!was_looked_up)
+		(void)real_look_up(__start_cpprof_real);
+}
