@@ -21,6 +21,7 @@
 #include "runtime/channel.h"
 
 struct walk;
+extern const size_t runtime_walk_bytes;
 
 /* --- the process --- */
 
@@ -36,6 +37,7 @@ struct runtime {
 	uint8_t fp_kinds;                 /* all that any request counts */
 	uint64_t text_start, text_end;    /* our own code: its frames are left out of paths */
 	int signal;                       /* the timers' */
+	bool kernel_copies;               /* process_vm_readv is permitted */
 };
 extern struct runtime runtime;
 
@@ -63,6 +65,7 @@ struct runtime_thread {
 	/* It waits in a call that our signal is kept out of (calls_waits.c): a tick that comes
 	 * right behind it belongs to the wait. */
 	uint32_t waiting;
+	uint64_t waiting_in; /* the real function that it waits in, shown innermost; 0: not in one */
 
 	/* tick.c */
 	timer_t timer, cpu_timer;
@@ -76,6 +79,8 @@ struct runtime_thread {
 
 	/* sample.c */
 	uint64_t stack_low, stack_high; /* memory that is known to be its stack; 0: not known */
+	uint64_t walked_from; /* the stack pointer, if it is in that memory, while a stack is walked */
+	uint64_t samples;     /* times that `walk` was overwritten */
 	uint64_t deep_until_ns;         /* its stacks are too deep to be walked here until then */
 	struct walk *walk;              /* its frames are those of the last sample */
 	uint8_t stack_copy[SAMPLE_STACK_BYTES]; /* of a stack that is handed over: touched only then */

@@ -1,0 +1,91 @@
+/* What the runtime needs to know of the processor and of how Linux uses it. */
+#ifndef RUNTIME_X86_64_MACHINE_H
+#define RUNTIME_X86_64_MACHINE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "sampling/record.h"
+
+/* --- system calls ---
+ *
+ * Made here rather than by the C library where its functions may be interposed, by
+ * ourselves or by the program. Returns what the kernel does: -errno is an error. */
+static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* --- registers, by DWARF's numbers --- */
+
+enum { MACHINE_RBX = 3, MACHINE_RBP = 6, MACHINE_RSP = 7, MACHINE_R12 = 12, MACHINE_RIP = 16 };
+
+struct machine_registers {
+	uint64_t value[SAMPLE_REGISTERS];
+};
+
+static inline void machine_registers_of(const ucontext_t *context, struct machine_registers *registers)
+{
+	static const uint8_t by_dwarf[SAMPLE_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+							    REG_RBP, REG_RSP, REG_R8,  REG_R9,	REG_R10, REG_R11,
+							    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	for (int i = 0; i < SAMPLE_REGISTERS; i++)
+		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
+}
+
+/* Here and now; those that a call may change are 0. Always inlined: it is the includer's
+ * frame that they are of. */
+static inline __attribute__((always_inline)) void machine_registers_here(struct machine_registers *registers)
+{
+	*registers = (struct machine_registers){ { 0 } };
+	uint64_t *value = registers->value;
+	__asm__ volatile("lea 0(%%rip), %%rax\n\tmov %%rax, %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3"
+			 : "=m"(value[MACHINE_RIP]), "=m"(value[MACHINE_RSP]), "=m"(value[MACHINE_RBP]),
+			   "=m"(value[MACHINE_RBX])
+			 :
+			 : "rax");
+	__asm__ volatile("mov %%r12, %0\n\tmov %%r13, %1\n\tmov %%r14, %2\n\tmov %%r15, %3"
+			 : "=m"(value[MACHINE_R12]), "=m"(value[MACHINE_R12 + 1]), "=m"(value[MACHINE_R12 + 2]),
+			   "=m"(value[MACHINE_R12 + 3]));
+}
+
+/* --- where a signal hit --- */
+
+enum machine_place {
+	MACHINE_RUNS,      /* user code */
+	MACHINE_IN_SYSCALL, /* at the end of a system call that had its result */
+	MACHINE_WAITED     /* in a system call that the signal interrupted, be it to be restarted */
+};
+
+/* A system call that a signal interrupts ends with EINTR, or rip is put back on the
+ * instruction that made it, with its number in rax. */
+static inline enum machine_place machine_place_of(const ucontext_t *context)
+{
+	enum { SYSCALL = 0x050f, PAGE = 4096, NUMBERS = 1024, USER_BITS = 47 };
+	uint64_t rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	long long rax = context->uc_mcontext.gregs[REG_RAX];
+	/* Where it executes it can be read, two bytes before only within the page. */
+	if (rip >> USER_BITS || rip % PAGE < sizeof(uint16_t) || rip % PAGE > PAGE - sizeof(uint16_t))
+		return MACHINE_RUNS;
+	const uint16_t *at = (const uint16_t *)(uintptr_t)rip;
+	uint16_t here, before;
+	__builtin_memcpy(&here, at, sizeof(here));
+	__builtin_memcpy(&before, (const uint8_t *)at - sizeof(before), sizeof(before));
+	if (here == SYSCALL && rax >= 0 && rax < NUMBERS)
+		return MACHINE_WAITED;
+	if (before != SYSCALL)
+		return MACHINE_RUNS;
+	return rax == -EINTR ? MACHINE_WAITED : MACHINE_IN_SYSCALL;
+}
+
+#endif
