@@ -1,4 +1,6 @@
 /* Consistency of a profile that came from outside: every id points at something. */
+#include <string.h>
+
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -86,6 +88,30 @@ static bool touches_are_sound(const struct profile *p)
 	return true;
 }
 
+/* The sets lie one behind the other: so looking at all of them takes no longer than their labels are many. */
+static bool labels_are_sound(const struct profile *p)
+{
+	size_t first = 0;
+	for (size_t i = 0; i < p->label_count; i++)
+		if (p->labels[i].key == 0 || !is_string(p, p->labels[i].key) || !is_string(p, p->labels[i].value))
+			return false;
+	for (size_t i = 0; i < p->label_set_count; i++) {
+		const struct profile_label_set *set = &p->label_sets[i];
+		if (set->first_label != first || set->label_count > p->label_count - first)
+			return false;
+		for (size_t at = first + 1; at < first + set->label_count; at++)
+			if (strcmp(profile_string(p, p->labels[at - 1].key), profile_string(p, p->labels[at].key)) >= 0)
+				return false;
+		first += set->label_count;
+	}
+	if (p->label_set_count == 0 || p->label_sets[0].label_count != 0 || p->hit_label_count > p->hit_count)
+		return false;
+	for (size_t i = 0; i < p->hit_label_count; i++)
+		if (p->hit_labels[i] >= p->label_set_count)
+			return false;
+	return true;
+}
+
 static bool hits_are_sound(const struct profile *p)
 {
 	for (size_t i = 0; i < p->hit_count; i++) {
@@ -100,7 +126,7 @@ static bool hits_are_sound(const struct profile *p)
 int profile_check_tables(const struct profile *profile)
 {
 	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && nodes_are_sound(profile) &&
-		     touches_are_sound(profile);
+		     touches_are_sound(profile) && labels_are_sound(profile);
 	return sound ? 0 : ERROR_CORRUPT;
 }
 

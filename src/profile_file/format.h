@@ -55,7 +55,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher one */
-	FORMAT_MINOR = 1, /* higher: added block types, and columns at the end of a payload */
+	FORMAT_MINOR = 2, /* higher: added block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -113,6 +113,9 @@ enum format_block_type {
 	BLOCK_LOCATION_FRAMES = 13, /* fields, of locations */
 	BLOCK_HITS = 14,            /* append */
 	BLOCK_TOUCHES = 15,         /* append; since 1.1 */
+	BLOCK_LABELS = 16,          /* append; since 1.2, as those that follow */
+	BLOCK_LABEL_SETS = 17,      /* append; set 0, the empty one, is not stored */
+	BLOCK_HIT_LABELS = 18,      /* fields, of hits; those of which nothing is said have none */
 	BLOCK_TYPE_COUNT
 };
 
@@ -147,6 +150,8 @@ enum format_block_type {
 #define FORMAT_HITS(X) X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE)
 #define FORMAT_TOUCHES(X) \
 	X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) X(address, VALUE) X(mapping, VALUE)
+#define FORMAT_LABELS(X) X(key, VALUE) X(value, VALUE)
+#define FORMAT_LABEL_SETS(X) X(first_label, VALUE) X(label_count, VALUE)
 /* clang-format on */
 
 #endif

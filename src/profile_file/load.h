@@ -21,6 +21,7 @@ struct load {
 	struct load_block *blocks; /* whole blocks, in file order */
 	size_t block_count;
 	size_t block_capacity;
+	uint64_t hits_before; /* rows of the blocks of hits that were passed: what labels may be about */
 };
 
 /* What one thread needs to get at payloads. */

@@ -145,7 +145,7 @@ static int grow(const struct table *table, struct profile *profile, size_t count
 	size_t had = table_count(table, profile);
 	if (count <= had)
 		return 0;
-	if (count >= PROFILE_NONE)
+	if (count >= PROFILE_NONE && table_type(table) != BLOCK_HIT_LABELS) /* hits have no ids */
 		return ERROR_CORRUPT;
 	size_t capacity;
 	memcpy(&capacity, (char *)profile + table->capacity, sizeof(capacity));
@@ -222,6 +222,14 @@ static int read_block(struct load *load, const struct load_block *block, struct 
 	}
 	if (header->rows == 0 || header->rows > FORMAT_ROWS_MAX)
 		return ERROR_CORRUPT;
+	if (header->type == BLOCK_HIT_LABELS) {
+		if (header->rows > load->hits_before || header->first > load->hits_before - header->rows)
+			return ERROR_CORRUPT;
+		/* The hits are not there yet. Of those between nothing is said: they have no labels. */
+		code = grow(&format_tables[BLOCK_HIT_LABELS], load->profile, header->first + header->rows);
+		if (code < 0)
+			return code;
+	}
 	struct cursor cursor = cursor_over(payload, header->raw_bytes);
 	return header->type == BLOCK_STRINGS ? read_strings(load->profile, header, &cursor)
 					     : read_table(load->profile, header, &cursor);
@@ -243,6 +251,8 @@ static int read_tables(struct load *load, struct load_buffers *buffers, uint64_t
 			code = read_block(load, block, buffers);
 		else if (block->header.rows == 0 || block->header.rows > FORMAT_ROWS_MAX)
 			code = ERROR_CORRUPT;
+		else
+			load->hits_before += block->header.rows;
 		if (code < 0)
 			return load_block_error(load, block, code, error);
 	}

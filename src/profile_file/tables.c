@@ -47,6 +47,13 @@ static const struct table_column hits[] = { FORMAT_HITS(X) };
 #define X(field, kind) COLUMN(profile_touch, field, kind)
 static const struct table_column touches[] = { FORMAT_TOUCHES(X) };
 #undef X
+#define X(field, kind) COLUMN(profile_label, field, kind)
+static const struct table_column labels[] = { FORMAT_LABELS(X) };
+#undef X
+#define X(field, kind) COLUMN(profile_label_set, field, kind)
+static const struct table_column label_sets[] = { FORMAT_LABEL_SETS(X) };
+#undef X
+static const struct table_column hit_labels[] = { { .size = sizeof(uint32_t), .kind = COLUMN_VALUE } };
 
 #define COLUMNS(list) .columns = list, .column_count = sizeof(list) / sizeof(*list)
 #define MEMBER(items_, count_, capacity_)                                                     \
@@ -75,6 +82,11 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits) },
 	[BLOCK_TOUCHES] = { MEMBER(touches, touch_count, touch_capacity), .name = "touches", .rule = TABLE_APPEND,
 			    COLUMNS(touches) },
+	[BLOCK_LABELS] = { TABLE(label), .rule = TABLE_APPEND, COLUMNS(labels) },
+	[BLOCK_LABEL_SETS] = { MEMBER(label_sets, label_set_count, label_set_capacity), .name = "label sets",
+			       .rule = TABLE_APPEND, COLUMNS(label_sets), .skipped = 1 },
+	[BLOCK_HIT_LABELS] = { MEMBER(hit_labels, hit_label_count, hit_label_capacity), .name = "hits' labels",
+			       .rule = TABLE_FIELDS, COLUMNS(hit_labels) },
 };
 
 char *table_items(const struct table *table, const struct profile *profile)

@@ -206,6 +206,29 @@ static int write_passing(struct writer *writer, unsigned type, const struct prof
 	return code;
 }
 
+static bool any_labels(const uint32_t *labels, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (labels[i] != PROFILE_NO_LABELS)
+			return true;
+	return false;
+}
+
+/* Of the hits that were just written, block by block; of a block without labels nothing. */
+static int write_hit_labels(struct writer *writer, const struct profile *profile)
+{
+	const struct table *table = &format_tables[BLOCK_HIT_LABELS];
+	uint64_t before = writer->written[BLOCK_HITS].rows - profile->hit_count;
+	size_t count = profile->hit_label_count;
+	int code = 0;
+	for (size_t from = 0; from < count && code == 0; from += BLOCK_ROWS) {
+		size_t to = count - from < BLOCK_ROWS ? count : from + BLOCK_ROWS;
+		if (any_labels(profile->hit_labels + from, to - from))
+			code = write_rows(writer, table, profile, from, to, before + from);
+	}
+	return code;
+}
+
 /* --- strings --- */
 
 static int write_strings(struct writer *writer, const struct profile *profile)
@@ -247,7 +270,7 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 {
 	static const uint8_t order[] = { BLOCK_NOTES,   BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
 					 BLOCK_MODULES, BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS,
-					 BLOCK_FRAMES,  BLOCK_CAUSES };
+					 BLOCK_FRAMES,  BLOCK_CAUSES,    BLOCK_LABELS,    BLOCK_LABEL_SETS };
 	int code = write_header(writer);
 	if (code == 0 && !profile->symbolized)
 		code = write_table(writer, BLOCK_TOTALS, profile);
@@ -259,6 +282,8 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 		code = write_table(writer, BLOCK_LOCATION_FRAMES, profile);
 	if (code == 0)
 		code = write_passing(writer, BLOCK_HITS, profile);
+	if (code == 0)
+		code = write_hit_labels(writer, profile);
 	if (code == 0)
 		code = write_passing(writer, BLOCK_TOUCHES, profile);
 	if (code == 0)

@@ -19,7 +19,7 @@ MAGIC = b"\x89CPP\r\n\x1a\n"
 MASK = (1 << 64) - 1
 # A name in a folded stack: what would end it or its line is written otherwise.
 PLAIN = bytes.maketrans(b";\n\r", b":  ")
-END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES = 0, 1, 2, 9, 10, 13
+END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES, LABEL_SETS = 0, 1, 2, 9, 10, 13, 17
 
 # Block type: table, how rows join it, columns. A column is "name:kind", with the bits of a number's field; a "+" behind
 # it: not in files of 1.0.
@@ -40,6 +40,9 @@ TABLES = {
 	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:32"),
 	15: ("touches", "append", "time:time thread:threads? node:nodes resource:resources count:32 address:64"
 		" mapping:strings"),
+	16: ("labels", "append", "key:strings value:strings"),
+	LABEL_SETS: ("label_sets", "append", "first_label:32 label_count:32"),
+	18: ("hits", "fields", "labels:label_sets"),
 }
 
 Block = collections.namedtuple("Block", "offset type rows first stored raw payload")
@@ -156,6 +159,7 @@ class Profile:
 			if name != "totals":
 				setattr(self, name, [])
 		self.nodes = [dict(parent=None, location=None)]
+		self.label_sets = [dict(first_label=0, label_count=0)]
 		for block in blocks_of(data):
 			if block.type == END:
 				self.ended = True
@@ -209,6 +213,26 @@ class Profile:
 		for touch in self.touches:
 			need(touch["count"] > 0, "a touch of nothing")
 
+		self.check_labels()
+
+	def check_labels(self):
+		need(all(label["key"] != 0 for label in self.labels), "a label without a key")
+		first = 0
+		for number, a_set in enumerate(self.label_sets):
+			need(a_set["first_label"] == first, "label sets do not follow")
+			first += a_set["label_count"]
+			need(first <= len(self.labels), "labels of a set")
+			keys = [key for key, _ in self.labels_of(number)]
+			need(all(a < b for a, b in zip(keys, keys[1:])), "keys of a label set do not rise")
+
+	def labels_of(self, number):
+		"""The (key, value) pairs of a label set."""
+		first, count = self.label_sets[number]["first_label"], self.label_sets[number]["label_count"]
+		return [(self.strings[label["key"]], self.strings[label["value"]]) for label in self.labels[first:first + count]]
+
+	def labels_of_hit(self, hit):
+		return dict(self.labels_of(hit.get("labels", 0)))
+
 	def is_mark(self, location):
 		return self.modules[self.locations[location]["module"]]["kind"] == 5
 
@@ -224,11 +248,11 @@ class Profile:
 		first = place["first_frame"] if inlines else last
 		return [self.functions[self.frames[i]["function"]] for i in range(last, first - 1, -1)]
 
-	def folded(self, resource=0, inlines=True, trim=True, stitch=True):
-		"""What `cpprof export --format folded` writes."""
+	def folded(self, resource=0, inlines=True, trim=True, stitch=True, labels=()):
+		"""What `cpprof export --format folded` writes; of hits that have all `labels`, (key, value) pairs."""
 		hits = collections.Counter()
 		for hit in self.hits:
-			if hit["resource"] == resource:
+			if hit["resource"] == resource and set(labels) <= set(self.labels_of_hit(hit).items()):
 				hits[hit["node"]] += hit["count"]
 		lines = collections.Counter()
 		for node, count in hits.items():

@@ -46,7 +46,7 @@ def block(kind, rows, first, payload, codec=0):
     return header + struct.pack("<Q", xxh64(header)) + stored
 
 
-def file_header(major=1, minor=1):
+def file_header(major=1, minor=2):
     header = b"\x89CPP\r\n\x1a\n" + struct.pack("<HH", major, minor)
     return header + struct.pack("<I", xxh64(header) & 0xFFFFFFFF)
 
@@ -58,7 +58,8 @@ def table(kind, first, *columns, codec=0, delta=()):
 
 def blocks(codec=0):
     """One block of each type, in the order in which a writer writes them."""
-    texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root", b"[heap]", b"[thread]"]
+    texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root", b"[heap]", b"[thread]",
+             b"tenant", b"acme", b"kind", b"cheap"]
     return [
         table(2, 0, [10**9], [3 * 10**9], [0], [1], [0], codec=codec),
         block(1, len(texts), 1, column([len(text) for text in texts]) + b"".join(texts), codec),
@@ -75,6 +76,10 @@ def blocks(codec=0):
         table(14, 4, [2 * 10**6] * 3, [1] * 3, [5] * 3, [0] * 3, [1] * 3, codec=codec),
         table(14, 7, [0], [0], [7], [0], [1], codec=codec),
         table(15, 0, [10**6, 0], [1, 0], [4, 7], [0] * 2, [1, 3], [0x1234, MASK], [8, 0], codec=codec),
+        table(16, 0, [12, 10, 10], [13, 11, 13], codec=codec),
+        table(17, 1, [0, 2], [2, 1], codec=codec),
+        table(18, 1, [1, 2, 0], codec=codec),
+        table(18, 6, [2], codec=codec),
         table(5, 0, [100], [1], [5], [10**6], [2 * 10**6], [0], codec=codec),
         table(11, 0, [4, 5], [4, 0], [1, 0], [0, 6], [0, 12], [2, 3], codec=codec),
         table(12, 0, [0, 1, 0], [0, 6, 6], [0, 3, 99], [0, 1, 0], codec=codec),
@@ -113,6 +118,8 @@ def inputs():
                table(10, 1, [0, 1, 2], [0, 1, 0])]
     yield "unnamed", file_header() + b"".join(unnamed)
     yield "mark-with-frames", file_header() + b"".join(unnamed) + table(13, 0, [0, 0], [0, 5 * 10**8])
+    yield "labels-of-no-hits", file_header() + table(18, 0xFFFFFFF0, [0] * 9)
+    yield "labels-overlap", file_header() + b"".join(plain[:2]) + table(16, 0, [1, 2], [0, 0]) + table(17, 1, [0, 0], [2, 2])
     yield "perf", b"PERFILE2" + bytes(64)
     yield "gprof", b"gmon" + bytes(16)
     yield "empty", b""

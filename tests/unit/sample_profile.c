@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 uint64_t random_next(struct random *random)
 {
 	random->state ^= random->state >> 12;
@@ -123,6 +125,24 @@ static bool add_touches(struct profile *profile, struct random *random, size_t c
 	return good;
 }
 
+/* Mostly none, as of a thread that has no task. */
+static bool label_hits(struct profile *profile, struct random *random, size_t first)
+{
+	struct profile_label labels[4];
+	uint64_t count = random_below(random, 8);
+	bool good = true;
+	for (uint64_t i = 0; i < count && count < 4; i++) {
+		char key[16];
+		snprintf(key, sizeof(key), "key %u", (unsigned)random_below(random, 5));
+		int64_t id = profile_add_string(profile, key);
+		labels[i] =
+			(struct profile_label){ .key = (uint32_t)id, .value = text(profile, random, "value", &good) };
+		good = good && id >= 0;
+	}
+	int64_t set = good ? profile_add_label_set(profile, labels, count < 4 ? count : 0) : ERROR_MEMORY;
+	return set >= 0 && profile_label_hits(profile, first, (uint32_t)set) == 0;
+}
+
 bool sample_profile_grow(struct profile *profile, struct random *random, size_t hits)
 {
 	profile->start_ns = 1234567890123;
@@ -134,14 +154,17 @@ bool sample_profile_grow(struct profile *profile, struct random *random, size_t 
 		if (!add_path(profile, random))
 			return false;
 	uint64_t time_ns = profile->start_ns / 1000 * 1000;
+	bool has_labels = random_below(random, 3) > 0;
 	for (size_t i = 0; i < hits; i++) {
+		size_t first = profile->hit_count;
 		time_ns += random_below(random, 2000) * 1000;
 		uint32_t thread = (uint32_t)random_below(random, profile->thread_count + 1);
 		if (profile_add_hit(profile, random_below(random, 10) ? time_ns : 0,
 				    thread == profile->thread_count ? PROFILE_NONE : thread,
 				    (uint32_t)random_below(random, profile->node_count),
 				    (uint32_t)random_below(random, profile->resource_count),
-				    random_below(random, 30) ? 1 : random_next(random) >> 30) < 0)
+				    random_below(random, 30) ? 1 : random_next(random) >> 30) < 0 ||
+		    (has_labels && !label_hits(profile, random, first)))
 			return false;
 	}
 	if (!add_touches(profile, random, hits / 3))
@@ -249,6 +272,16 @@ static bool same_touch(const struct profile_touch *x, const struct profile_touch
 	       SAME(mapping);
 }
 
+static bool same_label(const struct profile_label *x, const struct profile_label *y)
+{
+	return SAME(key) && SAME(value);
+}
+
+static bool same_label_set(const struct profile_label_set *x, const struct profile_label_set *y)
+{
+	return SAME(first_label) && SAME(label_count);
+}
+
 static bool same_totals(const struct profile *x, const struct profile *y)
 {
 	return SAME(start_ns) && SAME(end_ns) && SAME(start_unix_ns) && SAME(lost) && SAME(symbolized);
@@ -276,6 +309,11 @@ static const char *tables_difference(const struct profile *a, const struct profi
 	TABLE(node, nodes, node_count)
 	TABLE(hit, hits, hit_count)
 	TABLE(touch, touches, touch_count)
+	TABLE(label, labels, label_count)
+	TABLE(label_set, label_sets, label_set_count)
+	for (size_t i = 0; i < a->hit_count; i++)
+		if (profile_hit_labels(a, i) != profile_hit_labels(b, i))
+			return "labels of hits";
 	return same_totals(a, b) ? NULL : "totals";
 }
 

@@ -58,8 +58,10 @@ static void move_hits(struct profile *all, struct profile *from)
 {
 	for (size_t i = 0; i < from->hit_count; i++) {
 		const struct profile_hit *hit = &from->hits[i];
+		size_t at = all->hit_count;
 		assert_int_equal(profile_add_hit(all, hit->time_ns, hit->thread, hit->node, hit->resource, hit->count),
 				 0);
+		assert_int_equal(profile_label_hits(all, at, profile_hit_labels(from, i)), 0);
 	}
 	for (size_t i = 0; i < from->touch_count; i++)
 		assert_true(profile_add_touch(all, &from->touches[i]) >= 0);
@@ -454,6 +456,121 @@ static void test_hostile_touches(void **state)
 	end(&made);
 }
 
+/* Two labels, "a" = "b" and "b" = "", in as many sets as there are rows. */
+static void add_labels(struct hand_made *made, const uint64_t (*sets)[2], size_t count)
+{
+	add_columns(made, 2, (uint64_t[]){ 1 }, 1);
+	buffer_append_string(&made->packer.raw, "ab");
+	add_block(made, BLOCK_STRINGS, 2, 1);
+	add_columns(made, 1, (uint64_t[]){ 1, 2 }, 2);
+	add_block(made, BLOCK_LABELS, 1, 0);
+	add_columns(made, 1, (uint64_t[]){ 2, 0 }, 2);
+	add_block(made, BLOCK_LABELS, 1, 1);
+	for (size_t i = 0; i < count; i++) {
+		add_columns(made, 1, sets[i], 2);
+		add_block(made, BLOCK_LABEL_SETS, 1, 1 + i);
+	}
+}
+
+static void add_hit_labels(struct hand_made *made, uint64_t first, uint64_t set)
+{
+	add_columns(made, 1, &set, 1);
+	add_block(made, BLOCK_HIT_LABELS, 1, first);
+}
+
+/* Hits of which nothing is said lie between, and more is said of one than once. */
+static void test_labels_of_some_hits(void **state)
+{
+	(void)state;
+	struct hand_made made;
+	begin(&made);
+	add_labels(&made, (const uint64_t[][2]){ { 0, 2 } }, 1);
+	add_one_hit(&made, 0, 0, 0, 3);
+	add_columns(&made, 9, (uint64_t[]){ 5, 0, 0, 0, 1 }, 5);
+	add_block(&made, BLOCK_HITS, 9, 1);
+	add_hit_labels(&made, 7, 1);
+	add_hit_labels(&made, 2, 1);
+	add_hit_labels(&made, 2, 0);
+	add_hit_labels(&made, 3, 1);
+	struct error error;
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", NULL, &error);
+	assert_non_null(profile);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(profile_hit_labels(profile, i), i == 3 || i == 7);
+	assert_int_equal(profile_label_value(profile, 1, 1), 2);
+	struct profile_label same[] = { { .key = 2, .value = 0 }, { .key = 1, .value = 2 } };
+	assert_int_equal(profile_add_label_set(profile, same, 2), 1); /* what was read is found again */
+	profile_free(profile);
+	end(&made);
+}
+
+static void test_hostile_labels(void **state)
+{
+	(void)state;
+	static const uint64_t bad[][2][2] = {
+		{ { 0, 3 }, { 3, 0 } },          /* more labels than there are */
+		{ { 0, 1 }, { 0, 1 } },          /* sets that overlap */
+		{ { 1, 1 }, { 2, 0 } },          /* ... leave a gap */
+		{ { 0, 1 }, { 1, UINT32_MAX } }, /* ... wrap around */
+	};
+	struct hand_made made;
+	begin(&made);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		add_labels(&made, bad[i], 2);
+		assert_made_refused(&made);
+	}
+	add_columns(&made, 1, (uint64_t[]){ 0, 0 }, 2); /* no key */
+	add_block(&made, BLOCK_LABELS, 1, 0);
+	assert_made_refused(&made);
+	add_columns(&made, 1, (uint64_t[]){ 9, 0 }, 2); /* no such string */
+	add_block(&made, BLOCK_LABELS, 1, 0);
+	assert_made_refused(&made);
+	add_labels(&made, NULL, 0); /* a key twice */
+	add_columns(&made, 1, (uint64_t[]){ 2, 1 }, 2);
+	add_block(&made, BLOCK_LABELS, 1, 2);
+	add_columns(&made, 1, (uint64_t[]){ 0, 3 }, 2);
+	add_block(&made, BLOCK_LABEL_SETS, 1, 1);
+	assert_made_refused(&made);
+	add_one_hit(&made, 0, 0, 0, 1); /* no such set */
+	add_hit_labels(&made, 0, 1);
+	assert_made_refused(&made);
+	static const uint64_t no_hits[] = { 1, UINT32_MAX, UINT64_MAX };
+	for (size_t i = 0; i < 3; i++) {
+		add_one_hit(&made, 0, 0, 0, 1);
+		add_hit_labels(&made, no_hits[i], 0);
+		assert_made_refused(&made);
+	}
+	add_hit_labels(&made, 0, 0); /* before the hits */
+	assert_made_refused(&made);
+	end(&made);
+}
+
+/* Who has no labels pays nothing for them. */
+static void test_no_labels_no_blocks(void **state)
+{
+	(void)state;
+	struct random random = { .state = 5 };
+	struct error error;
+	struct profile *profile = new_profile();
+	assert_true(sample_profile_grow(profile, &random, 0));
+	uint64_t sizes[2];
+	for (int labelled = 0; labelled < 2; labelled++) {
+		struct writer *writer = writer_open(path, &error);
+		profile_clear_hits(profile);
+		assert_int_equal(profile_add_hit(profile, 1000, 0, 0, 0, 1), 0);
+		struct profile_label label = { .key = 1, .value = 0 };
+		int64_t set = labelled ? profile_add_label_set(profile, &label, 1) : PROFILE_NO_LABELS;
+		assert_int_equal(profile_label_hits(profile, 0, (uint32_t)set), 0);
+		assert_int_equal(writer_flush(writer, profile, &error), 0);
+		sizes[labelled] = writer_size(writer);
+		writer_free(writer);
+	}
+	/* Three blocks, of two, two and one column of three or two bytes. */
+	assert_in_range(sizes[1] - sizes[0], 3 * sizeof(struct format_block_header) + 5 * 2,
+			3 * sizeof(struct format_block_header) + 5 * 3);
+	profile_free(profile);
+}
+
 /* Format 1.0 knew no control groups. */
 static void test_older_processes(void **state)
 {
@@ -785,6 +902,9 @@ int main(void)
 		cmocka_unit_test(test_unknown_blocks_are_skipped),
 		cmocka_unit_test(test_hostile_ids),
 		cmocka_unit_test(test_hostile_touches),
+		cmocka_unit_test(test_labels_of_some_hits),
+		cmocka_unit_test(test_hostile_labels),
+		cmocka_unit_test(test_no_labels_no_blocks),
 		cmocka_unit_test(test_older_processes),
 		cmocka_unit_test(test_hostile_blocks),
 		cmocka_unit_test(test_hostile_sizes),
