@@ -13,7 +13,7 @@
 #include "record/file_destination.h"
 #include "record/monitor.h"
 
-enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT };
+enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT, OPTION_PAUSED };
 
 enum { NS_PER_S = 1000000000 };
 
@@ -150,6 +150,10 @@ static int run(struct invocation *invocation)
 		return failure_of(invocation, &error);
 	if (!options.pid && !options.everything && !options.command)
 		return usage_error(invocation, "what is to be recorded? Give a command, -p PID, or -a");
+	options.paused = option_given(invocation, OPTION_PAUSED);
+	if (options.paused && (options.pid || options.everything))
+		return usage_error(invocation,
+				   "--paused goes with a command: what runs already is not asked when to begin");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
@@ -166,7 +170,7 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--] COMMAND [ARG...]",
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
@@ -187,6 +191,9 @@ static const struct command_option options[] = {
 	  "Record every process of the machine: while COMMAND runs, or until ^C or the duration; needs privilege",
 	  NULL },
 	{ SUBJECT_DURATION, 0, "duration", "S", "With -p or -a: end after S seconds", NULL },
+	{ OPTION_PAUSED, 0, "paused", NULL,
+	  "Count nothing until the program calls cpprof_start(); by the preload backend, from inside the program",
+	  NULL },
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };
@@ -197,6 +204,9 @@ static const struct command_example examples[] = {
 	{ "cpprof record -r cpu/500us -o run.data make -j4", "a finer look, at a whole build" },
 	{ "cpprof record -p 1234 --duration 10", "ten seconds of a process that is running already" },
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
+	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
+	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
+	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },
 	{ 0 },
 };
 

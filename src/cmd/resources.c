@@ -28,9 +28,24 @@ static void print_interval(char *text, size_t bytes, const struct resource_row *
 		snprintf(text, bytes, "%" PRIu64, interval);
 }
 
-/* The first backend that measures it here. NULL: none does, and `error` is the
- * reason of one that could elsewhere. */
-static const struct backend_vtable *find_backend(const struct resource_row *row, bool *user_only, struct error *error)
+/* Who measures a resource here. */
+struct answer {
+	char names[64];        /* "bpf,perf", in order of preference; "": nobody */
+	const char *user_only; /* who of them sees user mode alone; NULL: all see all of it */
+	struct error why_not;  /* of one that could elsewhere, if nobody does */
+};
+
+/* Of who could measure it elsewhere, the last asks for the least: its remedy is the
+ * easiest. What only the first can, it explains. */
+static bool could_elsewhere(const struct resource_row *row, size_t backend)
+{
+	bool is_last = !record_backends[backend + 1];
+	if (row->on_preload && is_last)
+		return true;
+	return backend == 0 || (row->on_perf && record_backends[backend] == &backend_perf);
+}
+
+static void ask(const struct resource_row *row, struct answer *answer)
 {
 	struct resource_request request = {
 		.row = row,
@@ -41,16 +56,21 @@ static const struct backend_vtable *find_backend(const struct resource_row *row,
 	};
 	snprintf(request.name, sizeof(request.name), "%s", row->name);
 	snprintf(request.title, sizeof(request.title), "%s", row->title);
+	*answer = (struct answer){ 0 };
 	for (size_t i = 0; record_backends[i]; i++) {
+		const struct backend_vtable *backend = record_backends[i];
 		struct error reason;
-		*user_only = false;
-		if (record_backends[i]->probe(&request, user_only, &reason) >= 0)
-			return record_backends[i];
-		/* Of a resource that perf has, what keeps perf from it: it asks for less. */
-		if (i == 0 || row->on_perf)
-			*error = reason;
+		bool user_only = false;
+		if (backend->probe(&request, &user_only, &reason) < 0) {
+			if (could_elsewhere(row, i))
+				answer->why_not = reason;
+			continue;
+		}
+		size_t used = strlen(answer->names);
+		snprintf(answer->names + used, sizeof(answer->names) - used, "%s%s", used ? "," : "", backend->name);
+		if (user_only && row->modes == RESOURCE_ALL_MODES)
+			answer->user_only = backend->name;
 	}
-	return NULL;
 }
 
 static int name_width(void)
@@ -63,25 +83,29 @@ static int name_width(void)
 	return width;
 }
 
+enum { BACKENDS_WIDTH = sizeof("bpf,perf,preload") - 1 };
+
 /* One line a resource: what it is, or why it cannot be had. */
 static void print_row(const struct resource_row *row, int width)
 {
 	char name[128], interval[32];
-	bool user_only = false;
-	struct error error = { 0 };
+	struct answer answer;
 	print_name(name, sizeof(name), row);
 	print_interval(interval, sizeof(interval), row);
-	const struct backend_vtable *backend = find_backend(row, &user_only, &error);
-	printf("%-*s %-11s %-9s %-7s %s%s\n", width, name, row->gtick, interval, backend ? backend->name : "-",
-	       backend ? row->summary : error.message,
-	       backend && user_only && row->modes == RESOURCE_ALL_MODES ? "; here in user mode only" : "");
+	ask(row, &answer);
+	bool is_served = answer.names[0];
+	printf("%-*s %-11s %-9s %-*s %s", width, name, row->gtick, interval, BACKENDS_WIDTH,
+	       is_served ? answer.names : "-", is_served ? row->summary : answer.why_not.message);
+	if (answer.user_only)
+		printf("; here %s sees user mode only", answer.user_only);
+	putchar('\n');
 }
 
 static int run(struct invocation *invocation)
 {
 	(void)invocation;
 	int width = name_width();
-	printf("%-*s %-11s %-9s %-7s %s\n", width, "resource", "gtick", "interval", "backend",
+	printf("%-*s %-11s %-9s %-*s %s\n", width, "resource", "gtick", "interval", BACKENDS_WIDTH, "backends",
 	       "what it is, or why not here");
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		print_row(row, width);

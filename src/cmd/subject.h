@@ -23,9 +23,9 @@ enum {
 /* A row of the table of options. */
 #define SUBJECT_BACKEND_OPTION                                                                                       \
 	{                                                                                                            \
-		SUBJECT_BACKEND, 0, "backend", "NAME",                                                               \
+		SUBJECT_BACKEND, 0, "backend", "bpf|perf|preload",                                                   \
 			"Measure by this one: bpf counts and walks stacks in the kernel, perf copies stacks out of " \
-			"it",                                                                                        \
+			"it, preload is a library inside the program that is started, and needs no privilege",       \
 			"the first that is permitted and measures all that is asked for"                             \
 	}
 

@@ -39,6 +39,7 @@ struct record_options {
 	const char *backend;      /* use this one, by name; NULL: the best that is permitted */
 	pid_t pid;                /* attach to this process; 0: to none */
 	bool everything;          /* record every process of the machine, while the command runs if there is one */
+	bool paused;              /* count nothing until the program calls cpprof_start */
 	uint64_t duration_ns;     /* without command: end after so long; 0: when the process ends, or by a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: none is run */
 	const char *command_line; /* as to be shown in the profile */

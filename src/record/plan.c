@@ -168,6 +168,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.resource_count = options->resource_count,
 		.pid = options->pid,
 		.everything = options->everything,
+		.paused = options->paused,
 		.creations = true,
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)

@@ -66,6 +66,7 @@ static void classify(struct module_file *file, Elf *elf, const char *path)
 	bool has_interpreter = false, is_pie = false, has_soname = false;
 	file->is_c_library = name_is_c_library(path);
 	file->is_dynamic_linker = name_is_dynamic_linker(path);
+	file->is_runtime = name_is_runtime(path);
 	if (!gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &segments) != 0 || segments > INT_MAX)
 		return;
 	for (int i = 0; i < (int)segments; i++) {

@@ -28,6 +28,7 @@ struct module_file {
 	bool is_static;         /* ... and its C library with it */
 	bool is_c_library;      /* by its file's name */
 	bool is_dynamic_linker; /* by its file's name */
+	bool is_runtime;        /* by its file's name: libcpprof, which runs inside the program */
 	uint64_t entry;         /* where _start is; 0: nowhere */
 	uint64_t main;          /* where main is, read from _start's code; 0: not known */
 };

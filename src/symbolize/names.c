@@ -107,3 +107,10 @@ bool name_is_c_library(const char *path)
 	       starts_with(name, "ld-musl") || starts_with(name, "libpthread.so.") ||
 	       starts_with(name, "libpthread-2.");
 }
+
+bool name_is_runtime(const char *path)
+{
+	size_t length;
+	const char *name = name_of_module(path, &length);
+	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so");
+}

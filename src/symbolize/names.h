@@ -31,4 +31,7 @@ const char *name_of_module(const char *path, size_t *length);
 bool name_is_c_library(const char *path);
 bool name_is_dynamic_linker(const char *path);
 
+/* It is what runs inside a program for the preload backend, by its file name. */
+bool name_is_runtime(const char *path);
+
 #endif

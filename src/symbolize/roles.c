@@ -42,6 +42,9 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	/* Names that a program, too, may give a function. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
 	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
+	/* What pthread_create starts where the preload backend measures; the program's function is next. */
+	if (file->is_runtime && strcmp(name, "cpprof_thread_main") == 0)
+		return ROLE_START;
 	if (file->is_executable && strcmp(name, "main") == 0)
 		return ROLE_MAIN;
 	if (file->is_dynamic_linker && is_one_of(name, linker_starts))

@@ -1,6 +1,6 @@
 /*
- * Which functions are the C library's bottom of a stack: above main, or above
- * a thread's start function.
+ * Which functions are the bottom of a stack, the C library's or our own: above
+ * main, or above a thread's start function.
  */
 #ifndef SYMBOLIZE_ROLES_H
 #define SYMBOLIZE_ROLES_H

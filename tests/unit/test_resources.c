@@ -321,6 +321,13 @@ static void test_parameters(void **state)
 		  "Probe: x:ns::arg1",
 		  { .module = "x", .name = "ns::arg1", .syscall = -1 },
 		  0 },
+		{ "own:orders taken/2",
+		  "own:orders taken",
+		  "Own: orders taken",
+		  { .name = "orders taken", .syscall = -1 },
+		  2 },
+		{ "own:heap/64KiB", "own:heap", "Own: heap", { .name = "heap", .syscall = -1 }, 65536 },
+		{ "own:Größe", "own:Größe", "Own: Größe", { .name = "Größe", .syscall = -1 }, 0 },
 		{ "usdt:libc:setjmp",
 		  "usdt:libc:setjmp",
 		  "Static Probe: libc:setjmp",
@@ -384,6 +391,18 @@ static void test_bad_parameters(void **state)
 		{ "uprobe:x:f:arg", "'arg' in uprobe:x:f:arg names no value: give arg1 to arg6 or ret" },
 		{ "uprobe:x:f:arg1x", "names no value" },
 		{ "uprobe:x:f:", "names no value" },
+		{ "own", "give own:NAME, not 'own'" },
+		{ "own:", "give own:NAME, not 'own:'" },
+		{ "own:/10", "give own:NAME, not 'own:'" },
+		{ "own:a:b", "has neither colons nor control characters: own:NAME" },
+		{ "own:a\tb", "has neither colons nor control characters" },
+		{ "own:a\x7f", "has neither colons nor control characters" },
+		{ "own:orders/1ms", "give a whole number, as 4096, 64KiB or 1M" },
+		{ "own:0123456789012345678901234567890123456789012345678901234567890123",
+		  "the name of a program's own resource may have 63 bytes, not 64" },
+		{ "fp-invalid:x", "nothing can stand behind 'fp-invalid:'" },
+		{ "fp-exeptions", "there is no resource 'fp-exeptions'; did you mean: fp-exceptions" },
+		{ "io-calls/1KiB", "give a whole number, as 10, 5k or 1M" },
 		{ "usdt:p", "give usdt:PROVIDER:PROBE[:argN], not 'usdt:p'" },
 		{ "usdt:p:q:ret", "'ret' in usdt:p:q:ret names no value: give arg1 to arg6" },
 		{ "usdt:p:q:arg99999999999999999999", "there is no arg99999999999999999999" },
@@ -395,6 +414,30 @@ static void test_bad_parameters(void **state)
 		if (!strstr(error.message, cases[i].says))
 			fail_msg("%s: %s", cases[i].words, error.message);
 	}
+}
+
+/* Of as many bytes as a program may use, and the kinds of floating point exceptions. */
+static void test_inside(void **state)
+{
+	(void)state;
+	char words[128];
+	struct resource_request request;
+	snprintf(words, sizeof(words), "own:%0*d/5", RESOURCE_OWN_BYTES, 1);
+	assert_int_equal(resource_parse(words, &request, NULL), 0);
+	assert_int_equal(strlen(request.target.name), RESOURCE_OWN_BYTES);
+	uint8_t kinds = 0;
+	for (const struct resource_row *row = resource_rows; row->name; row++) {
+		assert_int_equal(row->measure == MEASURE_FP, row->fp_kinds != 0);
+		if (row->hook == HOOK_INSIDE)
+			assert_true(row->on_preload && !row->on_perf && !row->needs_kernel);
+		/* Each kind has a row of its own. */
+		if (row->fp_kinds && (row->fp_kinds & (row->fp_kinds - 1)) == 0) {
+			assert_int_equal(kinds & row->fp_kinds, 0);
+			kinds |= row->fp_kinds;
+		}
+	}
+	assert_int_equal(kinds, 63);
+	assert_int_equal(row_of("fp-exceptions")->fp_kinds, kinds & ~RESOURCE_FP_INEXACT);
 }
 
 static void test_long_parameters(void **state)
@@ -433,7 +476,7 @@ int main(void)
 		cmocka_unit_test(test_nearest_names),  cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_bad_intervals),  cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_bad_parameters), cmocka_unit_test(test_long_parameters),
-		cmocka_unit_test(test_syscall_names),
+		cmocka_unit_test(test_syscall_names),  cmocka_unit_test(test_inside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "symbolize/names.h"
+#include "symbolize/roles.h"
 #include "symbolize/symbolize.h"
 #include "symbols_lab.h"
 
@@ -289,6 +290,27 @@ static uint32_t add_stack(struct profile *profile, const struct stack *stack)
 	return node;
 }
 
+/* What libcpprof has pthread_create start: only in that library is the name one of ours. */
+static void test_runtime_start_function(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *name;
+		uint8_t role;
+	} rows[] = {
+		{ "/usr/lib/libcpprof-preload.so", "cpprof_thread_main", ROLE_START },
+		{ "/opt/x/libcpprof.so.0 (deleted)", "cpprof_thread_main", ROLE_START },
+		{ "libcpprof.so", "cpprof_tick_measured", ROLE_NONE },
+		{ "libcpprof.so", "start_thread", ROLE_NONE },
+		{ "libcpprofile.so", "cpprof_thread_main", ROLE_NONE },
+		{ "program", "cpprof_thread_main", ROLE_NONE },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct module_file file = { .is_runtime = name_is_runtime(rows[i].path) };
+		assert_int_equal(role_of_name(&file, rows[i].name), rows[i].role);
+	}
+}
+
 static struct stack main_stack;
 
 /* The paths of this very program, with a C library that has lost the names of
@@ -424,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_other_build_id),
 		cmocka_unit_test(test_what_is_named_stays),
 		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_runtime_start_function),
 		cmocka_unit_test(test_nameless_start_functions),
 		cmocka_unit_test(test_nameless_others),
 		cmocka_unit_test(test_nameless_below_creation),
