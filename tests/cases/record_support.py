@@ -73,8 +73,9 @@ def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None,
 		if level != "-O0":
 			command.append("-fomit-frame-pointer")
 	key = hashlib.sha256()
-	for part in [path.read_bytes(), (PROGRAMS / "burn.h").read_bytes(), repr((command, flags, strip)).encode()]:
-		key.update(part)
+	for part in [path, *sorted({PROGRAMS / "burn.h", *path.parent.glob("*.h")})]:
+		key.update(part.read_bytes())
+	key.update(repr((command, flags, strip)).encode())
 	output = BUILD / "tests/programs" / key.hexdigest()[:16] / (name or path.stem)
 	if not output.exists():
 		output.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,25 @@
+/* What inside_dlopen loads and unloads: work with a frame of its own, and a destructor that tells that it ran. */
+#include "../burn.h"
+
+int answer(int question);
+
+static int *unloaded;
+
+NOINLINE int answer(int question)
+{
+	burn(30);
+	return question * 3 + 1;
+}
+
+void tell_unloading(int *counter);
+
+void tell_unloading(int *counter)
+{
+	unloaded = counter;
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (unloaded)
+		++*unloaded;
+}
