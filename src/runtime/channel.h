@@ -73,7 +73,8 @@ enum channel_fp {
 	CHANNEL_FP_OVERFLOW = 8,
 	CHANNEL_FP_UNDERFLOW = 16,
 	CHANNEL_FP_INEXACT = 32,
-	CHANNEL_FP_ALL = 63
+	CHANNEL_FP_ALL = 63,
+	CHANNEL_FP_KINDS = 6
 };
 
 struct channel_request {

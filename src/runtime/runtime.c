@@ -1,1 +1,232 @@
+/* This process: how it finds the monitor, forks, and tells that its code has changed. */
 #include "runtime/runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/signals.h"
+#include "runtime/x86_64/machine.h"
+
+struct runtime runtime;
+
+enum { NS_PER_MS = 1000000 };
+
+/* --- connecting --- */
+
+static bool map_channel(int fd)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != CHANNEL_BYTES)
+		return false;
+	void *channel = mmap(NULL, CHANNEL_CODES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (channel == MAP_FAILED)
+		return false;
+	void *code = mmap(NULL, CHANNEL_BYTES - CHANNEL_CODES, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd,
+			  (off_t)CHANNEL_CODES);
+	const struct channel *found = channel;
+	if (code == MAP_FAILED || found->magic != CHANNEL_MAGIC || found->version != CHANNEL_VERSION ||
+	    found->is_over) {
+		munmap(channel, CHANNEL_CODES);
+		if (code != MAP_FAILED)
+			munmap(code, CHANNEL_BYTES - CHANNEL_CODES);
+		return false;
+	}
+	runtime.channel = channel;
+	runtime.code = code;
+	return true;
+}
+
+static bool find_channel(void)
+{
+	const char *path = getenv(CHANNEL_VARIABLE);
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	bool found = fd >= 0 && map_channel(fd);
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Our own code, whose frames are nobody's business. */
+static int find_text(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	(void)bytes;
+	(void)context;
+	uint64_t here = (uint64_t)(uintptr_t)&find_text;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + segment->p_vaddr;
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || here - start >= segment->p_memsz)
+			continue;
+		runtime.text_start = start;
+		runtime.text_end = start + segment->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+static void read_requests(void)
+{
+	const struct channel *channel = runtime.channel;
+	for (uint32_t i = 0; i < channel->request_count && i < SAMPLE_REQUESTS; i++) {
+		const struct channel_request *request = &channel->requests[i];
+		if (request->counts >= CHANNEL_COUNTS)
+			continue;
+		runtime.requests_of[request->counts] |= (uint16_t)(1U << i);
+		if (request->counts != CHANNEL_FP)
+			continue;
+		runtime.fp_kinds |= request->fp_kinds;
+		for (int kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+			if (request->fp_kinds >> kind & 1)
+				runtime.fp_requests[kind] |= (uint16_t)(1U << i);
+	}
+}
+
+/* The code is the parent's, until the monitor has heard of a forked process. */
+static bool take_process(uint64_t code)
+{
+	struct channel *channel = runtime.channel;
+	for (uint32_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct channel_process *process = &channel->processes[i];
+		uint32_t expected = CHANNEL_FREE;
+		if (!__atomic_compare_exchange_n(&process->state, &expected, CHANNEL_TAKEN, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		process->pid = runtime.pid;
+		process->code = code;
+		process->code_version = 0;
+		process->code_wanted = 1;
+		process->code_loaded = 0;
+		process->flush_wanted = process->flush_done = 0;
+		process->signals_taken = 0;
+		process->threads_unwatched = 0;
+		process->late_ticks = 0;
+		runtime.process = process;
+		runtime.process_number = i;
+		__atomic_store_n(&process->state, CHANNEL_LIVE, __ATOMIC_RELEASE);
+		return true;
+	}
+	__atomic_add_fetch(&channel->processes_refused, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static bool kernel_copies(void)
+{
+	uint32_t from = 1, to = 0;
+	const struct iovec here = { .iov_base = &to, .iov_len = sizeof(to) };
+	const struct iovec there = { .iov_base = &from, .iov_len = sizeof(from) };
+	return machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0) == sizeof(to);
+}
+
+/* --- waiting for the monitor --- */
+
+static bool monitor_lives(void)
+{
+	const struct channel *channel = runtime.channel;
+	return !__atomic_load_n(&channel->is_over, __ATOMIC_ACQUIRE) &&
+	       machine_syscall(SYS_kill, channel->monitor_pid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
+bool runtime_wait_for(uint32_t *futex, uint32_t at_least, uint32_t milliseconds)
+{
+	enum { STEP_MS = 10 };
+	const struct timespec step = { .tv_nsec = STEP_MS * NS_PER_MS };
+	for (uint32_t waited = 0;; waited += STEP_MS) {
+		uint32_t now = __atomic_load_n(futex, __ATOMIC_ACQUIRE);
+		if ((int32_t)(now - at_least) >= 0)
+			return true;
+		if (waited >= milliseconds || !monitor_lives())
+			return false;
+		machine_syscall(SYS_futex, (long)futex, FUTEX_WAIT, now, (long)&step, 0, 0);
+	}
+}
+
+/* A monitor that is slow costs the program a second now and then, not always. */
+static void wait_for_code(uint32_t wanted)
+{
+	enum { LONGEST_MS = 1000, TIMEOUTS_MAX = 5 };
+	static uint32_t timeouts;
+	runtime_ring_bell();
+	if (timeouts < TIMEOUTS_MAX && !runtime_wait_for(&runtime.process->code_loaded, wanted, LONGEST_MS))
+		timeouts++;
+}
+
+void runtime_code_changed(void)
+{
+	int error = errno;
+	struct runtime_thread *thread = runtime_thread_begin(NULL);
+	if (thread && !thread->busy) {
+		thread->busy = 1;
+		uint32_t wanted = __atomic_add_fetch(&runtime.process->code_wanted, 1, __ATOMIC_ACQ_REL);
+		runtime_tell(thread, CHANNEL_CODE, 0, 0, NULL, 0);
+		wait_for_code(wanted);
+		runtime_leave(thread);
+	}
+	errno = error;
+}
+
+/* --- fork --- */
+
+static void forked(void)
+{
+	int64_t parent_pid = runtime.pid;
+	if (!runtime.channel)
+		return;
+	uint64_t code = runtime.process->code;
+	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	if (!take_process(code) || runtime.channel->is_over)
+		runtime.channel = NULL;
+	runtime_thread_forked(parent_pid);
+	if (runtime.channel)
+		runtime_ring_bell();
+	else
+		runtime.on = false;
+}
+
+/* --- begin --- */
+
+static void connect(void)
+{
+	enum { BELOW_LAST = 3 };
+	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	runtime.signal = SIGRTMAX - BELOW_LAST;
+	runtime.kernel_copies = kernel_copies();
+	if (!take_process(0)) {
+		runtime.channel = NULL;
+		return;
+	}
+	dl_iterate_phdr(find_text, NULL);
+	read_requests();
+	if (tick_install() < 0 || (runtime.fp_kinds && fp_install() < 0))
+		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_SIGNAL, __ATOMIC_RELAXED);
+	pthread_atfork(NULL, NULL, forked);
+	runtime.on = !runtime.channel->starts_paused;
+	if (runtime_thread_begin_main(CHANNEL_STARTED, 0, program_invocation_short_name))
+		wait_for_code(1);
+}
+
+void cpprof_runtime_begin(void)
+{
+	static uint32_t has_begun;
+	if (__atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL))
+		return;
+	int error = errno;
+	real_signals_begin();
+	if (find_channel())
+		connect();
+	errno = error;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	cpprof_runtime_begin();
+}

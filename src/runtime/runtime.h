@@ -33,7 +33,7 @@ struct runtime {
 	uint32_t pid;
 	bool on;                          /* counting: not before cpprof_start where it starts paused */
 	uint16_t requests_of[CHANNEL_COUNTS]; /* which requests count that: bit n is request n */
-	uint16_t fp_requests[6];          /* which requests count the kind of bit n of MXCSR's flags */
+	uint16_t fp_requests[CHANNEL_FP_KINDS];          /* which requests count the kind of bit n of MXCSR's flags */
 	uint8_t fp_kinds;                 /* all that any request counts */
 	uint64_t text_start, text_end;    /* our own code: its frames are left out of paths */
 	int signal;                       /* the timers' */
@@ -48,6 +48,9 @@ void cpprof_runtime_begin(void) __attribute__((visibility("default")));
 /* Tells the monitor that code was mapped or unmapped, and waits (at most a second, in
  * all the program's life not more than a few) until walks know it. Not in a handler. */
 void runtime_code_changed(void);
+
+/* Waits until a futex that the monitor raises has got there, at most so long: false, it has not. */
+bool runtime_wait_for(uint32_t *futex, uint32_t at_least, uint32_t milliseconds);
 
 /* Wakes the monitor. Async-signal-safe. */
 void runtime_ring_bell(void);
@@ -75,6 +78,8 @@ struct runtime_thread {
 	uint64_t idle_wait_ns; /* between ticks while it waits */
 	uint64_t real_ns, cpu_ns; /* the clocks, as of what was counted last */
 	uint64_t cpu_seen_ns;     /* ... as of the last tick */
+	uint64_t blocked_ns;      /* waits that no tick has found it in, to be charged to the next that one does */
+	uint64_t idle_samples;    /* `samples` when it was found waiting: while equal, `walk` is where */
 	uint64_t random;
 
 	/* sample.c */
@@ -122,11 +127,26 @@ static inline void runtime_leave(struct runtime_thread *thread)
 	thread->busy = 0;
 }
 
+/* The first thread of a program or of a forked process: `text` is the program's name. */
+struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64_t detail, const char *text);
+void runtime_thread_forked(int64_t parent_pid);
+
+/* Visits all watched threads of the process. Not in a handler. */
+void runtime_each_thread(void (*visit)(struct runtime_thread *thread));
+
+/* Keeps ticks from the present thread until real_sigmask(SIG_SETMASK, old, NULL). */
+void runtime_block_ticks(sigset_t *old);
+
+size_t runtime_thread_bytes(void);
+
 /* --- samples (sample.c): only between runtime_enter and runtime_leave, or in a handler
  * that has seen busy == 0 and set it --- */
 
 /* Advances the thread's interval timer of a request; how many boundaries that crossed. */
 uint64_t runtime_advance(struct runtime_thread *thread, uint32_t request, uint64_t amount);
+
+/* Draws where its first boundary is. */
+void runtime_set_mark(struct runtime_thread *thread, uint32_t request);
 
 /* A sample of the present call path, without our own frames. `function`: a run-time
  * address shown innermost, that of the real function that is called; 0: none. */
@@ -137,7 +157,9 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
 
-/* The last sample's path again, for another request or more hits. */
+/* The last sample's path again, for another request or more hits, where runtime_can_repeat:
+ * it was walked, not handed over. */
+bool runtime_can_repeat(const struct runtime_thread *thread);
 void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount);
 
 /* runtime_advance and, where that crosses a boundary, runtime_sample_here, for all
@@ -181,17 +203,21 @@ static inline uint64_t runtime_now_ns(clockid_t clock)
 
 /* The process's handler of the timers' signal; 0 or -1: the kernel refuses. */
 int tick_install(void);
-/* The present thread's timers. */
+/* The present thread's timers: made, and unmade with the rest counted. */
+void tick_create(struct runtime_thread *thread);
+void tick_finish(struct runtime_thread *thread);
+/* Ticks begin, with all clocks set to now; and end. Of any thread, while runtime.on is
+ * false (see runtime_each_thread). */
 void tick_start(struct runtime_thread *thread);
 void tick_stop(struct runtime_thread *thread);
-/* After cpprof_stop or before cpprof_start nothing ticks; sets the clocks to now. */
-void tick_resume(struct runtime_thread *thread);
 
 /* --- floating point exceptions (fp.c) --- */
 
 int fp_install(void);
 void fp_start(struct runtime_thread *thread);
 void fp_stop(struct runtime_thread *thread);
+/* At each tick of a thread that has `fp`. */
+void fp_tick(struct runtime_thread *thread, void *context);
 
 /* --- signals (signals.c: in both libraries) ---
  *

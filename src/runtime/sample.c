@@ -280,13 +280,14 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	take_sample(thread, &registers, thread->waiting_in);
 }
 
+bool runtime_can_repeat(const struct runtime_thread *thread)
+{
+	return thread->walk->record.kind == SAMPLE_WALKED;
+}
+
 void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount)
 {
 	struct walk *walk = thread->walk;
-	if (walk->record.kind != SAMPLE_WALKED) {
-		thread->shared->lost[request % SAMPLE_REQUESTS]++;
-		return;
-	}
 	uint8_t end = walk->record.end;
 	walk->record = new_record(thread, request, hits, amount);
 	walk->record.end = end;

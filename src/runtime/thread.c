@@ -1,1 +1,287 @@
+/* The threads of this process that are watched: their memory, slots and stacks. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include "runtime/runtime.h"
+#include "runtime/x86_64/machine.h"
+
+_Thread_local struct runtime_thread *runtime_thread __attribute__((tls_model("initial-exec")));
+
+enum { PAGE = 4096, ALTERNATE_STACK_BYTES = 256 * 1024 };
+
+/* --- all of them --- */
+
+static struct runtime_thread *all[CHANNEL_THREADS]; /* by slot */
+static uint32_t all_locked;
+
+/* Held for some instructions, never in a handler. */
+static void lock_all(void)
+{
+	while (__atomic_exchange_n(&all_locked, 1, __ATOMIC_ACQUIRE))
+		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static void unlock_all(void)
+{
+	__atomic_store_n(&all_locked, 0, __ATOMIC_RELEASE);
+}
+
+void runtime_each_thread(void (*visit)(struct runtime_thread *thread))
+{
+	sigset_t old;
+	runtime_block_ticks(&old);
+	lock_all();
+	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
+		if (all[i])
+			visit(all[i]);
+	unlock_all();
+	real_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void runtime_block_ticks(sigset_t *old)
+{
+	sigset_t ticks;
+	sigemptyset(&ticks);
+	sigaddset(&ticks, runtime.signal);
+	real_sigmask(SIG_BLOCK, &ticks, old);
+}
+
+/* --- slots --- */
+
+static struct channel_thread *take_slot(void)
+{
+	static uint32_t hint;
+	struct channel *channel = runtime.channel;
+	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
+		uint32_t number = (hint + i) % CHANNEL_THREADS;
+		uint32_t expected = CHANNEL_FREE;
+		if (__atomic_compare_exchange_n(&channel->threads[number].state, &expected, CHANNEL_TAKEN, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+			hint = number + 1;
+			return &channel->threads[number];
+		}
+	}
+	__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static uint32_t number_of(const struct channel_thread *shared)
+{
+	return (uint32_t)(shared - runtime.channel->threads);
+}
+
+static void seed(struct runtime_thread *thread)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15;
+	thread->random = (runtime_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)thread->tid << 32) * golden | 1;
+}
+
+/* What the slot held before is forgotten; its ring goes on where it was. */
+static void fill_slot(struct runtime_thread *thread)
+{
+	struct channel_thread *shared = thread->shared;
+	shared->pid = runtime.pid;
+	shared->tid = thread->tid;
+	shared->process = runtime.process_number;
+	shared->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	shared->head = __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
+	memset(shared->clocks, 0, sizeof(shared->clocks));
+	memset(shared->lost, 0, sizeof(shared->lost));
+	memset(shared->estimated, 0, sizeof(shared->estimated));
+	shared->lost_events = 0;
+	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
+		runtime_set_mark(thread, i);
+	thread->ring = (uint8_t *)runtime.channel + CHANNEL_RINGS + (uint64_t)number_of(shared) * CHANNEL_RING_BYTES;
+	__atomic_store_n(&shared->state, CHANNEL_LIVE, __ATOMIC_RELEASE);
+}
+
+/* --- stacks --- */
+
+/* The main thread's lies below what the kernel has put there at its start. */
+static void find_main_stack(struct runtime_thread *thread)
+{
+	enum { STACK_BYTES = 8 * 1024 * 1024 };
+	const char *last = (const char *)getauxval(AT_EXECFN); /* the highest of all */
+	if (!last)
+		return;
+	thread->stack_high = ((uint64_t)(uintptr_t)last & ~(uint64_t)(PAGE - 1)) + PAGE;
+	thread->stack_low = thread->stack_high - STACK_BYTES;
+}
+
+static void find_stack(struct runtime_thread *thread, bool is_main)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t bytes;
+	if (is_main) {
+		find_main_stack(thread);
+	} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+		if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+			thread->stack_low = (uint64_t)(uintptr_t)low;
+			thread->stack_high = thread->stack_low + bytes;
+		}
+		pthread_attr_destroy(&attributes);
+	}
+}
+
+/* A tick needs some KB, which a coroutine's or a deep recursion's stack may not have:
+ * it gets a stack of its own, where the program has set none. */
+static void set_alternate_stack(struct runtime_thread *thread)
+{
+	stack_t old;
+	stack_t ours = { .ss_sp = (uint8_t *)thread + runtime_thread_bytes(), .ss_size = ALTERNATE_STACK_BYTES };
+	if (machine_syscall(SYS_sigaltstack, 0, (long)&old, 0, 0, 0, 0) < 0 || !(old.ss_flags & SS_DISABLE))
+		return;
+	if (machine_syscall(SYS_sigaltstack, (long)&ours, 0, 0, 0, 0, 0) == 0)
+		thread->alternate_stack = ours.ss_sp;
+}
+
+static void drop_alternate_stack(struct runtime_thread *thread)
+{
+	stack_t now;
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	if (thread->alternate_stack && machine_syscall(SYS_sigaltstack, 0, (long)&now, 0, 0, 0, 0) == 0 &&
+	    now.ss_sp == thread->alternate_stack)
+		machine_syscall(SYS_sigaltstack, (long)&none, 0, 0, 0, 0, 0);
+}
+
+/* --- begin and end --- */
+
+size_t runtime_thread_bytes(void)
+{
+	size_t bytes = sizeof(struct runtime_thread) + runtime_walk_bytes;
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static void free_thread(struct runtime_thread *thread)
+{
+	munmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+}
+
+static struct runtime_thread *new_thread(void)
+{
+	void *memory = mmap(NULL, runtime_thread_bytes() + ALTERNATE_STACK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	struct runtime_thread *thread = memory;
+	thread->walk = (struct walk *)(thread + 1);
+	thread->tid = (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	seed(thread);
+	thread->shared = take_slot();
+	if (thread->shared)
+		return thread;
+	free_thread(thread);
+	return NULL;
+}
+
+static void enlist(struct runtime_thread *thread)
+{
+	fill_slot(thread);
+	lock_all();
+	all[number_of(thread->shared)] = thread;
+	unlock_all();
+}
+
+static void measure(struct runtime_thread *thread)
+{
+	tick_create(thread);
+	if (!runtime.on)
+		return;
+	tick_start(thread);
+	if (runtime.fp_kinds)
+		fp_start(thread);
+}
+
+/* The first thing that its ring tells is what it is. */
+static void introduce(struct runtime_thread *thread, const struct sample_record *creator)
+{
+	if (creator) {
+		struct sample_record record = *creator;
+		record.about = thread->tid;
+		record.time_ns = runtime_now_ns(CLOCK_MONOTONIC);
+		if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1,
+					record.frames * sizeof(uint64_t)))
+			thread->shared->lost_events++;
+	}
+	runtime_tell(thread, CHANNEL_THREAD, 0, 0, NULL, 0);
+}
+
+struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
+{
+	sigset_t old;
+	if (runtime_thread || !runtime.channel)
+		return runtime_thread;
+	runtime_block_ticks(&old);
+	struct runtime_thread *thread = new_thread();
+	if (thread) {
+		find_stack(thread, false);
+		set_alternate_stack(thread);
+		enlist(thread);
+		introduce(thread, creator);
+		runtime_thread = thread;
+		measure(thread);
+	}
+	real_sigmask(SIG_SETMASK, &old, NULL);
+	return thread;
+}
+
+struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64_t detail, const char *text)
+{
+	struct runtime_thread *thread = new_thread();
+	if (!thread)
+		return NULL;
+	find_stack(thread, thread->tid == runtime.pid);
+	set_alternate_stack(thread);
+	enlist(thread);
+	runtime_tell(thread, event, 0, detail, text, strlen(text));
+	runtime_thread = thread;
+	measure(thread);
+	return thread;
+}
+
+void runtime_thread_forked(int64_t parent_pid)
+{
+	struct runtime_thread *thread = runtime_thread;
+	all_locked = 0;
+	memset(all, 0, sizeof(all));
+	if (!thread)
+		return;
+	thread->tid = runtime.pid;
+	thread->has_timer = thread->has_cpu_timer = false;
+	thread->busy = 0;
+	seed(thread);
+	thread->shared = runtime.channel ? take_slot() : NULL;
+	if (!thread->shared) {
+		runtime_thread = NULL;
+		return;
+	}
+	enlist(thread);
+	runtime_tell(thread, CHANNEL_FORKED, 0, parent_pid, NULL, 0);
+	measure(thread);
+}
+
+void runtime_thread_end(void)
+{
+	struct runtime_thread *thread = runtime_thread;
+	sigset_t old;
+	if (!thread)
+		return;
+	runtime_block_ticks(&old);
+	thread->busy = 1;
+	if (thread->fp)
+		fp_stop(thread);
+	tick_finish(thread);
+	runtime_tell(thread, CHANNEL_EXITS, 0, 0, NULL, 0);
+	lock_all();
+	all[number_of(thread->shared)] = NULL;
+	unlock_all();
+	runtime_thread = NULL;
+	__atomic_store_n(&thread->shared->state, CHANNEL_ENDED, __ATOMIC_RELEASE);
+	drop_alternate_stack(thread);
+	free_thread(thread);
+	real_sigmask(SIG_SETMASK, &old, NULL);
+}

@@ -1,1 +1,317 @@
+/*
+ * Each thread's timer: it ticks once in each stratum of tick_ns, at a place drawn for it,
+ * and the thread's clocks decide what is charged.
+ *
+ *   running   all CPU time since the last such tick is charged to where it runs: of all
+ *             that it ran, each place is as likely to be hit
+ *   waiting   (the tick interrupted a system call) the time since the last tick is charged to
+ *             where it waits; CPU time is left to the next tick that finds it running
+ *
+ * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
+ * which wakes nobody and starts the ticks again when the thread runs; where waiting is
+ * measured, some ticks go on at growing distances.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/x86_64/machine.h"
+
+/* The includer of advance.h provides it. */
+static uint64_t random_below(uint64_t limit);
+#include "sampling/advance.h"
+
+enum { NS_PER_S = 1000000000, IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000 };
+
+/* What a timer's signal carries, so that it is known from others of its number. */
+static const char mono_tick, cpu_tick;
+
+/* --- random numbers --- */
+
+static uint64_t next_random(struct runtime_thread *thread)
+{
+	uint64_t x = thread->random;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return thread->random = x;
+}
+
+static uint64_t random_below(uint64_t limit)
+{
+	uint64_t random = next_random(runtime_thread) >> 32;
+	return limit >> 32 ? (limit >> 16) * random >> 16 : limit * random >> 32;
+}
+
+uint64_t runtime_advance(struct runtime_thread *thread, uint32_t request, uint64_t amount)
+{
+	return interval_clock_advance(&thread->shared->clocks[request], runtime.channel->requests[request].interval,
+				      amount);
+}
+
+static bool is_timed(uint8_t counts)
+{
+	return counts >= CHANNEL_CPU && counts <= CHANNEL_BLOCKED;
+}
+
+void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
+{
+	const struct channel_request *asked = &runtime.channel->requests[request];
+	struct interval_clock *clock = &thread->shared->clocks[request];
+	uint64_t random = next_random(thread) >> 1;
+	uint64_t place = asked->interval ? random % asked->interval : 0;
+	if (is_timed(asked->counts))
+		clock->used = place;
+	else
+		clock->mark = place;
+}
+
+/* --- charging --- */
+
+/* Ticks come at drawn times already: here a boundary is where an interval is full. */
+static uint64_t charge(struct runtime_thread *thread, uint32_t request, uint64_t ns)
+{
+	struct interval_clock *clock = &thread->shared->clocks[request];
+	uint64_t interval = runtime.channel->requests[request].interval;
+	clock->total += ns;
+	clock->used += ns;
+	uint64_t hits = interval ? clock->used / interval : 0;
+	clock->used -= hits * interval;
+	return hits;
+}
+
+static void charge_here(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns, const void *context)
+{
+	if (ns == 0)
+		return;
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits)
+			runtime_sample_interrupted(thread, request, hits, ns, context);
+	}
+}
+
+/* To where it waited when the last tick came. */
+static void charge_wait(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+{
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits)
+			runtime_sample_again(thread, request, hits, ns);
+	}
+}
+
+static bool measures_waits(void)
+{
+	return runtime.requests_of[CHANNEL_REAL] || runtime.requests_of[CHANNEL_BLOCKED];
+}
+
+/* Whether the last sample is of where it waited when the last tick came. */
+static bool repeats_wait(const struct runtime_thread *thread)
+{
+	return thread->is_idle && thread->idle_samples == thread->samples && runtime_can_repeat(thread);
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+static void charge_waiting(struct runtime_thread *thread, uint64_t now, uint64_t cpu, const void *context)
+{
+	uint64_t elapsed = less(now, thread->real_ns);
+	uint64_t ran = less(cpu, thread->cpu_seen_ns);
+	thread->blocked_ns += less(elapsed, ran);
+	if (!repeats_wait(thread)) {
+		charge_here(thread, CHANNEL_REAL, elapsed, context);
+		charge_here(thread, CHANNEL_BLOCKED, thread->blocked_ns, context);
+	} else {
+		charge_wait(thread, CHANNEL_REAL, elapsed);
+		charge_wait(thread, CHANNEL_BLOCKED, thread->blocked_ns);
+	}
+	thread->blocked_ns = 0;
+}
+
+static void charge_running(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool in_syscall,
+			   const void *context)
+{
+	uint64_t elapsed = less(now, thread->real_ns);
+	uint64_t waited = less(elapsed, less(cpu, thread->cpu_seen_ns));
+	uint64_t used = less(cpu, thread->cpu_ns);
+	if (measures_waits() && repeats_wait(thread)) {
+		charge_wait(thread, CHANNEL_REAL, waited);
+		charge_wait(thread, CHANNEL_BLOCKED, thread->blocked_ns + waited);
+		thread->blocked_ns = 0;
+		elapsed -= waited;
+	} else {
+		thread->blocked_ns += waited;
+	}
+	thread->cpu_ns = cpu;
+	charge_here(thread, CHANNEL_CPU, used, context);
+	charge_here(thread, in_syscall ? CHANNEL_SYS : CHANNEL_USER, used, context);
+	charge_here(thread, CHANNEL_REAL, elapsed, context);
+}
+
+/* --- the timers --- */
+
+static void set_timer(timer_t timer, int flags, uint64_t ns)
+{
+	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / NS_PER_S),
+						     .tv_nsec = (long)(ns % NS_PER_S) } };
+	timer_settime(timer, flags, &at, NULL);
+}
+
+/* In the next stratum; where that has passed, strata begin anew. */
+static void set_next_tick(struct runtime_thread *thread, uint64_t now)
+{
+	uint64_t tick = runtime.channel->tick_ns;
+	thread->next_tick_ns += tick;
+	if (thread->next_tick_ns + tick <= now || thread->next_tick_ns > now + tick)
+		thread->next_tick_ns = now;
+	uint64_t at = thread->next_tick_ns + random_below(tick);
+	set_timer(thread->timer, TIMER_ABSTIME, at > now ? at : now + SOON_NS);
+}
+
+static void set_idle(struct runtime_thread *thread, uint64_t now)
+{
+	if (!thread->is_idle)
+		thread->idle_wait_ns = runtime.channel->tick_ns;
+	thread->is_idle = true;
+	thread->idle_samples = thread->samples;
+	set_timer(thread->cpu_timer, 0, 1);
+	if (!measures_waits())
+		return;
+	thread->idle_wait_ns = thread->idle_wait_ns * 2 < IDLE_MAX_NS ? thread->idle_wait_ns * 2 : IDLE_MAX_NS;
+	set_timer(thread->timer, TIMER_ABSTIME, now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
+}
+
+static void tick(struct runtime_thread *thread, const void *context)
+{
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	enum machine_place place = machine_place_of(context);
+	bool waits = thread->waiting || place == MACHINE_WAITED;
+	if (waits)
+		charge_waiting(thread, now, cpu, context);
+	else
+		charge_running(thread, now, cpu, place == MACHINE_IN_SYSCALL, context);
+	thread->real_ns = now;
+	thread->cpu_seen_ns = cpu;
+	if (waits && !thread->waiting && thread->has_cpu_timer) {
+		set_idle(thread, now);
+	} else {
+		thread->is_idle = false;
+		set_next_tick(thread, now);
+	}
+}
+
+static bool is_ours(const siginfo_t *info)
+{
+	const void *value = info->si_value.sival_ptr;
+	return info->si_code == SI_TIMER && (value == &mono_tick || value == &cpu_tick);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+	struct runtime_thread *thread = runtime_thread;
+	if (!is_ours(info)) {
+		signals_chain(number, info, context);
+	} else if (thread && thread->busy) {
+		set_timer(thread->timer, 0, SOON_NS);
+	} else if (thread && runtime.on) {
+		thread->busy = 1;
+		if (thread->fp)
+			fp_tick(thread, context);
+		tick(thread, context);
+		thread->busy = 0;
+	}
+	errno = error;
+}
+
+int tick_install(void)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+	sigfillset(&action.sa_mask);
+	return signals_own(runtime.signal, &action);
+}
+
+static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, timer_t *timer)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = runtime.signal };
+	event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
+	event._sigev_un._tid = (pid_t)thread->tid;
+	return timer_create(clock, &event, timer) == 0;
+}
+
+void tick_create(struct runtime_thread *thread)
+{
+	if (runtime.channel->tick_ns == 0)
+		return;
+	thread->has_timer = create_timer(thread, CLOCK_MONOTONIC, &mono_tick, &thread->timer);
+	thread->has_cpu_timer = thread->has_timer &&
+				create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
+	if (!thread->has_timer)
+		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+}
+
+/* The clock of any thread of this process: the kernel's own encoding of its number. */
+static uint64_t cpu_clock_of(const struct runtime_thread *thread)
+{
+	enum { THREAD_SCHED_CLOCK = 6, SHIFT = 3 };
+	return runtime_now_ns((clockid_t)((~thread->tid << SHIFT) | THREAD_SCHED_CLOCK));
+}
+
+void tick_start(struct runtime_thread *thread)
+{
+	if (!thread->has_timer)
+		return;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	thread->real_ns = now;
+	thread->cpu_ns = thread->cpu_seen_ns = cpu_clock_of(thread);
+	thread->blocked_ns = 0;
+	thread->is_idle = false;
+	thread->next_tick_ns = now;
+	set_timer(thread->timer, TIMER_ABSTIME, now + 1 + (thread->random >> 1) % runtime.channel->tick_ns);
+}
+
+void tick_stop(struct runtime_thread *thread)
+{
+	if (!thread->has_timer)
+		return;
+	set_timer(thread->timer, 0, 0);
+	if (thread->has_cpu_timer)
+		set_timer(thread->cpu_timer, 0, 0);
+}
+
+/* What was used since the last tick is part of the totals, but of no path. */
+static void count_rest(struct runtime_thread *thread)
+{
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct interval_clock *clocks = thread->shared->clocks;
+	uint64_t elapsed = less(now, thread->real_ns);
+	uint64_t blocked = thread->blocked_ns + less(elapsed, less(cpu, thread->cpu_seen_ns));
+	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
+		uint8_t counts = runtime.channel->requests[i].counts;
+		clocks[i].total += counts == CHANNEL_CPU       ? less(cpu, thread->cpu_ns)
+				   : counts == CHANNEL_REAL    ? elapsed
+				   : counts == CHANNEL_BLOCKED ? blocked
+							       : 0;
+	}
+}
+
+void tick_finish(struct runtime_thread *thread)
+{
+	if (thread->has_timer && runtime.on)
+		count_rest(thread);
+	if (thread->has_timer)
+		timer_delete(thread->timer);
+	if (thread->has_cpu_timer)
+		timer_delete(thread->cpu_timer);
+	thread->has_timer = thread->has_cpu_timer = false;
+}
