@@ -41,9 +41,10 @@ def check_exactly(folder, command, resources=None):
 	return recorded
 
 
-@pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested"])
+@pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested",
+	"io-calls"])
 def test_bytes_of_each_system_call(tmp_path, resource):
-	"""Those really moved, by every call that moves any, from messages too; nothing for calls that fail."""
+	"""Those really moved, by every call that moves any, from messages too; nothing for calls that fail, but as calls they count."""
 	check_exactly(tmp_path, [build("io_bytes.c"), "2"], [resource])
 
 

@@ -170,6 +170,26 @@ def test_what_the_backend_cannot_measure(tmp_path, older, witness, command):
 	refused(result, "read-bytes", "bpf", status=(1,))
 
 
+@needs_perf
+@pytest.mark.parametrize("backend", ["perf", "bpf"])
+@pytest.mark.parametrize("resource", ["own:orders", "fp-invalid"])
+def test_what_only_the_inside_sees(tmp_path, older, witness, backend, resource):
+	result = run_cpprof("record", "--backend", backend, "-r", resource, "--", *witness, cwd=tmp_path)
+	refused(result, resource, "inside the program", "--backend preload", status=(1,))
+
+
+@needs_perf
+def test_pause_from_outside(tmp_path, older, witness):
+	"""Nobody outside hears the program say when to begin."""
+	result = run_cpprof("record", "--backend", "perf", "--paused", "--", *witness, cwd=tmp_path)
+	refused(result, "cpprof_start()", "--backend preload", status=(1,))
+
+
+@pytest.mark.parametrize("subject", [["-p", "1"], ["-a"]])
+def test_pause_of_what_runs_already(tmp_path, older, subject):
+	refused(run_cpprof("record", "--paused", *subject, cwd=tmp_path), "--paused goes with a command", status=(2,))
+
+
 @pytest.mark.parametrize("name, near", [
 	("cpuu", "cpu"), ("page-fault", "page-faults"), ("pagefaults", "page-faults"), ("context-switch", "context-switches"),
 	("instruction", "instructions"), ("sy", "sys"), ("xyzzyplugh", "cpprof resources"), ("", "cpprof resources"),

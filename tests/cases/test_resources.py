@@ -6,9 +6,10 @@ from record_support import needs_perf, run_cpprof
 
 NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "context-switches", "migrations", "cycles",
 	"instructions", "cache-misses", "branch-misses", "real", "blocked", "io-time", "lock-wait", "syscalls[:NAME]",
-	"read-bytes[:requested]", "write-bytes[:requested]", "io-bytes[:requested]", "signals", "traps", "disk-bytes",
+	"read-bytes[:requested]", "write-bytes[:requested]", "io-bytes[:requested]", "io-calls", "signals", "traps", "disk-bytes",
 	"calls:FUNCTION[@MODULE]", "alloc-bytes", "allocs", "tracepoint:SYSTEM:NAME[:FIELD]",
-	"uprobe:MODULE:FUNCTION[:argN|:ret]", "usdt:PROVIDER:PROBE[:argN]"]
+	"uprobe:MODULE:FUNCTION[:argN|:ret]", "usdt:PROVIDER:PROBE[:argN]", "fp-exceptions", "fp-invalid",
+	"fp-divzero", "fp-overflow", "fp-underflow", "fp-denormal", "fp-inexact", "own:NAME"]
 
 
 def rows(*command, **options):
@@ -23,13 +24,25 @@ def test_lists_every_resource():
 
 @needs_perf
 def test_says_who_measures_it():
-	assert rows()["cpu"][2] == "1ms"
-	assert rows()["cpu"][3] in ("bpf", "perf")
+	"""All of them, the preferred one first; what only the inside sees, preload alone."""
+	shown = rows()
+	assert shown["cpu"][2] == "1ms"
+	assert shown["cpu"][3] in ("bpf,perf,preload", "perf,preload")
+	assert "perf" in shown["page-faults"][3] and "preload" not in shown["page-faults"][3]
+
+
+def test_preload_needs_no_privilege():
+	"""Nothing keeps it from what it serves."""
+	served = {name for name, row in rows().items() if "preload" in row[3].split(",")}
+	assert served == {"cpu", "user", "sys", "real", "blocked", "io-time", "lock-wait", "read-bytes[:requested]",
+		"write-bytes[:requested]", "io-bytes[:requested]", "io-calls", "alloc-bytes", "allocs", "fp-exceptions", "fp-invalid",
+		"fp-divzero", "fp-overflow", "fp-underflow", "fp-denormal", "fp-inexact", "own:NAME"}
+	assert rows()["own:NAME"][3] == rows()["fp-invalid"][3] == "preload"
 
 
 def test_columns_are_aligned():
 	lines = run_cpprof("resources").stdout.splitlines()
-	columns = [lines[0].index(heading) for heading in ("gtick", "interval", "backend", "what it is")]
+	columns = [lines[0].index(heading) for heading in ("gtick", "interval", "backends", "what it is")]
 	for line in lines:
 		assert all(line[at - 1] == " " and line[at] != " " for at in columns), line
 
@@ -39,11 +52,14 @@ def test_intervals_are_as_they_are_typed():
 	assert shown["real"] == ["us", "1ms"]
 	assert shown["read-bytes[:requested]"] == ["byte", "256KiB"]
 	assert shown["syscalls[:NAME]"] == ["call", "1000"]
+	assert shown["own:NAME"] == ["unit", "1000"]
+	assert shown["fp-invalid"] == ["exception", "1"] and shown["fp-inexact"] == ["exception", "10000"]
 
 
 def test_says_why_not():
 	for name, row in rows().items():
-		assert row[3] in ("bpf", "perf", "-")
+		names = row[3].split(",")
+		assert names == ["-"] or names == [name for name in ("bpf", "perf", "preload") if name in names], row
 		assert row[3] != "-" or len(row[4]) > 40, f"{name} is refused without a reason"
 
 
@@ -54,6 +70,7 @@ def test_of_an_unprivileged_user():
 		if int(file.read()) != 2:
 			pytest.skip("kernel.perf_event_paranoid is not 2")
 	shown = rows(before=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
-	assert "user mode only" in shown["cpu"][4]
+	assert "here perf sees user mode only" in shown["cpu"][4]
+	assert shown["sys"][3] == "preload"
 	assert shown["context-switches"][3] == "-" and "perf_event_paranoid" in shown["context-switches"][4]
 	assert "seccomp" not in shown["cycles"][4], "it lacks counters, not permission"

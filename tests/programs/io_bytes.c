@@ -23,20 +23,23 @@ static struct iovec pieces[2] = { { buffer, 60 }, { buffer + 60, ASKED - 60 } };
 static struct iovec small_pieces[2] = { { buffer, 60 }, { buffer + 60, 30 } };
 
 struct tally {
-	unsigned long long read, written, read_asked, write_asked;
+	unsigned long long read, written, read_asked, write_asked, calls;
 };
 static struct tally *tally; /* of the caller and call that are at work */
 
+/* Of a call with several messages, each is told as asked for nothing. */
 static void did_read(ssize_t bytes, size_t asked)
 {
 	tally->read += bytes > 0 ? (size_t)bytes : 0;
 	tally->read_asked += asked;
+	tally->calls += asked > 0;
 }
 
 static void did_write(ssize_t bytes, size_t asked)
 {
 	tally->written += bytes > 0 ? (size_t)bytes : 0;
 	tally->write_asked += asked;
+	tally->calls += asked > 0;
 }
 
 static void fill_socket(size_t bytes)
@@ -248,6 +251,7 @@ static void state(const char *caller, const char *call, const struct tally *used
 	amount("io-bytes", path, used->read + used->written);
 	amount("read-bytes:requested", path, used->read_asked);
 	amount("write-bytes:requested", path, used->write_asked);
+	amount("io-calls", path, used->calls);
 }
 
 int main(int argc, char **argv)
