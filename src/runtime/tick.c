@@ -222,7 +222,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!is_ours(info)) {
 		signals_chain(number, info, context);
 	} else if (thread && thread->busy) {
-		set_timer(thread->timer, 0, SOON_NS);
+		set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC));
 	} else if (thread && runtime.on) {
 		thread->busy = 1;
 		if (thread->fp)
