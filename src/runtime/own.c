@@ -90,40 +90,47 @@ static inline bool advance_below(const struct runtime_thread *thread, uint32_t r
 	return true;
 }
 
-static inline void count(struct runtime_thread *thread, uint32_t requests, uint64_t amount)
+/* What comes to a boundary. Ends what cpprof_tick_measured began. */
+static __attribute__((noinline)) void advance_beyond(struct runtime_thread *thread, uint32_t requests, uint64_t amount)
 {
-	for (uint32_t left = requests; left; left &= left - 1) {
-		uint32_t request = (uint32_t)__builtin_ctz(left);
-		if (advance_below(thread, request, amount))
-			continue;
+	for (; requests; requests &= requests - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(requests);
 		uint64_t hits = runtime_advance(thread, request, amount);
 		if (hits)
 			runtime_sample_here(thread, request, hits, amount, 0);
 	}
+	runtime_leave(thread);
 }
 
-/* The thread is not known yet, or a handler ticks that interrupted work of ours: then what
+/* The thread is not known yet; or a handler ticks that interrupted work of ours: then what
  * it ticked is counted with the next tick, which may be another thread's. */
-static __attribute__((noinline)) struct runtime_thread *enter_first(struct own *own, uint64_t amount)
+static __attribute__((noinline)) void tick_otherwise(struct own *own, uint64_t amount)
 {
-	struct runtime_thread *thread = runtime_thread;
-	if (!thread && interface_thread())
-		return runtime_enter();
-	if (thread && runtime.on)
+	bool was_known = runtime_thread != NULL;
+	struct runtime_thread *thread = interface_thread();
+	if (thread && runtime.on && was_known)
 		__atomic_fetch_add(&own->kept, amount, __ATOMIC_RELAXED);
-	return NULL;
+	else if (thread && runtime.on)
+		cpprof_tick_measured(&own->counter, amount);
 }
 
+/* Calls nothing on its usual way, so that it need not save registers. */
 void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount)
 {
 	struct own *own = (struct own *)counter;
 	struct runtime_thread *thread = runtime_enter();
-	if (!thread)
-		thread = enter_first(own, amount);
-	if (!thread)
+	if (__builtin_expect(!thread, 0)) {
+		tick_otherwise(own, amount);
 		return;
+	}
 	if (__builtin_expect(__atomic_load_n(&own->kept, __ATOMIC_RELAXED) != 0, 0))
 		amount += __atomic_exchange_n(&own->kept, 0, __ATOMIC_RELAXED);
-	count(thread, own->requests, amount);
-	runtime_leave(thread);
+	uint32_t at_boundary = 0;
+	for (uint32_t left = own->requests; left; left &= left - 1)
+		if (!advance_below(thread, (uint32_t)__builtin_ctz(left), amount))
+			at_boundary |= left & -left;
+	if (__builtin_expect(at_boundary != 0, 0))
+		advance_beyond(thread, at_boundary, amount);
+	else
+		runtime_leave(thread);
 }
