@@ -1,7 +1,7 @@
 /*
  * The steps of view_new, in their order. Internal to analyze/.
  *
- *   selection_keep the chosen processes, as the view's own
+ *   selection_keep the chosen processes and label sets, as the view's own
  *   selection_sum  hits of the selection, per profile node
  *   names_make     a text for each function and module, told apart where names clash
  *   labels_make    each location's frames as labels, outermost first
@@ -112,8 +112,8 @@ static inline uint32_t location_origin(const struct view_build *build, uint32_t 
 
 /* The threads that a view chooses: *chosen is the caller's, NULL if all are. 0 or ERROR_MEMORY. */
 int selection_threads(const struct view *view, bool **chosen);
-/* Whether the view chooses what happened then, in that thread. */
-bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns);
+/* Whether the view chooses what happened then, in that thread, with these labels. */
+bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns, uint32_t label_set);
 
 /* For tree_build, of call sites: the label (text id) of the outermost frame of
  * `location` when called from `caller`, or a negative error. */

@@ -48,7 +48,7 @@ static void gather(struct pages *pages, const bool *chosen)
 		const struct profile_touch *touch = &profile->touches[i];
 		uint32_t node = view->node_place[touch->node];
 		if (touch->resource != view->options.resource || node == PROFILE_NONE ||
-		    !selection_has(view, chosen, touch->thread, touch->time_ns))
+		    !selection_has(view, chosen, touch->thread, touch->time_ns, PROFILE_NO_LABELS))
 			continue;
 		uint32_t process =
 			touch->thread == PROFILE_NONE ? PROFILE_NONE : profile->threads[touch->thread].process;

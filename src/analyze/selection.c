@@ -1,6 +1,7 @@
 /* Which hits a view counts: one resource, and what of it the options choose. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/build.h"
 
@@ -40,17 +41,17 @@ static bool in_threads(const bool *chosen, uint32_t thread)
 	return !chosen || (thread != PROFILE_NONE && chosen[thread]);
 }
 
-bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns)
+bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns, uint32_t label_set)
 {
-	return in_threads(chosen, thread) && in_time(view, time_ns);
+	const bool *label_sets = view->options.label_sets;
+	return in_threads(chosen, thread) && in_time(view, time_ns) && (!label_sets || label_sets[label_set]);
 }
 
 /* A part of the rows, summed by one thread. */
 struct part {
 	const struct view *view;
 	const bool *chosen;
-	const struct profile_hit *hits;
-	size_t count;
+	size_t first, end; /* rows first ... end - 1 */
 	uint64_t *node_hits;
 	uint64_t total;
 	uint64_t rows;
@@ -66,14 +67,16 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 	const struct view *view = part->view;
 	uint32_t resource = view->options.resource;
 	uint64_t *node_hits = part->node_hits;
+	const struct profile *profile = view->profile;
 	uint64_t total = 0, rows = 0;
-	for (size_t i = 0; i < part->count; i++) {
-		const struct profile_hit *hit = &part->hits[i];
-		if (i + AHEAD < part->count)
+	for (size_t i = part->first; i < part->end; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		if (i + AHEAD < part->end)
 			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
 		if (hit->resource != resource)
 			continue;
-		if (!all && !selection_has(view, part->chosen, hit->thread, hit->time_ns))
+		if (!all &&
+		    !selection_has(view, part->chosen, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
@@ -87,7 +90,7 @@ static void *sum_part(void *argument)
 {
 	struct part *part = argument;
 	const struct view_options *options = &part->view->options;
-	if (!part->chosen && options->from_ns == 0 && options->to_ns == 0)
+	if (!part->chosen && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
 		sum_rows(part, true);
 	else
 		sum_rows(part, false);
@@ -99,20 +102,15 @@ static void *sum_part(void *argument)
 static uint64_t sum_all(struct view *view, const bool *chosen)
 {
 	const struct profile *profile = view->profile;
-	struct part first = { .view = view,
-			      .chosen = chosen,
-			      .hits = profile->hits,
-			      .count = profile->hit_count,
-			      .node_hits = view->node_hits };
+	struct part first = { .view = view, .chosen = chosen, .end = profile->hit_count, .node_hits = view->node_hits };
 	struct part second = first;
 	pthread_t thread;
 	second.node_hits = NULL;
 	if (profile->hit_count >= ROWS_FOR_TWO && profile->hit_count >= 4 * profile->node_count)
 		second.node_hits = calloc(profile->node_count, sizeof(*second.node_hits));
 	if (second.node_hits) {
-		first.count /= 2;
-		second.hits += first.count;
-		second.count -= first.count;
+		first.end /= 2;
+		second.first = first.end;
 	}
 	bool started = second.node_hits && pthread_create(&thread, NULL, sum_part, &second) == 0;
 	sum_part(&first);
@@ -138,18 +136,25 @@ static int check_options(const struct view *view, struct error *error)
 	return 0;
 }
 
+/* Makes *kept, and *chosen with it, a copy of *chosen; of NULL none. */
+static int keep(const bool **chosen, bool **kept, size_t count, struct error *error)
+{
+	if (!*chosen)
+		return 0;
+	*kept = calloc(count + 1, sizeof(**kept));
+	if (!*kept)
+		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
+	memcpy(*kept, *chosen, count * sizeof(**kept));
+	*chosen = *kept;
+	return 0;
+}
+
 int selection_keep(struct view *view, struct error *error)
 {
-	size_t count = view->profile->process_count;
-	if (!view->options.processes)
-		return 0;
-	view->chosen_processes = calloc(count + 1, sizeof(*view->chosen_processes));
-	if (!view->chosen_processes)
-		return error_set(error, ERROR_MEMORY, "out of memory while selecting processes");
-	for (size_t i = 0; i < count; i++)
-		view->chosen_processes[i] = view->options.processes[i];
-	view->options.processes = view->chosen_processes;
-	return 0;
+	const struct profile *profile = view->profile;
+	int result = keep(&view->options.processes, &view->chosen_processes, profile->process_count, error);
+	return result < 0 ? result
+			  : keep(&view->options.label_sets, &view->chosen_label_sets, profile->label_set_count, error);
 }
 
 int selection_sum(struct view *view, struct error *error)

@@ -81,6 +81,7 @@ void view_free(struct view *view)
 	free(view->child);
 	free(view->child_start);
 	free(view->chosen_processes);
+	free(view->chosen_label_sets);
 	free(view->node_hits);
 	free(view->node_place);
 	free(view->function_label);

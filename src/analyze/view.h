@@ -41,6 +41,8 @@ struct view_options {
 	/* [profile->process_count]: those whose hits count; NULL: all, and hits of no
 	 * process as well. The view keeps a copy of its own. */
 	const bool *processes;
+	/* [profile->label_set_count]: those whose hits count; NULL: all. Kept likewise. */
+	const bool *label_sets;
 	uint32_t thread; /* index in threads, or VIEW_ANY */
 	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.
 	 * Where either is set, hits whose time is not known are left out. */
@@ -84,6 +86,7 @@ struct view {
 	uint64_t samples; /* independent samples in it: for the error; 0 if exact */
 
 	bool *chosen_processes;   /* owned: options.processes; NULL: all */
+	bool *chosen_label_sets;  /* owned: options.label_sets; NULL: all */
 	struct strings *texts;    /* the labels' texts: owned */
 	uint64_t *node_hits;      /* per node of the profile: its hits in the selection */
 	uint32_t *node_place;     /* ... the view's node that got them (PROFILE_NONE: none); NULL unless keep_places */

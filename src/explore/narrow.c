@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 /* The same rule as analyze/view.h gives for its selection. */
-static bool selects(const struct view_options *options, const struct profile *profile, const struct profile_hit *hit)
+static bool selects(const struct view_options *options, const struct profile *profile, size_t index)
 {
+	const struct profile_hit *hit = &profile->hits[index];
 	if (hit->resource != options->resource)
 		return false;
 	if (options->thread != VIEW_ANY && hit->thread != options->thread)
 		return false;
 	if (options->processes &&
 	    (hit->thread >= profile->thread_count || !options->processes[profile->threads[hit->thread].process]))
+		return false;
+	if (options->label_sets && !options->label_sets[profile_hit_labels(profile, index)])
 		return false;
 	if (options->from_ns == 0 && options->to_ns == 0)
 		return true;
@@ -28,13 +31,14 @@ int narrow_init(struct profile *narrow, const struct profile *profile, const str
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	size_t count = 0;
 	for (size_t i = 0; i < profile->hit_count; i++) {
-		if (selects(options, profile, &profile->hits[i]))
+		if (selects(options, profile, i))
 			hits[count++] = profile->hits[i];
 	}
 	*narrow = *profile;
 	narrow->hits = hits;
 	narrow->hit_count = count;
 	narrow->hit_capacity = count;
+	narrow->hit_label_count = 0;
 	return 0;
 }
 

@@ -75,7 +75,8 @@ bool empty_print(FILE *out, const struct view *view)
 	if (view->total > 0)
 		return false;
 	const struct view_options *options = &view->options;
-	bool selected = options->processes || options->thread != VIEW_ANY || options->from_ns || options->to_ns;
+	bool selected = options->processes || options->label_sets || options->thread != VIEW_ANY || options->from_ns ||
+			options->to_ns;
 	char amount[64];
 	if (selected)
 		fputs("no samples in this selection\n", out);
