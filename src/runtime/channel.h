@@ -133,7 +133,8 @@ enum channel_trouble {
 	CHANNEL_TROUBLE_SIGNAL = 1, /* the program took the timers' signal for itself */
 	CHANNEL_TROUBLE_FPE = 2,    /* ... or handles SIGFPE or SIGTRAP behind our back */
 	CHANNEL_TROUBLE_NEW = 4,    /* operator new of an allocator of its own: not seen */
-	CHANNEL_TROUBLE_ESTIMATED = 8
+	CHANNEL_TROUBLE_ESTIMATED = 8,
+	CHANNEL_TROUBLE_MALLOC = 16 /* the program's own malloc stands before ours: not seen */
 };
 
 /* --- records ---

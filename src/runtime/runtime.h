@@ -57,6 +57,13 @@ void runtime_ring_bell(void);
 
 /* --- threads --- */
 
+/* One request's clock, as looked at where nothing may cost: below `limit`, adding to the
+ * total is all there is to do. What was added since it was `seen` is not in clock->used yet. */
+struct runtime_lane {
+	struct interval_clock *clock;
+	uint64_t limit, seen;
+};
+
 struct runtime_thread {
 	struct channel_thread *shared; /* its slot */
 	uint8_t *ring;
@@ -97,6 +104,10 @@ struct runtime_thread {
 
 	/* calls_*.c: what is counted in an outer call already is not counted in an inner one. */
 	uint32_t depth;
+	uint32_t ticks; /* handlers of the timers' signal that have run here: what they cut short goes on */
+	/* calls_alloc.c. Zero in a new thread, and in a forked process, whose clocks are others. */
+	uint32_t alloc_lanes;
+	struct runtime_lane alloc_bytes, allocs;
 };
 
 /* NULL: this thread is not watched (yet). */
