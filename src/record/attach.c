@@ -2,11 +2,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/proc_maps.h"
 
 enum { ROUNDS_MAX = 100, EVERYTHING = -1 };
 
@@ -33,40 +34,27 @@ static bool is_told(const char *protection, bool data_maps, const char **name)
 	return protection[2] == 'x' || data_maps;
 }
 
-/* How many maps there were. Read of a thread: its process's own are gone when the
- * first thread has ended. Lines are "start-end rwxp offset device inode path". */
+/* How many maps there were. */
 static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
 {
 	unsigned count = 0;
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)pid, (int)tid);
-	FILE *file = fopen(path, "re");
-	char *line = NULL;
-	size_t capacity = 0;
-	while (file && getline(&line, &capacity, file) > 0) {
-		uint64_t start, end, offset;
-		char protection[8];
-		int name_at = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end, protection,
-			   &offset, &name_at) < 4 ||
-		    name_at == 0)
+	struct proc_maps maps;
+	struct proc_map map;
+	proc_maps_open(&maps, pid, tid);
+	while (proc_maps_next(&maps, &map)) {
+		const char *name = map.path;
+		if (!is_told(map.protection, data_maps, &name))
 			continue;
-		line[strcspn(line, "\n")] = 0;
-		const char *name = line + name_at;
-		if (!is_told(protection, data_maps, &name))
-			continue;
-		struct backend_map map = { .is_data = protection[2] != 'x',
-					   .pid = (uint32_t)pid,
-					   .start = start,
-					   .size = end - start,
-					   .file_offset = offset,
-					   .path = name };
-		sink->map(sink->context, &map);
+		struct backend_map told = { .is_data = map.protection[2] != 'x',
+					    .pid = (uint32_t)pid,
+					    .start = map.start,
+					    .size = map.end - map.start,
+					    .file_offset = map.file_offset,
+					    .path = name };
+		sink->map(sink->context, &told);
 		count++;
 	}
-	free(line);
-	if (file)
-		fclose(file);
+	proc_maps_close(&maps);
 	return count;
 }
 

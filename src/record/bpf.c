@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +35,7 @@
 #include "record/perf_access.h"
 #include "record/perf_events.h"
 #include "record/side_events.h"
+#include "record/told_sample.h"
 
 struct backend {
 	struct backend_request request;
@@ -269,94 +269,24 @@ static size_t bpf_descriptors(const struct backend *backend, struct pollfd *desc
 	return count + 1;
 }
 
-/* A sleeping thread's stack is where it was, page by page. */
-static size_t read_stack(struct backend *backend, const struct sample_record *record, uint64_t from)
-{
-	struct iovec pages[SAMPLE_STACK_PAGES];
-	struct iovec to = { .iov_base = backend->stack, .iov_len = SAMPLE_STACK_BYTES };
-	uint64_t at = from;
-	size_t left = SAMPLE_STACK_BYTES;
-	size_t count = 0;
-	for (; count < SAMPLE_STACK_PAGES && left > 0; count++) {
-		size_t part = SAMPLE_PAGE_BYTES - at % SAMPLE_PAGE_BYTES;
-		part = part < left ? part : left;
-		pages[count] = (struct iovec){ .iov_base = (void *)(uintptr_t)at, .iov_len = part };
-		at += part;
-		left -= part;
-	}
-	ssize_t got = process_vm_readv((pid_t)record->pid, &to, 1, pages, count, 0);
-	return got < 0 ? 0 : (size_t)got;
-}
-
-/* Pages that were not there when the stack was copied are fetched now. Of a process that
- * has gone they stay zeros: never touched, in all likelihood. */
-static const uint8_t *fetch_absent(struct backend *backend, const struct sample_record *record, const uint8_t *copy,
-				   uint64_t from)
-{
-	memcpy(backend->stack, copy, record->stack_bytes);
-	size_t at = 0;
-	for (uint32_t page = 0; page < SAMPLE_STACK_PAGES && at < record->stack_bytes; page++) {
-		size_t bytes = SAMPLE_PAGE_BYTES - (from + at) % SAMPLE_PAGE_BYTES;
-		struct iovec to = { .iov_base = backend->stack + at, .iov_len = bytes };
-		struct iovec there = { .iov_base = (void *)(uintptr_t)(from + at), .iov_len = bytes };
-		if (record->absent >> page & 1)
-			process_vm_readv((pid_t)record->pid, &to, 1, &there, 1, 0);
-		at += bytes;
-	}
-	return backend->stack;
-}
-
-static enum unwind_cause cause_of(uint8_t end)
-{
-	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
-}
-
-static void fill_handed_over(struct backend *backend, const struct sample_record *record, struct backend_sample *sample)
-{
-	const uint64_t *words = (const uint64_t *)(record + 1);
-	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
-	sample->has_registers = true;
-	sample->stack = (const uint8_t *)(words + SAMPLE_REGISTERS);
-	sample->stack_bytes = record->stack_bytes;
-	/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
-	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
-	sample->stack_asked = SAMPLE_STACK_BYTES - rsp % SAMPLE_PAGE_BYTES;
-	if (record->end == WALK_ASLEEP) {
-		sample->stack = backend->stack;
-		sample->stack_bytes = read_stack(backend, record, rsp);
-	} else if (record->absent && record->stack_bytes <= SAMPLE_STACK_BYTES) {
-		sample->stack = fetch_absent(backend, record, sample->stack, rsp);
-	}
-}
-
 static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)
 {
 	const struct resource_row *row = backend->resources[request].row;
 	return row->hook == HOOK_SWITCH && row->is_time && row->gtick_ns ? amount / row->gtick_ns : amount;
 }
 
+/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
+static size_t stack_asked(const struct sample_record *record)
+{
+	const uint64_t *registers = (const uint64_t *)(record + 1);
+	bool has_stack = record->kind == SAMPLE_HANDED_OVER;
+	return has_stack ? SAMPLE_STACK_BYTES - registers[UNWIND_RSP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
+}
+
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
-	struct backend_sample sample = {
-		.pid = record->pid,
-		.tid = record->tid,
-		.request = record->request,
-		.hits = record->hits,
-		.time_ns = record->time_ns,
-		.in_kernel = record->flags & SAMPLE_IN_KERNEL,
-		.other_abi = record->end == WALK_OTHER_ABI,
-		.syscall = record->syscall,
-		.syscall_result = record->flags & SAMPLE_SYSCALL ? record->detail : BACKEND_NO_RESULT,
-		.has_touched = record->flags & SAMPLE_TOUCHED,
-		.touched = record->flags & SAMPLE_TOUCHED ? (uint64_t)record->detail : 0,
-	};
-	if (record->kind == SAMPLE_HANDED_OVER) {
-		fill_handed_over(backend, record, &sample);
-	} else {
-		sample.addresses = (const uint64_t *)(record + 1);
-		sample.address_count = record->frames;
-		sample.cause = cause_of(record->end);
-	}
+	struct backend_sample sample;
+	told_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {
