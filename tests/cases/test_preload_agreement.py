@@ -1,0 +1,118 @@
+"""The same program, seen from the kernel by perf and bpf and from the inside by preload: the profiles agree within their errors."""
+import os
+
+import pytest
+from record_support import amounts, bpf_refusal, build, check_amounts, check_truths, hits, perf_refusal, record_well, run_cpprof, show, tolerance
+
+pytestmark = pytest.mark.measured
+
+# Those that can be had here; preload always can.
+KERNEL = [name for name, refusal in (("perf", perf_refusal()), ("bpf", bpf_refusal())) if refusal is None]
+needs_another = pytest.mark.skipif(not KERNEL, reason="the kernel permits neither perf events nor eBPF here: nothing to compare with")
+needs_bpf_too = pytest.mark.skipif("bpf" not in KERNEL, reason="eBPF is refused here: nothing to compare with")
+
+
+def by_each(folder, backends, command, *options):
+	"""{backend: what it recorded}, the backend noted in the profile."""
+	recorded = {}
+	for backend in backends:
+		(folder / backend).mkdir()
+		recorded[backend] = record_well(folder / backend, command, "--backend", backend, *options)
+		assert all(resource["backend"] == backend for resource in recorded[backend].info()["resources"])
+	return recorded
+
+
+def share_of(paths, names):
+	"""(the share of these names, its error)"""
+	total = hits(paths)
+	share = hits(paths, *names) / total
+	return share, tolerance(share, total)
+
+
+def alike(one, other, names):
+	(share, error), (other_share, other_error) = share_of(one, names), share_of(other, names)
+	assert abs(share - other_share) <= (error**2 + other_error**2) ** 0.5, (
+		f"{';'.join(names)}: {share:.4f} and {other_share:.4f}\n{show(one)}\n{show(other)}")
+
+
+@needs_another
+@pytest.mark.parametrize("program, arguments, functions", [
+	("forms.c", ["60"], [["main", "invoice"], ["main", "db_update_record"], ["address_information", "db_get_property"],
+		["db_read_record"]]),
+	("mixture.c", ["60"], [["main", "chain"], ["main", "with_alloca"], ["main", "frame_100k"], ["by_callback", "compare"]]),
+	("std_threads.cpp", [], [["main"], ["burn"]]),
+], ids=["forms", "mixture", "threads"])
+def test_cpu(tmp_path, program, arguments, functions):
+	"""The program's own statement holds for each, and what each says is alike: shares, and CPU time in all."""
+	recorded = by_each(tmp_path, [*KERNEL, "preload"], [build(program), *arguments], "-r", "cpu/500us")
+	paths = {backend: check_truths(one) for backend, one in recorded.items()}
+	for backend in KERNEL:
+		for names in functions:
+			alike(paths["preload"], paths[backend], names)
+
+
+@needs_another
+def test_user_and_system_time(tmp_path):
+	recorded = by_each(tmp_path, [*KERNEL, "preload"], [build("user_sys.c"), "10"], "-r", "user/250us", "-r", "sys/250us")
+	for backend in KERNEL:
+		for resource, function in (("user", "compute"), ("sys", "call_system")):
+			ours, theirs = recorded["preload"].paths(resource), recorded[backend].paths(resource)
+			assert abs(hits(ours, function) - hits(theirs, function)) <= 0.2 * hits(theirs, function) + 80, f"{show(ours)}\n{show(theirs)}"
+
+
+@pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested",
+	"io-calls"])
+@needs_bpf_too
+def test_bytes(tmp_path, resource):
+	"""Each byte is where the program says, by both: so they are the same; the kernel also sees what the program is loaded by."""
+	recorded = by_each(tmp_path, ["bpf", "preload"], [build("io_bytes.c"), "5"], "-r", f"{resource}/1")
+	for one in recorded.values():
+		check_amounts(one, resource)
+	below_main = [hits(one.paths(resource), "main") for one in recorded.values()]
+	assert below_main[0] == below_main[1] > 0
+
+
+@pytest.mark.parametrize("resource", ["allocs", "alloc-bytes"])
+@needs_bpf_too
+def test_allocations(tmp_path, resource):
+	program = build("allocations.c", "-fno-builtin")
+	recorded = by_each(tmp_path, ["bpf", "preload"], [program, "20", "2"], "-r", f"{resource}/1")
+	for one in recorded.values():
+		check_amounts(one, resource)
+	assert len({hits(one.paths(resource), "allocate_all") for one in recorded.values()}) == 1
+
+
+@pytest.mark.parametrize("resource", ["alloc-bytes/4KiB", "allocs/10"])
+@needs_bpf_too
+def test_weighted_allocations(tmp_path, resource):
+	"""At an interval, the totals below the program's functions are alike, and the shares as stated."""
+	program = build("allocations.c", "-fno-builtin")
+	recorded = by_each(tmp_path, ["bpf", "preload"], [program, "300", "2"], "-r", resource)
+	name = resource.partition("/")[0]
+	totals = [one.resource(name)["total"] for one in recorded.values()]
+	assert abs(totals[0] - totals[1]) <= 0.01 * totals[0] + 80_000, totals # what threads and the standard output are made of
+	paths = [one.paths(name) for one in recorded.values()]
+	for names in (["heavy"], ["light"], ["worker"]):
+		alike(*paths, names)
+
+
+@pytest.mark.parametrize("resource", ["real", "blocked"])
+@needs_bpf_too
+def test_waits(tmp_path, resource):
+	"""Threads that sleep, wait and compute: each has the time that it says, by both."""
+	interval_us = 1000
+	recorded = by_each(tmp_path, ["bpf", "preload"], [build("waits.c"), "4"], "-r", f"{resource}/{interval_us}us")
+	for backend, one in recorded.items():
+		paths = one.paths(resource)
+		for name, names, us in amounts(one.out):
+			if name == resource:
+				measured_us = hits(paths, *names) * interval_us
+				assert abs(measured_us - us) <= 0.1 * us + 20 * interval_us, f"{backend} {names}: {measured_us} us, not {us}\n{show(paths)}"
+
+
+@pytest.mark.skipif(os.cpu_count() < 2, reason="the threads would wait for the one processor")
+def test_real_is_cpu_where_nothing_waits(tmp_path):
+	"""A thread that computes has as much of real as of cpu, by preload alone."""
+	recorded = record_well(tmp_path, [build("forms.c"), "60"], "--backend", "preload", "-r", "cpu/500us", "-r", "real/500us")
+	real, cpu = (hits(recorded.paths(resource)) for resource in ("real", "cpu"))
+	assert 0.95 * cpu <= real <= 1.3 * cpu + 50, run_cpprof("info", recorded.path).stdout

@@ -1,0 +1,104 @@
+"""
+Whatever the program is at when its timer's signal comes, it goes on as without us: each program of tests/programs/hostile does
+one such thing again and again, checks itself, and is run 100 times while its stacks are sampled 5,000 times a second.
+"""
+import re
+import subprocess
+
+import pytest
+from record_support import PROGRAMS, build, hits, record, run_cpprof, show
+
+TIMES = 100
+FINE_NS = 200_000
+FINE = ["-r", "cpu/200us"]
+EVERYTHING = ["-r", "real/200us", "-r", "user/200us", "-r", "alloc-bytes/4KiB", "-r", "allocs/50", "-r", "lock-wait/20us", "-r", "io-time/20us",
+	"-r", "read-bytes/512", "-r", "write-bytes/16"]
+
+LIBRARY = "the library that it loads"
+
+# name -> (source, arguments, status (below 0: the signal), least % of whole paths)
+HOSTILE = {
+	"malloc": ("inside_malloc.c", [], 0, 99),
+	"dlopen": ("inside_dlopen.c", [LIBRARY], 0, 98),
+	"fork": ("inside_fork.c", [], 0, 99),
+	"longjmp": ("inside_longjmp.c", [], 0, 99),
+	"throw": ("inside_throw.cpp", [], 0, 99),
+	"handler": ("inside_handler.c", [], 0, 99),
+	"vfork": ("inside_vfork.c", [], 0, 98),
+	"tiny stacks": ("tiny_stacks.c", [], 0, 99),
+	"errno": ("keeps_errno.c", [], 0, 99),
+	"coroutines": ("small_coroutines.c", [], 0, 99),
+	"masks": ("mask_churn.c", [], 0, 99),
+	"threads": ("thread_churn.c", [], 0, 98),
+	"exec": ("exec_loop.c", [], 0, 98),
+	"closed": ("closes_all.c", [], 0, 99),
+	"privileges": ("drops_privileges.c", [], 0, 98),
+	"overflow": ("stack_overflow.c", [], 0, 98),
+	"recursion": ("deep_recursion.c", [], 0, 98),
+	"red zone": ("red_zone.c", [], 0, 99),
+	"registers": ("registers.c", [], 0, 98),
+	"made code": ("made_code.c", [], 0, 0), # has no unwind rules
+	"raw threads": ("raw_threads.c", [], 0, 98),
+	"sandbox": ("sandboxed.c", [], 0, 98),
+	"SIGKILL": ("endings.c", ["kill"], -9, 99),
+	"_exit": ("endings.c", ["_exit"], 3, 99),
+	"exit": ("endings.c", ["exit"], 4, 98),
+	"abort": ("endings.c", ["abort"], -6, 99),
+	"fault": ("endings.c", ["fault"], -11, 99),
+	"quick_exit": ("endings.c", ["quick_exit"], 5, 99),
+	"exit in a thread": ("endings.c", ["thread"], 6, 98),
+	"first thread gone": ("endings.c", ["leaving"], 6, 98),
+}
+# How much of the CPU time must have been sampled: starting is not, and behind a filter no timer can be set any more.
+SAMPLED = {"sandbox": 0.25, "raw threads": 0.2}
+
+
+def again(name, times):
+	source, arguments, status, _ = HOSTILE[name]
+	arguments = [build("hostile/library.c", linkage="shared", name="library.so") if word is LIBRARY else word for word in arguments]
+	return [build("hostile/again.c"), str(times), str(status), build(f"hostile/{source}"), *arguments]
+
+
+def output_of(name, times):
+	"""What so many bare runs print: that of one, again and again."""
+	bare = subprocess.run(again(name, 1), capture_output=True, text=True, timeout=60, check=False)
+	assert bare.returncode == 0, f"{bare.stdout}{bare.stderr}"
+	*said, tally = bare.stdout.splitlines()
+	assert tally == "1 of 1 well"
+	return sorted(said * times + [f"{times} of {times} well"])
+
+
+def run_hostile(folder, name, times, *options):
+	recorded = record(folder, again(name, times), "--backend", "preload", *options)
+	assert sorted(recorded.out.splitlines()) == output_of(name, times), f"{recorded.out[-1000:]}{recorded.err[-1000:]}"
+	assert recorded.status == 0, recorded.err
+	return recorded
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_goes_on_as_without_us(tmp_path, name):
+	recorded = run_hostile(tmp_path, name, TIMES, *FINE)
+	samples, lost, complete = recorded.closing()
+	used_ns = 1000 * int(re.search(r"^used (\d+) us$", recorded.err, re.MULTILINE)[1])
+	paths = recorded.paths("cpu")
+	assert lost == 0, recorded.err
+	assert hits(paths) * FINE_NS > SAMPLED.get(name, 0.5) * used_ns, f"{samples} samples of {used_ns / 1e6} ms\n{show(paths)}"
+	assert hits(paths) * FINE_NS < 1.3 * used_ns, f"{samples} samples of {used_ns / 1e6} ms"
+	assert complete >= HOSTILE[name][3], f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_with_every_resource(tmp_path, name):
+	"""The calls that are counted are interposed; a few runs of each."""
+	recorded = run_hostile(tmp_path, name, 10, *EVERYTHING)
+	told = {resource["name"]: resource for resource in recorded.info()["resources"]}
+	assert told["real"]["hits"] > 0 and told["user"]["hits"] > 0, told
+	for name in ("write-bytes", "read-bytes", "allocs", "alloc-bytes"):
+		assert hits(recorded.paths(name)) == told[name]["hits"], told
+	assert told["write-bytes"]["total"] >= len(recorded.out), told
+
+
+def test_each_program_is_run():
+	"""A program that is in no list above would test nothing."""
+	driven = {source for source, *_ in HOSTILE.values()} | {"again.c", "library.c", "storm.c"}
+	assert driven == {path.name for path in (PROGRAMS / "hostile").iterdir() if path.suffix != ".h"}

@@ -1,0 +1,76 @@
+"""Threads, forks, other programs, libraries and allocations, all at once for half a minute at 5,000 samples a second."""
+import re
+import subprocess
+import threading
+from pathlib import Path
+
+from record_support import CPPROF, Recorded, build, hits, run_cpprof, show
+
+SECONDS = 30
+FINE_NS = 200_000
+MEMORY_MOST = 48 * 2**20
+GROWTH_MOST = 6 * 2**20
+
+
+class MemoryReader(threading.Thread):
+	"""Reads how much of a process is in memory, twice a second, until it ends."""
+
+	def __init__(self, pid):
+		super().__init__(daemon=True)
+		self.status = Path(f"/proc/{pid}/status")
+		self.bytes = []
+		self.done = threading.Event()
+
+	def run(self):
+		while not self.done.wait(0.5):
+			try:
+				found = re.search(r"RssAnon:\s+(\d+) kB", self.status.read_text())
+			except OSError:
+				return
+			if found:
+				self.bytes.append(1024 * int(found[1]))
+
+
+def number(text, name):
+	return int(re.search(rf"^{name} (\d+)$", text, re.MULTILINE)[1])
+
+
+def test_storm(tmp_path):
+	library = build("hostile/library.c", linkage="shared", name="library.so")
+	path = tmp_path / "out.data"
+	command = [CPPROF, "record", "--backend", "preload", "-r", "cpu/200us", "-r", "alloc-bytes/64KiB", "-o", str(path), "--",
+		build("hostile/storm.c"), str(SECONDS), library]
+	recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	memory = MemoryReader(recorder.pid)
+	memory.start()
+	out, err = recorder.communicate(timeout=4 * SECONDS)
+	memory.done.set()
+	memory.join()
+	assert recorder.returncode == 0, f"{out}{err}"
+	recorded = Recorded(subprocess.CompletedProcess(command, 0, out, err), path)
+	check_storm(recorded)
+	check_memory(memory.bytes)
+
+
+def check_storm(recorded):
+	for part in ("threads", "forks", "execs", "libraries", "allocations"):
+		assert number(recorded.out, part) > 50 * SECONDS / 5, recorded.out
+	_, lost, complete = recorded.closing()
+	told = recorded.resource("cpu")
+	paths = recorded.paths("cpu")
+	assert told["hits"] == hits(paths)
+	# What is lost is counted: all that the clocks counted is there, or said to be lost.
+	used_ns = 1000 * (number(recorded.out, "own") + number(recorded.out, "children"))
+	assert (told["hits"] + told["lost"]) * FINE_NS > 0.75 * used_ns, f"{told} of {used_ns / 1e9} s\n{show(paths)}"
+	assert lost <= 0.01 * told["hits"], recorded.err
+	assert complete >= 97, f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	for function in ("live_for_a_moment", "with_fork", "answer", "with_allocations"):
+		assert hits(paths, function) > 0, show(paths)
+
+
+def check_memory(bytes_seen):
+	"""It grows in the first half, as there is more to know; hardly in the second."""
+	assert len(bytes_seen) > SECONDS
+	assert max(bytes_seen) < MEMORY_MOST, bytes_seen
+	half = max(bytes_seen[: len(bytes_seen) // 2])
+	assert max(bytes_seen) - half < GROWTH_MOST, bytes_seen

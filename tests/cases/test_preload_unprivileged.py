@@ -1,0 +1,284 @@
+"""
+Where the kernel permits neither perf events nor eBPF, as in a container, preload is taken by itself; what it cannot do is
+refused before the target runs; and however target or recorder end, what was sampled is there and the target is as without us.
+"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from record_support import BUILD, CPPROF, Recorded, build, check_truths, hits, record, run_cpprof, show
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+NOBODY = 65534
+FINE_NS = 500_000
+PRELOAD = ["--backend", "preload"]
+RUNTIME = "libcpprof-preload.so"
+
+is_root = os.geteuid() == 0
+
+
+@contextlib.contextmanager
+def paranoid(level):
+	"""The kernel's setting, put back whatever happens."""
+	before = PARANOID.read_text()
+	try:
+		PARANOID.write_text(f"{level}\n")
+	except OSError as error:
+		pytest.skip(f"perf_event_paranoid cannot be set here: {error}")
+	try:
+		yield
+	finally:
+		PARANOID.write_text(before)
+
+
+@pytest.fixture
+def reached():
+	"""A folder that everybody reaches, with copies of cpprof, its runtime and what it runs there; and one of nobody's in it."""
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
+		folder = Path(name)
+		folder.chmod(0o755)
+		(folder / "bin").mkdir(mode=0o755)
+		for program in (CPPROF, build("forms.c"), build("deny_perf.c"), shutil.which("touch")):
+			shutil.copy(program, folder / "bin")
+		for library in (BUILD / "src/runtime").glob(f"{RUNTIME}*"):
+			if library.is_file():
+				shutil.copy(library, folder / "bin", follow_symlinks=False)
+		(folder / "own").mkdir()
+		if is_root:
+			os.chown(folder / "own", NOBODY, NOBODY)
+		yield folder
+
+
+def unprivileged(folder, *words, denied=True, **options):
+	"""
+	Runs the copied cpprof as nobody, or as who we are if that is nobody special. `denied`: perf_event_open is refused, as the
+	filters of containers do, and kernels that know of a perf_event_paranoid above 2.
+	"""
+	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
+	launcher = [str(folder / "bin/deny_perf")] if denied else []
+	command = [*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)]
+	return subprocess.run(command, cwd=folder / "own", capture_output=True, text=True, check=False, timeout=60, **options)
+
+
+def refused(result, *words):
+	"""One message with the reason and the remedy, status 1, and the target not run: it would say something, or leave a file."""
+	assert result.returncode == 1, result.stderr
+	assert result.stderr.startswith("cpprof"), result.stderr
+	assert result.stdout == ""
+	for word in words:
+		assert word in result.stderr, result.stderr
+	assert "% complete" not in result.stderr
+
+
+def is_good(recorded):
+	assert recorded.status == 0, recorded.err
+	_, lost, complete = recorded.closing()
+	assert lost == 0 and complete >= 99, recorded.err
+	check_truths(recorded)
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("level", [3, 4])
+def test_preload_is_taken_by_itself(reached, level):
+	"""One line says so, and why; the profile is as good as any, kernel time and all."""
+	with paranoid(level):
+		result = unprivileged(reached, "record", "--", reached / "bin/forms", "60")
+	assert re.findall(r"^cpprof: .*\bpreload\b.*$", result.stderr, re.MULTILINE), result.stderr
+	recorded = Recorded(result, reached / "own/cpprof.data")
+	is_good(recorded)
+	assert [(resource["name"], resource["backend"]) for resource in recorded.info()["resources"]] == [("cpu", "preload")]
+
+
+@pytest.mark.parametrize("resource", ["cpu", "user", "sys", "real", "alloc-bytes", "allocs", "read-bytes", "write-bytes", "io-time",
+	"lock-wait"])
+def test_what_is_asked_for_is_had(reached, resource):
+	"""By name, without a word of a backend."""
+	result = unprivileged(reached, "record", "-r", resource, "--", reached / "bin/forms", "2")
+	assert result.returncode == 0, result.stderr
+	told = Recorded(result, reached / "own/cpprof.data").resource(resource)
+	assert told["backend"] == "preload", told
+
+
+def test_nothing_is_said_where_perf_serves(reached):
+	"""Preload is the last choice: where perf events are permitted, they are taken."""
+	result = unprivileged(reached, "record", "-r", "user", "--", reached / "bin/forms", "5", denied=False)
+	if "perf_event_paranoid" in result.stderr or "preload" in result.stderr:
+		pytest.skip(f"perf events are refused to unprivileged users here: {result.stderr.strip()}")
+	assert result.returncode == 0, result.stderr
+	assert Recorded(result, reached / "own/cpprof.data").resource("user")["backend"] == "perf"
+
+
+@pytest.mark.parametrize("backend, words", [("perf", ["perf_event_paranoid"]), ("bpf", ["cap_bpf", "root"])])
+def test_forced_backends_are_refused(reached, backend, words):
+	"""... not replaced."""
+	result = unprivileged(reached, "record", "--backend", backend, "--", reached / "bin/touch", "ran")
+	refused(result, backend, *words)
+	assert os.listdir(reached / "own") == []
+
+
+@pytest.mark.parametrize("resource, word", [("page-faults", "perf"), ("syscalls", "bpf"), ("calls:main", "bpf")])
+def test_resources_of_others_are_refused(reached, resource, word):
+	result = unprivileged(reached, "record", *PRELOAD, "-r", resource, "--", reached / "bin/touch", "ran")
+	refused(result, resource.partition(":")[0], word)
+	assert os.listdir(reached / "own") == []
+
+
+@pytest.mark.parametrize("words", [["-p", str(os.getpid()), "--duration", "1"], ["-a", "--duration", "1"]], ids=["-p", "-a"])
+def test_only_what_it_starts(tmp_path, words):
+	"""It has to be inside from the start: a process that runs already, or all of them, are for the other two."""
+	result = run_cpprof("record", *PRELOAD, *words, cwd=tmp_path)
+	refused(result, "preload", "bpf")
+	assert os.listdir(tmp_path) == []
+
+
+# --- programs that it cannot be inside of ---
+
+def with_interpreter(program, path, interpreter):
+	"""A copy of a program that asks for another dynamic linker."""
+	known = b"/lib64/ld-linux-x86-64.so.2\0"
+	content = Path(program).read_bytes()
+	assert content.count(known) == 1
+	path.write_bytes(content.replace(known, interpreter.encode().ljust(len(known), b"\0")))
+	path.chmod(0o755)
+	return path
+
+
+def make_static(folder, _):
+	return shutil.copy(build("counted_ending.c", linkage="static"), folder / "static")
+
+
+def make_static_pie(folder, _):
+	return shutil.copy(build("counted_ending.c", linkage="static-pie"), folder / "static-pie")
+
+
+def make_musl(folder, program):
+	return with_interpreter(program, folder / "of-musl", "/lib/ld-musl-x86_64.so.1")
+
+
+def of_root(program, path, mode):
+	if not is_root:
+		pytest.skip("only root can make a program of root's")
+	if os.statvfs(path.parent).f_flag & os.ST_NOSUID:
+		pytest.skip(f"{path.parent} is mounted nosuid")
+	shutil.copy(program, path)
+	path.chmod(mode)
+	return path
+
+
+def make_set_user(folder, program):
+	return of_root(program, folder / "set-user", 0o4755)
+
+
+def make_set_group(folder, program):
+	return of_root(program, folder / "set-group", 0o2755)
+
+
+def make_capable(folder, program):
+	path = of_root(program, folder / "capable", 0o755)
+	setcap = shutil.which("setcap", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+	if not setcap:
+		pytest.skip("setcap is not installed")
+	if subprocess.run([setcap, "cap_net_raw+ep", path], capture_output=True, check=False).returncode:
+		pytest.skip(f"no capabilities can be given to files in {folder}")
+	return path
+
+
+def make_32_bit(folder, _):
+	"""Nothing but a header: it is refused before it could run."""
+	path = folder / "of-32-bits"
+	path.write_bytes(b"\x7fELF\x01\x01\x01" + b"\0" * 9 + b"\x02\0\x03\0\x01\0\0\0" + b"\0" * 200)
+	path.chmod(0o755)
+	return path
+
+
+@pytest.mark.parametrize("make, words", [
+	(make_static, ["static"]),
+	(make_static_pie, ["static"]),
+	(make_musl, ["ld-musl"]),
+	(make_set_user, ["set-user-ID"]),
+	(make_set_group, ["set-group-ID"]),
+	(make_capable, ["capabilit"]),
+	(make_32_bit, ["32"]),
+], ids=lambda value: value.__name__.removeprefix("make_") if callable(value) else "")
+@pytest.mark.parametrize("options", [PRELOAD, []], ids=["forced", "by itself"])
+def test_programs_that_are_refused(reached, make, words, options):
+	"""The reason, and what could measure it."""
+	program = make(reached / "bin", reached / "bin/touch")
+	result = unprivileged(reached, "record", *options, "--", program, "ran")
+	refused(result, Path(program).name, *words, "bpf")
+	assert os.listdir(reached / "own") == []
+
+
+def test_static_program_is_measured_by_others(tmp_path):
+	"""The alternative that was named does it, where it is permitted."""
+	result = run_cpprof("record", "--", build("counted_ending.c", linkage="static"), "0", cwd=tmp_path)
+	if result.returncode == 1:
+		pytest.skip(f"the kernel permits neither perf events nor eBPF here: {result.stderr.strip()}")
+	assert result.returncode == 0 and "used" in result.stdout, result.stderr
+
+
+# --- ends ---
+
+def test_recorder_killed(tmp_path):
+	"""The target runs to its right end, and what was recorded reads."""
+	with open(tmp_path / "said", "w+", encoding="utf-8") as said:
+		command = [CPPROF, "record", *PRELOAD, "-r", "cpu/200us", "-r", "alloc-bytes", "-o", str(tmp_path / "out.data"), "--", "/bin/sh",
+			"-c", '"$0" 300; echo ended with $?', build("forms.c")]
+		recorder = subprocess.Popen(command, stdout=said, stderr=subprocess.PIPE, text=True)
+		time.sleep(0.8)
+		assert recorder.poll() is None, recorder.stderr.read()
+		recorder.kill()
+		recorder.wait()
+		end = time.monotonic() + 60
+		while "ended with" not in (text := (tmp_path / "said").read_text()):
+			assert time.monotonic() < end, f"the target did not end: {text}"
+			time.sleep(0.05)
+	assert "share main;db_update_record;db_read_record" in text and "ended with 0" in text, text
+	info = run_cpprof("info", tmp_path / "out.data")
+	assert info.returncode == 0, info.stderr
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("how", [0, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM], ids=str)
+def test_nothing_that_was_sampled_is_lost(tmp_path, how):
+	"""The target says how much CPU time it used, and ends at once: as much is in the profile."""
+	status = 128 + how if how else 0
+	recorded = record(tmp_path, [build("counted_ending.c"), str(int(how))], *PRELOAD, "-r", "cpu/500us")
+	assert recorded.status == status, recorded.err
+	used_ns = 1000 * int(re.search(r"^used (\d+)$", recorded.out)[1])
+	paths = recorded.paths("cpu")
+	assert recorded.closing()[1] == 0, recorded.err
+	sampled_ns = hits(paths, "work") * FINE_NS
+	# Two threads: a tick of each, and what they did beside their work.
+	assert abs(sampled_ns - used_ns) <= 0.02 * used_ns + 4 * FINE_NS, f"{sampled_ns / 1e6} ms, not {used_ns / 1e6}\n{show(paths)}"
+	assert abs(hits(paths, "work_and_wait", "work") * FINE_NS - used_ns / 2) <= 0.05 * used_ns, show(paths)
+
+
+def test_target_killed_from_outside(tmp_path):
+	"""At any moment: the profile has what it used, to a tenth, and its end is told."""
+	path = tmp_path / "out.data"
+	command = [CPPROF, "record", *PRELOAD, "-r", "cpu/500us", "-o", str(path), "--", build("forms.c"), "100000"]
+	recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+	children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
+	end = time.monotonic() + 60
+	while not (targets := children.read_text().split()) or cpu_seconds(targets[0]) < 0.5:
+		assert time.monotonic() < end and recorder.poll() is None
+		time.sleep(0.01)
+	os.kill(int(targets[0]), signal.SIGKILL)
+	_, err = recorder.communicate(timeout=60)
+	assert recorder.returncode == 128 + signal.SIGKILL, err
+	recorded = Recorded(subprocess.CompletedProcess(command, 0, "", err), path)
+	assert recorded.closing()[1] == 0, err
+	assert hits(recorded.paths("cpu")) * FINE_NS >= 0.9 * 0.5e9, show(recorded.paths("cpu"))
+
+
+def cpu_seconds(pid):
+	fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+	return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
