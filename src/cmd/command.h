@@ -18,11 +18,11 @@
 enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WORDS = 2 };
 
 struct command_option {
-	int id;               /* of the command's own choice; from view_options.h for shared ones */
-	char letter;          /* -r; 0: none */
-	const char *name;     /* --resource, without the dashes; NULL ends the table */
-	const char *value;    /* what the help calls its value, "RES"; NULL: it takes none */
-	const char *help;     /* one sentence, no full stop at its end */
+	int id;            /* of the command's own choice; from view_options.h for shared ones */
+	char letter;       /* -r; 0: none */
+	const char *name;  /* --resource, without the dashes; NULL ends the table */
+	const char *value; /* what the help calls its value, "RES"; "[KEY]": it may be left out; NULL: it takes none */
+	const char *help;  /* one sentence, no full stop at its end */
 	const char *standard; /* the default, as the help shows it; NULL: none worth saying */
 };
 
@@ -70,7 +70,7 @@ struct command {
 /* One option as it was given. */
 struct option_use {
 	const struct command_option *option;
-	const char *value; /* NULL if it takes none */
+	const char *value; /* NULL if it takes none, or it was left out */
 };
 
 /* What a command is called with. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 
@@ -57,6 +58,16 @@ static void use_option(struct reading *reading, const struct command_option *opt
 		invocation->uses[invocation->use_count++] = (struct option_use){ .option = option, .value = value };
 }
 
+/* The next word, unless it is an option or names a file; NULL: it is not this option's. */
+static const char *optional_value(struct reading *reading)
+{
+	const char *word = *reading->next;
+	if (!word || word[0] == '-' || access(word, F_OK) == 0)
+		return NULL;
+	reading->next++;
+	return word;
+}
+
 /* "--name", "--name=value" or "--name" "value". */
 static int read_long(struct reading *reading)
 {
@@ -68,7 +79,9 @@ static int read_long(struct reading *reading)
 		return unknown_name(reading, word, length);
 	if (value && !option->value)
 		return error_set(reading->error, ERROR_USAGE, "option '--%s' takes no value", option->name);
-	if (!value && option->value && !(value = *reading->next++))
+	if (!value && option->value && option->value[0] == '[')
+		value = optional_value(reading);
+	else if (!value && option->value && !(value = *reading->next++))
 		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value: %s", option->name,
 				 option->value);
 	use_option(reading, option, value);

@@ -1,25 +1,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cmd/message.h"
 #include "cmd/modes.h"
 #include "cmd/rows.h"
 #include "explore/selection.h"
 
-enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES };
+enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL };
 
-/* One resource's part of the report. */
+/* One resource's part of the report, or of it one group of labels. */
 struct part {
 	struct view *view;      /* owned */
 	struct label_set roots; /* owned; empty: no root is asked for, or it has no hits here */
+	bool is_section;
+	struct label_group section; /* the labels that all of it has */
+	size_t sections_left_out;   /* behind the last section of a resource: how many there are not */
 };
 
 struct report {
 	struct invocation *invocation;
 	struct view_request request;
-	int kind;               /* the option's id: one of the modes, OPTION_TREE, OPTION_SOURCE or OPTION_PAGES */
-	const char *root;       /* the function's name, or NULL */
-	struct part *parts;     /* [request.resource_count] */
+	int kind;         /* the option's id: one of the modes, or of those above */
+	const char *root; /* the function's name, or NULL */
+	bool by_label;
+	uint32_t label_key; /* a string of the profile, or LABEL_EVERY_KEY */
+	struct part *parts; /* [part_count] */
+	size_t part_count, part_capacity;
 	struct error not_found; /* of the first part that has hits, but none of the root */
 };
 
@@ -30,7 +37,7 @@ static int choose_kind(struct report *report)
 	report->kind = OPTION_FUNCTIONS;
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
-		if (use->option->id < OPTION_OWN)
+		if (use->option->id < OPTION_OWN || use->option->id == OPTION_BY_LABEL)
 			continue;
 		if (chosen)
 			return usage_error(invocation, "--%s and --%s do not go together", chosen->option->name,
@@ -39,6 +46,12 @@ static int choose_kind(struct report *report)
 		report->kind = use->option->id;
 		report->root = use->value;
 	}
+	report->by_label = option_given(invocation, OPTION_BY_LABEL);
+	if (report->by_label && !chosen)
+		report->kind = OPTION_BY_LABEL;
+	if (report->kind == OPTION_PAGES && (report->by_label || option_given(invocation, OPTION_LABEL)))
+		return usage_error(invocation, "touched memory has no labels: --pages and --%s do not go together",
+				   report->by_label ? "by-label" : "label");
 	if (report->kind != OPTION_SOURCE)
 		return EXIT_DONE;
 	static const int unfit[] = { OPTION_THRESHOLD, OPTION_LIMIT, OPTION_BY };
@@ -91,27 +104,89 @@ static int choose_paged(struct report *report)
 		    : failure(report->invocation, "no touched addresses were recorded: record with -r page-faults");
 }
 
+/* A part of what `request.view` selects now; `section` NULL: it is no section. */
+static int add_part(struct report *report, const struct label_group *section)
+{
+	struct error error = { 0 };
+	if (ARRAY_RESERVE(report->parts, report->part_capacity, report->part_count + 1) < 0)
+		return failure(report->invocation, "out of memory");
+	struct part *part = &report->parts[report->part_count];
+	*part = (struct part){ .is_section = section };
+	if (section)
+		part->section = *section;
+	part->view = view_new(report->invocation->profile, &report->request.view, &error);
+	if (!part->view)
+		return failure_of(report->invocation, &error);
+	report->part_count++;
+	int result = find_root(report, part);
+	return result == 0 ? EXIT_DONE : result == ERROR_USAGE ? EXIT_WORDS : EXIT_FAILED;
+}
+
+/* A section for each of the first `count` groups. */
+static int add_groups(struct report *report, const struct label_group_list *list, size_t count)
+{
+	static const struct label_group none = { 0 };
+	struct view_options *options = &report->request.view;
+	int status = EXIT_DONE;
+	if (count == 0) /* it still says that there is nothing */
+		status = add_part(report, &none);
+	for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+		struct error error = { 0 };
+		bool *sets = label_group_sets(list, i, report->invocation->profile, report->request.label_sets, &error);
+		if (!sets)
+			return failure_of(report->invocation, &error);
+		options->label_sets = sets;
+		status = add_part(report, &list->groups[i]);
+		options->label_sets = report->request.label_sets;
+		free(sets);
+	}
+	if (status == EXIT_DONE)
+		report->parts[report->part_count - 1].sections_left_out = list->count - count;
+	return status;
+}
+
+/* A resource's sections, of which threshold and limit keep back some as they do entries. */
+static int add_sections(struct report *report)
+{
+	struct error error = { 0 };
+	size_t reaching;
+	struct view *view = view_new(report->invocation->profile, &report->request.view, &error);
+	struct label_group_list *list = view ? analyze_label_groups(view, report->label_key, &error) : NULL;
+	int status = list ? add_groups(report, list,
+				       render_label_groups_shown(view, list, &report->request.render, &reaching))
+			  : failure_of(report->invocation, &error);
+	label_group_list_free(list);
+	view_free(view);
+	return status;
+}
+
 static int make_parts(struct report *report)
 {
 	struct view_request *request = &report->request;
 	bool found = false;
-	report->parts = calloc(request->resource_count, sizeof(*report->parts));
-	if (!report->parts)
-		return failure(report->invocation, "out of memory");
-	for (size_t i = 0; i < request->resource_count; i++) {
-		struct error error = { 0 };
-		struct part *part = &report->parts[i];
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < request->resource_count && status == EXIT_DONE; i++) {
 		request->view.resource = request->resources[i];
-		part->view = view_new(report->invocation->profile, &request->view, &error);
-		if (!part->view)
-			return failure_of(report->invocation, &error);
-		int result = find_root(report, part);
-		if (result < 0)
-			return result == ERROR_USAGE ? EXIT_WORDS : EXIT_FAILED;
-		found = found || part->roots.count > 0;
+		status = report->by_label && report->kind != OPTION_BY_LABEL ? add_sections(report)
+									     : add_part(report, NULL);
 	}
-	if (report->not_found.code && !found)
+	for (size_t i = 0; i < report->part_count; i++)
+		found = found || report->parts[i].roots.count > 0;
+	if (status == EXIT_DONE && report->not_found.code && !found)
 		return failure_of(report->invocation, &report->not_found);
+	return status;
+}
+
+static int choose_label_key(struct report *report)
+{
+	const char *key = option_value(report->invocation, OPTION_BY_LABEL);
+	const struct profile *profile = report->invocation->profile;
+	struct error error = { 0 };
+	report->label_key = LABEL_EVERY_KEY;
+	/* Of a profile without labels it is said so, whatever was asked for. */
+	if (report->by_label && (key || profile->label_count == 0) &&
+	    selection_label_key(profile, key ? key : "", &report->label_key, &error) < 0)
+		return failure_of(report->invocation, &error);
 	return EXIT_DONE;
 }
 
@@ -148,6 +223,16 @@ static int print_pages(struct report *report, const struct part *part, struct er
 	return result < 0 ? error_set(error, result, "%s", error_text(result)) : 0;
 }
 
+static int print_labels(struct report *report, const struct part *part, struct error *error)
+{
+	struct label_group_list *list = analyze_label_groups(part->view, report->label_key, error);
+	if (!list)
+		return error->code;
+	render_labels(stdout, part->view, list, &report->request.render);
+	label_group_list_free(list);
+	return 0;
+}
+
 static int print_part(struct report *report, const struct part *part)
 {
 	struct error error = { 0 };
@@ -160,6 +245,8 @@ static int print_part(struct report *report, const struct part *part)
 		result = print_lines(report, part, &error);
 	else if (report->kind == OPTION_PAGES)
 		result = print_pages(report, part, &error);
+	else if (report->kind == OPTION_BY_LABEL)
+		result = print_labels(report, part, &error);
 	else if ((result = render_tree(stdout, NULL, part->view, &report->request.render)) < 0)
 		error_set(&error, result, "%s", error_text(result));
 	return result < 0 ? failure_of(report->invocation, &error) : EXIT_DONE;
@@ -167,14 +254,19 @@ static int print_part(struct report *report, const struct part *part)
 
 static int print_parts(struct report *report)
 {
-	size_t count = report->request.resource_count;
-	enum render_format format = report->request.render.format;
+	size_t count = report->part_count;
+	struct render_options *render = &report->request.render;
+	enum render_format format = render->format;
 	for (size_t i = 0; i < count; i++) {
-		report->request.render.no_header = i > 0;
+		const struct part *part = &report->parts[i];
+		render->no_header = i > 0;
+		render->section = part->is_section ? &part->section : NULL;
+		render->sections_left_out = part->sections_left_out;
 		render_separate(stdout, format, i, count);
-		int status = print_part(report, &report->parts[i]);
+		int status = print_part(report, part);
 		if (status != EXIT_DONE)
 			return status;
+		render_sections_left_out(stdout, render);
 	}
 	render_separate(stdout, format, count, count);
 	return EXIT_DONE;
@@ -192,10 +284,12 @@ static int run(struct invocation *invocation)
 	if (report.kind == OPTION_PAGES)
 		status = choose_paged(&report);
 	if (status == EXIT_DONE)
+		status = choose_label_key(&report);
+	if (status == EXIT_DONE)
 		status = make_parts(&report);
 	if (status == EXIT_DONE)
 		status = print_parts(&report);
-	for (size_t i = 0; report.parts && i < report.request.resource_count; i++) {
+	for (size_t i = 0; i < report.part_count; i++) {
 		view_free(report.parts[i].view);
 		label_set_release(&report.parts[i].roots);
 	}
@@ -205,7 +299,7 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [OPTION]... [FILE]", NULL
+	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [--by-label [KEY]] [OPTION]... [FILE]", NULL
 };
 
 static const struct command_option options[] = {
@@ -213,6 +307,9 @@ static const struct command_option options[] = {
 	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
 	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
 	{ OPTION_PAGES, 'P', "pages", NULL, "Which memory page faults touched, and on which paths", NULL },
+	{ OPTION_BY_LABEL, 0, "by-label", "[KEY]",
+	  "The share of each value of label KEY, or of each set of labels; with another report, that one for each",
+	  NULL },
 	ROW_RESOURCES("all"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
@@ -229,6 +326,8 @@ static const struct command_example examples[] = {
 	{ "cpprof report --up qsort -r page-faults", "on whose behalf qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
+	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
+	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
 	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },
 	{ "cpprof report --format json --limit 0 --threshold 0 run.data", "everything, for a program" },
 	{ 0 },

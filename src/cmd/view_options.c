@@ -74,7 +74,7 @@ static int read_option(struct view_request *request, const struct option_use *us
 	case OPTION_FORMAT:
 		return read_format(use->value, &request->render.format, error);
 	default:
-		return 0; /* read elsewhere: resources, processes, times, the command's own */
+		return 0; /* read elsewhere: resources, processes, labels, times, the command's own */
 	}
 }
 
@@ -130,6 +130,25 @@ static int choose_processes(struct view_request *request, const struct invocatio
 	return result;
 }
 
+static int choose_labels(struct view_request *request, const struct invocation *invocation,
+			 const struct profile *profile, struct error *error)
+{
+	if (!option_given(invocation, OPTION_LABEL))
+		return 0;
+	const char **words = calloc(invocation->use_count, sizeof(*words));
+	request->label_sets = calloc(profile->label_set_count, sizeof(*request->label_sets));
+	size_t count = 0;
+	for (size_t i = 0; words && i < invocation->use_count; i++)
+		if (invocation->uses[i].option->id == OPTION_LABEL)
+			words[count++] = invocation->uses[i].value;
+	int result = words && request->label_sets
+			     ? selection_label_sets(profile, words, count, request->label_sets, error)
+			     : error_set(error, ERROR_MEMORY, "out of memory");
+	free(words);
+	request->view.label_sets = request->label_sets;
+	return result;
+}
+
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error)
 {
@@ -148,6 +167,8 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 	if (result == 0 && profile)
 		result = choose_processes(request, invocation, profile, error);
 	if (result == 0 && profile)
+		result = choose_labels(request, invocation, profile, error);
+	if (result == 0 && profile)
 		result = choose_resources(request, invocation, profile, error);
 	if (result < 0)
 		view_request_release(request);
@@ -158,5 +179,6 @@ void view_request_release(struct view_request *request)
 {
 	free(request->resources);
 	free(request->processes);
+	free(request->label_sets);
 	*request = (struct view_request){ 0 };
 }

@@ -19,6 +19,7 @@ enum {
 	OPTION_THREAD,
 	OPTION_PROCESS,
 	OPTION_CGROUP,
+	OPTION_LABEL,
 	OPTION_FROM,
 	OPTION_TO,
 	OPTION_NO_INLINES,
@@ -45,6 +46,7 @@ enum {
 	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N; may be given several times", \
 	  NULL }, \
 	{ OPTION_CGROUP, 0, "cgroup", "PATTERN", "Count only processes of this control group and below: /a/b, or '*b*'", NULL }, \
+	{ OPTION_LABEL, 0, "label", "KEY=VALUE", "Count only what has this label of cpprof_label; of several keys, all must hold", NULL }, \
 	{ OPTION_FROM, 0, "from", "SECONDS", "Count only from this time on, since the start of the recording", NULL }, \
 	{ OPTION_TO, 0, "to", "SECONDS", "Count only up to this time", NULL }
 #define ROWS_FRAMES \
@@ -61,6 +63,7 @@ struct view_request {
 	struct view_options view; /* `resource` is set for each of the resources in turn */
 	struct render_options render;
 	bool *processes;     /* view.processes: owned */
+	bool *label_sets;    /* view.label_sets: owned */
 	uint32_t *resources; /* owned */
 	size_t resource_count;
 };

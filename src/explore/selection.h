@@ -61,6 +61,14 @@ int selection_process(const struct profile *profile, const char *text, bool *cho
  * of the path: "cron.service". */
 int selection_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error);
 
+/* Label sets, [profile->label_set_count], by words: "tenant=acme"; or a key alone, for
+ * sets that have it. Of several values of one key any will do; of several keys all
+ * must hold. */
+int selection_label_sets(const struct profile *profile, const char *const *texts, size_t count, bool *chosen,
+			 struct error *error);
+/* A key of the profile's labels, as the string's number. */
+int selection_label_key(const struct profile *profile, const char *text, uint32_t *key, struct error *error);
+
 /* The labels that the user means by a function's name, as view_find says; by
  * function, that is one label, or the mains of several programs. "no function 'qsrot'; near: qsort". Surrounding
  * quotes are taken off. The set is the caller's: label_set_release. */

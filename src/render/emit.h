@@ -12,6 +12,8 @@
 
 struct sheet {
 	FILE *out;
+	const struct profile *profile;
+	const struct label_group *section; /* as of the render_options */
 	bool json;
 	size_t rows;
 	size_t fields; /* of the current row */
@@ -36,6 +38,8 @@ void sheet_path(struct sheet *sheet, const char *name, const struct view *view, 
 void sheet_path_begin(struct sheet *sheet, const char *name);
 void sheet_path_name(struct sheet *sheet, size_t index, const char *text);
 void sheet_path_end(struct sheet *sheet);
+/* A JSON object; in CSV one field, "tenant=acme;kind=new". */
+void sheet_labels(struct sheet *sheet, const char *name, const struct label_group *group);
 void sheet_row_end(struct sheet *sheet);
 /* `left_out`: entries that threshold or limit kept back. */
 void sheet_close(struct sheet *sheet, size_t left_out);
@@ -73,6 +77,9 @@ void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, cons
 void source_text_print(FILE *out, const char *text);
 /* Names joined by `separator`. */
 void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator);
+
+/* "tenant=acme kind=new", or "(none)" */
+void labels_print(FILE *out, const struct profile *profile, const struct label_group *group);
 
 enum paint { PAINT_HEADING, PAINT_HOT, PAINT_WARM, PAINT_DIM };
 void paint_on(FILE *out, enum paint paint, const struct render_options *options);

@@ -55,7 +55,12 @@ void title_print(FILE *out, const char *what, const char *heading, const struct 
 		 const struct render_options *options)
 {
 	paint_on(out, PAINT_HEADING, options);
-	fprintf(out, "%s%s for resource: ", what, heading);
+	fprintf(out, "%s%s", what, heading);
+	if (options->section) {
+		fputs(" of ", out);
+		labels_print(out, view->profile, options->section);
+	}
+	fputs(" for resource: ", out);
 	render_safe_text(out, profile_string(view->profile, view->resource->title));
 	paint_off(out, options);
 	fputc('\n', out);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "analyze/analyses.h"
+#include "analyze/label_groups.h"
 #include "analyze/pages.h"
 #include "analyze/view.h"
 #include "profile/profile.h"
@@ -32,6 +33,10 @@ struct render_options {
 	 * line: "--threshold 0 --limit 0 shows all". */
 	const char *hint;
 	bool no_header; /* CSV only: a later run of a table that has its header already */
+	/* The view is of this group of labels alone: its heading says so, in CSV a first
+	 * column. NULL: it is not. */
+	const struct label_group *section;
+	size_t sections_left_out; /* groups of labels that threshold or limit kept back */
 };
 
 /* Several results in one output: called before result `index` of `count`, and
@@ -66,6 +71,15 @@ size_t render_lines(FILE *out, const char *function, const struct view *view, co
  * each. Returns 0 or ERROR_MEMORY (then nothing was written). */
 int render_pages(FILE *out, const struct view *view, const struct page_list *list,
 		 const struct render_options *options);
+
+/* The groups with their share of the view's hits. */
+void render_labels(FILE *out, const struct view *view, const struct label_group_list *list,
+		   const struct render_options *options);
+/* How many of the groups threshold and limit let through, the first ones; *reaching: the threshold alone. */
+size_t render_label_groups_shown(const struct view *view, const struct label_group_list *list,
+				 const struct render_options *options, size_t *reaching);
+/* After the last section: that there are more, in text (JSON's headings say so). */
+void render_sections_left_out(FILE *out, const struct render_options *options);
 
 void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
 		 const struct diff_list *list, const struct render_options *options);

@@ -75,17 +75,48 @@ static void json_totals(FILE *out, const struct view *view)
 		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
 }
 
+/* {"tenant": "acme", "kind": "new"}; "tenant=acme;kind=new" */
+static void labels_inside(const struct sheet *sheet, const struct label_group *group)
+{
+	FILE *out = sheet->out;
+	fputc(sheet->json ? '{' : '"', out);
+	for (size_t i = 0; i < group->label_count; i++) {
+		const char *key = profile_string(sheet->profile, group->labels[i].key);
+		const char *value = profile_string(sheet->profile, group->labels[i].value);
+		if (i > 0)
+			fputs(sheet->json ? ", " : ";", out);
+		if (sheet->json) {
+			json_string(out, key);
+			fputs(": ", out);
+			json_string(out, value);
+			continue;
+		}
+		csv_inside(out, key);
+		fputc('=', out);
+		csv_inside(out, value);
+	}
+	fputc(sheet->json ? '}' : '"', out);
+}
+
 void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
 		const struct render_options *options)
 {
-	*sheet = (struct sheet){ .out = out, .json = options->format == RENDER_JSON };
+	*sheet = (struct sheet){ .out = out,
+				 .profile = view->profile,
+				 .section = options->section,
+				 .json = options->format == RENDER_JSON };
 	if (sheet->json) {
 		json_heading(out, heading, view);
+		if (options->section) {
+			fputs(", \"labels\": ", out);
+			labels_inside(sheet, options->section);
+			fprintf(out, ", \"labels_left_out\": %zu", options->sections_left_out);
+		}
 		fputs(", ", out);
 		json_totals(out, view);
 		fputs(", \"entries\": [", out);
 	} else if (!options->no_header) {
-		fprintf(out, "%s\n", csv_header);
+		fprintf(out, "%s%s\n", options->section ? "labels," : "", csv_header);
 	}
 }
 
@@ -111,6 +142,8 @@ void sheet_row(struct sheet *sheet)
 		fputs(sheet->rows ? ",\n  {" : "\n  {", sheet->out);
 	sheet->rows++;
 	sheet->fields = 0;
+	if (sheet->section && !sheet->json)
+		sheet_labels(sheet, "labels", sheet->section);
 }
 
 static void field(struct sheet *sheet, const char *name)
@@ -184,6 +217,12 @@ void sheet_path(struct sheet *sheet, const char *name, const struct view *view, 
 	for (size_t i = 0; i < length; i++)
 		sheet_path_name(sheet, i, view->labels[labels[i]].text);
 	sheet_path_end(sheet);
+}
+
+void sheet_labels(struct sheet *sheet, const char *name, const struct label_group *group)
+{
+	field(sheet, name);
+	labels_inside(sheet, group);
 }
 
 void sheet_row_end(struct sheet *sheet)
