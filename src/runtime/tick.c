@@ -209,7 +209,7 @@ static void tick(struct runtime_thread *thread, const void *context)
 	}
 }
 
-static bool is_ours(const siginfo_t *info)
+bool tick_is_ours(const siginfo_t *info)
 {
 	const void *value = info->si_value.sival_ptr;
 	return info->si_code == SI_TIMER && (value == &mono_tick || value == &cpu_tick);
@@ -219,7 +219,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 	struct runtime_thread *thread = runtime_thread;
-	if (!is_ours(info)) {
+	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
 	} else if (thread && thread->busy) {
 		set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC));

@@ -1,0 +1,124 @@
+/* syscall(), by which programs and libraries make calls that the C library has no
+ * function for, and some that it has: what waits (calls_waits.c) and masks of signals. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/waits.h"
+
+enum { ARGUMENTS = 6, MASK_BYTES = 8, NO_MASK = -1 };
+
+/* Where there is a timeout the kernel cannot restart the wait; a mutex with inheritance
+ * it can, as what has no timeout. */
+static bool futex_waits(const long arguments[ARGUMENTS])
+{
+	long command = arguments[1] & FUTEX_CMD_MASK;
+	return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && arguments[3] != 0;
+}
+
+static bool never_restarts(long number, const long arguments[ARGUMENTS])
+{
+	switch (number) {
+	case SYS_futex:
+		return futex_waits(arguments);
+	case SYS_poll:
+		return arguments[2] != 0;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return arguments[3] != 0;
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_pwait2:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+	case SYS_rt_sigtimedwait:
+	case SYS_msgrcv:
+	case SYS_msgsnd:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The argument that is a mask for as long as the call waits. */
+static int mask_argument(long number)
+{
+	switch (number) {
+	case SYS_rt_sigsuspend:
+		return 0;
+	case SYS_ppoll:
+		return 3;
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return 4;
+	default:
+		return NO_MASK;
+	}
+}
+
+static long call(long number, const long arguments[ARGUMENTS])
+{
+	return REAL(syscall)(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+			     arguments[5]);
+}
+
+/* The sixth argument of these points to a mask's address and size. */
+struct mask_pointer {
+	const sigset_t *mask;
+	size_t bytes;
+};
+
+static long call_waiting(long number, long arguments[ARGUMENTS])
+{
+	int place = mask_argument(number);
+	struct mask_pointer pointer = { NULL, MASK_BYTES };
+	sigset_t room;
+	if (place != NO_MASK)
+		pointer.mask = (const sigset_t *)arguments[place];
+	else if ((number == SYS_pselect6 || number == SYS_io_pgetevents) && arguments[ARGUMENTS - 1])
+		memcpy(&pointer, (const void *)arguments[ARGUMENTS - 1], sizeof(pointer));
+	struct runtime_thread *thread = waits_begin_masked(REAL_ADDRESS(syscall), &pointer.mask, &room);
+	if (place != NO_MASK)
+		arguments[place] = (long)pointer.mask;
+	else if (pointer.mask)
+		arguments[ARGUMENTS - 1] = (long)&pointer;
+	long result = call(number, arguments);
+	waits_end(thread);
+	return result;
+}
+
+static long change_mask(const long arguments[ARGUMENTS])
+{
+	int error = signals_mask((int)arguments[0], (const void *)arguments[1], (void *)arguments[2]);
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+INTERPOSED long syscall(long number, ...)
+{
+	long arguments[ARGUMENTS];
+	va_list list;
+	va_start(list, number);
+	for (int i = 0; i < ARGUMENTS; i++)
+		arguments[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
+		return change_mask(arguments);
+	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
+}

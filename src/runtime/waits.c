@@ -1,0 +1,89 @@
+#include "runtime/waits.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/x86_64/machine.h"
+
+/* runtime_thread.waiting */
+enum {
+	WAITS_NOT,
+	WAITS_BLOCKING,  /* the timers' signal is blocked */
+	WAITS_WITH_MASK, /* ... by the call itself */
+	/* The program handles that number itself, and may wait for just such a signal: it is not
+	 * blocked, there are no ticks. */
+	WAITS_STOPPED
+};
+
+bool waits_on_sockets;
+
+static struct runtime_thread *ticking(void)
+{
+	struct runtime_thread *thread = runtime_thread;
+	return thread && thread->has_timer && !thread->busy && runtime.on ? thread : NULL;
+}
+
+static void begin(struct runtime_thread *thread, uint64_t function, uint32_t how)
+{
+	uint64_t ours = signals_ours();
+	if (how == WAITS_STOPPED)
+		tick_stop(thread);
+	else if (how == WAITS_BLOCKING)
+		machine_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ours, 0, sizeof(ours), 0, 0);
+	thread->waiting_in = function;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->waiting = how;
+}
+
+struct runtime_thread *waits_begin(uint64_t function)
+{
+	struct runtime_thread *thread = ticking();
+	if (thread)
+		begin(thread, function, signals_is_taken() ? WAITS_STOPPED : WAITS_BLOCKING);
+	return thread;
+}
+
+struct runtime_thread *waits_begin_masked(uint64_t function, const sigset_t **mask, sigset_t *room)
+{
+	struct runtime_thread *thread = *mask ? ticking() : NULL;
+	if (!thread)
+		return *mask ? NULL : waits_begin(function);
+	if (signals_is_taken()) {
+		begin(thread, function, WAITS_STOPPED);
+		return thread;
+	}
+	uint64_t set;
+	memcpy(&set, *mask, sizeof(set));
+	set |= signals_ours();
+	memcpy(room, &set, sizeof(set));
+	*mask = room;
+	begin(thread, function, WAITS_WITH_MASK);
+	return thread;
+}
+
+/* A handler's own wait, within ours, may have ended ours already. */
+static void end(struct runtime_thread *thread)
+{
+	if (thread->waiting == WAITS_STOPPED && runtime.on)
+		tick_start(thread);
+	else if (thread->waiting != WAITS_WITH_MASK)
+		signals_unblock(); /* a pending tick comes now */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->waiting = WAITS_NOT;
+	thread->waiting_in = 0;
+}
+
+void waits_end(struct runtime_thread *thread)
+{
+	if (thread)
+		end(thread);
+}
+
+void waits_abandon(void)
+{
+	struct runtime_thread *thread = runtime_thread;
+	if (thread && thread->waiting)
+		end(thread);
+}
