@@ -6,7 +6,7 @@ import sys
 from peers import measure_well
 
 BARE = "bare"
-OWN_TIME = re.compile(r"^own time ([\d.]+) s$", re.MULTILINE)
+OWN = re.compile(r"^own (time|cpu) ([\d.]+) s$", re.MULTILINE)
 
 
 def in_turns(ways, rounds, stdin=None, few=None, before=None):
@@ -27,12 +27,21 @@ def in_turns(ways, rounds, stdin=None, few=None, before=None):
 	return runs
 
 
+def told(run, what):
+	found = dict(OWN.findall(run.err))
+	if what not in found:
+		sys.exit(f"bench/run: the program did not tell its own {what}: {run.err}")
+	return float(found[what])
+
+
 def own_time(run):
 	"""Seconds that the program took by its own clock: without what a tool does before it starts and after it ends."""
-	found = OWN_TIME.search(run.err)
-	if not found:
-		sys.exit(f"bench/run: the program did not tell its own time: {run.err}")
-	return float(found.group(1))
+	return told(run, "time")
+
+
+def own_cpu_time(run):
+	"""The same of its CPU time."""
+	return told(run, "cpu")
 
 
 def wall(run):

@@ -1,6 +1,7 @@
 /*
- * `frames [FRAMES [SECONDS]]`: burns CPU (default 2 s) on a stack of exactly so many frames (default 25), those above main
- * and one call through the C library's qsort among them. Prints how many there are.
+ * `frames [FRAMES [SECONDS [TURNS]]]`: burns CPU (default 2 s; where TURNS are given, so many turns of a loop, however long
+ * they take) on a stack of exactly so many frames (default 25), those above main and one call through the C library's qsort
+ * among them. Prints how many there are, and how much CPU time it used there.
  */
 #include <execinfo.h>
 #include <stdlib.h>
@@ -11,18 +12,21 @@ enum { FRAMES_MAX = 1024 };
 
 static volatile unsigned long sink;
 static double seconds;
+static long turns;       /* 0: by time */
 static int frames_there; /* of the innermost function */
 static int depth_of_sort;
 
 __attribute__((noinline)) static void work(void)
 {
 	static void *frames[FRAMES_MAX];
-	double end = seconds_now() + seconds;
+	double end = seconds_now() + seconds, start = cpu_seconds_now();
 
 	frames_there = backtrace(frames, FRAMES_MAX);
-	while (seconds > 0 && seconds_now() < end)
+	for (long turn = 0; seconds > 0 && (turns ? turn < turns : seconds_now() < end); turn++)
 		for (unsigned long i = 0; i < 2000000; i++)
 			sink += i;
+	if (seconds > 0)
+		tell_own_cpu(start);
 }
 
 static void go_on(int depth);
@@ -79,6 +83,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	seconds = argc > 2 ? atof(argv[2]) : 2;
+	turns = argc > 3 ? atol(argv[3]) : 0;
 	through_library(wanted - frames_there);
 	printf("%d\n", frames_there);
 	return 0;

@@ -1,0 +1,154 @@
+"""From inside the process: what its ticks deliver, and what they, its counted calls, its labels and the program's own ticks cost."""
+import json
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from peers import BUILD, closing_line, cpprof_record, words
+from resources import OURS, add_ratios, times
+from turns import BARE, cpu, in_turns, over_bare, own_cpu_time, own_time, times_bare, wall
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / "work"
+DATA = WORK / "data"
+PRELOAD = ["--backend", "preload"]
+BPF = "cpprof --backend bpf"
+GPERFTOOLS, GPERFTOOLS_LIBRARY = "gperftools", "libprofiler.so.0"
+HEAPTRACK = "heaptrack"
+NEVER = 10**13 # ticks: far more than bench/tick makes
+FRAMES_TURNS = 1000 # of the loop in frames.c: about two seconds
+
+
+def check_preload_tools():
+	if not shutil.which("heaptrack"):
+		sys.exit("bench/run: heaptrack is missing (tools/setup bench)")
+	listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+	if GPERFTOOLS_LIBRARY not in listed:
+		sys.exit(f"bench/run: {GPERFTOOLS_LIBRARY} is missing (it is in Debian's libgoogle-perftools4: tools/setup bench)")
+
+
+# --- cpu at 1 kHz ---
+
+def gperftools(command, output):
+	return ["env", f"LD_PRELOAD={GPERFTOOLS_LIBRARY}", f"CPUPROFILE={output}", "CPUPROFILE_FREQUENCY=999", *words(command)]
+
+
+def gperftools_hits(path):
+	"""
+	Of its file: words of 8 bytes, a header (0, how many words follow, ...), then (hits, depth, addresses ...) until hits are 0.
+	"""
+	data = path.read_bytes()
+	numbers = struct.unpack_from(f"<{len(data) // 8}Q", data)
+	at, total = 2 + numbers[1], 0
+	while at + 1 < len(numbers) and numbers[at]:
+		total += numbers[at]
+		at += 2 + numbers[at + 1]
+	return total
+
+
+def bench_rate(table, program, command, stdin, rounds):
+	peer_file = DATA / "turn.prof"
+	runs = in_turns({
+		BARE: words(command),
+		OURS: cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/1ms"]),
+		GPERFTOOLS: gperftools(command, peer_file),
+	}, rounds, stdin)
+	lines = [closing_line(run.err) for run in runs[OURS]]
+	rate = statistics.median(samples / (run.cpu - run.own_cpu) for run, (samples, *_) in zip(runs[OURS], lines))
+	peer_rate = gperftools_hits(peer_file) / runs[GPERFTOOLS][-1].cpu
+	whole, lost = min(complete for *_, complete in lines), sum(lost for _, lost, _ in lines)
+	table.add("samples a second of CPU time, 1 kHz asked for", program, f"{rate:.0f}", f"{GPERFTOOLS} {peer_rate:.0f}", ">= 990",
+		rate >= 990)
+	table.add("paths that are whole", program, f"{whole:.2f} % (the least of {rounds} runs), {lost} lost", "", ">= 99.9 %",
+		whole >= 99.9 and lost == 0)
+	bare = statistics.median(run.cpu for run in runs[BARE])
+	added = {way: 100 * over_bare(runs, way, cpu) / bare for way in (OURS, GPERFTOOLS)}
+	spread = [100 * (run.cpu - base.cpu) / base.cpu for run, base in zip(runs[OURS], runs[BARE])]
+	table.add(f"CPU over the bare {bare:.2f} s", program, f"{added[OURS]:+.1f} % ({min(spread):+.1f} to {max(spread):+.1f})",
+		f"{GPERFTOOLS} {added[GPERFTOOLS]:+.1f} %", "<= 1 %", added[OURS] <= 1)
+	target = statistics.median(100 * (run.cpu - run.own_cpu - base.cpu) / base.cpu for run, base in zip(runs[OURS], runs[BARE]))
+	table.add("... of the target alone", program, f"{target:+.1f} %")
+
+
+# --- one sample ---
+
+def sample_cost(frames, rounds):
+	"""us of the target's CPU time that a sample more costs: 9 kHz beside 1 kHz, on the same work."""
+	command = [WORK / "frames", frames, 1, FRAMES_TURNS]
+	runs = in_turns({
+		"slow": cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/1ms"]),
+		"fast": cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/111us"]),
+	}, rounds)
+	costs, more = [], 0
+	for slow, fast in zip(runs["slow"], runs["fast"]):
+		more = closing_line(fast.err)[0] - closing_line(slow.err)[0]
+		if more <= 0:
+			sys.exit(f"bench/run: no more samples at 9 kHz than at 1 kHz: {fast.err}")
+		costs.append(1e6 * (own_cpu_time(fast) - own_cpu_time(slow)) / more)
+	return statistics.median(costs), min(costs), max(costs), more
+
+
+def bench_sample(table, rounds):
+	small, least, most, more = sample_cost(25, rounds)
+	large, *_ = sample_cost(125, rounds)
+	what = "a sample, with what the kernel does to deliver its signal"
+	table.add(what, "25 frames", f"{small:.2f} us ({least:.2f} to {most:.2f}), {more} samples", "", "<= 5 us", small <= 5)
+	table.add(what, "125 frames", f"{large:.2f} us, {10 * (large - small):.0f} ns a frame more")
+
+
+# --- allocations ---
+
+def bench_allocations(table, rounds):
+	command = [WORK / "mallocs"]
+	option = ["-r", "alloc-bytes/512KiB"]
+	runs = in_turns({
+		BARE: words(command),
+		OURS: cpprof_record(command, DATA / "turn.data", [*PRELOAD, *option]),
+		BPF: cpprof_record(command, DATA / "turn2.data", ["--backend", "bpf", *option]),
+		HEAPTRACK: [HEAPTRACK, "-o", str(DATA / "turn.heaptrack"), *words(command)],
+	}, rounds)
+	add_ratios(table, "2 M mallocs: the target's own time", runs, own_time, "<= 1.1x", lambda ratios: ratios[OURS] <= 1.1)
+	add_ratios(table, "2 M mallocs: the whole command", runs, wall, "", lambda ratios: None)
+	for left in [*DATA.glob("turn.heaptrack*"), *DATA.glob("turn2.data*")]:
+		left.unlink()
+
+
+# --- the program's own ticks, and floating point exceptions ---
+
+def tick_figures(*before):
+	"""bench/tick times its calls itself."""
+	result = subprocess.run(words([*before, BUILD / "bench/tick"]), check=True, capture_output=True, text=True)
+	return json.loads(result.stdout)
+
+
+def bench_ticks(table):
+	bare = tick_figures()
+	recorded = tick_figures(*cpprof_record([], DATA / "turn.data", [*PRELOAD, "-r", f"own:ticks/{NEVER}"]))
+	if bare["is_recording"] or not recorded["is_recording"]:
+		sys.exit(f"bench/run: bench/tick met no recorder where one is, or one where none is: {bare}, {recorded}")
+	table.add("cpprof_tick", "no recorder", f"{bare['tick_ns']:.2f} ns", "", "<= 2 ns", bare["tick_ns"] <= 2)
+	table.add("cpprof_tick", "below the boundary", f"{recorded['tick_ns']:.2f} ns", "", "<= 5 ns", recorded["tick_ns"] <= 5)
+	table.add("cpprof_label, of a label known", "recording", f"{recorded['label_ns']:.1f} ns", f"without {bare['label_ns']:.1f} ns")
+
+
+def bench_inexact(table, rounds):
+	command = [WORK / "numbers"]
+	runs = in_turns({BARE: words(command), OURS: cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "fp-inexact/10000"])},
+		rounds)
+	ratio = times_bare(runs, OURS, own_time)
+	bare = statistics.median(own_time(run) for run in runs[BARE])
+	table.add("fp-inexact/10000: the target's own time", f"bare {bare:.2f} s", times(ratio), "", "<= 3x", ratio <= 3)
+
+
+def bench_preload(table, programs, rounds):
+	"""`programs`: {name: (command, standard input)} for cpu at 1 kHz."""
+	check_preload_tools()
+	for name, (command, stdin) in programs.items():
+		bench_rate(table, name, command, stdin, 2 * rounds)
+	bench_sample(table, rounds)
+	bench_allocations(table, rounds)
+	bench_ticks(table)
+	bench_inexact(table, rounds)

@@ -1,0 +1,37 @@
+/*
+ * `numbers [TURNS]`: a numeric loop of so many turns (default 2,000 M), as in a simulation: most of its operations are inexact,
+ * none is anything worse. Prints what it got to, which is the same to the last bit whoever watches.
+ */
+#include <stdlib.h>
+
+#include "own_time.h"
+
+enum { PLACES = 1024 };
+
+static double places[PLACES], speeds[PLACES];
+
+__attribute__((noinline)) static void step(double by)
+{
+	for (int i = 0; i < PLACES; i++) {
+		double force = 0.5 - places[i];
+		speeds[i] += by * force;
+		places[i] += by * speeds[i];
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long turns = argc > 1 ? atol(argv[1]) : 2000000000;
+	double start, sum = 0;
+
+	for (int i = 0; i < PLACES; i++)
+		places[i] = (double)i / PLACES;
+	start = seconds_now();
+	for (long turn = 0; turn < turns; turn += PLACES)
+		step(0x1p-10 * 1.1);
+	tell_own_time(start);
+	for (int i = 0; i < PLACES; i++)
+		sum += places[i];
+	printf("%a\n", sum);
+	return 0;
+}
