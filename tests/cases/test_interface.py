@@ -1,0 +1,158 @@
+"""The interface for programs (include/cpprof/runtime.h): it compiles in every C and C++, is found by pkg-config and CMake,
+exports what it says, and does nothing where no recorder is. How it is recorded is tested in test_preload_interface.py."""
+import os
+import re
+import subprocess
+
+import pytest
+from record_support import BUILD, PROGRAMS, REPOSITORY, have
+
+LIBRARY = BUILD / "src/runtime/libcpprof.so"
+PRELOADED = BUILD / "src/runtime/libcpprof-preload.so"
+PUBLIC = {"cpprof_flush", "cpprof_is_recording", "cpprof_label", "cpprof_resource", "cpprof_start", "cpprof_stop",
+	"cpprof_tick_measured", "cpprof_runtime_begin"}
+
+COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
+# A standard has an older name where it is too new.
+STANDARDS = {"c": ["c99", "c11", "c17", "c23"], "c++": ["c++11", "c++14", "c++17", "c++20", "c++23"]}
+OLDER = {"c23": "c2x", "c++20": "c++2a", "c++23": "c++2b"}
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
+
+CASES = [(language, compiler, standard) for language in COMPILERS for compiler in COMPILERS[language]
+	for standard in STANDARDS[language]]
+
+
+def knows(compiler, language, standard):
+	command = [compiler, f"-std={standard}", "-x", language, "-fsyntax-only", os.devnull]
+	return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def run(*command, **options):
+	result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+	assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+	return result.stdout
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("language,compiler,standard", CASES)
+def test_compiles_in_every_standard(tmp_path, language, compiler, standard, level):
+	"""Without a warning; and what was compiled runs."""
+	names = [name for name in (standard, OLDER.get(standard)) if name and knows(compiler, language, name)]
+	assert names, f"{compiler} does not know {standard}"
+	program = tmp_path / "program"
+	run(compiler, f"-std={names[0]}", *STRICT, level, f"-I{REPOSITORY}/include", "-x", language, PROGRAMS / "interface.c",
+		"-x", "none", "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}")
+	assert run(program) == "flush -1\n"
+
+
+@pytest.mark.parametrize("language", COMPILERS)
+def test_header_needs_no_other(language):
+	run(COMPILERS[language][0], *STRICT, "-fsyntax-only", "-x", language, REPOSITORY / "include/cpprof/runtime.h",
+		"-Wno-unused-function", "-Wno-pragma-once-outside-header")
+
+
+def exported(library):
+	lines = run("nm", "-D", "--defined-only", library).splitlines()
+	return {line.split()[-1].split("@")[0] for line in lines if " A " not in line}
+
+
+def test_library_exports_the_interface_alone():
+	assert exported(LIBRARY) == PUBLIC
+
+
+def test_preloaded_library_takes_its_place():
+	"""The same interface, and interposed functions: nothing else of ours."""
+	names = exported(PRELOADED)
+	assert names >= PUBLIC
+	assert not {name for name in names - PUBLIC if "cpprof" in name or name.startswith("__start")}
+
+
+def test_library_needs_libc_alone():
+	needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", LIBRARY)))
+	assert needed <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+	assert "[libcpprof.so.0]" in run("readelf", "-d", LIBRARY)
+
+
+def test_stale_channel_is_ignored(tmp_path):
+	"""Of a recorder that has ended, or of none: as if the variable were not there."""
+	program = tmp_path / "program"
+	run("gcc", f"-I{REPOSITORY}/include", PROGRAMS / "interface.c", "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}")
+	other = tmp_path / "other"
+	other.write_bytes(bytes(4096))
+	for path in ("/proc/1/fd/12345", "", str(other), str(tmp_path)):
+		assert run(program, env={**os.environ, "CPPROF_CHANNEL": path}) == "flush -1\n"
+
+
+# --- installed ---
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+	"""What `meson install` puts for who builds programs, and where: the root, the folder of the libraries."""
+	root = tmp_path_factory.mktemp("installed")
+	meson = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
+	run(meson, "install", "-C", BUILD, "--no-rebuild", "--quiet", "--tags", "runtime,devel", "--destdir", root)
+	found = sorted(root.rglob("libcpprof.so"))
+	assert len(found) == 1, found
+	return root, found[0].parent
+
+
+def prefix_of(folder, configuration):
+	"""Where the prefix lies below the root."""
+	prefix = re.search(r"^prefix=(.*)", configuration.read_text(), re.MULTILINE).group(1)
+	return folder / prefix.lstrip("/")
+
+
+def check_installed_program(program, libraries):
+	environment = {**os.environ, "LD_LIBRARY_PATH": str(libraries)}
+	assert run(program, env=environment) == "flush -1\n"
+
+
+def test_both_libraries_and_the_header_are_installed(installed):
+	root, libraries = installed
+	assert (libraries / "libcpprof.so.0").resolve().is_file()
+	assert (libraries / "libcpprof-preload.so").is_file()
+	assert [path.parent.name for path in root.rglob("runtime.h")] == ["cpprof"]
+
+
+@pytest.mark.skipif(not have("pkg-config"), reason="pkg-config is not installed")
+def test_pkg_config(installed, tmp_path):
+	root, libraries = installed
+	prefix = prefix_of(root, libraries / "pkgconfig/cpprof.pc")
+	words = run("pkg-config", "--cflags", "--libs", f"--define-variable=prefix={prefix}", "cpprof",
+		env={**os.environ, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}).split()
+	program = tmp_path / "program"
+	run("gcc", PROGRAMS / "interface.c", "-o", program, *words)
+	check_installed_program(program, libraries)
+
+
+CMAKE_PROJECT = """
+cmake_minimum_required(VERSION 3.13)
+project(user C CXX)
+find_package(cpprof 0.1 REQUIRED CONFIG)
+find_package(cpprof REQUIRED CONFIG)
+add_executable(program interface.c)
+target_link_libraries(program PRIVATE cpprof::runtime)
+"""
+
+
+@pytest.mark.skipif(not have("cmake"), reason="cmake is not installed")
+def test_cmake_package(installed, tmp_path):
+	_, libraries = installed
+	(tmp_path / "CMakeLists.txt").write_text(CMAKE_PROJECT)
+	(tmp_path / "interface.c").write_text((PROGRAMS / "interface.c").read_text())
+	run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-Dcpprof_DIR={libraries}/cmake/cpprof")
+	run("cmake", "--build", tmp_path / "build")
+	check_installed_program(tmp_path / "build/program", libraries)
+
+
+@pytest.mark.skipif(not have("cmake"), reason="cmake is not installed")
+@pytest.mark.parametrize("wanted", ["1.0", "0.99"])
+def test_cmake_refuses_a_newer_version(installed, tmp_path, wanted):
+	_, libraries = installed
+	(tmp_path / "CMakeLists.txt").write_text(CMAKE_PROJECT.replace("cpprof 0.1", f"cpprof {wanted}"))
+	(tmp_path / "interface.c").write_text("int main(void) { return 0; }\n")
+	result = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-Dcpprof_DIR={libraries}/cmake/cpprof"],
+		capture_output=True, text=True, check=False)
+	assert result.returncode != 0
+	assert "0.1.0" in result.stderr and "version" in result.stderr, result.stderr
