@@ -1,0 +1,54 @@
+"""`cpprof record --paused`: nothing counts until the program says so, in none of its threads."""
+from record_support import BUILD, REPOSITORY, amounts, build, check_amounts, hits, record, run_cpprof, show
+
+LIBRARIES = BUILD / "src/runtime"
+
+
+def paused_program():
+	return build("paused.c", f"-I{REPOSITORY / 'include'}", f"-L{LIBRARIES}", "-lcpprof", f"-Wl,-rpath,{LIBRARIES}")
+
+
+def record_paused(folder, *options):
+	recorded = record(folder, [paused_program()], "-r", "own:steps/1", *options)
+	assert recorded.status == 0, recorded.err
+	return recorded
+
+
+def test_counts_between_start_and_stop(tmp_path):
+	"""Chosen by itself, as nobody outside can wait for the program; its own count is exact."""
+	recorded = record_paused(tmp_path, "--paused", "-r", "cpu")
+	assert ", by preload" in recorded.err
+	check_amounts(recorded, "own:steps")
+	paths = recorded.paths("cpu")
+	for thread in ("main", "other"):
+		assert hits(paths, thread, "between") > 20, show(paths)
+		assert hits(paths, thread, "before") == hits(paths, thread, "after") == 0, show(paths)
+
+
+def test_counts_from_the_start_without_it(tmp_path):
+	"""Until cpprof_stop, and no further."""
+	recorded = record_paused(tmp_path)
+	stated = sum(gticks for _, _, gticks in amounts(recorded.out))
+	paths = recorded.paths("own:steps")
+	assert hits(paths, "before") == hits(paths, "between") == stated, show(paths)
+	assert hits(paths, "after") == 0, show(paths)
+	assert recorded.resource("own:steps")["total"] == 2 * stated
+
+
+def test_who_never_starts_has_no_samples(tmp_path):
+	recorded = record(tmp_path, ["/bin/sh", "-c", "true"], "--paused", "-r", "cpu")
+	assert recorded.status == 0, recorded.err
+	assert recorded.resource("cpu")["hits"] == 0
+
+
+def test_own_resource_nobody_declares(tmp_path):
+	"""It is not known before the program runs whether it will."""
+	recorded = record(tmp_path, ["/bin/true"], "-r", "own:nothing")
+	assert recorded.status == 0, recorded.err
+	assert recorded.resource("own:nothing")["total"] == 0
+
+
+def test_what_runs_elsewhere(tmp_path):
+	"""Of --paused and what preload does not measure, the reason is preload's."""
+	result = run_cpprof("record", "--paused", "--backend", "preload", "-r", "page-faults", "--", "/bin/true", cwd=tmp_path)
+	assert result.returncode == 1 and "page-faults" in result.stderr, result.stderr
