@@ -1,5 +1,5 @@
 /*
- * `numbers [TURNS]`: a numeric loop of so many turns (default 2,000 M), as in a simulation: most of its operations are inexact,
+ * `numbers [TURNS]`: a numeric loop of so many turns (default 600 M), as in a simulation: most of its operations are inexact,
  * none is anything worse. Prints what it got to, which is the same to the last bit whoever watches.
  */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ __attribute__((noinline)) static void step(double by)
 
 int main(int argc, char **argv)
 {
-	long turns = argc > 1 ? atol(argv[1]) : 2000000000;
+	long turns = argc > 1 ? atol(argv[1]) : 600000000;
 	double start, sum = 0;
 
 	for (int i = 0; i < PLACES; i++)
