@@ -178,19 +178,19 @@ INTERPOSED void *malloc(size_t bytes)
 	return real ? real(bytes) : no_memory();
 }
 
-#define ALLOCATING(name, parameters, arguments, bytes, calls_others)            \
-	INTERPOSED void *name parameters                                        \
-	{                                                                       \
-		__typeof__(&name) real = REAL(name);                            \
-		if (!real)                                                      \
-			return no_memory();                                     \
-		count(bytes, (void *)real);                                     \
-		if (!(calls_others))                                            \
-			return real arguments;                                  \
-		struct outer_call outer = outer_call_begins(true);              \
-		void *memory = real arguments;                                  \
-		outer_call_ended(&outer);                                       \
-		return memory;                                                  \
+#define ALLOCATING(name, parameters, arguments, bytes, calls_others) \
+	INTERPOSED void *name parameters                             \
+	{                                                            \
+		__typeof__(&name) real = REAL(name);                 \
+		if (!real)                                           \
+			return no_memory();                          \
+		count(bytes, (void *)real);                          \
+		if (!(calls_others))                                 \
+			return real arguments;                       \
+		struct outer_call outer = outer_call_begins(true);   \
+		void *memory = real arguments;                       \
+		outer_call_ended(&outer);                            \
+		return memory;                                       \
 	}
 
 ALLOCATING(calloc, (size_t count_of, size_t bytes), (count_of, bytes), count_of *bytes, !is_of_libc())

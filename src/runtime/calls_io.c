@@ -14,6 +14,17 @@
 
 #include "runtime/calls_io.h"
 #include "runtime/real.h"
+#include "runtime/waits.h"
+
+/* Where a socket has a timeout, a tick must not come while it waits. */
+#define REAL_CALL(name, arguments)                                                                          \
+	({                                                                                                  \
+		struct runtime_thread *waiting = waits_on_sockets ? waits_begin(REAL_ADDRESS(name)) : NULL; \
+		__typeof__(REAL(name) arguments) returned = REAL(name) arguments;                           \
+		if (waiting)                                                                                \
+			waits_end(waiting);                                                                 \
+		returned;                                                                                   \
+	})
 
 /* One that moves bytes: `asked` and `moved` are evaluated after it, when `result` is known. */
 #define TRANSFER(direction, type, name, parameters, arguments, asked, moved)                         \
@@ -22,7 +33,7 @@
 		struct io_call call;                                                                 \
 		if (!io_begins(&call))                                                               \
 			return REAL(name) arguments;                                                 \
-		type result = REAL(name) arguments;                                                  \
+		type result = REAL_CALL(name, arguments);                                            \
 		io_ended(&call, direction, (ssize_t)(moved), (uint64_t)(asked), REAL_ADDRESS(name)); \
 		return result;                                                                       \
 	}
@@ -36,7 +47,7 @@
 		struct io_call call;                                               \
 		if (!io_begins(&call))                                             \
 			return REAL(name) arguments;                               \
-		ssize_t result = REAL(name) arguments;                             \
+		ssize_t result = REAL_CALL(name, arguments);                       \
 		uint64_t wanted = (uint64_t)(asked);                               \
 		while (io_was_cut_short(&call, result, wanted) && (goes_on)) {     \
 			int error = errno;                                         \
@@ -219,27 +230,27 @@ WRITING(copy_file_range, (int from, off64_t *from_at, int to, off64_t *to_at, si
 
 /* --- what waits and moves nothing that is counted as bytes --- */
 
-#define WAITING(type, name, parameters, arguments) TRANSFER(IO_NEITHER, type, name, parameters, arguments, 0, result)
+#define OTHER(type, name, parameters, arguments) TRANSFER(IO_NEITHER, type, name, parameters, arguments, 0, result)
 
-WAITING(ssize_t, splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
-	(from, from_at, to, to_at, bytes, flags))
-WAITING(ssize_t, vmsplice, (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
-WAITING(int, fsync, (int fd), (fd))
-WAITING(int, fdatasync, (int fd), (fd))
-WAITING(int, syncfs, (int fd), (fd))
-WAITING(int, sync_file_range, (int fd, off64_t at, off64_t bytes, unsigned flags), (fd, at, bytes, flags))
-WAITING(int, msync, (void *memory, size_t bytes, int flags), (memory, bytes, flags))
-WAITING(int, fallocate, (int fd, int mode, off_t at, off_t bytes), (fd, mode, at, bytes))
-WAITING(int, fallocate64, (int fd, int mode, off64_t at, off64_t bytes), (fd, mode, at, bytes))
-WAITING(int, posix_fallocate, (int fd, off_t at, off_t bytes), (fd, at, bytes))
-WAITING(int, posix_fallocate64, (int fd, off64_t at, off64_t bytes), (fd, at, bytes))
-WAITING(int, truncate, (const char *path, off_t bytes), (path, bytes))
-WAITING(int, truncate64, (const char *path, off64_t bytes), (path, bytes))
-WAITING(int, ftruncate, (int fd, off_t bytes), (fd, bytes))
-WAITING(int, ftruncate64, (int fd, off64_t bytes), (fd, bytes))
-WAITING(ssize_t, getdents64, (int fd, void *to, size_t bytes), (fd, to, bytes))
-WAITING(int, creat, (const char *path, mode_t mode), (path, mode))
-WAITING(int, creat64, (const char *path, mode_t mode), (path, mode))
+OTHER(ssize_t, splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+      (from, from_at, to, to_at, bytes, flags))
+OTHER(ssize_t, vmsplice, (int fd, const struct iovec *from, size_t count, unsigned flags), (fd, from, count, flags))
+OTHER(int, fsync, (int fd), (fd))
+OTHER(int, fdatasync, (int fd), (fd))
+OTHER(int, syncfs, (int fd), (fd))
+OTHER(int, sync_file_range, (int fd, off64_t at, off64_t bytes, unsigned flags), (fd, at, bytes, flags))
+OTHER(int, msync, (void *memory, size_t bytes, int flags), (memory, bytes, flags))
+OTHER(int, fallocate, (int fd, int mode, off_t at, off_t bytes), (fd, mode, at, bytes))
+OTHER(int, fallocate64, (int fd, int mode, off64_t at, off64_t bytes), (fd, mode, at, bytes))
+OTHER(int, posix_fallocate, (int fd, off_t at, off_t bytes), (fd, at, bytes))
+OTHER(int, posix_fallocate64, (int fd, off64_t at, off64_t bytes), (fd, at, bytes))
+OTHER(int, truncate, (const char *path, off_t bytes), (path, bytes))
+OTHER(int, truncate64, (const char *path, off64_t bytes), (path, bytes))
+OTHER(int, ftruncate, (int fd, off_t bytes), (fd, bytes))
+OTHER(int, ftruncate64, (int fd, off64_t bytes), (fd, bytes))
+OTHER(ssize_t, getdents64, (int fd, void *to, size_t bytes), (fd, to, bytes))
+OTHER(int, creat, (const char *path, mode_t mode), (path, mode))
+OTHER(int, creat64, (const char *path, mode_t mode), (path, mode))
 
 INTERPOSED void sync(void)
 {
@@ -282,7 +293,7 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
 int __openat64_2(int folder, const char *path, int flags);
-WAITING(int, __open_2, (const char *path, int flags), (path, flags))
-WAITING(int, __open64_2, (const char *path, int flags), (path, flags))
-WAITING(int, __openat_2, (int folder, const char *path, int flags), (folder, path, flags))
-WAITING(int, __openat64_2, (int folder, const char *path, int flags), (folder, path, flags))
+OTHER(int, __open_2, (const char *path, int flags), (path, flags))
+OTHER(int, __open64_2, (const char *path, int flags), (path, flags))
+OTHER(int, __openat_2, (int folder, const char *path, int flags), (folder, path, flags))
+OTHER(int, __openat64_2, (int folder, const char *path, int flags), (folder, path, flags))

@@ -253,6 +253,7 @@ void runtime_thread_forked(int64_t parent_pid)
 	thread->tid = runtime.pid;
 	thread->has_timer = thread->has_cpu_timer = false;
 	thread->busy = 0;
+	thread->alloc_lanes = 0;
 	seed(thread);
 	thread->shared = runtime.channel ? take_slot() : NULL;
 	if (!thread->shared) {

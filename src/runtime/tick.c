@@ -219,6 +219,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 	struct runtime_thread *thread = runtime_thread;
+	if (thread)
+		thread->ticks++;
 	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
 	} else if (thread && thread->busy) {
