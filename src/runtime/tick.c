@@ -219,7 +219,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 	struct runtime_thread *thread = runtime_thread;
-	if (thread)
+	if (thread && tick_is_ours(info))
 		thread->ticks++;
 	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
