@@ -1,0 +1,99 @@
+/*
+ * Floating point exceptions: what fp.c, fp_frequent.c and calls_fenv.c share.
+ *
+ * A thread's words (x86_64/fp_words.h) have two views:
+ *
+ *   shown    as the program set them
+ *   hidden   (in the processor, while we count) changed so that what we look for traps:
+ *            MXCSR   the kinds that are counted are unmasked
+ *            x87     `inexact` is unmasked and pending ("armed"): every instruction but those
+ *                    that do not wait traps before it runs. Unmasking what we look for is
+ *                    no way: an x87 instruction that raises it would not store its result,
+ *                    and is found at the next one, when its operands may be gone.
+ *
+ * Either trap leads to a step: the same instruction again, in the shown view but with no flag
+ * up, and the trap flag set. What flags are up behind it, it has raised.
+ *
+ *             SIGFPE                       SIGTRAP
+ *   hidden ----------> stepping (shown) ------------> hidden
+ *             enter_step                   leave_step
+ *
+ * A second SIGFPE of a step is the program's own, of a kind that it unmasked itself.
+ */
+#ifndef RUNTIME_FP_H
+#define RUNTIME_FP_H
+
+#include "runtime/runtime.h"
+#include "runtime/x86_64/fp_words.h"
+
+struct fp_thread {
+	bool on;                            /* its words are hidden, but in handlers of the program's */
+	bool is_shown;                      /* the program is in a call of <fenv.h>: fp_show_here */
+	bool was_hidden;                    /* ... and was hidden before */
+	bool x87_inexact;                   /* what an armed x87 really had in its flag */
+	uint8_t sse_unmasked, x87_unmasked; /* kinds that the program unmasked itself */
+
+	/* A step. */
+	bool is_stepping;
+	bool is_window;    /* more than one instruction: fp_frequent.c */
+	bool loads_flags;  /* the instruction loads the x87's flags rather than raises them */
+	bool is_x87;       /* an x87 instruction */
+	uint8_t sse_flags; /* what was up before */
+	uint8_t x87_flags;
+	bool blocked_fpe, blocked_trap; /* in what was interrupted */
+	uint64_t rip;                   /* the instruction's */
+	uint64_t entered_ns;            /* CLOCK_MONOTONIC: at the start of the step */
+
+	/* fp_frequent.c: kinds that are too many for a trap each, and x87 instructions that are. */
+	uint8_t frequent;
+	bool x87_frequent;
+	bool is_burst;     /* all are trapped for a moment */
+	uint64_t level_ns; /* time in traps, less what is allowed since */
+	uint64_t level_at_ns;
+	uint32_t steps, x87_steps; /* since the level was 0 */
+	uint32_t raised[CHANNEL_FP_KINDS];
+	uint64_t turn_ns;      /* from the end of a handler to the next one's start, at least */
+	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
+	uint64_t masked_ns;    /* what the burst speaks for */
+	uint32_t burst_events, burst_steps, burst_target, window_left;
+	uint32_t burst_raised[CHANNEL_FP_KINDS];
+	uint64_t burst_ps;               /* program time of the burst, in ps */
+	uint64_t gap_at_ns, gap_cpu_ns;  /* when the program went on, untrapped: two clocks */
+	uint32_t rare_bursts;            /* in a row */
+	uint64_t owed[CHANNEL_FP_KINDS]; /* estimated, to be credited to the next event of the kind */
+	uint64_t code_page;              /* code there was read: it is there */
+};
+
+/* --- views (fp.c) --- */
+
+/* Which kinds are unmasked in MXCSR, and whether the x87 is armed, at present. */
+uint8_t fp_unmasked(const struct fp_thread *fp);
+bool fp_is_armed(const struct fp_thread *fp);
+void fp_show(const struct fp_thread *fp, struct fp_words *words);
+/* Notes what the program has in them. */
+void fp_hide(struct fp_thread *fp, struct fp_words *words);
+
+void fp_enter_step(struct fp_thread *fp, ucontext_t *context);
+
+/* The present thread's words as the program set them, around a call that looks at them;
+ * NULL: they are. Nests not. */
+struct fp_thread *fp_show_here(void);
+void fp_hide_here(struct fp_thread *fp);
+
+/* --- counting (fp.c): an event of these kinds at `context` --- */
+void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context);
+void fp_count_here(uint32_t kinds, uint64_t function);
+
+/* --- frequent kinds (fp_frequent.c) --- */
+
+/* Before a step, at a trap. */
+void fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
+/* After one that raised `kinds`: counts them at `context`. True: the step goes on for the
+ * instruction at `next_rip`. */
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip);
+/* At a tick, the words being hidden. */
+void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
+/* Begins anew. */
+void fp_frequent_reset(struct fp_thread *fp);
+
+#endif

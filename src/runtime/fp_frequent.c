@@ -1,0 +1,293 @@
+/*
+ * Kinds that are raised so often that a trap each would slow the program down: estimated.
+ *
+ *   exact ----------------> masked <-------------> burst ----------> exact
+ *         in_traps_too_long        fp_frequent_tick      rare enough
+ *                                  end_burst
+ *
+ * While masked, nothing of these kinds traps. Each tick begins a burst: some events in a row
+ * are trapped and counted, each on its own path, and between them the instructions are
+ * stepped through and counted. So it is known how many events this code raises per
+ * instruction and, at INSTRUCTION_PS, per unit of the program's time; times the CPU time that was
+ * masked, that is how many there were since the last burst. They are credited to the path of
+ * the burst's last event. Where events lie too far apart to be stepped from one to the next,
+ * the program runs, and the clock tells how long.
+ *
+ * x87 instructions all trap where they are looked at, whether they raise anything or not:
+ * where they are many, they are looked at in bursts as well.
+ */
+#include "runtime/fp.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "runtime/x86_64/machine.h"
+
+enum {
+	ALLOWED_SHARE = 4,              /* a fourth of the time may go into traps ... */
+	LEVEL_MAX_NS = 3 * 1000 * 1000, /* ... but for so much at a time */
+	COST_MAX_NS = 20 * 1000,        /* a trap that takes longer was preempted */
+	BLAMED_SHARE = 8,               /* kinds that an eighth of the steps raised are to blame */
+
+	BURST_EVENTS_MIN = 4,
+	BURST_EVENTS_SPREAD = 9, /* so that no burst is in step with a loop */
+	BURST_STEPS_MAX = 96,
+	WINDOW_STEPS = 24,    /* so far the next event is looked for step by step */
+	INSTRUCTION_PS = 400, /* one per cycle of 2.5 GHz */
+	PS_PER_NS = 1000,
+	LONG_GAP_NS = 50 * 1000, /* may hold a preemption: then CPU time counts */
+
+	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
+	RARE_BURSTS = 4,
+	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for its events: there are none now */
+};
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+static uint64_t cpu_now_ns(void)
+{
+	return runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void fp_frequent_reset(struct fp_thread *fp)
+{
+	fp->frequent = 0;
+	fp->x87_frequent = fp->is_burst = false;
+	fp->level_ns = fp->rare_bursts = 0;
+	fp->gap_at_ns = 0;
+}
+
+/* --- exact --- */
+
+static void account(struct fp_thread *fp, uint32_t kinds)
+{
+	fp->steps++;
+	if (fp->is_x87) {
+		fp->x87_steps++;
+		return;
+	}
+	if (!kinds) /* a tiny result that is exact traps where underflow is unmasked, and raises nothing */
+		kinds = CHANNEL_FP_UNDERFLOW;
+	for (; kinds; kinds &= kinds - 1)
+		fp->raised[__builtin_ctz(kinds)]++;
+}
+
+/* `from` .. `now`: the step, once there and as long back; then counting. */
+static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
+{
+	uint64_t cost = 2 * less(now, fp->entered_ns) + less(counted, now);
+	fp->level_ns = less(fp->level_ns, less(now, fp->level_at_ns) / ALLOWED_SHARE);
+	if (fp->level_ns == 0) {
+		fp->steps = fp->x87_steps = 0;
+		memset(fp->raised, 0, sizeof(fp->raised));
+	}
+	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
+	fp->level_at_ns = now;
+	return fp->level_ns > LEVEL_MAX_NS;
+}
+
+static void blame(struct fp_thread *fp)
+{
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
+			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
+	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)
+		fp->x87_frequent = true;
+	fp->level_ns = 0;
+	fp->masked_at_ns = cpu_now_ns();
+	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
+}
+
+/* --- which instruction comes next --- */
+
+enum next { NEXT_UNKNOWN, NEXT_STOPS, NEXT_X87, NEXT_OTHER };
+enum { CODE_BYTES = 16 };
+
+static bool read_code(struct fp_thread *fp, uint64_t rip, uint8_t *code)
+{
+	enum { PAGE = 4096 };
+	uint64_t page = rip / PAGE;
+	if (page == fp->code_page && rip % PAGE + CODE_BYTES <= PAGE) {
+		memcpy(code, (const void *)(uintptr_t)rip, CODE_BYTES); // NOLINT(performance-no-int-to-ptr)
+		return true;
+	}
+	const struct iovec here = { .iov_base = code, .iov_len = CODE_BYTES };
+	const struct iovec there = { .iov_base = (void *)(uintptr_t)rip, .iov_len = CODE_BYTES };
+	if (!runtime.kernel_copies ||
+	    machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0) != CODE_BYTES)
+		return false;
+	fp->code_page = page;
+	return true;
+}
+
+/* Those that load, store or clear the flags or masks must not be in a step: D9 /4 to /7, DD /4,
+ * /6 and /7 in memory, DB E0 to E7, DF E0. */
+static enum next next_x87(const uint8_t *code)
+{
+	enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7, CONTROLS = 4 };
+	uint8_t reg = code[1] >> REG_SHIFT & REG_MASK;
+	bool is_control = code[1] < REGISTERS
+				  ? (*code == 0xd9 || *code == 0xdd) && reg >= CONTROLS
+				  : (*code == 0xdb && reg == CONTROLS) || (*code == 0xdf && reg == CONTROLS);
+	return is_control ? NEXT_STOPS : NEXT_X87;
+}
+
+static enum next next_instruction(struct fp_thread *fp, uint64_t rip)
+{
+	uint8_t bytes[CODE_BYTES];
+	const uint8_t *code = bytes, *end = bytes + 8;
+	if (!read_code(fp, rip, bytes))
+		return NEXT_UNKNOWN;
+	while (code < end && (*code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0xf3 || *code == 0x2e ||
+			      *code == 0x3e || *code == 0x64 || *code == 0x65 || (*code & 0xf0) == 0x40))
+		code++;
+	if ((*code & 0xf8) == 0xd8)
+		return next_x87(code);
+	/* fwait, pushf, popf, interrupts and their returns; hlt and the like */
+	if ((*code >= 0x9b && *code <= 0x9d) || (*code >= 0xcc && *code <= 0xcf) || *code == 0xf4)
+		return NEXT_STOPS;
+	if (*code == 0x0f) /* system calls, ud2; fxsave, ldmxcsr, xsave and so on; xgetbv, xsavec */
+		return code[1] == 0x05 || code[1] == 0x34 || code[1] == 0x0b || code[1] == 0xae || code[1] == 0x01 ||
+				       code[1] == 0xc7
+			       ? NEXT_STOPS
+			       : NEXT_OTHER;
+	if ((*code == 0xc5 && code[2] == 0xae) || (*code == 0xc4 && code[3] == 0xae)) /* vldmxcsr, vstmxcsr */
+		return NEXT_STOPS;
+	return NEXT_OTHER;
+}
+
+/* --- bursts --- */
+
+/* The program goes on until the next trap. */
+static void run(struct fp_thread *fp)
+{
+	fp->gap_at_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	fp->gap_cpu_ns = cpu_now_ns();
+}
+
+void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
+{
+	if (!fp->is_burst || !fp->gap_at_ns)
+		return;
+	uint64_t gap = less(now, fp->gap_at_ns);
+	if (gap > LONG_GAP_NS)
+		gap = less(cpu_now_ns(), fp->gap_cpu_ns);
+	fp->burst_ps += less(gap, fp->turn_ns) * PS_PER_NS;
+	fp->gap_at_ns = 0;
+}
+
+static bool step_on(struct fp_thread *fp, uint64_t rip)
+{
+	enum next next = fp->window_left ? next_instruction(fp, rip) : NEXT_STOPS;
+	if (next < NEXT_X87) {
+		run(fp);
+		return false;
+	}
+	fp->window_left--;
+	fp->is_window = true;
+	fp->is_x87 = next == NEXT_X87;
+	fp->loads_flags = false;
+	return true;
+}
+
+/* Credits what is owed to kinds that this event is of. */
+static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t amount = 0;
+		for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+			if (kinds & runtime.channel->requests[request].fp_kinds & 1U << kind)
+				amount += fp->owed[kind];
+		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
+		thread->shared->estimated[request] += amount;
+		if (hits)
+			runtime_sample_interrupted(thread, request, hits, amount, context);
+	}
+	for (; kinds; kinds &= kinds - 1)
+		fp->owed[__builtin_ctz(kinds)] = 0;
+}
+
+static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	double rate = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		fp->owed[kind] += (uint64_t)((double)fp->burst_raised[kind] * rate);
+	pay(thread, kinds, context);
+	bool is_rare = fp->burst_events && fp->burst_ps / PS_PER_NS / fp->burst_events > RARE_GAP_NS;
+	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
+	fp->is_burst = false;
+	fp->masked_at_ns = cpu_now_ns();
+	if (fp->rare_bursts >= RARE_BURSTS)
+		fp_frequent_reset(fp);
+}
+
+static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+{
+	struct fp_thread *fp = thread->fp;
+	uint32_t estimated = fp->is_x87 ? (fp->x87_frequent ? kinds : 0) : kinds & fp->frequent;
+	fp->burst_steps++;
+	fp->burst_ps += INSTRUCTION_PS;
+	if (estimated) {
+		fp->burst_events++;
+		fp->window_left = WINDOW_STEPS;
+	}
+	for (uint32_t left = estimated; left; left &= left - 1)
+		fp->burst_raised[__builtin_ctz(left)]++;
+	if (fp->burst_events < fp->burst_target && fp->burst_steps < BURST_STEPS_MAX)
+		return step_on(fp, next_rip);
+	end_burst(thread, estimated, context);
+	return false;
+}
+
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+{
+	struct fp_thread *fp = thread->fp;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp->is_burst) {
+		if (!fp->is_window && (!fp->turn_ns || now - fp->entered_ns < 2 * fp->turn_ns))
+			fp->turn_ns = now - fp->entered_ns;
+		fp_count(thread, kinds, context);
+		return burst_stepped(thread, kinds, context, next_rip);
+	}
+	/* What still traps while it is masked, by words from before, is part of the estimate. */
+	account(fp, kinds);
+	fp_count(thread, kinds & (fp->is_x87 && fp->x87_frequent ? 0 : ~(uint32_t)fp->frequent), context);
+	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
+		blame(fp);
+	return false;
+}
+
+void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	if (!fp->frequent && !fp->x87_frequent)
+		return;
+	struct fp_words words = fp_words_of(context);
+	fp_show(fp, &words);
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (!fp->is_burst) {
+		fp->is_burst = true;
+		fp->masked_ns = less(cpu_now_ns(), fp->masked_at_ns);
+		fp->burst_target = BURST_EVENTS_MIN + (uint32_t)(now ^ thread->random) % BURST_EVENTS_SPREAD;
+		fp->burst_events = fp->burst_steps = 0;
+		fp->burst_ps = 0;
+		memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
+		fp->window_left = WINDOW_STEPS;
+		fp->entered_ns = now;
+		fp_hide(fp, &words);
+		fp_words_set(context, &words);
+		if (step_on(fp, (uint64_t)context->uc_mcontext.gregs[REG_RIP]))
+			fp_enter_step(fp, context);
+	} else if (fp->gap_at_ns && less(now, fp->gap_at_ns) > NONE_NS) {
+		fp_frequent_reset(fp);
+		fp_hide(fp, &words);
+		fp_words_set(context, &words);
+	}
+}
