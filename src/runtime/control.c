@@ -59,12 +59,18 @@ static void turn(bool on)
 	cpprof_runtime_begin();
 	if (runtime.channel) {
 		begin_turn();
+		struct runtime_thread *thread = interface_enter();
 		bool changes = runtime.on != on;
 		/* First this: a thread that begins now starts its own ticks, and may do it twice. */
 		__atomic_store_n(&runtime.on, on, __ATOMIC_SEQ_CST);
 		own_match();
 		if (changes)
 			runtime_each_thread(on ? tick_start : tick_stop);
+		/* Other threads do so at their next tick, or exception. */
+		if (changes && thread && runtime.fp_kinds)
+			(on ? fp_start : fp_stop)(thread);
+		if (thread)
+			runtime_leave(thread);
 		end_turn();
 	}
 	errno = error;
