@@ -201,13 +201,9 @@ INTERPOSED int aio_suspend(const struct aiocb *const list[], int count, const st
 	return WAITING(aio_suspend, list, count, timeout);
 }
 
-/* With 64 bits of file offset, as we are compiled, that was aio_suspend64: this is the plain one. */
-int aio_suspend_plain(const struct aiocb *const list[], int count,
-		      const struct timespec *timeout) __asm__("aio_suspend");
-
-INTERPOSED int aio_suspend_plain(const struct aiocb *const list[], int count, const struct timespec *timeout)
+INTERPOSED int aio_suspend64(const struct aiocb64 *const list[], int count, const struct timespec *timeout)
 {
-	return WAITING(aio_suspend, list, count, timeout);
+	return WAITING(aio_suspend64, list, count, timeout);
 }
 
 /* Of libaio, whose errors are its results. */
