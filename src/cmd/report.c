@@ -299,7 +299,8 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [--by-label [KEY]] [OPTION]... [FILE]", NULL
+	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [OPTION]... [FILE]",
+	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
 
 static const struct command_option options[] = {

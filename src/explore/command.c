@@ -8,10 +8,19 @@
 #include "explore/quote.h"
 
 const struct explore_command *const explore_commands[] = {
-	&explore_resource, &explore_functions, &explore_body,   &explore_down,      &explore_up,      &explore_tree,
-	&explore_source,   &explore_pages,     &explore_whatif, &explore_threshold, &explore_limit,   &explore_by,
-	&explore_thread,   &explore_process,   &explore_cgroup, &explore_time,      &explore_inlines, &explore_trim,
-	&explore_stitch,   &explore_export,    &explore_info,   &explore_help,      &explore_quit,    NULL,
+	&explore_resource,  &explore_functions,
+	&explore_body,      &explore_down,
+	&explore_up,        &explore_tree,
+	&explore_source,    &explore_pages,
+	&explore_labels,    &explore_whatif,
+	&explore_threshold, &explore_limit,
+	&explore_by,        &explore_thread,
+	&explore_process,   &explore_cgroup,
+	&explore_label,     &explore_time,
+	&explore_inlines,   &explore_trim,
+	&explore_stitch,    &explore_export,
+	&explore_info,      &explore_help,
+	&explore_quit,      NULL,
 };
 
 static void command_missing(const char *name, struct error *error)

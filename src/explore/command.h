@@ -45,9 +45,9 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 
 /* The rows, by file. */
 extern const struct explore_command explore_functions, explore_body, explore_down, explore_up, explore_tree,
-	explore_source, explore_pages, explore_whatif;
+	explore_source, explore_pages, explore_whatif, explore_labels;
 extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
-	explore_process, explore_cgroup, explore_time, explore_inlines, explore_trim, explore_stitch;
+	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_trim, explore_stitch;
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;
 
 #endif

@@ -1,7 +1,9 @@
 /* Commands that print a profile: once for each chosen resource. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/analyses.h"
+#include "analyze/label_groups.h"
 #include "base/buffer.h"
 #include "explore/command.h"
 #include "explore/selection.h"
@@ -278,6 +280,43 @@ const struct explore_command explore_pages = {
 	.arguments = "",
 	.summary = "which memory page faults touched, and on which paths",
 	.run = pages_run,
+};
+
+/* The share of each value of the key `arguments`, or of each label set. */
+static int labels_report(struct session *session, const struct view *view, const char *arguments, FILE *out,
+			 struct error *error)
+{
+	uint32_t key = LABEL_EVERY_KEY;
+	/* Of a profile without labels it is said so. */
+	if (*arguments || session->profile->label_count == 0) {
+		int status = selection_label_key(session->profile, arguments, &key, error);
+		if (status)
+			return status;
+	}
+	struct label_group_list *list = analyze_label_groups(view, key, error);
+	if (!list)
+		return error->code;
+	render_labels(out, view, list, &session->render);
+	label_group_list_free(list);
+	return 0;
+}
+
+static int labels_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	size_t length;
+	arguments = words_bare(arguments, strlen(arguments), &length);
+	char *key = strndup(arguments, length);
+	int status = key ? for_each_resource(session, labels_report, key, out, error)
+			 : error_set(error, ERROR_MEMORY, "out of memory");
+	free(key);
+	return status;
+}
+
+const struct explore_command explore_labels = {
+	.name = "labels",
+	.arguments = "[KEY]",
+	.summary = "the share of each value of a label, or of each set of labels",
+	.run = labels_run,
 };
 
 static int whatif_report(struct session *session, const struct view *view, const char *arguments, FILE *out,

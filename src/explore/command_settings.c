@@ -277,6 +277,54 @@ const struct explore_command explore_cgroup = {
 	.run = cgroup_run,
 };
 
+/* Makes the label sets that the words mean the chosen ones; "all": every one. */
+static int select_labels(struct session *session, const char *arguments, struct error *error)
+{
+	const struct profile *profile = session->profile;
+	struct words words;
+	int status = words_split(&words, arguments, error);
+	if (status)
+		return status;
+	bool all = words.count == 1 && strcmp(words.items[0], "all") == 0;
+	char *text = all ? NULL : strdup(arguments);
+	bool *chosen = all ? NULL : calloc(profile->label_set_count, sizeof(*chosen));
+	if (!all && (!text || !chosen))
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	else if (!all)
+		status = selection_label_sets(profile, (const char *const *)words.items, words.count, chosen, error);
+	words_release(&words);
+	if (status) {
+		free(text);
+		free(chosen);
+		return status;
+	}
+	free(session->label_sets);
+	free(session->label_words);
+	session->selection.label_sets = session->label_sets = chosen;
+	session->label_words = text;
+	return 0;
+}
+
+static int label_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	int status = *arguments ? select_labels(session, arguments, error) : 0;
+	if (status)
+		return status;
+	fputs("label: ", out);
+	render_safe_text(out, session->label_words ? session->label_words : "all");
+	fputc('\n', out);
+	return 0;
+}
+
+const struct explore_command explore_label = {
+	.name = "label",
+	.arguments = "[KEY=VALUE...|all]",
+	.summary = "look at what has these labels only",
+	.detail = "As the program set them: 'label tenant=acme kind=new'; 'label tenant' is any tenant. Of\n"
+		  "several values of one key any will do, of several keys all must hold.\n",
+	.run = label_run,
+};
+
 static int time_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
 	struct words words;

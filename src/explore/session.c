@@ -40,6 +40,8 @@ void session_release(struct session *session)
 	forget_candidates(session);
 	free(session->resources);
 	free(session->processes);
+	free(session->label_sets);
+	free(session->label_words);
 	*session = (struct session){ 0 };
 }
 
@@ -55,11 +57,11 @@ int session_choose(struct session *session, const uint32_t *resources, size_t co
 	return 0;
 }
 
-static bool same_processes(const struct profile *profile, const bool *a, const bool *b)
+static bool same_chosen(const bool *a, const bool *b, size_t count)
 {
 	if (!a || !b)
 		return a == b;
-	return memcmp(a, b, profile->process_count * sizeof(*a)) == 0;
+	return memcmp(a, b, count * sizeof(*a)) == 0;
 }
 
 /* Whether a view that was made as `a` serves as one that is wanted as `b`. */
@@ -67,7 +69,8 @@ static bool same_view(const struct profile *profile, const struct view_options *
 {
 	return (a->keep_places || !b->keep_places) && a->resource == b->resource && a->by == b->by &&
 	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
-	       same_processes(profile, a->processes, b->processes) && a->thread == b->thread &&
+	       same_chosen(a->processes, b->processes, profile->process_count) &&
+	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
 	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }
 

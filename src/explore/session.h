@@ -33,6 +33,8 @@ struct session {
 	size_t resource_count;
 	struct view_options selection; /* its `resource` is set for each view */
 	bool *processes;               /* selection.processes: owned */
+	bool *label_sets;              /* selection.label_sets: owned */
+	char *label_words;             /* what chose them, owned; NULL: all are */
 	struct render_options render;
 
 	struct view *views[SESSION_VIEWS]; /* latest used first; NULL behind the last */

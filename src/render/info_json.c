@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/info.h"
@@ -88,6 +89,19 @@ static void thread_rows(FILE *out, const struct profile *profile)
 	}
 }
 
+static void label_rows(FILE *out, const struct profile *profile)
+{
+	size_t count;
+	struct label_key *keys = analyze_label_keys(profile, &count);
+	for (size_t i = 0; keys && i < count; i++) {
+		open_row(out, i);
+		text_field(out, "", "key", profile_string(profile, keys[i].key));
+		count_field(out, "values", keys[i].values);
+		fputc('}', out);
+	}
+	free(keys);
+}
+
 static void module_rows(FILE *out, const struct profile *profile)
 {
 	static const char *const kinds[] = { "file", "vdso", "anonymous", "kernel", "names" };
@@ -133,7 +147,8 @@ void info_json(FILE *out, const struct info *info)
 		void (*rows)(FILE *, const struct profile *);
 	} parts[] = {
 		{ "resources", resource_rows }, { "processes", process_rows }, { "threads", thread_rows },
-		{ "modules", module_rows },     { "causes", cause_rows },      { "notes", note_rows },
+		{ "labels", label_rows },       { "modules", module_rows },    { "causes", cause_rows },
+		{ "notes", note_rows },
 	};
 	const struct profile *profile = info->profile;
 	const char *command = profile_note(profile, "command"), *host = profile_note(profile, "host");

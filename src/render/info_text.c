@@ -178,6 +178,20 @@ static void print_cgroups(FILE *out, const struct profile *profile, const struct
 	free(groups);
 }
 
+static void print_labels(FILE *out, const struct profile *profile, const struct render_options *options)
+{
+	size_t count;
+	struct label_key *keys = analyze_label_keys(profile, &count);
+	if (keys && count > 0)
+		print_title(out, "labels", count, options);
+	for (size_t i = 0; keys && i < count; i++) {
+		fputs("  ", out);
+		render_safe_text(out, profile_string(profile, keys[i].key));
+		fprintf(out, ": %zu value%s\n", keys[i].values, keys[i].values == 1 ? "" : "s");
+	}
+	free(keys);
+}
+
 static void print_modules(FILE *out, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->module_count; i++) {
@@ -234,6 +248,7 @@ void info_text(FILE *out, const struct info *info, const struct render_options *
 	print_cgroups(out, profile, options);
 	print_title(out, "threads", profile->thread_count, options);
 	print_threads(out, profile);
+	print_labels(out, profile, options);
 	print_title(out, "modules", info_module_count(profile), options);
 	print_modules(out, profile);
 	if (profile->cause_count > 0) {

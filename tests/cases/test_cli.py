@@ -43,7 +43,7 @@ def profiles(tmp_path_factory):
 	directory = tmp_path_factory.mktemp("profiles")
 	for source in sorted(INPUTS.glob("*.folded")):
 		done("import", "--format", "folded", "-o", directory / f"{source.stem}.data", source)
-	for kind in ("whole", "killed", "lossy", "empty", "programs", "program", "server"):
+	for kind in ("whole", "killed", "lossy", "empty", "programs", "program", "server", "labels"):
 		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
 	# The source that the made profiles speak of, where they are looked for: below the current directory.
 	(directory / "inputs").mkdir()
@@ -122,6 +122,19 @@ TABLE = [
 	("server", "export -r page-faults --no-stitch"),
 	("server", "info"),
 	("server", "info --format json"),
+	("labels", "report --by-label"),
+	("labels", "report --by-label tenant -r cpu"),
+	("labels", "report --by-label=kind --format json"),
+	("labels", "report --by-label --format csv -r cpu --limit 3"),
+	("labels", "report --by-label tenant --down main -r cpu --threshold 0.1"),
+	("labels", "report --by-label tenant --body -r cpu --limit 2"),
+	("labels", "report --by-label tenant --body -r cpu --limit 2 --format json"),
+	("labels", "report --by-label --tree -r page-faults --limit 2 --format csv"),
+	("labels", "report --label tenant=acme --label kind=buy -r cpu"),
+	("labels", "report --label kind=search --label kind=buy --by-label -r cpu"),
+	("labels", "whatif main;sort;qsort=0 -r cpu --label tenant"),
+	("labels", "info"),
+	("labels", "info --format json"),
 	("whole", "report --down qsort --by callsite -r cpu"),
 	("whole", "report --up sort --by line -r cpu"),
 	("whole", "report --down compare"),

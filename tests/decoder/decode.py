@@ -248,11 +248,11 @@ class Profile:
 		first = place["first_frame"] if inlines else last
 		return [self.functions[self.frames[i]["function"]] for i in range(last, first - 1, -1)]
 
-	def folded(self, resource=0, inlines=True, trim=True, stitch=True, labels=()):
-		"""What `cpprof export --format folded` writes; of hits that have all `labels`, (key, value) pairs."""
+	def folded(self, resource=0, inlines=True, trim=True, stitch=True, chosen=lambda hit: True):
+		"""What `cpprof export --format folded` writes, of the `chosen` hits."""
 		hits = collections.Counter()
 		for hit in self.hits:
-			if hit["resource"] == resource and set(labels) <= set(self.labels_of_hit(hit).items()):
+			if hit["resource"] == resource and chosen(hit):
 				hits[hit["node"]] += hit["count"]
 		lines = collections.Counter()
 		for node, count in hits.items():

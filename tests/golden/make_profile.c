@@ -282,6 +282,28 @@ static void lose(struct profile *profile)
 	checked(profile_add_note(profile, "warning", "'/nowhere/lib.so' has changed since\x1b[31m it was recorded"));
 }
 
+/* Most hits are some tenant's; some have a key that others have not. */
+static void add_labels(struct profile *profile)
+{
+	static const char *const sets[][4] = {
+		{ "tenant", "acme", "kind", "search" }, { "tenant", "acme", "kind", "buy" }, { "tenant", "acme" },
+		{ "tenant", "b \"&\" co; Ltd" },        { "kind", "buy", "\x1b[31m", "" },   { 0 },
+	};
+	static const uint8_t turns[] = { 0, 0, 1, 5, 0, 3, 4, 0, 1, 2, 5, 3, 0, 0 };
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const char *const *texts = sets[turns[i % sizeof(turns)]];
+		struct profile_label labels[2];
+		size_t count = 0;
+		for (; count < 2 && texts[2 * count]; count++)
+			labels[count] = (struct profile_label){
+				.key = checked(profile_add_string(profile, texts[2 * count])),
+				.value = checked(profile_add_string(profile, texts[2 * count + 1]))
+			};
+		uint32_t set = checked(profile_add_label_set(profile, labels, count));
+		checked(profile_label_hits(profile, i, set));
+	}
+}
+
 static int write_profile(struct profile *profile, const char *path, bool killed)
 {
 	struct error error = { 0 };
@@ -303,7 +325,7 @@ int main(int argc, char **argv)
 {
 	struct profile *profile = argc == 3 ? profile_new() : NULL;
 	if (!profile) {
-		fputs("usage: make_profile whole|killed|lossy|empty|programs|program|server FILE\n", stderr);
+		fputs("usage: make_profile whole|killed|lossy|empty|programs|program|server|labels FILE\n", stderr);
 		return 2;
 	}
 	bool killed = strcmp(argv[1], "killed") == 0;
@@ -313,6 +335,8 @@ int main(int argc, char **argv)
 		add_programs(profile, strcmp(argv[1], "program") == 0);
 	else
 		add_demo(profile, killed, strcmp(argv[1], "empty") == 0);
+	if (strcmp(argv[1], "labels") == 0)
+		add_labels(profile);
 	describe(profile);
 	if (strcmp(argv[1], "lossy") == 0)
 		lose(profile);

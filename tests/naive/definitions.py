@@ -57,6 +57,23 @@ def total(samples):
     return sum(hits for _, hits in samples)
 
 
+def by_label(samples, key=None):
+    """Of samples (labels, hits), labels a dictionary: the hits by the labels that they have in common."""
+    result = Counter()
+    for labels, hits in samples:
+        common = labels if key is None else {key: labels[key]} if key in labels else {}
+        result[tuple(sorted(common.items()))] += hits
+    return result
+
+
+def is_labelled(labels, words):
+    """Whether --label's words select a sample; words: [(key, value or None)]."""
+    return all(
+        any(key in labels and value in (None, labels[key]) for key, value in words if key == wanted)
+        for wanted, _ in words
+    )
+
+
 def functions(samples):
     """Each function once per sample in whose stack it occurs."""
     result = Counter()
