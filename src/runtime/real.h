@@ -27,7 +27,8 @@ void *real_look_up(struct real_slot *slot);
 #define REAL_VERSION(function_name, version_name)                                                                    \
 	({                                                                                                           \
 		static struct real_slot real_slot                                                                    \
-			__attribute__((section("cpprof_real"), used, aligned(8))) = { NULL, #function_name, version_name };      \
+			__attribute__((section("cpprof_real"), used, aligned(8))) = { NULL, #function_name,          \
+										      version_name };                \
 		void *real_function = __atomic_load_n(&real_slot.function, __ATOMIC_RELAXED);                        \
 		(__typeof__(&function_name))(__builtin_expect(real_function != NULL, 1) ? real_function              \
 											: real_look_up(&real_slot)); \
