@@ -18,7 +18,7 @@ static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
 
 /* --- what happens --- */
 
-static void on_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+static void on_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
 {
 	struct trace_events *events = context;
 	const struct resource_request *request = &events->requests[sample->request];
@@ -36,8 +36,9 @@ static void on_event(void *context, const struct backend_sample *sample, uint32_
 	events->items[events->count++] = (struct trace_event){
 		.time_ns = sample->time_ns,
 		.amount = amount,
-		.thread = thread,
-		.node = node,
+		.thread = place->thread,
+		.node = place->node,
+		.label_set = place->label_set,
 		.request = sample->request,
 		.syscall = sample->syscall,
 		.syscall_result = sample->syscall_result,
@@ -107,6 +108,19 @@ static void print_syscall(FILE *out, const struct trace_event *event)
 		fprintf(out, "%" PRId64 " ", result);
 }
 
+/* "tenant=acme kind=new ", or nothing. */
+static void print_labels(FILE *out, const struct profile *profile, uint32_t set)
+{
+	const struct profile_label_set *row = &profile->label_sets[set];
+	for (uint32_t i = 0; i < row->label_count; i++) {
+		const struct profile_label *label = &profile->labels[row->first_label + i];
+		render_safe_text(out, profile_string(profile, label->key));
+		fputc('=', out);
+		render_safe_text(out, profile_string(profile, label->value));
+		fputc(' ', out);
+	}
+}
+
 static void print_path(FILE *out, const struct profile *profile, const struct trace_path *path)
 {
 	fputc('(', out);
@@ -148,6 +162,7 @@ static void print_event(struct trace_events *events, const struct profile *profi
 		print_syscall(out, event);
 	if (event->has_touched)
 		fprintf(out, "at %#" PRIx64 " ", event->touched);
+	print_labels(out, profile, event->label_set);
 	print_path(out, profile, &events->frames);
 }
 

@@ -4,6 +4,7 @@
  *
  *   0.001234 1234/worker syscalls 1 call read = 4096 (main parse read)
  *   0.002001 1234/worker page-faults 1 fault at 0x7f32c0de0010 (main parse)
+ *   0.003456 1234/worker allocs 1 allocation tenant=acme (main serve malloc)
  */
 #ifndef CMD_TRACE_EVENTS_H
 #define CMD_TRACE_EVENTS_H
@@ -18,7 +19,7 @@
 struct trace_event {
 	uint64_t time_ns;
 	uint64_t amount; /* gticks */
-	uint32_t thread, node, request;
+	uint32_t thread, node, label_set, request;
 	int syscall; /* BACKEND_NO_SYSCALL: none */
 	int64_t syscall_result;
 	bool has_touched;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "record/backend.h"
+#include "record/recorder.h"
 #include "symbolize/symbolize.h"
 
 struct destination {
@@ -25,8 +26,8 @@ struct destination {
 	int (*open)(void *context, struct error *error);
 	/* The target runs. NULL: no matter. */
 	int (*publish)(void *context, struct error *error);
-	/* Each sample, with its thread and node in the profile; NULL: no matter. */
-	void (*event)(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node);
+	/* Each sample, and where it is in the profile; NULL: no matter. */
+	recorder_on_event *event;
 	/* Takes what the profile gained; its hits are then cleared. `names`: how to
 	 * reach the modules' files. After an error it is not called again. */
 	int (*flush)(void *context, struct profile *profile, const struct symbolize_options *names,

@@ -75,6 +75,15 @@ static int add_hit(struct recorder *recorder, const struct backend_sample *sampl
 	return result < 0 ? result : profile_label_hits(profile, first, labels);
 }
 
+static void tell_event(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	const struct profile *profile = recorder->profile;
+	struct recorder_place place = { .thread = thread, .node = node };
+	if (profile->hit_count > 0)
+		place.label_set = profile_hit_labels(profile, profile->hit_count - 1);
+	recorder->on_event(recorder->event_context, sample, &place);
+}
+
 static void on_sample(void *context, const struct backend_sample *sample)
 {
 	struct recorder *recorder = context;
@@ -94,7 +103,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	if (sample->has_touched)
 		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
 	if (recorder->on_event)
-		recorder->on_event(recorder->event_context, sample, thread->id, (uint32_t)node);
+		tell_event(recorder, sample, thread->id, (uint32_t)node);
 }
 
 /* Tells the backend what code a process has now. */

@@ -20,9 +20,12 @@
  * backend.h. Failures are the backend's to act upon; the recorder counts them. */
 typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
 
-/* For who looks at single events: a sample that was just added, with its thread and
- * node in the profile. */
-typedef void recorder_on_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node);
+/* For who looks at single events: a sample that was just added, and where it is in the
+ * profile. */
+struct recorder_place {
+	uint32_t thread, node, label_set;
+};
+typedef void recorder_on_event(void *context, const struct backend_sample *sample, const struct recorder_place *place);
 
 struct recorder {
 	struct profile *profile; /* owned, and so are the next three */

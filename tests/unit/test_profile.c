@@ -86,6 +86,64 @@ static void test_hits(void **state)
 	profile_free(profile);
 }
 
+static struct profile_label label_of(struct profile *profile, const char *key, const char *value)
+{
+	int64_t ids[] = { profile_add_string(profile, key), profile_add_string(profile, value) };
+	assert_true(ids[0] >= 0 && ids[1] >= 0);
+	return (struct profile_label){ .key = (uint32_t)ids[0], .value = (uint32_t)ids[1] };
+}
+
+/* In any order, the last of one key. */
+static void test_label_sets(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	struct profile_label tenant = label_of(profile, "tenant", "acme"), kind = label_of(profile, "kind", ""),
+			     other = label_of(profile, "tenant", "zeta");
+	assert_int_equal(profile_add_label_set(profile, NULL, 0), PROFILE_NO_LABELS);
+	assert_int_equal(profile_add_label_set(profile, (struct profile_label[]){ tenant, kind }, 2), 1);
+	assert_int_equal(profile_add_label_set(profile, (struct profile_label[]){ kind, tenant }, 2), 1);
+	assert_int_equal(profile_add_label_set(profile, (struct profile_label[]){ kind, other }, 2), 2);
+	assert_int_equal(profile_add_label_set(profile, (struct profile_label[]){ other, kind, tenant }, 3), 1);
+	assert_int_equal(profile_add_label_set(profile, (struct profile_label[]){ kind }, 1), 3);
+	assert_int_equal(profile->label_count, 5);
+	assert_int_equal(profile_label_value(profile, 1, tenant.key), tenant.value);
+	assert_int_equal(profile_label_value(profile, 1, kind.key), 0);
+	assert_int_equal(profile_label_value(profile, 3, tenant.key), PROFILE_NONE);
+	assert_int_equal(profile_label_value(profile, PROFILE_NO_LABELS, tenant.key), PROFILE_NONE);
+	for (uint32_t i = 0; i < 5000; i++) { /* many are found as fast as few */
+		struct profile_label one = { .key = tenant.key, .value = i % 2500 };
+		int64_t set = profile_add_label_set(profile, &one, 1);
+		assert_true(i < 2500 ? set >= 0 : set < (int64_t)profile->label_set_count);
+	}
+	assert_int_equal(profile->label_set_count, 4 + 2500);
+	profile_free(profile);
+}
+
+static void test_labels_of_hits(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	struct profile_label label = label_of(profile, "tenant", "acme");
+	uint32_t set = (uint32_t)profile_add_label_set(profile, &label, 1);
+	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
+	assert_int_equal(profile_label_hits(profile, 0, PROFILE_NO_LABELS), 0);
+	assert_null(profile->hit_labels); /* who has none pays nothing */
+	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 2 * (uint64_t)UINT32_MAX), 0);
+	assert_int_equal(profile_label_hits(profile, 1, set), 0);
+	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
+	static const uint32_t wanted[] = { 0, 1, 1, 0 };
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(profile_hit_labels(profile, i), wanted[i]);
+	assert_int_equal(profile_label_hits(profile, 2, PROFILE_NO_LABELS), 0); /* another word on the last two */
+	assert_int_equal(profile_hit_labels(profile, 1), 1);
+	assert_int_equal(profile_hit_labels(profile, 2), 0);
+	profile_clear_hits(profile);
+	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 2), 0);
+	assert_int_equal(profile_hit_labels(profile, 0), 0);
+	profile_free(profile);
+}
+
 static void test_reserve_hits(void **state)
 {
 	(void)state;
@@ -245,6 +303,8 @@ int main(void)
 		cmocka_unit_test(test_locations_and_nodes),
 		cmocka_unit_test(test_appended_are_found),
 		cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_label_sets),
+		cmocka_unit_test(test_labels_of_hits),
 		cmocka_unit_test(test_reserve_hits),
 		cmocka_unit_test(test_causes_and_notes),
 		cmocka_unit_test(test_check_things),

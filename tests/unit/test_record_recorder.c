@@ -339,14 +339,15 @@ static void test_touched_untold(void **state)
 /* --- single events --- */
 
 struct seen {
-	uint32_t thread, node, tid;
+	struct recorder_place place;
+	uint32_t tid;
 	unsigned times;
 };
 
-static void note_event(void *context, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+static void note_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
 {
 	struct seen *seen = context;
-	*seen = (struct seen){ .thread = thread, .node = node, .tid = sample->tid, .times = seen->times + 1 };
+	*seen = (struct seen){ .place = *place, .tid = sample->tid, .times = seen->times + 1 };
 }
 
 static void test_observer(void **state)
@@ -357,13 +358,79 @@ static void test_observer(void **state)
 	recorder_set_observer(&fed->recorder, note_event, &seen);
 	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x10020));
 	assert_int_equal(seen.times, 1);
-	assert_int_equal(seen.node, node);
+	assert_int_equal(seen.place.node, node);
 	assert_int_equal(seen.tid, FED_PID + 1);
-	assert_int_equal(fed->recorder.profile->threads[seen.thread].tid, FED_PID + 1);
+	assert_int_equal(fed->recorder.profile->threads[seen.place.thread].tid, FED_PID + 1);
 	const struct backend_sample creator = FED_STACK(FED_PID, FED_PID, 0x10010);
 	fed->sink.creates(fed->sink.context, &creator, FED_PID + 3);
 	fed->sink.lost(fed->sink.context, 1);
 	assert_int_equal(seen.times, 1);
+}
+
+/* --- labels --- */
+
+static void tell_labels(struct fed *fed, uint32_t number, const char *text)
+{
+	char copy[64]; /* it does not end with a NUL */
+	size_t bytes = strlen(text);
+	memset(copy, 'x', sizeof(copy));
+	memcpy(copy, text, bytes);
+	fed->sink.labels(fed->sink.context, number, copy, bytes);
+}
+
+/* The labels of a sample that has the set of this number, "key=value key=value". */
+static const char *labels_of(struct fed *fed, uint32_t number)
+{
+	static char text[128];
+	const struct profile *profile = fed->recorder.profile;
+	struct backend_sample sample = FED_STACK(FED_PID, FED_PID, 0x10010);
+	sample.labels = number;
+	fed_sample(fed, sample);
+	const struct profile_label_set *set = &profile->label_sets[profile_hit_labels(profile, profile->hit_count - 1)];
+	text[0] = 0;
+	for (uint32_t i = set->first_label; i < set->first_label + set->label_count; i++) {
+		size_t length = strlen(text);
+		snprintf(text + length, sizeof(text) - length, "%s%s=%s", length ? " " : "",
+			 profile_string(profile, profile->labels[i].key),
+			 profile_string(profile, profile->labels[i].value));
+	}
+	return text;
+}
+
+static void test_labels(void **state)
+{
+	struct fed *fed = *state;
+	struct seen seen = { 0 };
+	recorder_set_observer(&fed->recorder, note_event, &seen);
+	tell_labels(fed, 7, "tenant=acme\nkind=new");
+	tell_labels(fed, UINT32_MAX - 1, "kind=new\ntenant=acme");
+	assert_string_equal(labels_of(fed, 0), "");
+	assert_string_equal(labels_of(fed, 7), "kind=new tenant=acme");
+	assert_int_equal(seen.place.label_set, 1);
+	assert_string_equal(labels_of(fed, UINT32_MAX - 1), "kind=new tenant=acme");
+	assert_int_equal(seen.place.label_set, 1);
+	assert_string_equal(labels_of(fed, 0), "");
+	assert_int_equal(seen.place.label_set, PROFILE_NO_LABELS);
+	assert_int_equal(fed->recorder.labels.unknown, 0);
+}
+
+/* What was not told, or makes no sense, does no harm. */
+static void test_odd_labels(void **state)
+{
+	struct fed *fed = *state;
+	assert_string_equal(labels_of(fed, 9), "");
+	assert_int_equal(fed->recorder.labels.unknown, 1);
+	tell_labels(fed, 1, "");
+	assert_string_equal(labels_of(fed, 1), "");
+	tell_labels(fed, 2, "\n\nno value\n=no key\nempty=\ntwo=a=b\n\n");
+	assert_string_equal(labels_of(fed, 2), "empty= two=a=b");
+	tell_labels(fed, 3, "twice=1\ntwice=2");
+	assert_string_equal(labels_of(fed, 3), "twice=2");
+	tell_labels(fed, 3, "told=again");
+	assert_string_equal(labels_of(fed, 3), "told=again");
+	fed->sink.labels(fed->sink.context, 4, "nul=\0x\nfine=1", strlen("nul=") + 2 + strlen("\nfine=1"));
+	assert_string_equal(labels_of(fed, 4), "fine=1");
+	assert_int_equal(fed->recorder.labels.unknown, 1);
 }
 
 static void test_resources(void **state)
@@ -428,6 +495,7 @@ int main(void)
 		FED(test_code_has_tables),  FED(test_touches),
 		FED(test_touches_replaced), FED(test_touched_stack),
 		FED(test_touched_untold),   FED(test_observer),
+		FED(test_labels),           FED(test_odd_labels),
 		FED(test_resources),        cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
