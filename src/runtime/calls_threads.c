@@ -16,13 +16,16 @@
 #include <sys/prctl.h>
 #include <threads.h>
 
+#include "runtime/calls_loading.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
 
 /* What a new thread is told; it gives it back. */
 struct starting {
 	void *(*run)(void *argument);
 	void *argument;
+	bool believes_blocked; /* see signals.h */
 	bool has_creator;
 	struct sample_record creator;
 	uint64_t frames[WALK_FRAMES]; /* of the creator, right behind its record */
@@ -56,11 +59,15 @@ static void starting_give(struct starting *starting)
 /* NULL: threads are not watched, or there is no memory; then this one is not. */
 static struct starting *starting_of(void *(*run)(void *), void *argument)
 {
+	/* Its code is what the thread will run. */
+	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
+		loading_look();
 	struct starting *starting = runtime.channel ? starting_take() : NULL;
 	if (!starting)
 		return NULL;
 	starting->run = run;
 	starting->argument = argument;
+	starting->believes_blocked = signals_thread.believes_blocked;
 	starting->has_creator = false;
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
@@ -107,6 +114,7 @@ static __attribute__((noinline)) void *cpprof_thread_main(void *told)
 	struct starting *starting = told;
 	void *(*run)(void *) = starting->run;
 	void *argument = starting->argument;
+	signals_thread.believes_blocked = starting->believes_blocked;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
 	starting_give(starting);
 	end_will_be_told();

@@ -11,10 +11,24 @@ extern struct real_slot __stop_cpprof_real[] __attribute__((visibility("hidden")
 static _Thread_local bool is_looking_up;
 static bool was_looked_up;
 
+void *real_dlsym(void)
+{
+	static void *found;
+	void *function = __atomic_load_n(&found, __ATOMIC_RELAXED);
+	if (!function)
+		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!function)
+		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	__atomic_store_n(&found, function, __ATOMIC_RELAXED);
+	return function;
+}
+
+/* That dlsym looks for what is next to its caller: us. */
 static void *next(const struct real_slot *slot)
 {
+	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
 	void *found = slot->version ? dlvsym(RTLD_NEXT, slot->name, slot->version) : NULL;
-	return found ? found : dlsym(RTLD_NEXT, slot->name);
+	return found || !look_up ? found : look_up(RTLD_NEXT, slot->name);
 }
 
 /* Several threads may do so at a time: they all find the same. */
@@ -32,6 +46,11 @@ static void look_all_up(void)
 		(void)dlerror();
 	is_looking_up = false;
 	__atomic_store_n(&was_looked_up, true, __ATOMIC_RELEASE);
+}
+
+bool real_functions_are_known(void)
+{
+	return __atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE);
 }
 
 void *real_look_up(struct real_slot *slot)

@@ -40,6 +40,9 @@ void *real_look_up(struct real_slot *slot);
 /* Its run-time address: as runtime_sample_here wants it. */
 #define REAL_ADDRESS(function_name) ((uint64_t)(uintptr_t)REAL(function_name))
 
+/* The real dlsym, which finds all others, and may be interposed itself. */
+void *real_dlsym(void);
+
 /* A definition of ours that stands before the C library's. */
 #define INTERPOSED __attribute__((visibility("default")))
 

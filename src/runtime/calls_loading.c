@@ -1,0 +1,173 @@
+/*
+ * Code that is loaded and unloaded, and programs that become others.
+ *
+ * For a file that is searched for, dlopen looks at its caller's search path: then it must not
+ * return to us, but to that caller, and we look at what it did when something else of ours is
+ * called; nearly always dlsym, which is next. A path tells all by itself.
+ */
+#include "runtime/calls_loading.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+
+/* --- what is loaded --- */
+
+bool loading_is_due;
+/* Objects loaded and unloaded in all, as of the last look. */
+static uint64_t changes_seen;
+
+static int count_changes(struct dl_phdr_info *info, size_t bytes, void *changes)
+{
+	(void)bytes;
+	*(uint64_t *)changes = info->dlpi_adds + info->dlpi_subs;
+	return 1;
+}
+
+void loading_look(void)
+{
+	uint64_t changes = 0;
+	if (!runtime.channel)
+		return;
+	__atomic_store_n(&loading_is_due, false, __ATOMIC_RELAXED);
+	dl_iterate_phdr(count_changes, &changes);
+	if (__atomic_exchange_n(&changes_seen, changes, __ATOMIC_RELAXED) != changes)
+		runtime_code_changed();
+}
+
+__attribute__((constructor)) static void see_what_there_is(void)
+{
+	dl_iterate_phdr(count_changes, &changes_seen);
+}
+
+/* --- loading --- */
+
+static void *open_and_look(const char *file, int mode)
+{
+	void *handle = REAL(dlopen)(file, mode);
+	loading_look();
+	return handle;
+}
+
+void *loading_by_dlopen(const char *file)
+{
+	if (file && strchr(file, '/') && !strchr(file, '$'))
+		return (void *)open_and_look;
+	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
+	return (void *)REAL(dlopen);
+}
+
+void *loading_by_dlmopen(void)
+{
+	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
+	return (void *)REAL(dlmopen);
+}
+
+void *loading_by_dlsym(void)
+{
+	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
+		loading_look();
+	return real_dlsym();
+}
+
+INTERPOSED int dlclose(void *handle)
+{
+	int result = REAL(dlclose)(handle);
+	loading_look();
+	return result;
+}
+
+/* --- becoming another program --- */
+
+/* Not of a vfork child's, which has our memory, but is another process. */
+static void tell_exec(const char *path)
+{
+	int error = errno;
+	struct runtime_thread *thread = getpid() == (pid_t)runtime.pid ? runtime_enter() : NULL;
+	if (thread && path) {
+		size_t bytes = strlen(path);
+		runtime_tell(thread, CHANNEL_EXECS, 0, 0, path,
+			     bytes < CHANNEL_TEXT_BYTES ? bytes : CHANNEL_TEXT_BYTES);
+	}
+	if (thread)
+		runtime_leave(thread);
+	errno = error;
+}
+
+/* `call` returns only where it fails. */
+#define BECOMING(path, call)           \
+	{                              \
+		tell_exec(path);       \
+		signals_before_exec(); \
+		int result = (call);   \
+		int error = errno;     \
+		signals_after_exec();  \
+		errno = error;         \
+		return result;         \
+	}
+
+INTERPOSED int execve(const char *path, char *const arguments[], char *const environment[])
+	BECOMING(path, REAL(execve)(path, arguments, environment))
+
+		INTERPOSED int execv(const char *path, char *const arguments[])
+			BECOMING(path, REAL(execv)(path, arguments))
+
+				INTERPOSED
+	int execvp(const char *file, char *const arguments[]) BECOMING(file, REAL(execvp)(file, arguments))
+
+		INTERPOSED int execvpe(const char *file, char *const arguments[], char *const environment[])
+			BECOMING(file, REAL(execvpe)(file, arguments, environment))
+
+				INTERPOSED int fexecve(int fd, char *const arguments[], char *const environment[])
+					BECOMING("", REAL(fexecve)(fd, arguments, environment))
+
+						INTERPOSED
+	int execveat(int folder, const char *path, char *const arguments[], char *const environment[], int flags)
+		BECOMING(path, REAL(execveat)(folder, path, arguments, environment, flags))
+
+	/* --- the same with arguments in a row --- */
+
+	static size_t count_of(const char *first, va_list *more)
+{
+	size_t count = 0;
+	va_list all;
+	va_copy(all, *more);
+	for (const char *argument = first; argument; argument = va_arg(all, const char *))
+		count++;
+	va_end(all);
+	return count;
+}
+
+static void fill(char **arguments, size_t count, const char *first, va_list *more)
+{
+	for (size_t i = 0; i < count; i++)
+		arguments[i] = i == 0 ? (char *)first : va_arg(*more, char *);
+	arguments[count] = count > 0 ? va_arg(*more, char *) : NULL;
+}
+
+/* The first and those that follow, and NULL; behind them may stand an environment. The headers
+ * say that there always is a first, and programs do not always know. */
+#define IN_A_ROW(name, ends, call)                                                 \
+	INTERPOSED int name(const char *path, const char *first, ...)              \
+	{                                                                          \
+		va_list more;                                                      \
+		__asm__("" : "+r"(first));                                         \
+		va_start(more, first);                                             \
+		size_t count = count_of(first, &more);                              \
+		char **arguments = __builtin_alloca((count + 1) * sizeof(char *)); \
+		fill(arguments, count, first, &more);                               \
+		ends;                                                              \
+		va_end(more);                                                      \
+		return call;                                                       \
+	}
+
+IN_A_ROW(execl, , execv(path, arguments))
+IN_A_ROW(execlp, , execvp(path, arguments))
+IN_A_ROW(execle, char *const *environment = va_arg(more, char *const *), execve(path, arguments, environment))
