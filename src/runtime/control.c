@@ -1,5 +1,5 @@
 /* Where the program steers its recording. */
-#include "cpprof/runtime.h"
+#include <cpprof/runtime.h>
 
 #include <errno.h>
 #include <sched.h>

@@ -11,7 +11,7 @@
  * has, and is told to the monitor before anybody can find it here. Two threads that meet
  * the same set at once may both tell it; then the one number is never used.
  */
-#include "cpprof/runtime.h"
+#include <cpprof/runtime.h>
 
 #include <errno.h>
 #include <string.h>

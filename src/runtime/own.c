@@ -4,7 +4,7 @@
  * it, and one more that stands for all that nobody asked for. Nothing is allocated or
  * locked.
  */
-#include "cpprof/runtime.h"
+#include <cpprof/runtime.h>
 
 #include <string.h>
 
