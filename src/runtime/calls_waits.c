@@ -19,6 +19,7 @@
 
 #include "runtime/real.h"
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
 #include "runtime/waits.h"
 
 /* The value of a call that has a mask of its own, which may be NULL. */
@@ -221,10 +222,17 @@ INTERPOSED int io_getevents(void *context, long least, long count, void *events,
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
 _Noreturn void _longjmp(struct __jmp_buf_tag target[1], int value);
 
+static void leave(struct __jmp_buf_tag *target)
+{
+	waits_abandon();
+	if (target->__mask_was_saved)
+		signals_jump((sigset_t *)(void *)&target->__saved_mask);
+}
+
 #define JUMP(function)                                                      \
 	INTERPOSED void function(struct __jmp_buf_tag target[1], int value) \
 	{                                                                   \
-		waits_abandon();                                            \
+		leave(target);                                              \
 		REAL(function)(target, value);                              \
 		__builtin_unreachable();                                    \
 	}

@@ -360,6 +360,27 @@ int signals_mask(int how, const void *set, void *old)
 	return (int)-result;
 }
 
+void signals_thread_begin(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours();
+	if (set & ours)
+		signals_thread.believes_blocked = true;
+	set_word(mask, set & ~ours);
+}
+
+/* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
+void signals_jump(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;
+	if (!ours || is_vfork_child())
+		return;
+	signals_thread.believes_blocked = (set & neighbours) == neighbours;
+	if (table.has_small_stacks)
+		return;
+	signals_thread.holds = false;
+	set_word(mask, set & ~ours);
+}
+
 /* --- the program's handlers of signals that are ours --- */
 
 static long queue_to_self(int number, siginfo_t *info)

@@ -58,6 +58,11 @@ bool signals_is_taken(void);
 /* Lets ticks come again in this thread, unless that is wrong now. */
 void signals_unblock(void);
 
+/* A thread begins with this mask, which then blocks no ticks. */
+void signals_thread_begin(sigset_t *mask);
+/* A jump is about to restore this mask, which then blocks no ticks. */
+void signals_jump(sigset_t *mask);
+
 /* The program has set an alternate stack of so many bytes. */
 void signals_stack_set(uint64_t bytes);
 /* Some alternate stack is so small that ticks have to wait until handlers on it have ended. */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/runtime.h"
+#include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
 
 _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_model("initial-exec")));
@@ -216,6 +217,7 @@ struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
 	if (runtime_thread || !runtime.channel)
 		return runtime_thread;
 	runtime_block_ticks(&old);
+	signals_thread_begin(&old);
 	struct runtime_thread *thread = new_thread();
 	if (thread) {
 		find_stack(thread, false);

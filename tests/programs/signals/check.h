@@ -1,0 +1,66 @@
+/*
+ * What the programs of this folder share. Each does as programs do with signals, checks what comes of it and prints a line for each
+ * check, the same with a profiler's ticks as without.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The number that the profiler's ticks have. */
+#define TICKS (SIGRTMAX - 3)
+
+static int checks_failed;
+
+static void check(bool holds, const char *what)
+{
+	printf("%s: %s\n", what, holds ? "yes" : "NO");
+	fflush(stdout);
+	checks_failed += !holds;
+}
+
+__attribute__((unused)) static double seconds(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* CPU time, so that ticks fall due. */
+__attribute__((unused)) static void busy(double for_seconds)
+{
+	volatile unsigned long sum = 0;
+	for (double end = seconds() + for_seconds; seconds() < end;)
+		for (int i = 0; i < 1000; i++)
+			sum += (unsigned long)i;
+}
+
+static volatile sig_atomic_t handled;
+__attribute__((unused)) static void count_one(int number)
+{
+	(void)number;
+	handled++;
+}
+
+__attribute__((unused)) static void handle(int number, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+	sigaction(number, &action, NULL);
+}
+
+/* A signal after a time, once. */
+__attribute__((unused)) static void alarm_in(double after)
+{
+	struct itimerval timer = { .it_value = { .tv_usec = (suseconds_t)(after * 1e6) } };
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+#endif
