@@ -60,12 +60,13 @@ static void lanes_set(struct runtime_thread *thread)
 }
 
 /* Allocations of libraries' constructors come before ours; those of the dynamic linker
- * before the C library is ready. */
+ * before the C library is ready, and while it is asked for the real functions. */
 static void begin_early(void)
 {
 	static bool was_begun;
 	static _Thread_local bool is_beginning;
-	if (__atomic_load_n(&was_begun, __ATOMIC_RELAXED) || is_beginning || !environ || gettid() != getpid())
+	if (__atomic_load_n(&was_begun, __ATOMIC_RELAXED) || is_beginning || !environ || gettid() != getpid() ||
+	    !real_functions_are_known())
 		return;
 	is_beginning = true;
 	cpprof_runtime_begin();

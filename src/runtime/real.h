@@ -11,6 +11,7 @@
 #ifndef RUNTIME_REAL_H
 #define RUNTIME_REAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One for each place that names a function; the linker puts them in a row. */
@@ -39,6 +40,9 @@ void *real_look_up(struct real_slot *slot);
 
 /* Its run-time address: as runtime_sample_here wants it. */
 #define REAL_ADDRESS(function_name) ((uint64_t)(uintptr_t)REAL(function_name))
+
+/* False before they are, and while they are looked up, which may allocate. */
+bool real_functions_are_known(void);
 
 /* The real dlsym, which finds all others, and may be interposed itself. */
 void *real_dlsym(void);
