@@ -101,40 +101,32 @@ static void tell_exec(const char *path)
 	errno = error;
 }
 
-/* `call` returns only where it fails. */
-#define BECOMING(path, call)           \
-	{                              \
-		tell_exec(path);       \
-		signals_before_exec(); \
-		int result = (call);   \
-		int error = errno;     \
-		signals_after_exec();  \
-		errno = error;         \
-		return result;         \
+/* It returns only where it fails. */
+#define BECOMING(name, parameters, arguments_of, path) \
+	INTERPOSED int name parameters                 \
+	{                                              \
+		tell_exec(path);                       \
+		signals_before_exec();                 \
+		int result = REAL(name) arguments_of;  \
+		int error = errno;                     \
+		signals_after_exec();                  \
+		errno = error;                         \
+		return result;                         \
 	}
 
-INTERPOSED int execve(const char *path, char *const arguments[], char *const environment[])
-	BECOMING(path, REAL(execve)(path, arguments, environment))
+BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path)
+BECOMING(execvp, (const char *file, char *const arguments[]), (file, arguments), file)
+BECOMING(execve, (const char *path, char *const arguments[], char *const environment[]), (path, arguments, environment),
+	 path)
+BECOMING(execvpe, (const char *file, char *const arguments[], char *const environment[]),
+	 (file, arguments, environment), file)
+BECOMING(execveat, (int folder, const char *path, char *const arguments[], char *const environment[], int flags),
+	 (folder, path, arguments, environment, flags), path)
+BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "")
 
-		INTERPOSED int execv(const char *path, char *const arguments[])
-			BECOMING(path, REAL(execv)(path, arguments))
+/* --- the same with arguments in a row --- */
 
-				INTERPOSED
-	int execvp(const char *file, char *const arguments[]) BECOMING(file, REAL(execvp)(file, arguments))
-
-		INTERPOSED int execvpe(const char *file, char *const arguments[], char *const environment[])
-			BECOMING(file, REAL(execvpe)(file, arguments, environment))
-
-				INTERPOSED int fexecve(int fd, char *const arguments[], char *const environment[])
-					BECOMING("", REAL(fexecve)(fd, arguments, environment))
-
-						INTERPOSED
-	int execveat(int folder, const char *path, char *const arguments[], char *const environment[], int flags)
-		BECOMING(path, REAL(execveat)(folder, path, arguments, environment, flags))
-
-	/* --- the same with arguments in a row --- */
-
-	static size_t count_of(const char *first, va_list *more)
+static size_t count_of(const char *first, va_list *more)
 {
 	size_t count = 0;
 	va_list all;
@@ -160,9 +152,9 @@ static void fill(char **arguments, size_t count, const char *first, va_list *mor
 		va_list more;                                                      \
 		__asm__("" : "+r"(first));                                         \
 		va_start(more, first);                                             \
-		size_t count = count_of(first, &more);                              \
+		size_t count = count_of(first, &more);                             \
 		char **arguments = __builtin_alloca((count + 1) * sizeof(char *)); \
-		fill(arguments, count, first, &more);                               \
+		fill(arguments, count, first, &more);                              \
 		ends;                                                              \
 		va_end(more);                                                      \
 		return call;                                                       \
