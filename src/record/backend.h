@@ -112,6 +112,10 @@ struct backend;
 
 struct backend_vtable {
 	const char *name;
+	bool only_commands; /* it cannot attach to what runs already */
+
+	/* Whether it could be measured here, were everything permitted. NULL: whatever it is. */
+	bool (*serves)(const struct resource_row *row);
 
 	/* Whether this resource can be measured here: 0; or an error that names the
 	 * reason and the remedy. *user_mode_only is set if it can, but in user mode
@@ -133,6 +137,10 @@ struct backend_vtable {
 	 * no interest. 0 or an error; then its stacks cannot be walked, and are counted so. */
 	int (*load_code)(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count);
 
+	/* What the target finds in its environment besides its own: "NAME=value", in the place
+	 * of what it has of that name; ends with NULL; the backend's. NULL: nothing. */
+	char *const *(*environment)(const struct backend *backend);
+
 	/* Begins counting in threads not attached `on_exec`. Required. */
 	int (*start)(struct backend *backend, struct error *error);
 
@@ -145,12 +153,21 @@ struct backend_vtable {
 	 * whether there is something later that should be delivered soon. Required. */
 	bool (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
 
+	/* Whether a program asked that what was drained be on disk, and waits for it: then
+	 * `flushed` is called. Both or none; NULL: nobody can ask. */
+	bool (*wants_flush)(const struct backend *backend);
+	void (*flushed)(struct backend *backend);
+
 	/* Ends counting; samples taken before can still be drained. Required. */
 	void (*stop)(struct backend *backend);
 
 	/* After stop, for a request: gticks counted in all (0: not known) and samples
 	 * lost for want of room (UINT64_MAX: not known apart). Required. */
 	void (*counts)(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost);
+
+	/* After stop: what must be known of a request's numbers, in few words, valid until
+	 * close. NULL, or gives NULL: nothing. */
+	const char *(*remark)(const struct backend *backend, size_t request);
 
 	/* After stop: tells how it went, as notes for the profile ("warning": the user
 	 * should know). NULL: there is nothing to tell. */
@@ -163,6 +180,7 @@ struct backend_vtable {
 
 extern const struct backend_vtable backend_bpf;
 extern const struct backend_vtable backend_perf;
+extern const struct backend_vtable backend_preload;
 extern const struct backend_vtable backend_none; /* refuses everything: the minimum */
 
 #endif

@@ -8,6 +8,7 @@
 const struct backend_vtable *const record_backends[] = {
 	&backend_bpf,
 	&backend_perf,
+	&backend_preload,
 	NULL,
 };
 

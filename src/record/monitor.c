@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "record/attach.h"
-#include "record/destination.h"
 #include "record/command_code.h"
+#include "record/destination.h"
 #include "record/run.h"
 
 /* --- before anything runs --- */
@@ -138,7 +138,10 @@ static void stamp_start(struct run *run)
 
 static int fork_command(struct run *run, struct error *error)
 {
-	return target_fork(&run->target, run->path, run->options->command, &run->old_signals, &run->old_files, error);
+	const struct backend_vtable *vtable = run->plan.vtable;
+	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
+	return target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
+			   &run->old_files, error);
 }
 
 static int start_command(struct run *run, struct error *error)

@@ -29,6 +29,16 @@ static uint64_t accounted(const struct run *run, const struct resource_row *row)
 	return sum;
 }
 
+static void take_remark(struct run *run, size_t request)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	struct profile *profile = run->recorder.profile;
+	const char *remark = vtable->remark ? vtable->remark(run->backend, request) : NULL;
+	int64_t text = remark ? profile_add_string(profile, remark) : -1;
+	if (text >= 0)
+		profile->resources[request].note = (uint32_t)text;
+}
+
 static void take_counts(struct run *run)
 {
 	struct profile *profile = run->recorder.profile;
@@ -38,6 +48,7 @@ static void take_counts(struct run *run)
 		const struct resource_row *row = run->plan.resources[i].row;
 		uint64_t lost, *total = &profile->resources[i].total;
 		run->plan.vtable->counts(run->backend, i, total, &lost);
+		take_remark(run, i);
 		/* The account knows user and system time only as shares of ticks. */
 		if (row->modes == RESOURCE_ALL_MODES && accounted(run, row) > *total)
 			*total = accounted(run, row);

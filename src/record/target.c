@@ -103,8 +103,8 @@ const char *target_hidden(const char *path)
 /* --- starting --- */
 
 /* In the child: waits for the word to go, then becomes the command. */
-static void become(const char *path, char *const *arguments, const sigset_t *signals, const struct rlimit *files,
-		   const struct sigaction *child_action, int go_fd, int fail_fd)
+static void become(const char *path, char *const *arguments, char *const *environment, const sigset_t *signals,
+		   const struct rlimit *files, const struct sigaction *child_action, int go_fd, int fail_fd)
 {
 	char go;
 	ssize_t got;
@@ -116,15 +116,46 @@ static void become(const char *path, char *const *arguments, const sigset_t *sig
 	setrlimit(RLIMIT_NOFILE, files);
 	sigaction(SIGCHLD, child_action, NULL);
 	sigprocmask(SIG_SETMASK, signals, NULL);
-	execv(path, arguments);
+	execve(path, arguments, environment);
 	int number = errno;
 	if (write(fail_fd, &number, sizeof(number)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-int target_fork(struct target *target, const char *path, char *const *arguments, const sigset_t *signals,
-		const struct rlimit *files, struct error *error)
+/* Whether two entries are of the same name. */
+static bool is_same_name(const char *entry, const char *other)
+{
+	size_t length = strcspn(entry, "=");
+	return strncmp(entry, other, length) == 0 && other[length] == '=';
+}
+
+/* Ours with those entries instead. The array is the caller's, the entries are not; NULL:
+ * out of memory. */
+static char **make_environment(char *const *entries)
+{
+	size_t own = 0, more = 0, count = 0;
+	while (environ[own])
+		own++;
+	while (entries && entries[more])
+		more++;
+	char **made = malloc((own + more + 1) * sizeof(*made));
+	for (size_t i = 0; i < own && made; i++) {
+		bool is_replaced = false;
+		for (size_t j = 0; j < more; j++)
+			is_replaced |= is_same_name(entries[j], environ[i]);
+		if (!is_replaced)
+			made[count++] = environ[i];
+	}
+	for (size_t i = 0; i < more && made; i++)
+		made[count++] = entries[i];
+	if (made)
+		made[count] = NULL;
+	return made;
+}
+
+static int fork_it(struct target *target, const char *path, char *const *arguments, char *const *environment,
+		   const sigset_t *signals, const struct rlimit *files, struct error *error)
 {
 	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
 	int go[2], fail[2];
@@ -143,7 +174,7 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 	if (target->pid == 0) {
 		close(go[1]);
 		close(fail[0]);
-		become(path, arguments, signals, files, &child_action, go[0], fail[1]);
+		become(path, arguments, environment, signals, files, &child_action, go[0], fail[1]);
 	}
 	int number = errno;
 	close(go[0]);
@@ -159,6 +190,18 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 		return ERROR_SYSTEM;
 	}
 	return 0;
+}
+
+int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
+		const sigset_t *signals, const struct rlimit *files, struct error *error)
+{
+	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
+	char **all = make_environment(environment);
+	if (!all)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int result = fork_it(target, path, arguments, all, signals, files, error);
+	free(all);
+	return result;
 }
 
 int target_go(struct target *target, const char *path, struct error *error)

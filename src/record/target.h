@@ -35,9 +35,10 @@ char *target_find(const char *name, struct error *error);
 const char *target_hidden(const char *path);
 
 /* Forks the process that is to become the command. `signals` and `files` are
- * what the command gets back as its signal mask and limit of open files. */
-int target_fork(struct target *target, const char *path, char *const *arguments, const sigset_t *signals,
-		const struct rlimit *files, struct error *error);
+ * what the command gets back as its signal mask and limit of open files; `environment`,
+ * "NAME=value" and a NULL, is added to its own (NULL: nothing is). */
+int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
+		const sigset_t *signals, const struct rlimit *files, struct error *error);
 
 /* Lets it exec. An error if that fails: the process is then gone. */
 int target_go(struct target *target, const char *path, struct error *error);

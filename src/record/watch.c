@@ -107,6 +107,7 @@ int run_watch(struct run *run, struct error *error)
 	if (list_descriptors(run, error) < 0)
 		return error->code;
 	raise_priority();
+	const struct backend_vtable *vtable = run->plan.vtable;
 	const uint64_t flush_ns = run->options->destination->flush_ns;
 	uint64_t start = run_now_ns(CLOCK_MONOTONIC);
 	uint64_t next_flush = start + flush_ns;
@@ -126,16 +127,19 @@ int run_watch(struct run *run, struct error *error)
 		wait_for_work(run, wait < left ? wait : left);
 		now = run_now_ns(CLOCK_MONOTONIC);
 		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
-		more = run->plan.vtable->drain(run->backend, now - settle, &run->sink);
+		more = vtable->drain(run->backend, now - settle, &run->sink);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);
 		if (cut.stacks > 0)
 			hurry_until = now + HURRY_LASTS_NS;
 		if (cut.too_late > 0)
 			rush_until = now + HURRY_LASTS_NS;
-		if (now >= next_flush) {
+		bool asked = vtable->wants_flush && vtable->wants_flush(run->backend);
+		if (now >= next_flush || asked) {
 			run_flush(run);
 			next_flush = now + flush_ns;
 		}
+		if (asked)
+			vtable->flushed(run->backend);
 		if (now >= end)
 			run->done = true;
 	}

@@ -161,7 +161,7 @@ static char *word(const char *text)
 static void run(struct target *target, char *const *arguments)
 {
 	struct error error = { 0 };
-	assert_int_equal(target_fork(target, arguments[0], arguments, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(target, arguments[0], arguments, NULL, &no_signals, &files, &error), 0);
 	assert_int_equal(target_go(target, arguments[0], &error), 0);
 	struct pollfd ended = { .fd = target->pidfd, .events = POLLIN };
 	assert_int_equal(poll(&ended, 1, 60000), 1);
@@ -196,7 +196,7 @@ static void test_held(void **state)
 	char *const arguments[] = { word("/bin/sh"), word("-c"), word("echo > \"$0\""), word(path_in("ran")), NULL };
 	struct target target;
 	struct error error = { 0 };
-	assert_int_equal(target_fork(&target, arguments[0], arguments, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(&target, arguments[0], arguments, NULL, &no_signals, &files, &error), 0);
 	struct pollfd ended = { .fd = target.pidfd, .events = POLLIN };
 	assert_int_equal(poll(&ended, 1, 50), 0);
 	pid_t pid = target.pid;
@@ -211,7 +211,7 @@ static void assert_exec_fails(const char *path, int code, const char *says)
 	char *const arguments[] = { word(path), NULL };
 	struct target target;
 	struct error error = { 0 };
-	assert_int_equal(target_fork(&target, path, arguments, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(&target, path, arguments, NULL, &no_signals, &files, &error), 0);
 	assert_int_equal(target_go(&target, path, &error), code);
 	if (!strstr(error.message, says))
 		fail_msg("'%s' is not in: %s", says, error.message);
@@ -238,7 +238,7 @@ static FILE *output_of(char *const *arguments, const sigset_t *signals, const st
 	close(out);
 	struct target target;
 	struct error error = { 0 };
-	int forked = target_fork(&target, arguments[0], arguments, signals, limit, &error);
+	int forked = target_fork(&target, arguments[0], arguments, NULL, signals, limit, &error);
 	dup2(old_out, STDOUT_FILENO);
 	close(old_out);
 	assert_int_equal(forked, 0);

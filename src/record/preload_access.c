@@ -1,0 +1,185 @@
+#include "record/preload_access.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "probes/elf_needs.h"
+
+#define LIBRARY "libcpprof-preload.so"
+#define LINKER "ld-linux-x86-64.so.2" /* glibc's: the runtime is built for that C library */
+#define FROM_OUTSIDE                                                                                \
+	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
+	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
+
+/* --- the library --- */
+
+static bool is_there(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error)
+{
+	static const char *const from_program[] = { "../runtime", "../" CPPROF_LIBDIR_NAME };
+	int folder = (int)(path_basename(program) - program);
+	bool found = false;
+	for (size_t i = 0; i < sizeof(from_program) / sizeof(from_program[0]) && !found; i++) {
+		char near[PATH_MAX];
+		snprintf(near, sizeof(near), "%.*s%s/" LIBRARY, folder, program, from_program[i]);
+		char *real = realpath(near, NULL);
+		found = real && is_there(real) && strlen(real) < bytes;
+		if (found)
+			snprintf(path, bytes, "%s", real);
+		free(real);
+	}
+	if (!found) {
+		snprintf(path, bytes, CPPROF_LIBDIR "/" LIBRARY);
+		found = is_there(path);
+	}
+	if (!found)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "the preload backend needs its library " LIBRARY
+				 ", which is neither beside this program nor in " CPPROF_LIBDIR
+				 ": install cpprof again ('meson install')");
+	if (strpbrk(path, " :\t\n"))
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "the dynamic linker cannot preload '%s': its path has a space or a colon; install "
+				 "cpprof elsewhere",
+				 path);
+	return 0;
+}
+
+int preload_access_library(char *path, size_t bytes, struct error *error)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	program[length > 0 ? length : 0] = 0;
+	return preload_access_library_of(program, path, bytes, error);
+}
+
+/* --- commands --- */
+
+static bool may_gain(const char *path)
+{
+	struct statvfs mount;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       (statvfs(path, &mount) < 0 || !(mount.f_flag & ST_NOSUID));
+}
+
+/* The dynamic linker preloads nothing for a program that has more rights than who runs it. */
+static int check_privilege(const char *path, struct error *error)
+{
+	struct stat status;
+	if (stat(path, &status) < 0 || !may_gain(path))
+		return 0;
+	bool is_setuid = status.st_mode & S_ISUID && status.st_uid != getuid();
+	bool is_setgid = status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid();
+	if (is_setuid || is_setgid)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "'%s' is %s, and into such programs nothing is preloaded: " FROM_OUTSIDE, path,
+				 is_setuid ? "set-user-ID" : "set-group-ID");
+	if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"'%s' has file capabilities, and into such programs nothing is preloaded: " FROM_OUTSIDE, path);
+	return 0;
+}
+
+static int check_program(const char *path, struct error *error)
+{
+	struct elf_needs needs;
+	int result = check_privilege(path, error);
+	if (result < 0)
+		return result;
+	if (elf_needs_read(&needs, path, NULL) < 0)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "'%s' cannot be read, so it is not known whether the preload backend can be loaded "
+				 "into it: " FROM_OUTSIDE,
+				 path);
+	const char *linker = needs.interpreter ? path_basename(needs.interpreter) : NULL;
+	/* The dynamic linker itself, given a program, is the one program without a linker. */
+	if (!linker && strcmp(path_basename(path), LINKER) != 0)
+		result = error_set(error, ERROR_UNSUPPORTED,
+				   "'%s' is statically linked: nothing can be preloaded into it; " FROM_OUTSIDE, path);
+	else if (linker && strcmp(linker, LINKER) != 0)
+		result = error_set(error, ERROR_UNSUPPORTED,
+				   "'%s' is of another C library (its dynamic linker is %s): the preload backend is "
+				   "for glibc's programs; " FROM_OUTSIDE,
+				   path, linker);
+	elf_needs_release(&needs);
+	return result;
+}
+
+/* The program that "env" in a script's first line starts: the first word that is neither an
+ * option nor an assignment. */
+static char *program_of_env(char *words)
+{
+	char *rest = NULL;
+	for (char *word = strtok_r(words, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+		if (word[0] != '-' && !strchr(word, '='))
+			return path_search(word);
+	return NULL;
+}
+
+/* What runs a script: the caller frees it. NULL: it is no script, or there is no such file. */
+static char *interpreter_of(const char *path)
+{
+	char line[256] = "";
+	char *rest = NULL;
+	int fd = path_open_regular(path);
+	ssize_t bytes = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (bytes < 2 || line[0] != '#' || line[1] != '!')
+		return NULL;
+	line[strcspn(line, "\n")] = 0;
+	char *name = strtok_r(line + 2, " \t", &rest);
+	if (!name)
+		return NULL;
+	char *started = strcmp(path_basename(name), "env") == 0 ? program_of_env(rest) : NULL;
+	return started ? started : strdup(name);
+}
+
+int preload_access_command(const char *path, struct error *error)
+{
+	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
+	char *owned = NULL;
+	for (int i = 0; i < SCRIPTS_MAX; i++) {
+		char *interpreter = interpreter_of(owned ? owned : path);
+		if (!interpreter)
+			break;
+		free(owned);
+		owned = interpreter;
+	}
+	/* An interpreter that is not there is exec's to complain of. */
+	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(owned ? owned : path, error);
+	free(owned);
+	return result;
+}
+
+/* --- resources --- */
+
+int preload_access_resource(const struct resource_request *request, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	if (row->on_preload)
+		return 0;
+	if (row->hook == HOOK_SYSCALL)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "%s: the preload backend sees the calls of the C library alone: io-calls counts those "
+				 "that read and write; all system calls are the bpf backend's, as root",
+				 request->name);
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "%s is not seen from inside a program: it takes the bpf backend, as root%s", request->name,
+			 row->on_perf ? ", or the perf backend" : "");
+}

@@ -1,0 +1,24 @@
+/* Whether the runtime can be loaded into a command, and from where. */
+#ifndef RECORD_PRELOAD_ACCESS_H
+#define RECORD_PRELOAD_ACCESS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "resources/resources.h"
+
+/* Where the library to be preloaded is: beside this program as it was built, or installed.
+ * ERROR_NOT_FOUND; ERROR_UNSUPPORTED: the dynamic linker takes no such path. */
+int preload_access_library(char *path, size_t bytes, struct error *error);
+
+/* The same for a program as it is, in a path that may be any. */
+int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error);
+
+/* Whether the dynamic linker of the command in this file, or of the interpreter of this
+ * script, will load it: 0, or ERROR_UNSUPPORTED and what else would do. */
+int preload_access_command(const char *path, struct error *error);
+
+/* Whether the resource is seen from the inside: 0, or ERROR_UNSUPPORTED and who sees it. */
+int preload_access_resource(const struct resource_request *request, struct error *error);
+
+#endif

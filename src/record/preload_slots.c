@@ -1,0 +1,290 @@
+#include "record/preload_slots.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A program that ends sooner after it was started may just not have been there. */
+static const uint64_t LIVED_NS = 10 * 1000 * 1000;
+
+struct preload_slots *preload_slots_new(struct channel *channel, struct error *error)
+{
+	struct preload_slots *slots = calloc(1, sizeof(*slots));
+	if (!slots) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	slots->channel = channel;
+	slots->deaths = epoll_create1(EPOLL_CLOEXEC);
+	if (slots->deaths >= 0)
+		return slots;
+	error_set_errno(error, "cannot watch processes (epoll)");
+	free(slots);
+	return NULL;
+}
+
+static void close_pidfd(struct preload_process *process)
+{
+	if (process->pidfd >= 0)
+		close(process->pidfd); /* it leaves the epoll with that */
+	process->pidfd = -1;
+}
+
+void preload_slots_free(struct preload_slots *slots)
+{
+	if (!slots)
+		return;
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		if (!slots->processes[i].is_known)
+			continue;
+		close_pidfd(&slots->processes[i]);
+		preload_maps_release(&slots->processes[i].maps);
+	}
+	close(slots->deaths);
+	free(slots);
+}
+
+struct channel_process *preload_slots_shared(const struct preload_slots *slots, const struct preload_process *process)
+{
+	return &slots->channel->processes[process - slots->processes];
+}
+
+static bool is_over(const struct preload_process *process)
+{
+	return process->is_dead || process->is_replaced;
+}
+
+struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t pid)
+{
+	struct preload_process *found = NULL;
+	int best = -1;
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *process = &slots->processes[i];
+		int rank = 2 * process->has_begun + !is_over(process);
+		if (!process->is_known || process->pid != pid || rank <= best)
+			continue;
+		found = process;
+		best = rank;
+	}
+	return found;
+}
+
+/* --- who came, who ended --- */
+
+static void look_for_deaths(struct preload_slots *slots)
+{
+	enum { AT_ONCE = 64 };
+	struct epoll_event events[AT_ONCE];
+	int count;
+	do {
+		count = epoll_wait(slots->deaths, events, AT_ONCE, 0);
+		for (int i = 0; i < count; i++) {
+			struct preload_process *process = &slots->processes[events[i].data.u32];
+			process->is_dead = true;
+			close_pidfd(process);
+		}
+	} while (count == AT_ONCE);
+}
+
+static bool has_died(const struct preload_process *process)
+{
+	struct pollfd descriptor = { .fd = process->pidfd, .events = POLLIN };
+	if (process->pidfd < 0)
+		return kill((pid_t)process->pid, 0) < 0 && errno == ESRCH;
+	return poll(&descriptor, 1, 0) > 0;
+}
+
+static void watch_for_death(struct preload_slots *slots, struct preload_process *process)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = (uint32_t)(process - slots->processes) };
+	process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (process->pidfd < 0)
+		process->is_dead = errno == ESRCH;
+	else if (epoll_ctl(slots->deaths, EPOLL_CTL_ADD, process->pidfd, &event) < 0)
+		close_pidfd(process); /* then it is asked for each time */
+}
+
+/* A pid that is there already: its program has started another one, unless it has died
+ * and the number is used again. */
+static void replace(struct preload_slots *slots, struct preload_process *process)
+{
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *older = &slots->processes[i];
+		if (!older->is_known || older->pid != process->pid || is_over(older))
+			continue;
+		older->is_dead = has_died(older);
+		older->is_replaced = !older->is_dead;
+		process->follows = older->is_replaced;
+		close_pidfd(older);
+	}
+}
+
+static void get_to_know(struct preload_slots *slots, struct preload_process *process, uint32_t pid)
+{
+	struct preload_process found = { .pid = pid, .pidfd = -1 };
+	*process = found;
+	replace(slots, process);
+	process->is_known = true;
+	slots->had_any = true;
+	watch_for_death(slots, process);
+}
+
+static bool is_gone(uint32_t pid)
+{
+	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+static void look_at_processes(struct preload_slots *slots)
+{
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct channel_process *shared = &slots->channel->processes[i];
+		struct preload_process *process = &slots->processes[i];
+		uint32_t state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+		uint32_t pid = __atomic_load_n(&shared->pid, __ATOMIC_RELAXED);
+		if (process->is_known && !process->is_dead && process->pidfd < 0 && !process->is_replaced)
+			process->is_dead = has_died(process);
+		if (process->is_known || state == CHANNEL_FREE)
+			continue;
+		if (state == CHANNEL_LIVE && pid > 0 && pid <= INT32_MAX)
+			get_to_know(slots, process, pid);
+		else if (is_gone(pid)) /* before it was there */
+			__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+	}
+}
+
+/* Whether a thread's slot may be looked at: it says whose it is, and that process is known. */
+static bool get_to_know_thread(struct preload_slots *slots, uint32_t number)
+{
+	const struct channel_thread *shared = &slots->channel->threads[number];
+	struct preload_thread *thread = &slots->threads[number];
+	struct preload_thread found = { .pid = __atomic_load_n(&shared->pid, __ATOMIC_RELAXED),
+					.tid = __atomic_load_n(&shared->tid, __ATOMIC_RELAXED),
+					.process = __atomic_load_n(&shared->process, __ATOMIC_RELAXED) };
+	if (found.process >= CHANNEL_PROCESSES)
+		return false;
+	struct preload_process *process = &slots->processes[found.process];
+	if (!process->is_known || process->pid != found.pid || found.tid == 0 || found.tid > INT32_MAX)
+		return false;
+	*thread = found;
+	preload_ring_init(&thread->ring, slots->channel, number);
+	thread->is_known = true;
+	process->threads++;
+	return true;
+}
+
+static void look_at_thread(struct preload_slots *slots, uint32_t number)
+{
+	struct channel_thread *shared = &slots->channel->threads[number];
+	struct preload_thread *thread = &slots->threads[number];
+	uint32_t state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+	uint32_t tid = __atomic_load_n(&shared->tid, __ATOMIC_RELAXED);
+	uint32_t pid = __atomic_load_n(&shared->pid, __ATOMIC_RELAXED);
+	if (!thread->is_known && (state == CHANNEL_LIVE || state == CHANNEL_ENDED)) {
+		/* What belongs to nobody is given back when its supposed owner is no more. */
+		if (!get_to_know_thread(slots, number) && is_gone(pid))
+			__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+	} else if (!thread->is_known && state == CHANNEL_TAKEN && is_gone(pid)) {
+		__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+	}
+	if (!thread->is_known)
+		return;
+	thread->has_ended |= state != CHANNEL_LIVE || tid != thread->tid || pid != thread->pid ||
+			     is_over(&slots->processes[thread->process]);
+	preload_ring_look(&thread->ring);
+}
+
+void preload_slots_look(struct preload_slots *slots)
+{
+	look_for_deaths(slots);
+	look_at_processes(slots);
+	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
+		look_at_thread(slots, i);
+}
+
+/* --- their end --- */
+
+static void add_thread(struct preload_sums *sums, const struct preload_thread *thread)
+{
+	const struct channel_thread *shared = thread->ring.shared;
+	for (size_t i = 0; i < SAMPLE_REQUESTS; i++) {
+		sums->totals[i] += shared->clocks[i].total;
+		sums->lost[i] += shared->lost[i];
+		sums->estimated[i] += shared->estimated[i];
+	}
+	sums->lost_events += shared->lost_events;
+	sums->broken_rings += thread->ring.is_broken;
+}
+
+/* The last that was heard of it is that it would become another program; and it was not
+ * for want of success, as it lived on without a word. */
+static bool has_lost_its_program(const struct preload_process *process, uint64_t now_ns)
+{
+	return process->execs_ns && !process->is_replaced && now_ns > process->execs_ns + LIVED_NS;
+}
+
+static void add_process(struct preload_sums *sums, const struct preload_slots *slots,
+			const struct preload_process *process, uint64_t now_ns)
+{
+	const struct channel_process *shared = preload_slots_shared(slots, process);
+	sums->unwatched += shared->threads_unwatched;
+	sums->late_ticks += shared->late_ticks;
+	sums->troubles |= shared->signals_taken;
+	sums->not_connected += has_lost_its_program(process, now_ns);
+}
+
+static void finish_process(struct preload_slots *slots, struct preload_process *process, uint64_t now_ns)
+{
+	struct channel_process *shared = preload_slots_shared(slots, process);
+	add_process(&slots->sums, slots, process, now_ns);
+	close_pidfd(process);
+	preload_maps_release(&process->maps);
+	process->is_known = false;
+	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+}
+
+void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, uint64_t now_ns)
+{
+	struct preload_thread *thread = &slots->threads[number];
+	struct preload_process *process = &slots->processes[thread->process];
+	struct channel_thread *shared = thread->ring.shared;
+	uint32_t state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
+	uint32_t tid = __atomic_load_n(&shared->tid, __ATOMIC_RELAXED);
+	add_thread(&slots->sums, thread);
+	thread->is_known = false;
+	process->threads--;
+	/* Who took it behind our back keeps it. */
+	if (state != CHANNEL_FREE && tid == thread->tid) {
+		__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&shared->tid, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+	}
+	if (is_over(process) && process->threads == 0)
+		finish_process(slots, process, now_ns);
+}
+
+void preload_slots_finish_processes(struct preload_slots *slots, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *process = &slots->processes[i];
+		if (process->is_known && is_over(process) && process->threads == 0)
+			finish_process(slots, process, now_ns);
+	}
+}
+
+struct preload_sums preload_slots_sums(const struct preload_slots *slots, uint64_t now_ns)
+{
+	struct preload_sums sums = slots->sums;
+	for (size_t i = 0; i < CHANNEL_THREADS; i++)
+		if (slots->threads[i].is_known)
+			add_thread(&sums, &slots->threads[i]);
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++)
+		if (slots->processes[i].is_known)
+			add_process(&sums, slots, &slots->processes[i], now_ns);
+	return sums;
+}
