@@ -189,12 +189,20 @@ static void set_idle(struct runtime_thread *thread, uint64_t now)
 	set_timer(thread->timer, TIMER_ABSTIME, now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
 }
 
+/* A handler on a small alternate stack has kept it back. */
+static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
+{
+	return signals_has_small_stacks() && less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
+}
+
 static void tick(struct runtime_thread *thread, const void *context)
 {
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	enum machine_place place = machine_place_of(context);
 	bool waits = thread->waiting || place == MACHINE_WAITED;
+	if (!waits && is_late(thread, cpu))
+		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (waits)
 		charge_waiting(thread, now, cpu, context);
 	else

@@ -59,7 +59,8 @@ struct runtime_thread *waits_begin_masked(uint64_t function, const sigset_t **ma
 	set |= signals_ours();
 	memcpy(room, &set, sizeof(set));
 	*mask = room;
-	begin(thread, function, WAITS_WITH_MASK);
+	/* The tick comes inside the function: it is innermost anyway. */
+	begin(thread, 0, WAITS_WITH_MASK);
 	return thread;
 }
 
