@@ -1,0 +1,149 @@
+"""What a program tells by include/cpprof/runtime.h, recorded: its own resources, labels, windows, flushes."""
+import json
+import re
+import subprocess
+import time
+
+import pytest
+from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, build, check_amounts, hits, record, run_cpprof, show)
+
+LIBRARY = BUILD / "src/runtime/libcpprof.so"
+PRELOAD = ["--backend", "preload"]
+EVERY_ONE = [*PRELOAD, "-r", "own:orders/1", "-r", "own:bytes/1"]
+
+
+def linked(source):
+	"""A program of tests/programs with the library."""
+	return build(source, f"-I{REPOSITORY}/include", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}")
+
+
+def record_own(folder, *words, options=EVERY_ONE, **settings):
+	recorded = record(folder, [linked("own.c"), *words], *options, **settings)
+	assert recorded.status == 0, recorded.err
+	return recorded
+
+
+def stated(recorded, resource):
+	return sum(gticks for name, _, gticks in amounts(recorded.out) if name == resource)
+
+
+@pytest.mark.parametrize("way", ["plain", "threads", "fork"])
+def test_every_tick_is_there(tmp_path, way):
+	"""At interval 1 nothing is estimated: each call path has the ticks that were made in it, whoever made them."""
+	recorded = record_own(tmp_path, way, "200")
+	check_amounts(recorded, "own:orders")
+	told = recorded.resource("own:bytes")
+	assert told["total"] == told["hits"] == stated(recorded, "own:bytes")
+
+
+def test_units_are_the_programs(tmp_path):
+	recorded = record_own(tmp_path, "plain", "10")
+	assert recorded.resource("own:orders")["unit"] == "order"
+	assert recorded.resource("own:bytes")["unit"] == "byte"
+
+
+def test_innermost_is_who_ticks(tmp_path):
+	"""Even where the tick is the last thing that it does; nothing of the library is on the path."""
+	paths = record_own(tmp_path, "plain", "50").paths("own:orders")
+	assert all(re.match("take\\b|take_many\\b", path[-1]) for path in paths), show(paths)
+	assert hits(paths, "main", "work", "take_some", "take") == 50, show(paths)
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("interval", [100, 7])
+@pytest.mark.parametrize("way,threads", [("plain", 1), ("threads", 5), ("fork", 4)])
+def test_intervals(tmp_path, way, threads, interval):
+	"""Totals are exact at any interval; hits are the total by the interval, give or take one a thread, in true shares."""
+	recorded = record_own(tmp_path, way, "20000", options=[*PRELOAD, "-r", f"own:orders/{interval}"])
+	told = recorded.resource("own:orders")
+	assert told["total"] == stated(recorded, "own:orders")
+	assert abs(told["hits"] - told["total"] / interval) <= threads, told
+	agrees(recorded.paths("own:orders"), ["take_many", "take"], 0.75)
+
+
+def test_windows_are_exact(tmp_path):
+	"""What is done between cpprof_stop and cpprof_start is not counted, and nothing else is missing."""
+	recorded = record_own(tmp_path, "windows", "300")
+	assert re.findall(r"recording (\d)", recorded.out) == ["0", "1"]
+	check_amounts(recorded, "own:orders")
+
+
+def test_paused(tmp_path):
+	"""Nothing is counted before the program says so: the whole program that never does, and of the other all but that."""
+	recorded = record_own(tmp_path, "windows", "300", options=[*EVERY_ONE, "--paused"])
+	check_amounts(recorded, "own:orders")
+	silent = record_own(tmp_path, "plain", "300", options=[*EVERY_ONE, "--paused"])
+	assert silent.resource("own:orders")["total"] == 0
+
+
+@pytest.mark.measured
+def test_cpu_beside_own(tmp_path):
+	"""Both in one profile, as both come from inside."""
+	recorded = record(tmp_path, [str(BUILD / "examples/orders"), "1500"], *PRELOAD, "-r", "cpu", "-r", "own:orders/10")
+	assert recorded.status == 0, recorded.err
+	assert recorded.resource("own:orders")["total"] == 15000
+	assert hits(recorded.paths("cpu"), "main", "price_article") > 0
+
+
+# --- flush ---
+
+
+def wait_for_line(process, pattern):
+	line = process.stdout.readline()
+	while line and not re.search(pattern, line):
+		line = process.stdout.readline()
+	return line
+
+
+def test_flush_makes_the_profile_readable(tmp_path):
+	"""While the program runs on: all that it did before cpprof_flush is in the file."""
+	path = tmp_path / "out.data"
+	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", linked("own.c"), "flush", "500"]
+	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+		begin = time.monotonic()
+		assert wait_for_line(process, "flush") == "flush 0\n"
+		assert time.monotonic() - begin < 5
+		exported = run_cpprof("export", "--format", "folded", "-r", "own:orders", path)
+		assert exported.returncode == 0, exported.stderr
+		assert sum(int(line.rsplit(" ", 1)[1]) for line in exported.stdout.splitlines()) == 2000, exported.stdout
+		out, err = process.communicate("\n", timeout=60)
+	assert process.returncode == 0, err
+	recorded = Recorded(subprocess.CompletedProcess(command, 0, out, err), path)
+	assert recorded.resource("own:orders")["total"] == 2000
+
+
+def test_flush_without_a_monitor(tmp_path):
+	"""A recorder that was killed keeps nobody waiting: the program goes on, and ends as ever."""
+	path = tmp_path / "out.data"
+	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", str(BUILD / "examples/orders"), "20000"]
+	with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+		time.sleep(0.5)
+		process.kill()
+		out, _ = process.communicate(timeout=60)
+	assert "200000 orders" in out
+
+
+# --- labels ---
+
+
+def by_label(path, key):
+	"""{value: hits} of `report --by-label KEY`; the hits without such a label are None's."""
+	result = run_cpprof("report", "--format", "json", "-r", "own:orders", f"--by-label={key}", path)
+	assert result.returncode == 0, result.stderr
+	return {row["labels"].get(key): row["hits"] for row in json.loads(result.stdout)["entries"]}
+
+
+def test_labels(tmp_path):
+	"""Each tick has the labels that its thread had: the counts by value are exact."""
+	recorded = record_own(tmp_path, "labels", "100")
+	assert by_label(recorded.path, "tenant") == {"acme": 200, "initech": 100, None: 3}
+	assert by_label(recorded.path, "verb") == {"GET": 150, "PUT": 150, None: 3}
+
+
+def test_more_label_sets_than_are_kept(tmp_path):
+	"""A label that is new each time costs no more than memory that has an end, and harms nothing else."""
+	recorded = record(tmp_path, [linked("many_labels.c")], *PRELOAD, "-r", "own:orders/1000")
+	assert recorded.status == 0, recorded.err
+	refused, ticks = map(int, re.search(r"refused (\d+) ticks (\d+)", recorded.out).groups())
+	assert 0 < refused < ticks
+	assert recorded.resource("own:orders")["total"] == ticks
