@@ -59,6 +59,11 @@ struct backend {
 
 /* --- probe --- */
 
+static bool bpf_serves(const struct resource_row *row)
+{
+	return row->hook != HOOK_INSIDE;
+}
+
 static int bpf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
@@ -460,6 +465,7 @@ static void bpf_notes(const struct backend *backend, void (*add)(void *context, 
 
 const struct backend_vtable backend_bpf = {
 	.name = "bpf",
+	.serves = bpf_serves,
 	.probe = bpf_probe,
 	.open = bpf_open,
 	.attach = bpf_attach,

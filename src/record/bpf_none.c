@@ -1,6 +1,11 @@
 /* In the place of the bpf backend, where what it is built with was missing. */
 #include "record/inside.h"
 
+static bool absent_serves(const struct resource_row *row)
+{
+	return row->hook != HOOK_INSIDE;
+}
+
 static int absent_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
@@ -12,4 +17,4 @@ static int absent_probe(const struct resource_request *request, bool *user_mode_
 }
 
 /* The rest cannot be reached: nobody opens what refuses everything. */
-const struct backend_vtable backend_bpf = { .name = "bpf", .probe = absent_probe };
+const struct backend_vtable backend_bpf = { .name = "bpf", .serves = absent_serves, .probe = absent_probe };

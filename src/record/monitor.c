@@ -69,7 +69,8 @@ static void raise_file_limit(struct run *run)
 
 static void warn_if_hidden(const struct run *run)
 {
-	const char *why = target_hidden(run->path);
+	/* One that is loaded into its commands knows itself which it cannot be. */
+	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
 	char sentence[512];
 	snprintf(sentence, sizeof(sentence), "'%s' will not be seen: %s", run->options->command[0], why ? why : "");
 	if (why && run->options->warn)

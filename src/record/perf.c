@@ -128,6 +128,11 @@ static void creation_attributes(const struct backend *backend, pid_t tid, bool o
 
 /* --- probe: perf_access.c says what is permitted --- */
 
+static bool perf_serves(const struct resource_row *row)
+{
+	return row->on_perf;
+}
+
 static int perf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	const struct resource_row *row = request->row;
@@ -403,6 +408,7 @@ static void perf_notes(const struct backend *backend, void (*add)(void *context,
 
 const struct backend_vtable backend_perf = {
 	.name = "perf",
+	.serves = perf_serves,
 	.probe = perf_probe,
 	.open = perf_open,
 	.attach = perf_attach,

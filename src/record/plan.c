@@ -7,6 +7,26 @@
 
 /* --- what one backend says --- */
 
+/* Whether it could take part in this run at all, whatever is measured. */
+static int fits(const struct backend_vtable *vtable, const struct record_options *options, struct error *error)
+{
+	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
+		return 0;
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "the %s backend is loaded into the command that it starts, and cannot look at what runs "
+			 "already: %s is for the bpf backend (as root, or with CAP_BPF and CAP_PERFMON) or the perf "
+			 "backend ('sudo sysctl kernel.perf_event_paranoid=%d')",
+			 vtable->name, options->everything ? "-a" : "-p", options->everything ? 0 : 1);
+}
+
+/* Whether it could measure that in this run, were everything permitted. */
+static bool could_serve(const struct backend_vtable *vtable, const struct resource_row *row,
+			const struct record_options *options)
+{
+	struct error why;
+	return fits(vtable, options, &why) == 0 && (!vtable->serves || vtable->serves(row));
+}
+
 /* Asked for by name, CPU time is not quietly replaced by user time. */
 static int probe_one(const struct backend_vtable *vtable, const struct resource_request *resource, bool *user_only,
 		     struct error *error)
@@ -48,6 +68,8 @@ static int accept(struct plan *plan, const struct backend_vtable *vtable, const 
 {
 	*refused = 0;
 	plan->request.user_mode_only = false;
+	if (fits(vtable, options, error) < 0)
+		return error->code;
 	if (options->resource_count == 0) {
 		int result = choose_default(plan, vtable, options, error);
 		if (result < 0)
@@ -99,14 +121,15 @@ static const struct backend_vtable *find_backend(struct plan *plan, const struct
 }
 
 /* The first resource that no backend measures, or the count. */
-static size_t refused_by_all(const struct plan *plan)
+static size_t refused_by_all(const struct plan *plan, const struct record_options *options)
 {
 	for (size_t i = 0; i < plan->request.resource_count; i++) {
 		bool accepted = false;
 		for (size_t b = 0; record_backends[b] && !accepted; b++) {
 			bool user_only;
 			struct error why;
-			accepted = probe_one(record_backends[b], &plan->resources[i], &user_only, &why) == 0;
+			accepted = fits(record_backends[b], options, &why) == 0 &&
+				   probe_one(record_backends[b], &plan->resources[i], &user_only, &why) == 0;
 		}
 		if (!accepted)
 			return i;
@@ -114,29 +137,47 @@ static size_t refused_by_all(const struct plan *plan)
 	return plan->request.resource_count;
 }
 
-static const struct backend_vtable *last_backend(void)
+/* Why a resource is not measured. Of several backends that could, the last needs the
+ * least: its remedy is the easiest. */
+static int explain_resource(const struct resource_request *resource, const struct record_options *options,
+			    struct error *error)
 {
-	size_t last = 0;
-	while (record_backends[last + 1])
-		last++;
-	return record_backends[last];
-}
-
-/* The last backend needs the least: where it could serve too, its remedy is the
- * easiest. Of anything else, the preferred one's. */
-static int explain_resource(const struct resource_request *resource, struct error *error)
-{
+	const struct backend_vtable *last = NULL, *elsewhere = NULL;
+	size_t could = 0;
 	bool user_only;
-	const struct backend_vtable *last = last_backend();
-	if (resource->row->on_perf)
+	for (size_t b = 0; record_backends[b]; b++) {
+		if (could_serve(record_backends[b], resource->row, options)) {
+			last = record_backends[b];
+			could++;
+		} else if (!record_backends[b]->serves || record_backends[b]->serves(resource->row)) {
+			elsewhere = record_backends[b];
+		}
+	}
+	if (!last)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "only the %s backend measures %s, and it is loaded into a command that it starts: "
+				 "start one, as it cannot look at what runs already",
+				 elsewhere ? elsewhere->name : "none", resource->name);
+	if (could > 1)
 		return probe_one(last, resource, &user_only, error);
 	struct error why;
-	int result = probe_one(record_backends[0], resource, &user_only, &why);
+	int result = probe_one(last, resource, &user_only, &why);
 	/* Why the backend cannot serve at all may not name what was asked for. */
 	if (strstr(why.message, resource->row->name))
 		return error_set(error, result, "%s", why.message);
-	return error_set(error, result, "%s needs the %s backend: %s", resource->name, record_backends[0]->name,
-			 why.message);
+	return error_set(error, result, "%s needs the %s backend: %s", resource->name, last->name, why.message);
+}
+
+/* Nobody measures CPU time, which all could: the last that fits says what would help. */
+static int explain_default(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	const struct backend_vtable *last = record_backends[0];
+	struct error why;
+	size_t refused;
+	for (size_t b = 0; record_backends[b]; b++)
+		if (fits(record_backends[b], options, &why) == 0)
+			last = record_backends[b];
+	return accept(plan, last, options, &refused, error);
 }
 
 /* Each resource has a backend, but none has all. */
@@ -147,10 +188,10 @@ static int explain_mixture(struct plan *plan, const struct record_options *optio
 		size_t refused;
 		struct error why;
 		size_t used = strlen(text);
-		int shown = sizeof(text) / 3;
 		if (accept(plan, record_backends[b], options, &refused, &why) < 0)
-			snprintf(text + used, sizeof(text) - used, "; %s not by %s: %.*s",
-				 plan->resources[refused].name, record_backends[b]->name, shown, why.message);
+			snprintf(text + used, sizeof(text) - used, "; %s not by %s (%.*s)",
+				 plan->resources[refused].name, record_backends[b]->name, reason_length(why.message),
+				 why.message);
 	}
 	return error_set(error, ERROR_UNSUPPORTED, "no backend measures all of this in one run: record it in two%.*s",
 			 (int)sizeof(text), text);
@@ -181,9 +222,9 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	if (find_backend(plan, record_backends, options))
 		return 0;
 	if (options->resource_count == 0)
-		return accept(plan, last_backend(), options, &refused, error);
-	size_t nobodys = refused_by_all(plan);
-	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], error)
+		return explain_default(plan, options, error);
+	size_t nobodys = refused_by_all(plan, options);
+	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], options, error)
 						      : explain_mixture(plan, options, error);
 }
 

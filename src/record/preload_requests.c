@@ -1,10 +1,6 @@
 #include "record/preload_requests.h"
 
-#include <string.h>
-
-_Static_assert((int)RESOURCE_FP_INVALID == (int)CHANNEL_FP_INVALID &&
-		       (int)RESOURCE_FP_INEXACT == (int)CHANNEL_FP_INEXACT,
-	       "both are the bits of MXCSR");
+#include <stdio.h>
 
 static enum channel_counts counts_of_clock(const struct resource_row *row)
 {

@@ -1,6 +1,7 @@
 /* record/plan.c: which backend serves a run, and what is said if none does. The
- * table of backends is the test's own: "best", which may be forbidden, and
- * "plain", which knows fewer resources. */
+ * table of backends is the test's own: "best", which may be forbidden, "plain",
+ * which knows fewer resources, and "inner", which needs no permission but sees only
+ * commands that it starts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 static int best_answer;       /* what "best" says to everything; ERROR_VERSION: of no resource */
 static bool plain_user_only;  /* "plain" sees user mode alone */
 static bool plain_has_faults; /* ... and measures page faults */
+static bool is_inner_there;
 
 static int probe_best(const struct resource_request *resource, bool *user_mode_only, struct error *error)
 {
@@ -32,9 +34,34 @@ static int probe_plain(const struct resource_request *resource, bool *user_mode_
 	return has ? 0 : error_set(error, ERROR_UNSUPPORTED, "plain cannot measure %s", resource->name);
 }
 
-static const struct backend_vtable best = { .name = "best", .probe = probe_best };
-static const struct backend_vtable plain = { .name = "plain", .probe = probe_plain };
-const struct backend_vtable *const record_backends[] = { &best, &plain, NULL };
+static int probe_inner(const struct resource_request *resource, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = false;
+	bool has = is_inner_there && resource->row->on_preload;
+	return has ? 0 : error_set(error, ERROR_NOT_FOUND, "inner is not there for %s", resource->name);
+}
+
+static bool is_seen_outside(const struct resource_row *row)
+{
+	return row->hook != HOOK_INSIDE;
+}
+
+static bool is_plain(const struct resource_row *row)
+{
+	return row->on_perf;
+}
+
+static bool is_inner(const struct resource_row *row)
+{
+	return row->on_preload;
+}
+
+static const struct backend_vtable best = { .name = "best", .serves = is_seen_outside, .probe = probe_best };
+static const struct backend_vtable plain = { .name = "plain", .serves = is_plain, .probe = probe_plain };
+static const struct backend_vtable inner = {
+	.name = "inner", .only_commands = true, .serves = is_inner, .probe = probe_inner
+};
+const struct backend_vtable *const record_backends[] = { &best, &plain, &inner, NULL };
 
 const struct backend_vtable *backend_find(const char *name, struct error *error)
 {
@@ -51,6 +78,7 @@ static int reset(void **state)
 	best_answer = 0;
 	plain_user_only = false;
 	plain_has_faults = true;
+	is_inner_there = false;
 	return 0;
 }
 
@@ -130,8 +158,76 @@ static void test_refused(void **state)
 	assert_string_equal(error.message, "plain cannot measure page-faults");
 	/* CPU time that was asked for by name does not become user time. */
 	plain_user_only = true;
-	assert_int_equal(make(&plan, "cpu", NULL, &error), ERROR_PERMISSION);
+	struct record_options options = options_of("cpu", NULL);
+	options.pid = 1;
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
 	assert_says(&error, "perf_event_paranoid");
+	/* The last of all asks for the least. */
+	assert_int_equal(make(&plan, "cpu", NULL, &error), ERROR_NOT_FOUND);
+	assert_says(&error, "inner is not there for cpu");
+}
+
+/* What needs no permission serves where others are refused, and all that only it sees;
+ * but user time that is permitted is preferred where nothing was asked for. */
+static void test_inner(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	is_inner_there = true;
+	assert_int_equal(make(&plan, "cpu", "alloc-bytes", &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	best_answer = ERROR_PERMISSION;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_int_equal(make(&plan, "cpu", "alloc-bytes", &error), 0);
+	assert_ptr_equal(plan.vtable, &inner);
+	assert_string_equal(plan.passed_over, "best: best says no to cpu");
+	plain_user_only = true;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &inner);
+	assert_int_equal(make(&plan, NULL, NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_true(plan.user_by_default);
+	/* What it does not see has the others' remedy, not its own. */
+	assert_int_equal(make(&plan, "syscalls", NULL, &error), ERROR_PERMISSION);
+	assert_says(&error, "best says no to syscalls; try harder");
+	plain_has_faults = false;
+	assert_int_equal(make(&plan, "page-faults", NULL, &error), ERROR_UNSUPPORTED);
+	assert_string_equal(error.message, "plain cannot measure page-faults");
+}
+
+/* What runs already is not for who must be loaded into it. */
+static void test_only_commands(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	struct record_options options = options_of("own:orders", NULL);
+	is_inner_there = true;
+	best_answer = ERROR_PERMISSION;
+	options.pid = 1;
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "only the inner backend measures own:orders");
+	options = options_of("alloc-bytes", NULL);
+	options.everything = true;
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
+	assert_says(&error, "best says no to alloc-bytes; try harder");
+	options = options_of("cpu", NULL);
+	options.backend = "inner";
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	options.pid = 1;
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "cannot look at what runs already: -p is for");
+	options.pid = 0;
+	options.everything = true;
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "-a is for");
+	/* Without -r too: the last of those that could. */
+	options = (struct record_options){ .pid = 1 };
+	plain_user_only = true;
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
 }
 
 /* Each resource has a backend, but no backend has both. */
@@ -144,8 +240,8 @@ static void test_mixture(void **state)
 	assert_ptr_equal(plan.vtable, &plain);
 	assert_int_equal(make(&plan, "cycles", "syscalls", &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "in two");
-	assert_says(&error, "cycles not by best: best has no counter for cycles");
-	assert_says(&error, "syscalls not by plain: plain cannot measure syscalls");
+	assert_says(&error, "cycles not by best (best has no counter for cycles)");
+	assert_says(&error, "syscalls not by plain (plain cannot measure syscalls)");
 }
 
 static void test_forced(void **state)
@@ -195,6 +291,7 @@ int main(void)
 		cmocka_unit_test_setup(test_preferred, reset), cmocka_unit_test_setup(test_next_best, reset),
 		cmocka_unit_test_setup(test_refused, reset),   cmocka_unit_test_setup(test_mixture, reset),
 		cmocka_unit_test_setup(test_forced, reset),    cmocka_unit_test_setup(test_not_opened, reset),
+		cmocka_unit_test_setup(test_inner, reset),     cmocka_unit_test_setup(test_only_commands, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
