@@ -29,10 +29,10 @@
 
 #define CPPROF_PUBLIC __attribute__((visibility("default")))
 #ifdef __cplusplus
-#define CPPROF_INLINE inline
+#define CPPROF_INLINE __attribute__((always_inline)) inline
 extern "C" {
 #else
-#define CPPROF_INLINE static inline
+#define CPPROF_INLINE __attribute__((always_inline)) static inline
 #endif
 
 enum {

@@ -233,14 +233,35 @@ static int add_frame(struct naming *naming, int64_t function, const char *file, 
 	return id < 0 ? (int)id : 0;
 }
 
+/* The part of cpprof_tick that include/cpprof/runtime.h puts into the program is no function
+ * of the program's: who ticks is its caller. */
+static bool is_tick(struct scope *scope)
+{
+	Dwarf_Die origin = die_origin(&scope->die);
+	const char *name = dwarf_diename(&origin);
+	return name && strcmp(name, "cpprof_tick") == 0;
+}
+
+/* The innermost scope to be shown of an address, and its line. */
+static uint32_t innermost(struct scopes *scopes, size_t index, const char **file, uint32_t *line)
+{
+	uint32_t i = scopes->addresses[index].scope;
+	*file = scopes->addresses[index].file;
+	*line = scopes->addresses[index].line;
+	if (i == SCOPE_NONE || scopes->scopes[i].outer == SCOPE_NONE || !is_tick(&scopes->scopes[i]))
+		return i;
+	*file = scope_call_line(scopes, &scopes->scopes[i], line);
+	return scopes->scopes[i].outer;
+}
+
 static int set_frames(struct naming *naming, size_t index)
 {
 	struct scopes *scopes = &naming->scopes;
 	size_t first = naming->profile->frame_count;
-	uint32_t line = scopes->addresses[index].line;
-	const char *file = scopes->addresses[index].file;
+	uint32_t line;
+	const char *file;
 	int status = 0;
-	for (uint32_t i = scopes->addresses[index].scope; i != SCOPE_NONE && status == 0;) {
+	for (uint32_t i = innermost(scopes, index, &file, &line); i != SCOPE_NONE && status == 0;) {
 		struct scope *scope = &scopes->scopes[i];
 		if (scope->outer == SCOPE_NONE)
 			break;

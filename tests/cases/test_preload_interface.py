@@ -1,4 +1,5 @@
 """What a program tells by include/cpprof/runtime.h, recorded: its own resources, labels, windows, flushes."""
+import hashlib
 import json
 import re
 import subprocess
@@ -13,12 +14,13 @@ EVERY_ONE = [*PRELOAD, "-r", "own:orders/1", "-r", "own:bytes/1"]
 
 
 def linked(source):
-	"""A program of tests/programs with the library."""
-	return build(source, f"-I{REPOSITORY}/include", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}")
+	"""A program of tests/programs with the library; another one when the header changes."""
+	header = hashlib.sha256((REPOSITORY / "include/cpprof/runtime.h").read_bytes()).hexdigest()[:8]
+	return build(source, f"-I{REPOSITORY}/include", f"-DHEADER_IS_{header}", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}")
 
 
 def record_own(folder, *words, options=EVERY_ONE, **settings):
-	recorded = record(folder, [linked("own.c"), *words], *options, **settings)
+	recorded = record(folder, [linked("own.c"), *map(str, words)], *options, **settings)
 	assert recorded.status == 0, recorded.err
 	return recorded
 
@@ -54,7 +56,8 @@ def test_innermost_is_who_ticks(tmp_path):
 @pytest.mark.parametrize("way,threads", [("plain", 1), ("threads", 5), ("fork", 4)])
 def test_intervals(tmp_path, way, threads, interval):
 	"""Totals are exact at any interval; hits are the total by the interval, give or take one a thread, in true shares."""
-	recorded = record_own(tmp_path, way, "20000", options=[*PRELOAD, "-r", f"own:orders/{interval}"])
+	rounds = 200 * interval  # as many samples as the rings hold, however fast they come
+	recorded = record_own(tmp_path, way, rounds, options=[*PRELOAD, "-r", f"own:orders/{interval}"])
 	told = recorded.resource("own:orders")
 	assert told["total"] == stated(recorded, "own:orders")
 	assert abs(told["hits"] - told["total"] / interval) <= threads, told
