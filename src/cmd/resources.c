@@ -32,18 +32,8 @@ static void print_interval(char *text, size_t bytes, const struct resource_row *
 struct answer {
 	char names[64];        /* "bpf,perf", in order of preference; "": nobody */
 	const char *user_only; /* who of them sees user mode alone; NULL: all see all of it */
-	struct error why_not;  /* of one that could elsewhere, if nobody does */
+	struct error why_not;  /* if nobody does: of the last that could elsewhere, which asks for the least */
 };
-
-/* Of who could measure it elsewhere, the last asks for the least: its remedy is the
- * easiest. What only the first can, it explains. */
-static bool could_elsewhere(const struct resource_row *row, size_t backend)
-{
-	bool is_last = !record_backends[backend + 1];
-	if (row->on_preload && is_last)
-		return true;
-	return backend == 0 || (row->on_perf && record_backends[backend] == &backend_perf);
-}
 
 static void ask(const struct resource_row *row, struct answer *answer)
 {
@@ -62,7 +52,7 @@ static void ask(const struct resource_row *row, struct answer *answer)
 		struct error reason;
 		bool user_only = false;
 		if (backend->probe(&request, &user_only, &reason) < 0) {
-			if (could_elsewhere(row, i))
+			if (!backend->serves || backend->serves(row))
 				answer->why_not = reason;
 			continue;
 		}
