@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/signals.h"
+#include "runtime/x86_64/fp_execute.h"
 #include "runtime/x86_64/machine.h"
 
 /* --- views --- */
@@ -160,7 +161,15 @@ static void close_signals(const struct fp_thread *fp, ucontext_t *context)
 		sigaddset(&context->uc_sigmask, SIGTRAP);
 }
 
-void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
+void fp_set_trap(struct fp_thread *fp, ucontext_t *context)
+{
+	fp->is_stepping = true;
+	open_signals(fp, context);
+	context->uc_mcontext.gregs[REG_EFL] |= FP_TRAP_FLAG;
+}
+
+/* The shown view without flags, which are kept. */
+static void take_words(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
 	fp_show(fp, &words);
@@ -170,9 +179,12 @@ void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
 	words.status &= (uint16_t) ~(FP_X87_FLAGS | FP_SUMMARY);
 	fp_words_set(context, &words);
 	fp->rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-	fp->is_stepping = true;
-	open_signals(fp, context);
-	context->uc_mcontext.gregs[REG_EFL] |= FP_TRAP_FLAG;
+}
+
+void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
+{
+	take_words(fp, context);
+	fp_set_trap(fp, context);
 }
 
 /* What one instruction of a step has raised: takes it from the flags, and adds it to those
@@ -197,9 +209,11 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 	fp_renew_summary(words);
 	if (fp->loads_flags)
 		fp_show(fp, words); /* it may have loaded what had been stored in the hidden view */
+	if (fp->is_stepping) {
+		close_signals(fp, context);
+		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FP_TRAP_FLAG;
+	}
 	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_x87 = false;
-	close_signals(fp, context);
-	context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FP_TRAP_FLAG;
 }
 
 /* --- signals --- */
@@ -277,33 +291,6 @@ static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words 
 	return looks_armed(words) && !fp_x87_pending(&shown);
 }
 
-static void on_fpe(int number, siginfo_t *info, void *interrupted)
-{
-	int error = errno;
-	ucontext_t *context = interrupted;
-	struct fp_thread *fp = runtime_thread ? runtime_thread->fp : NULL;
-	int trap = trap_of(info, context);
-	struct fp_words words = fp_words_of(context);
-	bool passes = false;
-	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
-		passes = !unhide(fp, context);
-	} else if (trap && is_ours(fp, trap, &words)) {
-		if (trap == FP_TRAP_X87 && !fp_is_armed(fp))
-			fp->x87_inexact = true; /* not our mark: the program had stored our mask, and loaded it again */
-		uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-		fp_frequent_trap(fp, now);
-		fp->entered_ns = now;
-		fp->is_x87 = trap == FP_TRAP_X87;
-		fp_enter_step(fp, context);
-		fp->loads_flags = fp->is_x87 && loads_x87_flags((const uint8_t *)(uintptr_t)fp->rip);
-	} else {
-		passes = true;
-	}
-	if (passes)
-		pass_on(number, info, context);
-	errno = error;
-}
-
 /* The path shows the instruction, not the one behind it. */
 static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
 {
@@ -318,6 +305,57 @@ static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_
 	return goes_on;
 }
 
+/* Behind an instruction of a step. */
+static void finish_step(struct runtime_thread *thread, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	struct fp_words words = fp_words_of(context);
+	uint32_t raised = take_flags(fp, &words);
+	if (!count_step(thread, raised, context)) {
+		leave_step(fp, &words, context);
+		fp_hide(fp, &words);
+	} else if (!fp->is_stepping) {
+		fp_set_trap(fp, context);
+	}
+	fp_words_set(context, &words);
+}
+
+static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	fp_frequent_trap(fp, fp->entered_ns);
+	fp->is_x87 = trap == FP_TRAP_X87;
+	take_words(fp, context);
+	fp->loads_flags = fp->is_x87 && loads_x87_flags((const uint8_t *)(uintptr_t)fp->rip);
+	if (!fp->loads_flags && !fp->sse_unmasked && !fp->x87_unmasked && fp_execute(fp->area, context))
+		finish_step(thread, context);
+	else
+		fp_set_trap(fp, context);
+}
+
+static void on_fpe(int number, siginfo_t *info, void *interrupted)
+{
+	int error = errno;
+	ucontext_t *context = interrupted;
+	struct fp_thread *fp = runtime_thread ? runtime_thread->fp : NULL;
+	int trap = trap_of(info, context);
+	struct fp_words words = fp_words_of(context);
+	bool passes = false;
+	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
+		passes = !unhide(fp, context);
+	} else if (trap && is_ours(fp, trap, &words)) {
+		if (trap == FP_TRAP_X87 && !fp_is_armed(fp))
+			fp->x87_inexact = true; /* not our mark: the program had stored our mask, and loaded it again */
+		step(runtime_thread, trap, context);
+	} else {
+		passes = true;
+	}
+	if (passes)
+		pass_on(number, info, context);
+	errno = error;
+}
+
 static void on_trap(int number, siginfo_t *info, void *interrupted)
 {
 	int error = errno;
@@ -327,13 +365,7 @@ static void on_trap(int number, siginfo_t *info, void *interrupted)
 	if (!fp || !fp->is_stepping || info->si_code != TRAP_TRACE) {
 		pass_on(number, info, context);
 	} else {
-		struct fp_words words = fp_words_of(context);
-		uint32_t raised = take_flags(fp, &words);
-		if (!count_step(thread, raised, context)) {
-			leave_step(fp, &words, context);
-			fp_hide(fp, &words);
-		}
-		fp_words_set(context, &words);
+		finish_step(thread, context);
 	}
 	errno = error;
 }
@@ -402,6 +434,8 @@ void fp_start(struct runtime_thread *thread)
 		fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
 	if (thread->fp || thread->tid != runtime.pid)
 		fp_show(fp, &words);
+	if (!fp->area)
+		fp->area = fp_execute_new();
 	fp_frequent_reset(fp);
 	fp->is_stepping = fp->is_window = fp->is_shown = false;
 	fp_hide(fp, &words);
@@ -419,5 +453,6 @@ void fp_stop(struct runtime_thread *thread)
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
 	thread->fp = NULL;
+	fp_execute_free(fp->area);
 	machine_syscall(SYS_munmap, (long)fp, sizeof(*fp), 0, 0, 0, 0);
 }

@@ -18,13 +18,23 @@
  *   hidden ----------> stepping (shown) ------------> hidden
  *             enter_step                   leave_step
  *
- * A second SIGFPE of a step is the program's own, of a kind that it unmasked itself.
+ * An instruction that can be executed in the handler (x86_64/fp_execute.c) is: then there is no
+ * second signal. A second SIGFPE of a step is the program's own, of a kind that it unmasked itself.
  */
 #ifndef RUNTIME_FP_H
 #define RUNTIME_FP_H
 
 #include "runtime/runtime.h"
 #include "runtime/x86_64/fp_words.h"
+
+/* How far it is from an instruction to the next one that traps. */
+struct fp_gap {
+	uint64_t rip;
+	uint32_t ps;      /* 0: further than can be stepped */
+	uint32_t samples; /* 0: not known */
+};
+
+enum { FP_GAPS = 64 };
 
 struct fp_thread {
 	bool on;                            /* its words are hidden, but in handlers of the program's */
@@ -44,6 +54,8 @@ struct fp_thread {
 	uint64_t rip;                   /* the instruction's */
 	uint64_t entered_ns;            /* CLOCK_MONOTONIC: at the start of the step */
 
+	void *area; /* of fp_execute.c; NULL: none */
+
 	/* fp_frequent.c: kinds that are too many for a trap each, and x87 instructions that are. */
 	uint8_t frequent;
 	bool x87_frequent;
@@ -52,16 +64,24 @@ struct fp_thread {
 	uint64_t level_at_ns;
 	uint32_t steps, x87_steps; /* since the level was 0 */
 	uint32_t raised[CHANNEL_FP_KINDS];
-	uint64_t turn_ns;      /* from the end of a handler to the next one's start, at least */
+
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
 	uint64_t masked_ns;    /* what the burst speaks for */
-	uint32_t burst_events, burst_steps, burst_target, window_left;
+	uint32_t burst_stops, burst_target;
+	uint32_t burst_events;
 	uint32_t burst_raised[CHANNEL_FP_KINDS];
-	uint64_t burst_ps;               /* program time of the burst, in ps */
-	uint64_t gap_at_ns, gap_cpu_ns;  /* when the program went on, untrapped: two clocks */
+	uint64_t burst_ps;               /* the program's own time, from stop to stop */
 	uint32_t rare_bursts;            /* in a row */
 	uint64_t owed[CHANNEL_FP_KINDS]; /* estimated, to be credited to the next event of the kind */
-	uint64_t code_page;              /* code there was read: it is there */
+
+	/* From a stop to the next. */
+	struct fp_gap gaps[FP_GAPS];
+	struct fp_gap *gap;             /* of the last stop; NULL: the burst's first is waited for */
+	uint64_t run_at_ns, run_cpu_ns; /* when the program went on, untrapped, by two clocks; 0: it is stepped */
+	uint64_t turn_ns; /* from the end of a handler to the next one's start, where nothing is between */
+	uint32_t window_steps;
+	uint64_t stepped_ns; /* time that may still be spent in windows */
+	uint64_t code_page;  /* code there was read: it is there */
 };
 
 /* --- views (fp.c) --- */
@@ -73,6 +93,8 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words);
 /* Notes what the program has in them. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
 
+/* Sets the trap flag: the next instruction is a step's, the words being shown and without flags. */
+void fp_set_trap(struct fp_thread *fp, ucontext_t *context);
 void fp_enter_step(struct fp_thread *fp, ucontext_t *context);
 
 /* The present thread's words as the program set them, around a call that looks at them;

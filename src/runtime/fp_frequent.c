@@ -25,22 +25,29 @@
 #include "runtime/x86_64/machine.h"
 
 enum {
-	ALLOWED_SHARE = 4,              /* a fourth of the time may go into traps ... */
-	LEVEL_MAX_NS = 3 * 1000 * 1000, /* ... but for so much at a time */
-	COST_MAX_NS = 20 * 1000,        /* a trap that takes longer was preempted */
-	BLAMED_SHARE = 8,               /* kinds that an eighth of the steps raised are to blame */
+	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
+	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
+	SIGNAL_NS = 2500,                /* there and back, about */
+	COST_MAX_NS = 50 * 1000,         /* a trap that takes longer was preempted */
+	BLAMED_SHARE = 8,                /* kinds that an eighth of the steps raised are to blame */
 
-	BURST_EVENTS_MIN = 4,
-	BURST_EVENTS_SPREAD = 9, /* so that no burst is in step with a loop */
-	BURST_STEPS_MAX = 96,
-	WINDOW_STEPS = 24,    /* so far the next event is looked for step by step */
+	BURST_STOPS_MIN = 8,
+	BURST_STOPS_SPREAD = 17, /* so that no burst is in step with a loop */
+	BURST_STOPS_MAX = 64,    /* while it waits for an event to credit */
+	WINDOW_STEPS = 256,      /* so far the next stop is looked for step by step */
+	WINDOW_SHARE = 8,        /* an eighth of the time may go into that */
+	WINDOW_MAX_NS = 20 * 1000 * 1000,
+	GAP_SAMPLES = 3, /* then how far the next stop is counts as known ... */
+	GAP_AGAIN = 64,  /* ... and is looked at again each 64th time */
+	GAP_WEIGHT = 8,
 	INSTRUCTION_PS = 400, /* one per cycle of 2.5 GHz */
 	PS_PER_NS = 1000,
-	LONG_GAP_NS = 50 * 1000, /* may hold a preemption: then CPU time counts */
+	SHORT_RUN_NS = 5 * 1000, /* a run to the burst's first stop that is part of no rate */
+	LONG_RUN_NS = 50 * 1000, /* may hold a preemption: then CPU time counts */
 
 	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
 	RARE_BURSTS = 4,
-	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for its events: there are none now */
+	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for a stop: there are none now */
 };
 
 static uint64_t less(uint64_t from, uint64_t what)
@@ -58,7 +65,8 @@ void fp_frequent_reset(struct fp_thread *fp)
 	fp->frequent = 0;
 	fp->x87_frequent = fp->is_burst = false;
 	fp->level_ns = fp->rare_bursts = 0;
-	fp->gap_at_ns = 0;
+	fp->run_at_ns = 0;
+	fp->gap = NULL;
 }
 
 /* --- exact --- */
@@ -76,10 +84,11 @@ static void account(struct fp_thread *fp, uint32_t kinds)
 		fp->raised[__builtin_ctz(kinds)]++;
 }
 
-/* `from` .. `now`: the step, once there and as long back; then counting. */
+/* A trap flag costs a second signal, which may be far dearer than the first: it was measured. */
 static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
 {
-	uint64_t cost = 2 * less(now, fp->entered_ns) + less(counted, now);
+	uint64_t back = fp->is_stepping ? less(now, fp->entered_ns) : SIGNAL_NS;
+	uint64_t cost = less(counted, fp->entered_ns) + back;
 	fp->level_ns = less(fp->level_ns, less(now, fp->level_at_ns) / ALLOWED_SHARE);
 	if (fp->level_ns == 0) {
 		fp->steps = fp->x87_steps = 0;
@@ -160,39 +169,80 @@ static enum next next_instruction(struct fp_thread *fp, uint64_t rip)
 	return NEXT_OTHER;
 }
 
-/* --- bursts --- */
+/* --- from stop to stop --- */
+
+static struct fp_gap *gap_at(struct fp_thread *fp, uint64_t rip)
+{
+	struct fp_gap *gap = &fp->gaps[(rip ^ rip >> 6) % FP_GAPS];
+	if (gap->rip != rip)
+		*gap = (struct fp_gap){ .rip = rip };
+	return gap;
+}
+
+static void learn(struct fp_gap *gap, uint64_t ps)
+{
+	if (gap->samples < GAP_WEIGHT)
+		gap->samples++;
+	gap->ps = (uint32_t)((gap->ps * (uint64_t)(gap->samples - 1) + ps) / gap->samples);
+}
 
 /* The program goes on until the next trap. */
 static void run(struct fp_thread *fp)
 {
-	fp->gap_at_ns = runtime_now_ns(CLOCK_MONOTONIC);
-	fp->gap_cpu_ns = cpu_now_ns();
+	fp->run_at_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	fp->run_cpu_ns = cpu_now_ns();
 }
 
+/* The clock tells little of a short run, which is told by what was learnt of it. */
 void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 {
-	if (!fp->is_burst || !fp->gap_at_ns)
+	if (!fp->is_burst || !fp->run_at_ns)
 		return;
-	uint64_t gap = less(now, fp->gap_at_ns);
-	if (gap > LONG_GAP_NS)
-		gap = less(cpu_now_ns(), fp->gap_cpu_ns);
-	fp->burst_ps += less(gap, fp->turn_ns) * PS_PER_NS;
-	fp->gap_at_ns = 0;
+	uint64_t ran = less(now, fp->run_at_ns);
+	if (ran > LONG_RUN_NS)
+		ran = less(cpu_now_ns(), fp->run_cpu_ns);
+	uint64_t known = fp->gap && fp->gap->samples ? fp->gap->ps : 0;
+	if (known && (!fp->turn_ns || ran < fp->turn_ns))
+		fp->turn_ns = less(ran, known / PS_PER_NS);
+	ran = less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
+	if (known && ran < SHORT_RUN_NS)
+		fp->burst_ps += known;
+	else if (fp->gap || ran > SHORT_RUN_NS)
+		fp->burst_ps += ran * PS_PER_NS;
+	fp->run_at_ns = 0;
 }
 
 static bool step_on(struct fp_thread *fp, uint64_t rip)
 {
-	enum next next = fp->window_left ? next_instruction(fp, rip) : NEXT_STOPS;
-	if (next < NEXT_X87) {
+	enum next next = next_instruction(fp, rip);
+	if (next < NEXT_X87 || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
+		if (fp->gap && fp->window_steps >= WINDOW_STEPS)
+			*fp->gap = (struct fp_gap){ .rip = fp->gap->rip, .samples = GAP_SAMPLES };
+		fp->burst_ps += (uint64_t)fp->window_steps * INSTRUCTION_PS;
 		run(fp);
+		fp->gap = NULL;
 		return false;
 	}
-	fp->window_left--;
+	fp->window_steps++;
 	fp->is_window = true;
 	fp->is_x87 = next == NEXT_X87;
 	fp->loads_flags = false;
 	return true;
 }
+
+/* At a stop: how far is the next one? */
+static bool go_on(struct fp_thread *fp, uint64_t rip, uint64_t next_rip, uint64_t random)
+{
+	struct fp_gap *gap = fp->gap = gap_at(fp, rip);
+	if (gap->samples < GAP_SAMPLES || (gap->ps && random % GAP_AGAIN == 0)) {
+		fp->window_steps = 0;
+		return step_on(fp, next_rip);
+	}
+	run(fp);
+	return false;
+}
+
+/* --- bursts --- */
 
 /* Credits what is owed to kinds that this event is of. */
 static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
@@ -213,14 +263,15 @@ static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t 
 		fp->owed[__builtin_ctz(kinds)] = 0;
 }
 
+/* At the last stop, which is itself not part of the rate. */
 static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	double rate = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
+	double weight = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
-		fp->owed[kind] += (uint64_t)((double)fp->burst_raised[kind] * rate);
+		fp->owed[kind] += (uint64_t)((double)fp->burst_raised[kind] * weight);
 	pay(thread, kinds, context);
-	bool is_rare = fp->burst_events && fp->burst_ps / PS_PER_NS / fp->burst_events > RARE_GAP_NS;
+	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
 	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
 	fp->is_burst = false;
 	fp->masked_at_ns = cpu_now_ns();
@@ -231,19 +282,29 @@ static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucont
 static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
 {
 	struct fp_thread *fp = thread->fp;
-	uint32_t estimated = fp->is_x87 ? (fp->x87_frequent ? kinds : 0) : kinds & fp->frequent;
-	fp->burst_steps++;
-	fp->burst_ps += INSTRUCTION_PS;
-	if (estimated) {
-		fp->burst_events++;
-		fp->window_left = WINDOW_STEPS;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp->is_stepping) {
+		fp->stepped_ns = less(fp->stepped_ns, less(now, fp->entered_ns));
+		fp->entered_ns = now;
 	}
+	if (fp->is_window && !kinds && !fp->is_x87)
+		return step_on(fp, next_rip);
+	if (fp->is_window && fp->gap) {
+		uint64_t ps = (uint64_t)fp->window_steps * INSTRUCTION_PS;
+		learn(fp->gap, ps);
+		fp->burst_ps += ps;
+	}
+	fp->is_window = false;
+	uint32_t estimated = fp->is_x87 ? (fp->x87_frequent ? kinds : 0) : kinds & fp->frequent;
+	bool is_last = fp->burst_stops >= fp->burst_target && (estimated || fp->burst_stops >= BURST_STOPS_MAX);
+	if (is_last) {
+		end_burst(thread, estimated, context);
+		return false;
+	}
+	fp->burst_stops++;
 	for (uint32_t left = estimated; left; left &= left - 1)
 		fp->burst_raised[__builtin_ctz(left)]++;
-	if (fp->burst_events < fp->burst_target && fp->burst_steps < BURST_STEPS_MAX)
-		return step_on(fp, next_rip);
-	end_burst(thread, estimated, context);
-	return false;
+	return go_on(fp, fp->rip, next_rip, now >> 3 ^ thread->random);
 }
 
 bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
@@ -251,8 +312,6 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 	struct fp_thread *fp = thread->fp;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	if (fp->is_burst) {
-		if (!fp->is_window && (!fp->turn_ns || now - fp->entered_ns < 2 * fp->turn_ns))
-			fp->turn_ns = now - fp->entered_ns;
 		fp_count(thread, kinds, context);
 		return burst_stepped(thread, kinds, context, next_rip);
 	}
@@ -264,6 +323,22 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 	return false;
 }
 
+static void begin_burst(struct runtime_thread *thread, uint64_t now)
+{
+	struct fp_thread *fp = thread->fp;
+	fp->is_burst = true;
+	fp->masked_ns = less(cpu_now_ns(), fp->masked_at_ns);
+	fp->stepped_ns += fp->masked_ns / WINDOW_SHARE;
+	if (fp->stepped_ns > WINDOW_MAX_NS)
+		fp->stepped_ns = WINDOW_MAX_NS;
+	fp->burst_target = BURST_STOPS_MIN + (uint32_t)((now ^ thread->random) % BURST_STOPS_SPREAD);
+	fp->burst_stops = 0;
+	fp->burst_ps = 0;
+	memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
+	fp->gap = NULL;
+	run(fp);
+}
+
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
@@ -272,22 +347,10 @@ void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
 	struct fp_words words = fp_words_of(context);
 	fp_show(fp, &words);
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	if (!fp->is_burst) {
-		fp->is_burst = true;
-		fp->masked_ns = less(cpu_now_ns(), fp->masked_at_ns);
-		fp->burst_target = BURST_EVENTS_MIN + (uint32_t)(now ^ thread->random) % BURST_EVENTS_SPREAD;
-		fp->burst_events = fp->burst_steps = 0;
-		fp->burst_ps = 0;
-		memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
-		fp->window_left = WINDOW_STEPS;
-		fp->entered_ns = now;
-		fp_hide(fp, &words);
-		fp_words_set(context, &words);
-		if (step_on(fp, (uint64_t)context->uc_mcontext.gregs[REG_RIP]))
-			fp_enter_step(fp, context);
-	} else if (fp->gap_at_ns && less(now, fp->gap_at_ns) > NONE_NS) {
+	if (!fp->is_burst)
+		begin_burst(thread, now);
+	else if (fp->run_at_ns && less(now, fp->run_at_ns) > NONE_NS)
 		fp_frequent_reset(fp);
-		fp_hide(fp, &words);
-		fp_words_set(context, &words);
-	}
+	fp_hide(fp, &words);
+	fp_words_set(context, &words);
 }
