@@ -85,6 +85,8 @@ void waits_end(struct runtime_thread *thread)
 void waits_abandon(void)
 {
 	struct runtime_thread *thread = runtime_thread;
-	if (thread && thread->waiting)
-		end(thread);
+	if (!thread || !thread->waiting)
+		return;
+	thread->waiting_in = 0; /* a tick comes in the handler */
+	end(thread);
 }

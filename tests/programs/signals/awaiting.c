@@ -12,7 +12,7 @@ static void *send_some(void *argument)
 	(void)argument;
 	for (int i = 0; i < SIGNALS; i++) {
 		usleep(PAUSE_US);
-		kill(getpid(), i % 2 ? SIGUSR1 : SIGRTMIN + 5);
+		kill(getpid(), SIGRTMIN + 5 + i % 2);
 	}
 	return NULL;
 }
@@ -25,7 +25,7 @@ static void wait_for_all(const sigset_t *full)
 	for (int i = 0; i < SIGNALS; i++) {
 		int number = 0;
 		busy(0.001);
-		if (sigwait(full, &number) == 0 && (number == SIGUSR1 || number == SIGRTMIN + 5))
+		if (sigwait(full, &number) == 0 && (number == SIGRTMIN + 5 || number == SIGRTMIN + 6))
 			own++;
 		else
 			others++;
@@ -54,7 +54,8 @@ static void read_from_descriptor(const sigset_t *full)
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 	struct signalfd_siginfo info;
 	busy(0.02);
-	check(poll(&poll_fd, 1, 50) == 0 && read(fd, &info, sizeof(info)) < 0 && errno == EAGAIN, "signalfd has nothing");
+	check(poll(&poll_fd, 1, 50) == 0 && read(fd, &info, sizeof(info)) < 0 && errno == EAGAIN,
+	      "signalfd has nothing");
 	raise(SIGUSR2);
 	check(poll(&poll_fd, 1, -1) == 1 && read(fd, &info, sizeof(info)) == sizeof(info) && info.ssi_signo == SIGUSR2,
 	      "signalfd has what was sent");

@@ -34,12 +34,19 @@ __attribute__((unused)) static double seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* CPU time, so that ticks fall due. */
+__attribute__((unused)) static double cpu_seconds(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* So much CPU time, that ticks fall due. */
 __attribute__((unused)) static void busy(double for_seconds)
 {
 	volatile unsigned long sum = 0;
-	for (double end = seconds() + for_seconds; seconds() < end;)
-		for (int i = 0; i < 1000; i++)
+	for (double end = cpu_seconds() + for_seconds; cpu_seconds() < end;)
+		for (int i = 0; i < 10000; i++)
 			sum += (unsigned long)i;
 }
 

@@ -1,0 +1,64 @@
+"""
+Programs that use signals, masks, timers, alternate stacks and calls that signals end, measured from the inside by signals: each program
+of tests/programs/signals checks itself, and says the same as when it is alone.
+"""
+import signal
+import subprocess
+
+import pytest
+from record_support import build, hits, record, record_well, run_cpprof, show
+
+RATE = 5000
+TICK_US = 1_000_000 // RATE
+EVERYTHING = ["--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", f"real/{TICK_US}us", "-r", f"blocked/{TICK_US}us"]
+ENDED_BY_NUMBER_OF_TICKS = 128 + signal.SIGRTMAX - 3
+
+# name -> (status, least CPU seconds that it uses)
+PROGRAMS = {
+	"masks": (0, 0.02),
+	"awaiting": (0, 0.03),
+	"own_actions": (ENDED_BY_NUMBER_OF_TICKS, 0.06),
+	"never_restarted": (0, 0.1),
+	"stacks": (0, 0.2),
+	"own_timers": (0, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_sees_no_ticks(name, tmp_path):
+	status, least_seconds = PROGRAMS[name]
+	command = [build(f"signals/{name}.c")]
+	alone = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+	assert "NO" not in alone.stdout and alone.stdout.count("yes") > 2, alone.stdout
+	recorded = record(tmp_path, command, *EVERYTHING)
+	assert recorded.out == alone.stdout, recorded.err
+	assert recorded.status == status, recorded.err
+	found = hits(recorded.paths("cpu"))
+	assert found * TICK_US > 0.5e6 * least_seconds, f"{found} hits\n{recorded.err}"
+
+
+@pytest.mark.measured
+def test_waits_are_charged_to_their_calls(tmp_path):
+	"""Each of these waits three times to the end; on a busy machine, somewhat longer."""
+	waited_us = 3 * 60_000
+	recorded = record_well(tmp_path, [build("signals/never_restarted.c")], *EVERYTHING)
+	for resource in ("real", "blocked"):
+		paths = recorded.paths(resource)
+		for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "sem_timedwait", "usleep", "recv", "sigtimedwait"):
+			found = sum(count for path, count in paths.items() if "waits_to_the_end" in path and path[-1] == call) * TICK_US
+			# pselect with and without a mask; what syscall() waits for is shown as that
+			wanted = waited_us * (2 if call == "pselect" else 1)
+			assert 0.95 * wanted < found < 1.3 * wanted, f"{resource} of {call}: {found} us, not {wanted}\n{show(paths, 40)}"
+
+
+@pytest.mark.measured
+def test_ticks_come_late_behind_handlers_on_small_stacks(tmp_path):
+	"""No time is lost by that: what such a handler used is charged to what it has interrupted."""
+	recorded = record_well(tmp_path, [build("signals/stacks.c")], *EVERYTHING)
+	paths = recorded.paths("cpu")
+	total = hits(paths)
+	handlers, handlers_with_room = 16 * 20, 6 * 20 # ms: the first one, on no stack, and those on the first stack
+	everything = handlers + 15 * 5 + 20
+	assert abs(hits(paths, "raise") / total - handlers / everything) < 0.1, show(paths)
+	assert abs(hits(paths, "use_stack") / total - handlers_with_room / everything) < 0.1, show(paths)
+	assert "ticks came late" in run_cpprof("info", recorded.path).stdout + recorded.err, recorded.err
