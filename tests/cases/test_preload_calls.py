@@ -1,0 +1,171 @@
+"""What is counted where calls are interposed is what the program did: to the last byte, wherever it ends, in each thread."""
+import subprocess
+
+import pytest
+from record_support import PROGRAMS, amounts, build, check_amounts, hits, needs_bpf, record, record_well, show
+
+PRELOAD = ["--backend", "preload"]
+ALLOCATED = ["allocs", "alloc-bytes"]
+MOVED = ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested"]
+
+
+def at(interval, *resources, backend="preload"):
+	return ["--backend", backend, *(word for resource in resources for word in ("-r", f"{resource}/{interval}"))]
+
+
+def check_exactly(folder, command, resources, status=0, **settings):
+	"""Each gtick of these resources is where the program says."""
+	recorded = record(folder, command, *at(1, *resources), **settings)
+	assert recorded.status == status, recorded.err
+	for resource in resources:
+		check_amounts(recorded, resource)
+	return recorded
+
+
+# --- allocations ---
+
+@pytest.mark.parametrize("arguments", [["20"], ["10", "4"]], ids=["one-thread", "five-threads"])
+def test_allocations(tmp_path, arguments):
+	"""Each call of the program is one, of as many bytes as it asks for."""
+	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin"), *arguments], ALLOCATED)
+
+
+@pytest.mark.parametrize("order", [("own",), ("own", "cpprof")], ids=["needed", "preloaded"])
+def test_an_allocator_in_a_library(tmp_path, monkeypatch, order):
+	"""That of a library stands behind ours, however it comes into the process; what its functions call is not counted twice."""
+	library = build("own_allocator.c", linkage="shared", name="libown.so")
+	flags = [library] if order == ("own",) else []
+	if not flags:
+		monkeypatch.setenv("LD_PRELOAD", library)
+	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", *flags), "20", "2"], ALLOCATED)
+
+
+def test_sizes_and_failures(tmp_path):
+	"""Nothing at all, what cannot be had, products that overflow: each a call; and allocations before main and at the end."""
+	recorded = check_exactly(tmp_path, [build("odd_allocations.c", "-fno-builtin")], ALLOCATED)
+	assert hits(recorded.paths("allocs"), "before_main") == 2, show(recorded.paths("allocs"))
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("words", ["alloc-bytes/16KiB", "allocs/20"])
+def test_allocations_at_an_interval(tmp_path, words):
+	"""Totals are those of interval 1, whatever the boundaries; hits stand for them up to an interval a thread."""
+	name = words.split("/", maxsplit=1)[0]
+	command = [build("allocations.c", "-fno-builtin"), "300", "3"]
+	recorded = record_well(tmp_path, command, *PRELOAD, "-r", words)
+	told, paths = recorded.resource(name), recorded.paths(name)
+	stated = sum(gticks for resource, _, gticks in amounts(recorded.out) if resource == name)
+	assert 0 <= told["total"] - stated <= 20000
+	assert abs(told["hits"] * told["interval"] - told["total"]) <= 5 * told["interval"], told
+	for caller, fraction in (("heavy", 0.75), ("light", 0.25)):
+		assert abs(hits(paths, caller) / hits(paths) - fraction) <= 4 * (fraction * (1 - fraction) / hits(paths)) ** 0.5
+
+
+@pytest.mark.parametrize("ending", ["return", "_exit", "kill", "abort", "exec", "pthread_exit"])
+def test_nothing_is_lost_at_the_end(tmp_path, ending):
+	"""The total counts what came behind the last boundary, however the program ends."""
+	status = {"kill": 137, "abort": 134}.get(ending, 0)
+	recorded = record(tmp_path, [build("sudden_ending.c", "-fno-builtin"), ending], *at(1000, *ALLOCATED, "write-bytes", "io-calls"))
+	assert recorded.status == status, recorded.err
+	for resource, _, gticks in amounts(recorded.out):
+		more = recorded.resource(resource)["total"] - gticks
+		# The C library allocates a little itself.
+		assert 0 <= more <= (30000 if resource in ALLOCATED else 100), f"{resource}: {gticks} and {more}"
+
+
+# --- transfers ---
+
+@pytest.mark.parametrize("resource", MOVED)
+def test_bytes_of_each_call(tmp_path, resource):
+	"""The very program that the bpf backend is tested with."""
+	check_exactly(tmp_path, [build("io_bytes.c"), "2"], [resource])
+
+
+def test_bytes_of_checked_calls(tmp_path):
+	"""As distributions compile: read with a known buffer is another function."""
+	check_exactly(tmp_path, [build("io_bytes.c", "-D_FORTIFY_SOURCE=2"), "2"], MOVED)
+
+
+@needs_bpf
+def test_calls_are_those_of_the_kernel(tmp_path):
+	"""What starts the program is seen from outside alone; for the rest the same, call by call."""
+	counted = {}
+	for backend in ("preload", "bpf"):
+		(tmp_path / backend).mkdir()
+		recorded = record(tmp_path / backend, [build("io_bytes.c"), "2"], *at(1, "io-calls", backend=backend))
+		assert recorded.status == 0, recorded.err
+		counted[backend] = {caller: hits(recorded.paths("io-calls"), caller) for caller in ("heavy", "light")}
+	assert counted["preload"] == counted["bpf"]
+
+
+def test_transfers_that_ticks_cut_short_go_on(tmp_path):
+	"""A write to a pipe that is full waits; a tick that comes then leaves no trace."""
+	recorded = record(tmp_path, [build("long_transfers.c")], *PRELOAD, "-r", "real/100us", "-r", "cpu/100us")
+	assert recorded.status == 0, f"{recorded.out}{recorded.err}"
+
+
+# --- waits ---
+
+@pytest.mark.measured
+@pytest.mark.parametrize("resource", ["io-time", "lock-wait"])
+def test_waiting(tmp_path, resource):
+	"""For a lock and for a pipe: as long as it took, where it waited."""
+	recorded = record_well(tmp_path, [build("waits.c"), "1"], *PRELOAD, "-r", f"{resource}/50us")
+	paths = recorded.paths(resource)
+	checked = 0
+	for name, names, us in amounts(recorded.out):
+		# What still waits when the program ends has not returned.
+		if name == resource and names != ["waits_on"]:
+			assert abs(hits(paths, *names) * 50 - us) <= 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}"
+			checked += 1
+	assert checked == 1
+	assert hits(paths, "sleeper", "sleep_long") == 0
+
+
+def test_locks_stay_what_they_are(tmp_path):
+	"""Each kind of lock gives each of its answers, watched or not; those that were free cost no wait."""
+	program = build("lock_answers.c")
+	bare = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+	recorded = record(tmp_path, [program], *PRELOAD, "-r", "lock-wait/1us")
+	assert recorded.status == 0, recorded.err
+	assert recorded.out == bare
+	assert hits(recorded.paths("lock-wait"), "uncontended") == 0
+
+
+# --- threads ---
+
+def test_threads_that_end_in_each_way(tmp_path):
+	"""Return, pthread_exit, cancelled in read, thrd_create: what they counted is there, also what their destructors did."""
+	check_exactly(tmp_path, [build("thread_endings.c", "-fno-builtin")], ["alloc-bytes", "read-bytes", "write-bytes"])
+
+
+def test_names_of_threads(tmp_path):
+	recorded = record(tmp_path, [build("thread_endings.c", "-fno-builtin")], *at(1, "alloc-bytes"))
+	names = {thread["name"] for thread in recorded.info()["threads"]}
+	assert {"by_itself", "by_another", "by_prctl"} <= names, names
+
+
+# --- code that comes and goes ---
+
+@pytest.mark.parametrize("watched", [False, True], ids=["bare", "recorded"])
+def test_search_paths_of_callers(tmp_path, watched):
+	"""Libraries beside the caller, by its RUNPATH, by its RPATH, by $ORIGIN: found by whom they should be, and by nobody else."""
+	middle = {}
+	for tag in ("runpath", "rpath"):
+		folder = tmp_path / tag
+		folder.mkdir()
+		found = build("allocating_plugin.c", linkage="shared", name=f"libfound_by_{tag}.so")
+		(folder / f"libfound_by_{tag}.so").write_bytes(open(found, "rb").read())
+		option = "--enable-new-dtags" if tag == "runpath" else "--disable-new-dtags"
+		middle[tag] = folder / "libmiddle.so"
+		middle[tag].write_bytes(open(build("opens_beside.c", f"-Wl,{option},-rpath,$ORIGIN", linkage="shared", name=f"lib{tag}.so"), "rb").read())
+	program = build("opens_from.c")
+	command = [program, middle["runpath"], "libfound_by_runpath.so", middle["rpath"], "libfound_by_rpath.so"]
+	if not watched:
+		subprocess.run(command, check=True)
+		return
+	recorded = record(tmp_path, command, *at(1, "allocs"))
+	assert recorded.status == 0, f"{recorded.out}{recorded.err}"
+	paths = recorded.paths("allocs")
+	for tag in ("runpath", "rpath"):
+		assert hits(paths, "main", "allocate_beside", "plugin_allocate") == 2, show(paths)

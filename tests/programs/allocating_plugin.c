@@ -1,0 +1,9 @@
+/* A library whose one function allocates once. */
+#include "burn.h"
+
+void plugin_allocate(void);
+
+NOINLINE void plugin_allocate(void)
+{
+	free(malloc(100));
+}
