@@ -1,6 +1,7 @@
 """What a program tells by include/cpprof/runtime.h, recorded: its own resources, labels, windows, flushes."""
 import hashlib
 import json
+import os
 import re
 import subprocess
 import time
@@ -86,6 +87,19 @@ def test_cpu_beside_own(tmp_path):
 	assert recorded.status == 0, recorded.err
 	assert recorded.resource("own:orders")["total"] == 15000
 	assert hits(recorded.paths("cpu"), "main", "price_article") > 0
+
+
+def test_installed(tmp_path):
+	"""An installed cpprof finds its library, wherever its prefix is moved to."""
+	meson = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
+	subprocess.run([meson, "install", "-C", BUILD, "--no-rebuild", "--quiet", "--tags", "runtime", "--destdir", tmp_path],
+		check=True, capture_output=True)
+	installed = next(path for path in tmp_path.rglob("cpprof") if path.parent.name == "bin")
+	path = tmp_path / "out.data"
+	command = [installed, "record", "-o", path, *EVERY_ONE, "--", linked("own.c"), "plain", "10"]
+	result = subprocess.run(command, capture_output=True, text=True, check=False)
+	assert result.returncode == 0, result.stderr
+	assert Recorded(result, path).resource("own:orders")["total"] == 40
 
 
 # --- flush ---
