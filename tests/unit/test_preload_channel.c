@@ -1,0 +1,283 @@
+/* The memory that is shared with targets (record/preload_channel.h): its settings, its
+ * bell, and what happens where the kernel gives none of it. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "record/preload_channel.h"
+#include "record/preload_requests.h"
+
+/* --- what fails at will (mmap goes by the name that it has with offsets of 64 bits) --- */
+
+static bool no_memfd, no_map, no_eventfd, no_thread;
+
+int __real_memfd_create(const char *name, unsigned flags);
+void *__real_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+int __real_eventfd(unsigned value, int flags);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_memfd_create(const char *name, unsigned flags);
+void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+int __wrap_eventfd(unsigned value, int flags);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+
+static int refuse(int number)
+{
+	errno = number;
+	return -1;
+}
+
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+	return no_memfd ? refuse(EPERM) : __real_memfd_create(name, flags);
+}
+
+void *__wrap_mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	if (no_map && bytes == CHANNEL_BYTES) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return __real_mmap64(at, bytes, protection, flags, fd, offset);
+}
+
+int __wrap_eventfd(unsigned value, int flags)
+{
+	return no_eventfd ? refuse(EMFILE) : __real_eventfd(value, flags);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+	return no_thread ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+}
+
+/* --- requests --- */
+
+static struct resource_request requests[RESOURCE_REQUESTS_MAX];
+static struct backend_request request;
+
+static void ask(const char *words)
+{
+	struct error error;
+	assert_int_equal(resource_parse(words, &requests[request.resource_count], &error), 0);
+	request.resource_count++;
+	request.resources = requests;
+}
+
+static int reset(void **state)
+{
+	(void)state;
+	request = (struct backend_request){ 0 };
+	no_memfd = no_map = no_eventfd = no_thread = false;
+	return 0;
+}
+
+static void test_requests(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *words;
+		enum channel_counts counts;
+		uint64_t interval;
+	} all[] = {
+		{ "cpu/2ms", CHANNEL_CPU, 2000000 },
+		{ "user", CHANNEL_USER, 1000000 },
+		{ "sys", CHANNEL_SYS, 1000000 },
+		{ "real/5ms", CHANNEL_REAL, 5000000 },
+		{ "blocked", CHANNEL_BLOCKED, 1000000 },
+		{ "io-time/10us", CHANNEL_IO_TIME, 10000 },
+		{ "lock-wait", CHANNEL_LOCK_WAIT, 1000000 },
+		{ "io-calls/3", CHANNEL_IO_CALLS, 3 },
+		{ "read-bytes/1KiB", CHANNEL_READ, 1024 },
+		{ "write-bytes/1", CHANNEL_WRITTEN, 1 },
+		{ "io-bytes/1", CHANNEL_TRANSFERRED, 1 },
+		{ "read-bytes:requested/1", CHANNEL_READ_REQUESTED, 1 },
+		{ "write-bytes:requested/1", CHANNEL_WRITE_REQUESTED, 1 },
+		{ "io-bytes:requested/1", CHANNEL_TRANSFER_REQUESTED, 1 },
+		{ "alloc-bytes/1", CHANNEL_ALLOC_BYTES, 1 },
+		{ "allocs/1", CHANNEL_ALLOCS, 1 },
+		{ "fp-inexact/100", CHANNEL_FP, 100 },
+		{ "own:orders/7", CHANNEL_OWN, 7 },
+		{ "page-faults", CHANNEL_NOTHING, 0 },
+		{ "syscalls:read", CHANNEL_NOTHING, 0 },
+		{ "context-switches", CHANNEL_NOTHING, 0 },
+		{ "cycles", CHANNEL_NOTHING, 0 },
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		reset(NULL);
+		ask(all[i].words);
+		struct channel_request asked = preload_request_of(&requests[0]);
+		assert_int_equal(asked.counts, all[i].counts);
+		assert_int_equal(asked.interval, all[i].interval);
+		assert_int_equal(asked.fp_kinds, all[i].counts == CHANNEL_FP ? CHANNEL_FP_INEXACT : 0);
+		assert_string_equal(asked.name, all[i].counts == CHANNEL_OWN ? "orders" : "");
+	}
+	reset(NULL);
+	ask("real");
+	ask("cpu");
+	assert_int_equal(preload_gticks_of(requests[0].row, 7000), 7); /* us */
+	assert_int_equal(preload_gticks_of(requests[1].row, 7000), 7000);
+}
+
+/* As often as the shortest of those that need ticks; not more often than is good. */
+static void test_ticks(void **state)
+{
+	(void)state;
+	ask("allocs/1");
+	ask("io-time/10us");
+	assert_int_equal(preload_tick_ns(&request), 0);
+	ask("real/5ms");
+	assert_int_equal(preload_tick_ns(&request), 5000000);
+	ask("cpu/2ms");
+	ask("user/3ms");
+	assert_int_equal(preload_tick_ns(&request), 2000000);
+	ask("sys/20us");
+	assert_int_equal(preload_tick_ns(&request), 50000);
+}
+
+/* --- the memory --- */
+
+static void test_settings(void **state)
+{
+	(void)state;
+	struct error error;
+	ask("cpu/2ms");
+	ask("own:orders/7");
+	request.paused = true;
+	struct preload_channel *channel = preload_channel_new(&request, &error);
+	assert_non_null(channel);
+	/* As a target sees it, which cannot make it smaller. */
+	struct stat status;
+	int file = preload_channel_file(channel);
+	assert_int_equal(fstat(file, &status), 0);
+	assert_int_equal(status.st_size, CHANNEL_BYTES);
+	assert_int_not_equal(ftruncate(file, 0), 0);
+	assert_int_not_equal(ftruncate(file, (off_t)CHANNEL_BYTES * 2), 0);
+	const struct channel *memory = mmap(NULL, sizeof(*memory), PROT_READ, MAP_SHARED, file, 0);
+	assert_true(memory != MAP_FAILED);
+	assert_int_equal(memory->magic, CHANNEL_MAGIC);
+	assert_int_equal(memory->version, CHANNEL_VERSION);
+	assert_int_equal(memory->monitor_pid, getpid());
+	assert_int_equal(memory->is_over, 0);
+	assert_int_equal(memory->starts_paused, 1);
+	assert_int_equal(memory->tick_ns, 2000000);
+	assert_int_equal(memory->request_count, 2);
+	assert_int_equal(memory->requests[0].counts, CHANNEL_CPU);
+	assert_string_equal(memory->requests[1].name, "orders");
+	munmap((void *)memory, sizeof(*memory));
+	preload_channel_free(channel);
+	preload_channel_free(NULL);
+}
+
+/* --- the bell --- */
+
+static bool is_rung(const struct preload_channel *channel, int patience_ms)
+{
+	struct pollfd descriptor = { .fd = preload_channel_bell(channel), .events = POLLIN };
+	return poll(&descriptor, 1, patience_ms) > 0;
+}
+
+/* As the runtime rings. */
+static void ring(struct channel *memory)
+{
+	__atomic_add_fetch(&memory->bell, 1, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&memory->bell_wanted, __ATOMIC_ACQUIRE))
+		preload_channel_wake(&memory->bell);
+}
+
+static void test_bell(void **state)
+{
+	(void)state;
+	enum { LONG_MS = 5000, SHORT_MS = 30, ROUNDS = 2000 };
+	struct error error;
+	struct preload_channel *channel = preload_channel_new(&request, &error);
+	assert_non_null(channel);
+	struct channel *memory = preload_channel_memory(channel);
+	assert_false(is_rung(channel, SHORT_MS));
+	for (int i = 0; i < ROUNDS; i++) {
+		ring(memory);
+		assert_true(is_rung(channel, LONG_MS));
+		if (i % 2)
+			ring(memory); /* while we were told already: of no use, but not lost */
+		preload_channel_hear(channel);
+	}
+	for (int i = 0; i < 2 && is_rung(channel, SHORT_MS); i++)
+		preload_channel_hear(channel);
+	assert_false(is_rung(channel, SHORT_MS));
+	/* Heard without having been rung. */
+	preload_channel_hear(channel);
+	ring(memory);
+	assert_true(is_rung(channel, LONG_MS));
+	preload_channel_free(channel);
+}
+
+/* Who writes anything there neither keeps us from hearing others nor from leaving. */
+static void test_hostile_bell(void **state)
+{
+	(void)state;
+	enum { LONG_MS = 5000 };
+	struct error error;
+	struct preload_channel *channel = preload_channel_new(&request, &error);
+	assert_non_null(channel);
+	struct channel *memory = preload_channel_memory(channel);
+	for (uint32_t i = 0; i < 200; i++) {
+		memory->bell = i * 0x9e3779b9U;
+		memory->bell_wanted = i % 3;
+		preload_channel_hear(channel);
+	}
+	memory->bell_wanted = 1;
+	ring(memory);
+	preload_channel_wake(&memory->bell);
+	assert_true(is_rung(channel, LONG_MS));
+	preload_channel_free(channel);
+}
+
+static void assert_refused(int code, const char *words)
+{
+	struct error error = { 0 };
+	assert_null(preload_channel_new(&request, &error));
+	assert_int_equal(error.code, code);
+	assert_non_null(strstr(error.message, words));
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	no_memfd = true;
+	assert_refused(ERROR_PERMISSION, "memfd_create");
+	no_memfd = false;
+	no_map = true;
+	assert_refused(ERROR_MEMORY, "ulimit -v");
+	no_map = false;
+	no_eventfd = true;
+	assert_refused(ERROR_SYSTEM, "eventfd");
+	no_eventfd = false;
+	no_thread = true;
+	assert_refused(ERROR_SYSTEM, "thread");
+	no_thread = false;
+	struct error error;
+	ALLOC_FAIL_EACH({
+		struct preload_channel *channel = preload_channel_new(&request, &error);
+		if (!channel)
+			assert_int_equal(error.code, ERROR_MEMORY);
+		preload_channel_free(channel);
+	});
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup(name, reset)
+	const struct CMUnitTest tests[] = {
+		T(test_requests), T(test_ticks), T(test_settings), T(test_bell), T(test_hostile_bell), T(test_refused),
+	};
+	return cmocka_run_group_tests_name("preload_channel", tests, NULL, NULL);
+}
