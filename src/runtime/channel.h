@@ -148,7 +148,7 @@ enum { CHANNEL_EVENT = 2 }; /* sample_record.kind: `end` is one of these, text o
 enum channel_event {
 	CHANNEL_STARTED, /* a program began, the first record of its main thread: text = its name */
 	CHANNEL_FORKED,  /* a forked process, likewise: detail = its parent's pid */
-	CHANNEL_THREAD,  /* a thread began, the first record but for where it was started */
+	CHANNEL_THREAD,  /* a thread began, the first record but for where it was started; text = its name */
 	CHANNEL_NAMED,   /* the thread `about` has the name `text` now */
 	CHANNEL_EXITS,   /* the thread ends */
 	CHANNEL_CODE,    /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "runtime/runtime.h"
@@ -208,7 +209,11 @@ static void introduce(struct runtime_thread *thread, const struct sample_record 
 					record.frames * sizeof(uint64_t)))
 			thread->shared->lost_events++;
 	}
-	runtime_tell(thread, CHANNEL_THREAD, 0, 0, NULL, 0);
+	/* The monitor may look too late to find its name. */
+	enum { NAME_BYTES = 16 };
+	char name[NAME_BYTES] = { 0 };
+	machine_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
+	runtime_tell(thread, CHANNEL_THREAD, 0, 0, name, strnlen(name, sizeof(name)));
 }
 
 struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)

@@ -91,7 +91,7 @@ static const struct {
 	int on_socket, receives;
 } transfers[] = {
 	{ "write", by_write, 0, 0 },     { "writev", by_writev, 0, 0 },     { "send", by_send, 1, 0 },
-	{ "sendmsg", by_sendmsg, 1, 0 }, { "sendfile", by_sendfile, 0, 0 }, { "recv", by_recv, 1, 1 },
+	{ "sendmsg", by_sendmsg, 1, 0 }, { "sendfile", by_sendfile, 1, 0 }, { "recv", by_recv, 1, 1 },
 	{ "recvmsg", by_recvmsg, 1, 1 },
 };
 
