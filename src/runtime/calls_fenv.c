@@ -24,31 +24,31 @@ static void *in_libm(const char *name)
 		found_function ? found_function : (__typeof__(&name))in_libm(#name); \
 	})
 
-/* One of these functions: its type, name, parameters and arguments. */
-#define FENV_CALL(name, parameters, arguments)            \
-	INTERPOSED int name parameters                    \
-	{                                                 \
-		__typeof__(&name) real = REAL_FENV(name); \
-		struct fp_thread *fp = fp_show_here();    \
-		int result = real arguments;              \
-		fp_hide_here(fp);                         \
-		return result;                            \
+/* One of these functions: its name, whether it sets masks, its parameters and arguments. */
+#define FENV_CALL(name, sets_masks, parameters, arguments) \
+	INTERPOSED int name parameters                     \
+	{                                                  \
+		__typeof__(&name) real = REAL_FENV(name);  \
+		struct fp_thread *fp = fp_show_here();     \
+		int result = real arguments;               \
+		fp_hide_here(fp, sets_masks);              \
+		return result;                             \
 	}
 
-FENV_CALL(fegetenv, (fenv_t * environment), (environment))
-FENV_CALL(fesetenv, (const fenv_t *environment), (environment))
-FENV_CALL(feholdexcept, (fenv_t * environment), (environment))
-FENV_CALL(fegetmode, (femode_t * modes), (modes))
-FENV_CALL(fesetmode, (const femode_t *modes), (modes))
-FENV_CALL(feenableexcept, (int kinds), (kinds))
-FENV_CALL(fedisableexcept, (int kinds), (kinds))
-FENV_CALL(fegetexcept, (void), ())
-FENV_CALL(fesetround, (int mode), (mode))
-FENV_CALL(fegetexceptflag, (fexcept_t * flags, int kinds), (flags, kinds))
-FENV_CALL(fesetexceptflag, (const fexcept_t *flags, int kinds), (flags, kinds))
-FENV_CALL(fesetexcept, (int kinds), (kinds))
-FENV_CALL(feclearexcept, (int kinds), (kinds))
-FENV_CALL(fetestexcept, (int kinds), (kinds))
+FENV_CALL(fegetenv, false, (fenv_t * environment), (environment))
+FENV_CALL(fesetenv, true, (const fenv_t *environment), (environment))
+FENV_CALL(feholdexcept, true, (fenv_t * environment), (environment))
+FENV_CALL(fegetmode, false, (femode_t * modes), (modes))
+FENV_CALL(fesetmode, true, (const femode_t *modes), (modes))
+FENV_CALL(feenableexcept, true, (int kinds), (kinds))
+FENV_CALL(fedisableexcept, true, (int kinds), (kinds))
+FENV_CALL(fegetexcept, false, (void), ())
+FENV_CALL(fesetround, false, (int mode), (mode))
+FENV_CALL(fegetexceptflag, false, (fexcept_t * flags, int kinds), (flags, kinds))
+FENV_CALL(fesetexceptflag, false, (const fexcept_t *flags, int kinds), (flags, kinds))
+FENV_CALL(fesetexcept, false, (int kinds), (kinds))
+FENV_CALL(feclearexcept, false, (int kinds), (kinds))
+FENV_CALL(fetestexcept, false, (int kinds), (kinds))
 
 /* Those that raise: events like others, of one kind each. */
 INTERPOSED int feraiseexcept(int kinds)
@@ -56,7 +56,7 @@ INTERPOSED int feraiseexcept(int kinds)
 	__typeof__(&feraiseexcept) real = REAL_FENV(feraiseexcept);
 	struct fp_thread *fp = fp_show_here();
 	int result = real(kinds);
-	fp_hide_here(fp);
+	fp_hide_here(fp, false);
 	if (fp)
 		fp_count_here((uint32_t)kinds & FP_KINDS, (uint64_t)(uintptr_t)real);
 	return result;
@@ -67,6 +67,6 @@ INTERPOSED int feupdateenv(const fenv_t *environment)
 	__typeof__(&feupdateenv) real = REAL_FENV(feupdateenv);
 	struct fp_thread *fp = fp_show_here();
 	int result = real(environment);
-	fp_hide_here(fp);
+	fp_hide_here(fp, true);
 	return result;
 }

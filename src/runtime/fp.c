@@ -86,12 +86,12 @@ struct fp_thread *fp_show_here(void)
 	return fp;
 }
 
-void fp_hide_here(struct fp_thread *fp)
+void fp_hide_here(struct fp_thread *fp, bool sets_masks)
 {
 	if (!fp)
 		return;
 	struct fp_words words = fp_words_here();
-	if (fp->was_hidden) {
+	if (fp->was_hidden || sets_masks || !(fp->sse_unmasked | fp->x87_unmasked)) {
 		fp_hide(fp, &words);
 		fp_words_set_here(&words);
 	}

@@ -30,8 +30,9 @@
 /* How far it is from an instruction to the next one that traps. */
 struct fp_gap {
 	uint64_t rip;
-	uint32_t ps;      /* 0: further than can be stepped */
-	uint32_t samples; /* 0: not known */
+	uint32_t ps;
+	uint16_t samples; /* 0: not known */
+	bool is_far;      /* further than can be stepped: told by the clock */
 };
 
 enum { FP_GAPS = 64 };
@@ -98,9 +99,10 @@ void fp_set_trap(struct fp_thread *fp, ucontext_t *context);
 void fp_enter_step(struct fp_thread *fp, ucontext_t *context);
 
 /* The present thread's words as the program set them, around a call that looks at them;
- * NULL: they are. Nests not. */
+ * NULL: they are. Nests not. In a handler, or where a program has jumped to from one, they
+ * were not hidden: `sets_masks`, what the call has set is to be known nevertheless. */
 struct fp_thread *fp_show_here(void);
-void fp_hide_here(struct fp_thread *fp);
+void fp_hide_here(struct fp_thread *fp, bool sets_masks);
 
 /* --- counting (fp.c): an event of these kinds at `context` --- */
 void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context);

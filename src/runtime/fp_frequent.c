@@ -27,6 +27,7 @@
 enum {
 	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
+	BETWEEN_MAX_NS = 100 * 1000,     /* of what lies between two traps: others may have run */
 	SIGNAL_NS = 2500,                /* there and back, about */
 	COST_MAX_NS = 50 * 1000,         /* a trap that takes longer was preempted */
 	BLAMED_SHARE = 8,                /* kinds that an eighth of the steps raised are to blame */
@@ -89,7 +90,8 @@ static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t count
 {
 	uint64_t back = fp->is_stepping ? less(now, fp->entered_ns) : SIGNAL_NS;
 	uint64_t cost = less(counted, fp->entered_ns) + back;
-	fp->level_ns = less(fp->level_ns, less(now, fp->level_at_ns) / ALLOWED_SHARE);
+	uint64_t between = less(now, fp->level_at_ns);
+	fp->level_ns = less(fp->level_ns, (between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS) / ALLOWED_SHARE);
 	if (fp->level_ns == 0) {
 		fp->steps = fp->x87_steps = 0;
 		memset(fp->raised, 0, sizeof(fp->raised));
@@ -193,7 +195,17 @@ static void run(struct fp_thread *fp)
 	fp->run_cpu_ns = cpu_now_ns();
 }
 
-/* The clock tells little of a short run, which is told by what was learnt of it. */
+/* A low quantile of what is seen, rather than the mean: what is above it was interrupted. */
+static uint64_t settle(uint64_t at, uint64_t seen)
+{
+	enum { DOWN = 2, UP = 16 };
+	if (at == 0)
+		return seen;
+	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
+}
+
+/* The clock tells little of a short run: what was learnt of it is taken, and tells how long
+ * the way to the program and back takes. */
 void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 {
 	if (!fp->is_burst || !fp->run_at_ns)
@@ -201,15 +213,19 @@ void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 	uint64_t ran = less(now, fp->run_at_ns);
 	if (ran > LONG_RUN_NS)
 		ran = less(cpu_now_ns(), fp->run_cpu_ns);
-	uint64_t known = fp->gap && fp->gap->samples ? fp->gap->ps : 0;
-	if (known && (!fp->turn_ns || ran < fp->turn_ns))
-		fp->turn_ns = less(ran, known / PS_PER_NS);
-	ran = less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
-	if (known && ran < SHORT_RUN_NS)
-		fp->burst_ps += known;
-	else if (fp->gap || ran > SHORT_RUN_NS)
-		fp->burst_ps += ran * PS_PER_NS;
 	fp->run_at_ns = 0;
+	struct fp_gap *gap = fp->gap;
+	uint64_t least_ps = !gap ? 0 : gap->is_far ? WINDOW_STEPS * INSTRUCTION_PS : gap->ps;
+	if (least_ps && ran < SHORT_RUN_NS && (!gap->is_far || !fp->turn_ns || ran < fp->turn_ns))
+		fp->turn_ns = settle(fp->turn_ns, less(ran, least_ps / PS_PER_NS));
+	ran = less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
+	if (ran > SHORT_RUN_NS) {
+		fp->burst_ps += ran * PS_PER_NS;
+	} else if (gap) {
+		if (gap->is_far)
+			gap->ps = (uint32_t)settle(gap->ps, ran * PS_PER_NS > least_ps ? ran * PS_PER_NS : least_ps);
+		fp->burst_ps += gap->ps;
+	}
 }
 
 static bool step_on(struct fp_thread *fp, uint64_t rip)
@@ -217,7 +233,7 @@ static bool step_on(struct fp_thread *fp, uint64_t rip)
 	enum next next = next_instruction(fp, rip);
 	if (next < NEXT_X87 || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
 		if (fp->gap && fp->window_steps >= WINDOW_STEPS)
-			*fp->gap = (struct fp_gap){ .rip = fp->gap->rip, .samples = GAP_SAMPLES };
+			*fp->gap = (struct fp_gap){ .rip = fp->gap->rip, .is_far = true, .samples = GAP_SAMPLES };
 		fp->burst_ps += (uint64_t)fp->window_steps * INSTRUCTION_PS;
 		run(fp);
 		fp->gap = NULL;
@@ -234,7 +250,7 @@ static bool step_on(struct fp_thread *fp, uint64_t rip)
 static bool go_on(struct fp_thread *fp, uint64_t rip, uint64_t next_rip, uint64_t random)
 {
 	struct fp_gap *gap = fp->gap = gap_at(fp, rip);
-	if (gap->samples < GAP_SAMPLES || (gap->ps && random % GAP_AGAIN == 0)) {
+	if (gap->samples < GAP_SAMPLES || (!gap->is_far && random % GAP_AGAIN == 0)) {
 		fp->window_steps = 0;
 		return step_on(fp, next_rip);
 	}
