@@ -291,7 +291,9 @@ static void preload_notes(const struct backend *backend, void (*add)(void *conte
 	}
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " programs that were started did not load the preload backend's library, and are not "
-		 "recorded (the last: '%s'): statically linked or set-user-ID ones cannot; the bpf backend sees them",
+		 "recorded (the last: '%s'): statically linked or set-user-ID ones cannot, nor those that are started "
+		 "without LD_PRELOAD in their "
+		 "environment; the bpf backend sees them",
 		 sums->not_connected, backend->events->lost_program);
 	if (sums->not_connected > 0)
 		add(context, "warning", text);

@@ -37,17 +37,18 @@ void preload_events_free(struct preload_events *events)
 
 /* --- from /proc --- */
 
-/* What the kernel calls a thread, or as it said itself if it is gone. */
-static void find_name(char *name, size_t bytes, const struct preload_thread *thread, const char *otherwise)
+/* What the kernel calls a thread: other backends are told that. False: it is gone. */
+static bool find_name(char *name, size_t bytes, const struct preload_thread *thread)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", thread->pid, thread->tid);
 	FILE *file = fopen(path, "re");
-	if (!file || !fgets(name, (int)bytes, file))
-		snprintf(name, bytes, "%s", otherwise);
-	name[strcspn(name, "\n")] = 0;
+	bool found = file && fgets(name, (int)bytes, file);
+	if (found)
+		name[strcspn(name, "\n")] = 0;
 	if (file)
 		fclose(file);
+	return found;
 }
 
 /* 0: not known. */
@@ -102,10 +103,8 @@ struct event {
 	const char *text; /* with a NUL behind it */
 };
 
-static void tell_name(const struct event *event, bool is_exec)
+static void tell_name(const struct event *event, const char *name, bool is_exec)
 {
-	char name[32];
-	find_name(name, sizeof(name), event->thread, event->text);
 	event->sink->name(event->sink->context, event->thread->pid, event->thread->tid, name, is_exec,
 			  event->record->time_ns);
 }
@@ -118,7 +117,8 @@ static void on_started(const struct event *event)
 	event->events->holds_code = true;
 	if (parent && preload_slots_find(event->events->slots, parent))
 		sink->fork(sink->context, parent, pid, event->thread->tid, event->record->time_ns);
-	tell_name(event, true);
+	char name[32];
+	tell_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
 	event->events->holds_code = false;
 	update_code(event->events, event->thread, sink, true);
 }
@@ -137,7 +137,9 @@ static void on_forked(const struct event *event)
 		sink->fork(sink->context, (uint32_t)parent_pid, pid, event->thread->tid, event->record->time_ns);
 	bool has_maps =
 		parent && parent->maps.count > 0 && preload_maps_copy(&event->process->maps, &parent->maps) == 0;
-	tell_name(event, false);
+	char name[32];
+	if (find_name(name, sizeof(name), event->thread))
+		tell_name(event, name, false);
 	update_code(event->events, event->thread, sink, !has_maps);
 }
 
@@ -145,10 +147,11 @@ static void on_thread(const struct event *event)
 {
 	const struct preload_thread *thread = event->thread;
 	event->sink->fork(event->sink->context, thread->pid, thread->pid, thread->tid, event->record->time_ns);
-	tell_name(event, false);
+	if (event->text[0])
+		tell_name(event, event->text, false);
 }
 
-/* Only of threads that were told of: others are asked for their names when they are. */
+/* Only of threads that were told of: others tell their names when they are. */
 static void on_named(const struct event *event)
 {
 	const struct preload_slots *slots = event->events->slots;
@@ -224,7 +227,7 @@ static void tell_event(struct preload_events *events, struct preload_thread *thr
 				     .record = &record->record,
 				     .text = text };
 	if (record->record.end >= sizeof(tell) / sizeof(tell[0])) {
-		thread->ring.is_broken = true;
+		preload_ring_give_up(&thread->ring);
 		return;
 	}
 	if (record->record.end <= CHANNEL_THREAD)
@@ -240,7 +243,7 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 	struct backend_sample sample;
 	bool is_creation = record->request == SAMPLE_NO_REQUEST;
 	if (record->end >= WALK_END_COUNT || (!is_creation && record->request >= events->request->resource_count)) {
-		thread->ring.is_broken = true;
+		preload_ring_give_up(&thread->ring);
 		return;
 	}
 	record->pid = thread->pid;

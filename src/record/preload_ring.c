@@ -77,3 +77,9 @@ void preload_ring_take(struct preload_ring *ring, struct preload_record *to)
 	__atomic_store_n(&ring->shared->tail, ring->tail, __ATOMIC_RELEASE);
 	find_next(ring);
 }
+
+void preload_ring_give_up(struct preload_ring *ring)
+{
+	ring->is_broken = true;
+	ring->has_next = false;
+}

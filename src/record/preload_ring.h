@@ -45,4 +45,7 @@ const struct sample_record *preload_ring_peek(const struct preload_ring *ring);
 /* Takes the next one, which there must be, and gives its room back. */
 void preload_ring_take(struct preload_ring *ring, struct preload_record *to);
 
+/* What was taken makes no sense: nothing more is read. */
+void preload_ring_give_up(struct preload_ring *ring);
+
 #endif
