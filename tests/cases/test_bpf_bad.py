@@ -146,7 +146,7 @@ def reachable():
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an unprivileged user")
-@pytest.mark.parametrize("options", [["-r", "syscalls"], [*BPF, "-r", "syscalls"], [*BPF, "-r", "user"], ["-r", "read-bytes", "-r", "user"],
+@pytest.mark.parametrize("options", [["-r", "syscalls"], [*BPF, "-r", "syscalls"], [*BPF, "-r", "user"], ["-r", "traps", "-r", "user"],
 	["-r", "calls:main"]], ids=" ".join)
 def test_unprivileged_user(reachable, options):
 	"""The capabilities that lack are named; the target is not run."""
