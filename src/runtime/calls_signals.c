@@ -25,7 +25,6 @@ static int result_of(int error)
 /* Names that the C library has beside the usual ones, some undeclared. */
 int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
 sighandler_t bsd_signal(int number, sighandler_t handler);
-sighandler_t __sysv_signal(int number, sighandler_t handler);
 int __sigsuspend(const sigset_t *mask);
 int __xpg_sigpause(int number);
 

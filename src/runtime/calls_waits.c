@@ -220,7 +220,6 @@ INTERPOSED int io_getevents(void *context, long least, long count, void *events,
 /* --- jumps out of handlers --- */
 
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
-_Noreturn void _longjmp(struct __jmp_buf_tag target[1], int value);
 
 static void leave(struct __jmp_buf_tag *target)
 {

@@ -45,8 +45,6 @@ static struct {
 	uint64_t timers; /* their signal, as a set; 0: not ours yet */
 } table;
 
-_Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
-
 /* --- the real functions --- */
 
 int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -137,9 +135,7 @@ bool signals_is_taken(void)
 	return owned && owned->program.sa_handler != SIG_DFL && owned->program.sa_handler != SIG_IGN;
 }
 
-/* A child of vfork has its parent's memory, but signals of its own: what it sets is set for it
- * alone, and no tick comes there. */
-static bool is_vfork_child(void)
+bool signals_in_vfork_child(void)
 {
 	return process_id() != runtime.pid;
 }
@@ -228,7 +224,7 @@ int signals_action(int number, const struct sigaction *action, struct sigaction 
 	}
 	lock(&mask);
 	struct owned *owned = find_owned(number);
-	bool is_child = is_vfork_child();
+	bool is_child = signals_in_vfork_child();
 	int result = owned ? act_owned(owned, action ? &wanted : NULL, &was, is_child)
 			   : act_unowned(number, action ? &wanted : NULL, &was, is_child);
 	unlock(&mask);
@@ -304,81 +300,6 @@ int signals_own(int number, const struct sigaction *ours)
 	}
 	unlock(&mask);
 	return refused ? -1 : 0;
-}
-
-/* --- masks --- */
-
-/* Handlers on a small stack have the timers' signal blocked, whatever they do. */
-static bool is_on_small_stack(void)
-{
-	stack_t stack;
-	return table.has_small_stacks && machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
-	       stack.ss_flags & SS_ONSTACK;
-}
-
-void signals_unblock(void)
-{
-	uint64_t ours = signals_ours();
-	if (!signals_thread.holds && !is_on_small_stack())
-		set_mask(SIG_UNBLOCK, &ours, NULL);
-}
-
-static void note_believed(int how, uint64_t set)
-{
-	struct signals_thread *thread = &signals_thread;
-	uint64_t ours = signals_ours();
-	if (how == SIG_SETMASK || set & ours)
-		thread->believes_blocked = how != SIG_UNBLOCK && set & ours;
-	if (!thread->believes_blocked)
-		thread->holds = false;
-}
-
-/* The set that the kernel is given for one that the program gives. */
-static uint64_t real_set(int how, uint64_t set)
-{
-	uint64_t ours = signals_ours();
-	if (how != SIG_UNBLOCK)
-		return signals_thread.holds || (how == SIG_SETMASK && is_on_small_stack()) ? set | ours : set & ~ours;
-	return is_on_small_stack() ? set & ~ours : set;
-}
-
-int signals_mask(int how, const void *set, void *old)
-{
-	/* What the C library keeps for itself, as it does. */
-	const uint64_t reserved = BIT(32) | BIT(33);
-	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
-	bool believed = signals_thread.believes_blocked, is_child = ours && is_vfork_child();
-	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
-		return EINVAL;
-	if (set && ours && !is_child) {
-		note_believed(how, now);
-		now = real_set(how, now);
-	}
-	long result = set_mask(how, set ? &now : NULL, &was);
-	if (result == 0 && old)
-		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0));
-	return (int)-result;
-}
-
-void signals_thread_begin(sigset_t *mask)
-{
-	uint64_t set = word_of(mask), ours = signals_ours();
-	if (set & ours)
-		signals_thread.believes_blocked = true;
-	set_word(mask, set & ~ours);
-}
-
-/* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
-void signals_jump(sigset_t *mask)
-{
-	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;
-	if (!ours || is_vfork_child())
-		return;
-	signals_thread.believes_blocked = (set & neighbours) == neighbours;
-	if (table.has_small_stacks)
-		return;
-	signals_thread.holds = false;
-	set_word(mask, set & ~ours);
 }
 
 /* --- the program's handlers of signals that are ours --- */
@@ -518,7 +439,8 @@ static void ignore_ignored(bool ignores)
 	for (uint32_t i = 0; i < table.owned_count; i++) {
 		const struct owned *owned = &table.owned[i];
 		const struct sigaction *action = ignores ? &owned->program : &owned->ours;
-		if (owned->program.sa_handler == SIG_IGN && (owned->number != runtime.signal || is_vfork_child()))
+		if (owned->program.sa_handler == SIG_IGN &&
+		    (owned->number != runtime.signal || signals_in_vfork_child()))
 			real_sigaction(owned->number, action, NULL);
 	}
 }
@@ -534,6 +456,6 @@ void signals_before_exec(void)
 void signals_after_exec(void)
 {
 	ignore_ignored(false);
-	if (signals_thread.believes_blocked && !is_vfork_child())
+	if (signals_thread.believes_blocked && !signals_in_vfork_child())
 		signals_unblock();
 }

@@ -53,6 +53,9 @@ bool signals_is_owned(int number);
 bool tick_is_ours(const siginfo_t *info);
 /* The timers' signal as a set; 0: none yet. */
 uint64_t signals_ours(void);
+/* A child of vfork has its parent's memory, but signals of its own: what it sets is set for it
+ * alone, and no tick comes there. */
+bool signals_in_vfork_child(void);
 /* Whether the program handles the number of the timers' signal itself. */
 bool signals_is_taken(void);
 /* Lets ticks come again in this thread, unless that is wrong now. */

@@ -1,0 +1,102 @@
+/* Masks of signals, in which the timers' one is what the program believes: see signals.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "runtime/runtime.h"
+#include "runtime/signals.h"
+#include "runtime/x86_64/machine.h"
+
+#define BIT(number) (1ULL << ((number)-1))
+
+_Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
+
+static long set_mask(int how, const uint64_t *set, uint64_t *old)
+{
+	return machine_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(*set), 0, 0);
+}
+
+static uint64_t word_of(const void *set)
+{
+	uint64_t word;
+	memcpy(&word, set, sizeof(word));
+	return word;
+}
+
+static void set_word(void *set, uint64_t word)
+{
+	memcpy(set, &word, sizeof(word));
+}
+
+/* Handlers on a small stack have the timers' signal blocked, whatever they do. */
+static bool is_on_small_stack(void)
+{
+	stack_t stack;
+	return signals_has_small_stacks() && machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
+	       stack.ss_flags & SS_ONSTACK;
+}
+
+void signals_unblock(void)
+{
+	uint64_t ours = signals_ours();
+	if (!signals_thread.holds && !is_on_small_stack())
+		set_mask(SIG_UNBLOCK, &ours, NULL);
+}
+
+static void note_believed(int how, uint64_t set)
+{
+	struct signals_thread *thread = &signals_thread;
+	uint64_t ours = signals_ours();
+	if (how == SIG_SETMASK || set & ours)
+		thread->believes_blocked = how != SIG_UNBLOCK && set & ours;
+	if (!thread->believes_blocked)
+		thread->holds = false;
+}
+
+/* The set that the kernel is given for one that the program gives. */
+static uint64_t real_set(int how, uint64_t set)
+{
+	uint64_t ours = signals_ours();
+	if (how != SIG_UNBLOCK)
+		return signals_thread.holds || (how == SIG_SETMASK && is_on_small_stack()) ? set | ours : set & ~ours;
+	return is_on_small_stack() ? set & ~ours : set;
+}
+
+int signals_mask(int how, const void *set, void *old)
+{
+	/* What the C library keeps for itself, as it does. */
+	const uint64_t reserved = BIT(32) | BIT(33);
+	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
+	bool believed = signals_thread.believes_blocked, is_child = ours && signals_in_vfork_child();
+	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+		return EINVAL;
+	if (set && ours && !is_child) {
+		note_believed(how, now);
+		now = real_set(how, now);
+	}
+	long result = set_mask(how, set ? &now : NULL, &was);
+	if (result == 0 && old)
+		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0));
+	return (int)-result;
+}
+
+void signals_thread_begin(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours();
+	if (set & ours)
+		signals_thread.believes_blocked = true;
+	set_word(mask, set & ~ours);
+}
+
+/* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
+void signals_jump(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;
+	if (!ours || signals_in_vfork_child())
+		return;
+	signals_thread.believes_blocked = (set & neighbours) == neighbours;
+	if (signals_has_small_stacks())
+		return;
+	signals_thread.holds = false;
+	set_word(mask, set & ~ours);
+}
