@@ -59,11 +59,12 @@ static void lanes_set(struct runtime_thread *thread)
 		thread->alloc_lanes = LANES_KNOWN | bytes | calls;
 }
 
+static bool was_begun;
+
 /* Allocations of libraries' constructors come before ours; those of the dynamic linker
  * before the C library is ready, and while it is asked for the real functions. */
 static void begin_early(void)
 {
-	static bool was_begun;
 	static _Thread_local bool is_beginning;
 	if (__atomic_load_n(&was_begun, __ATOMIC_RELAXED) || is_beginning || !environ || gettid() != getpid() ||
 	    !real_functions_are_known())
@@ -102,32 +103,36 @@ static inline bool is_below(const struct runtime_lane *lane, uint64_t amount)
 	return amount < lane->limit - lane->clock->total;
 }
 
-static inline __attribute__((always_inline)) void count(uint64_t bytes, void *function)
+/* Counts, where that is an addition; false: it is to be done the slow way. */
+static inline __attribute__((always_inline)) bool counted(uint64_t bytes)
 {
 	struct runtime_thread *thread = runtime_thread;
-	uint32_t lanes = thread ? thread->alloc_lanes : 0;
+	if (__builtin_expect(!thread, 0))
+		return __atomic_load_n(&was_begun, __ATOMIC_RELAXED);
+	struct runtime_lane *of_bytes = &thread->alloc_bytes, *of_calls = &thread->allocs;
+	uint32_t lanes = thread->alloc_lanes;
+	if (__builtin_expect(!runtime.on, 0))
+		return true;
 	if (__builtin_expect(lanes == (LANES_KNOWN | LANE_OF_BYTES), 1)) {
-		if (__builtin_expect(!runtime.on, 0))
-			return;
-		if (__builtin_expect(is_below(&thread->alloc_bytes, bytes), 1)) {
-			thread->alloc_bytes.clock->total += bytes;
-			return;
-		}
-	} else if (lanes == LANES_KNOWN) {
-		return;
-	} else if (lanes == (LANES_KNOWN | LANE_OF_CALLS)) {
-		if (!runtime.on)
-			return;
-		if (is_below(&thread->allocs, 1)) {
-			thread->allocs.clock->total++;
-			return;
-		}
-	} else if (lanes && runtime.on && is_below(&thread->alloc_bytes, bytes) && is_below(&thread->allocs, 1)) {
-		thread->alloc_bytes.clock->total += bytes;
-		thread->allocs.clock->total++;
-		return;
+		if (__builtin_expect(!is_below(of_bytes, bytes), 0))
+			return false;
+		of_bytes->clock->total += bytes;
+		return true;
 	}
-	count_slowly(bytes, (uint64_t)(uintptr_t)function);
+	if (lanes <= LANES_KNOWN)
+		return lanes == LANES_KNOWN;
+	if (!is_below(of_calls, 1) || (lanes & LANE_OF_BYTES && !is_below(of_bytes, bytes)))
+		return false;
+	if (lanes & LANE_OF_BYTES)
+		of_bytes->clock->total += bytes;
+	of_calls->clock->total++;
+	return true;
+}
+
+static inline void count(uint64_t bytes, void *function)
+{
+	if (!counted(bytes))
+		count_slowly(bytes, (uint64_t)(uintptr_t)function);
 }
 
 /* --- calls within calls ---
@@ -172,11 +177,22 @@ static void *no_memory(void)
 
 /* --- the functions --- */
 
-INTERPOSED void *malloc(size_t bytes)
+static __attribute__((noinline)) void *malloc_slowly(size_t bytes)
 {
 	void *(*real)(size_t) = REAL(malloc);
+	if (!real)
+		return no_memory();
 	count(bytes, (void *)real);
-	return real ? real(bytes) : no_memory();
+	return real(bytes);
+}
+
+/* All that it does itself is a jump to one of two. */
+INTERPOSED void *malloc(size_t bytes)
+{
+	void *(*real)(size_t) = REAL_IF_KNOWN(malloc);
+	if (__builtin_expect(real && counted(bytes), 1))
+		return real(bytes);
+	return malloc_slowly(bytes);
 }
 
 #define ALLOCATING(name, parameters, arguments, bytes, calls_others) \
@@ -240,6 +256,7 @@ static uint32_t find_trouble(void)
 __attribute__((constructor)) static void tell_trouble(void)
 {
 	cpprof_runtime_begin();
+	__atomic_store_n(&was_begun, true, __ATOMIC_RELAXED);
 	if (!runtime.process || !(runtime.requests_of[CHANNEL_ALLOC_BYTES] | runtime.requests_of[CHANNEL_ALLOCS]))
 		return;
 	struct outer_call outer = outer_call_begins(true);

@@ -25,14 +25,23 @@ struct real_slot {
  * this thread: the C library's dlsym may allocate, and does without where that fails. */
 void *real_look_up(struct real_slot *slot);
 
+#define REAL_SLOT(function_name, version_name)                                                                      \
+	static struct real_slot real_slot                                                                           \
+		__attribute__((section("cpprof_real"), used, aligned(8))) = { NULL, #function_name, version_name }; \
+	void *real_function = __atomic_load_n(&real_slot.function, __ATOMIC_RELAXED)
+
 #define REAL_VERSION(function_name, version_name)                                                                    \
 	({                                                                                                           \
-		static struct real_slot real_slot                                                                    \
-			__attribute__((section("cpprof_real"), used, aligned(8))) = { NULL, #function_name,          \
-										      version_name };                \
-		void *real_function = __atomic_load_n(&real_slot.function, __ATOMIC_RELAXED);                        \
+		REAL_SLOT(function_name, version_name);                                                              \
 		(__typeof__(&function_name))(__builtin_expect(real_function != NULL, 1) ? real_function              \
 											: real_look_up(&real_slot)); \
+	})
+
+/* The same without looking up: NULL, it is not known yet. */
+#define REAL_IF_KNOWN(function_name)                       \
+	({                                                 \
+		REAL_SLOT(function_name, NULL);            \
+		(__typeof__(&function_name))real_function; \
 	})
 
 /* The real function of that name, which must be declared. */
