@@ -61,6 +61,7 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words)
 void fp_hide(struct fp_thread *fp, struct fp_words *words)
 {
 	fp->sse_unmasked = ~(words->mxcsr >> FP_MXCSR_MASKS) & FP_KINDS;
+	fp->sse_underflow = words->mxcsr & CHANNEL_FP_UNDERFLOW;
 	words->mxcsr &= ~((uint32_t)fp_unmasked(fp) << FP_MXCSR_MASKS);
 	fp->x87_unmasked = ~words->control & FP_KINDS;
 	fp->x87_inexact = words->status & FP_INEXACT;
@@ -311,6 +312,9 @@ static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 	struct fp_thread *fp = thread->fp;
 	struct fp_words words = fp_words_of(context);
 	uint32_t raised = take_flags(fp, &words);
+	/* Unmasked, a tiny result that is exact raises the flag, too. */
+	if (!fp->is_window && !fp->is_x87 && !(raised & fp_unmasked(fp)) && !fp->sse_underflow)
+		fp->sse_flags &= (uint8_t)~CHANNEL_FP_UNDERFLOW;
 	if (!count_step(thread, raised, context)) {
 		leave_step(fp, &words, context);
 		fp_hide(fp, &words);

@@ -41,6 +41,7 @@ struct fp_thread {
 	bool on;                            /* its words are hidden, but in handlers of the program's */
 	bool is_shown;                      /* the program is in a call of <fenv.h>: fp_show_here */
 	bool was_hidden;                    /* ... and was hidden before */
+	bool sse_underflow;                 /* was up when they were hidden last */
 	bool x87_inexact;                   /* what an armed x87 really had in its flag */
 	uint8_t sse_unmasked, x87_unmasked; /* kinds that the program unmasked itself */
 
@@ -63,6 +64,7 @@ struct fp_thread {
 	bool is_burst;     /* all are trapped for a moment */
 	uint64_t level_ns; /* time in traps, less what is allowed since */
 	uint64_t level_at_ns;
+	uint64_t signal_ns;        /* a signal's way there and back */
 	uint32_t steps, x87_steps; /* since the level was 0 */
 	uint32_t raised[CHANNEL_FP_KINDS];
 

@@ -27,10 +27,11 @@
 enum {
 	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
-	BETWEEN_MAX_NS = 100 * 1000,     /* of what lies between two traps: others may have run */
-	SIGNAL_NS = 2500,                /* there and back, about */
-	COST_MAX_NS = 50 * 1000,         /* a trap that takes longer was preempted */
-	BLAMED_SHARE = 8,                /* kinds that an eighth of the steps raised are to blame */
+	SIGNAL_MAX_NS = 8000,
+	BETWEEN_MAX_NS = 100 * 1000, /* of what lies between two traps: others may have run */
+	SIGNAL_NS = 2500,            /* there and back, about */
+	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
+	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are to blame */
 
 	BURST_STOPS_MIN = 8,
 	BURST_STOPS_SPREAD = 17, /* so that no burst is in step with a loop */
@@ -85,19 +86,31 @@ static void account(struct fp_thread *fp, uint32_t kinds)
 		fp->raised[__builtin_ctz(kinds)]++;
 }
 
-/* A trap flag costs a second signal, which may be far dearer than the first: it was measured. */
+/* A low quantile of what is seen, rather than the mean: what is above it was interrupted. */
+static uint64_t settle(uint64_t at, uint64_t seen)
+{
+	enum { DOWN = 2, UP = 16 };
+	if (at == 0)
+		return seen;
+	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
+}
+
+/* A signal's way there and back is told by how close traps come: a slow machine's is longer.
+ * A trap flag's, which may be far dearer, was measured. */
 static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
 {
-	uint64_t back = fp->is_stepping ? less(now, fp->entered_ns) : SIGNAL_NS;
-	uint64_t cost = less(counted, fp->entered_ns) + back;
-	uint64_t between = less(now, fp->level_at_ns);
-	fp->level_ns = less(fp->level_ns, (between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS) / ALLOWED_SHARE);
+	uint64_t between = less(fp->entered_ns, fp->level_at_ns);
+	fp->signal_ns = settle(fp->signal_ns, between < SIGNAL_MAX_NS ? between : SIGNAL_MAX_NS);
+	uint64_t signal = fp->signal_ns > SIGNAL_NS ? fp->signal_ns : SIGNAL_NS;
+	uint64_t own = less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
+	fp->level_ns = less(fp->level_ns, own / ALLOWED_SHARE);
 	if (fp->level_ns == 0) {
 		fp->steps = fp->x87_steps = 0;
 		memset(fp->raised, 0, sizeof(fp->raised));
 	}
+	uint64_t cost = less(counted, fp->entered_ns) + (fp->is_stepping ? less(now, fp->entered_ns) : signal);
 	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
-	fp->level_at_ns = now;
+	fp->level_at_ns = counted;
 	return fp->level_ns > LEVEL_MAX_NS;
 }
 
@@ -193,15 +206,6 @@ static void run(struct fp_thread *fp)
 {
 	fp->run_at_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	fp->run_cpu_ns = cpu_now_ns();
-}
-
-/* A low quantile of what is seen, rather than the mean: what is above it was interrupted. */
-static uint64_t settle(uint64_t at, uint64_t seen)
-{
-	enum { DOWN = 2, UP = 16 };
-	if (at == 0)
-		return seen;
-	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
 }
 
 /* The clock tells little of a short run: what was learnt of it is taken, and tells how long

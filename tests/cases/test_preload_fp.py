@@ -1,0 +1,57 @@
+"""Floating point exceptions by the preload backend: exact, on the paths that raise them, and nothing that the program sees changes."""
+import subprocess
+
+import pytest
+
+from record_support import REPOSITORY, build, hits, record, record_well
+
+FP = ["--backend", "preload"]
+CALLS = 200
+
+
+def bare(command):
+	return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind, functions", [
+	("invalid", ["sse_invalid", "sse_invalid_integer", "x87_invalid", "x87_stored_invalid_integer",
+		"packed_invalid_divzero_inexact"]),
+	("divzero", ["x87_divzero", "packed_invalid_divzero_inexact"]),
+	("overflow", ["sse_overflow_inexact", "x87_overflow_inexact", "x87_stored_overflow_inexact"]),
+	("underflow", ["x87_underflow_inexact"]),
+	("inexact", ["x87_overflow_inexact", "packed_invalid_divzero_inexact", "sse_overflow_inexact"]),
+])
+def test_each_kind_on_its_path(tmp_path, kind, functions):
+	command = [build("fp_kinds.c", "-lm")]
+	recorded = record_well(tmp_path, command, *FP, "-r", f"fp-{kind}/1")
+	assert recorded.out == bare(command).stdout
+	paths = recorded.paths(f"fp-{kind}")
+	for function in functions:
+		assert hits(paths, "main", function) == CALLS, (function, paths)
+	assert hits(paths, "sse_exact") == hits(paths, "x87_exact") == 0
+
+
+def test_denormal_operands(tmp_path):
+	recorded = record_well(tmp_path, [build("fp_kinds.c", "-lm")], *FP, "-r", "fp-denormal/1")
+	assert hits(recorded.paths("fp-denormal"), "main", "sse_denormal") == 2 * CALLS
+
+
+def test_the_programs_own_traps_are_its_own(tmp_path):
+	command = [build("fp_own.c", "-lm", level="-O1")]
+	recorded = record(tmp_path, command, *FP, "-r", "fp-exceptions/1", "-r", "fp-inexact/1")
+	assert (recorded.status, recorded.out) == (0, bare(command).stdout)
+
+
+@pytest.mark.parametrize("how", ["int", "fpe"])
+def test_death_by_the_programs_own_trap(tmp_path, how):
+	recorded = record(tmp_path, [build("fp_own.c", "-lm", level="-O1"), how], *FP, "-r", "fp-inexact/1")
+	assert recorded.status == 128 + 8, recorded.err
+
+
+def test_frequent_kinds_are_estimated(tmp_path):
+	source = REPOSITORY / "bench/programs/harmonic.c"
+	program = tmp_path / "harmonic"
+	subprocess.run(["gcc", "-O2", "-g", "-o", program, source], check=True)
+	recorded = record_well(tmp_path, [program, "100000000"], *FP, "-r", "fp-inexact/10000")
+	assert recorded.out == bare([program, "100000000"]).stdout
+	assert 2e7 < recorded.resource("fp-inexact")["total"] < 2e9
