@@ -110,6 +110,19 @@ static void run_flush(int rounds)
 	getchar();
 }
 
+/* It begins with its parent's labels, and then has its own. */
+static void take_in_child(void)
+{
+	cpprof_label("tenant", "parent's");
+	if (fork() == 0) {
+		take_some();
+		cpprof_label("tenant", "child's");
+		take_some();
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 static void run_labels(int rounds)
 {
 	static const char *const tenants[] = { "acme", "initech" };
@@ -118,10 +131,10 @@ static void run_labels(int rounds)
 		cpprof_label("verb", i % 2 ? "GET" : "PUT");
 		take_some();
 	}
+	take_in_child();
 	cpprof_label("verb", NULL);
 	cpprof_label("tenant", NULL);
 	take_many();
-	printf("labels acme %d initech %d none 3\n", 2 * rounds, rounds);
 }
 
 int main(int argc, char **argv)
