@@ -78,11 +78,16 @@ uint64_t preload_tick_ns(const struct backend_request *request)
 	/* More often than that, a thread would do little but tick. A clock decides how many
 	 * intervals a tick stands for. */
 	static const uint64_t shortest_ns = 50000;
+	/* Where exceptions are too many to be counted one by one, each tick looks at some. */
+	static const uint64_t fp_tick_ns = 1000000;
 	uint64_t tick_ns = 0;
 	for (size_t i = 0; i < request->resource_count; i++) {
 		struct channel_request asked = preload_request_of(&request->resources[i]);
-		if (needs_ticks(asked.counts) && (tick_ns == 0 || asked.interval < tick_ns))
-			tick_ns = asked.interval;
+		uint64_t wanted_ns = asked.counts == CHANNEL_FP  ? fp_tick_ns
+				     : needs_ticks(asked.counts) ? asked.interval
+								 : 0;
+		if (wanted_ns && (tick_ns == 0 || wanted_ns < tick_ns))
+			tick_ns = wanted_ns;
 	}
 	return tick_ns && tick_ns < shortest_ns ? shortest_ns : tick_ns;
 }
