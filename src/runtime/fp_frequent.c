@@ -44,8 +44,8 @@ enum {
 	GAP_WEIGHT = 8,
 	INSTRUCTION_PS = 400, /* one per cycle of 2.5 GHz */
 	PS_PER_NS = 1000,
-	SHORT_RUN_NS = 5 * 1000, /* a run to the burst's first stop that is part of no rate */
-	LONG_RUN_NS = 50 * 1000, /* may hold a preemption: then CPU time counts */
+	SHORT_RUN_NS = 20 * 1000, /* a longer run was no short one, whatever was learnt */
+	LONG_RUN_NS = 50 * 1000,  /* may hold a preemption: then CPU time counts */
 
 	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
 	RARE_BURSTS = 4,
@@ -223,7 +223,7 @@ void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 	if (least_ps && ran < SHORT_RUN_NS && (!gap->is_far || !fp->turn_ns || ran < fp->turn_ns))
 		fp->turn_ns = settle(fp->turn_ns, less(ran, least_ps / PS_PER_NS));
 	ran = less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
-	if (ran > SHORT_RUN_NS) {
+	if (ran > (gap ? SHORT_RUN_NS : LONG_RUN_NS)) {
 		fp->burst_ps += ran * PS_PER_NS;
 	} else if (gap) {
 		if (gap->is_far)
