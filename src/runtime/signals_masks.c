@@ -57,6 +57,9 @@ static void note_believed(int how, uint64_t set)
 static uint64_t real_set(int how, uint64_t set)
 {
 	uint64_t ours = signals_ours();
+	/* A trap of ours that finds its signal blocked would end the process. */
+	if (how != SIG_UNBLOCK && runtime.fp_kinds)
+		set &= ~(1ULL << (SIGFPE - 1) | 1ULL << (SIGTRAP - 1));
 	if (how != SIG_UNBLOCK)
 		return signals_thread.holds || (how == SIG_SETMASK && is_on_small_stack()) ? set | ours : set & ~ours;
 	return is_on_small_stack() ? set & ~ours : set;
