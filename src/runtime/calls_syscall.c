@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/calls_locks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -110,6 +111,30 @@ static long change_mask(const long arguments[ARGUMENTS])
 	return -1;
 }
 
+/* Locks that do without the C library's: those of Rust, of C++'s atomics. */
+static bool waits_for_lock(long number, const long arguments[ARGUMENTS])
+{
+	if (number != SYS_futex)
+		return number == SYS_futex_waitv;
+	switch ((int)arguments[1] & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static long dispatch(long number, long arguments[ARGUMENTS])
+{
+	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
+		return change_mask(arguments);
+	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
+}
+
 INTERPOSED long syscall(long number, ...)
 {
 	long arguments[ARGUMENTS];
@@ -118,7 +143,10 @@ INTERPOSED long syscall(long number, ...)
 	for (int i = 0; i < ARGUMENTS; i++)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
-	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
-		return change_mask(arguments);
-	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
+	if (!waits_for_lock(number, arguments) || !locks_are_watched())
+		return dispatch(number, arguments);
+	struct lock_wait wait = lock_wait_begins();
+	long result = dispatch(number, arguments);
+	lock_wait_ended(&wait, REAL_ADDRESS(syscall));
+	return result;
 }

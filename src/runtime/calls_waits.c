@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/calls_locks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -165,12 +166,22 @@ INTERPOSED int pause(void)
 
 INTERPOSED int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
-	return WAITING(sem_timedwait, semaphore, until);
+	if (!locks_are_watched())
+		return WAITING(sem_timedwait, semaphore, until);
+	struct lock_wait wait = lock_wait_begins();
+	int result = WAITING(sem_timedwait, semaphore, until);
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_timedwait));
+	return result;
 }
 
 INTERPOSED int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
-	return WAITING(sem_clockwait, semaphore, clock, until);
+	if (!locks_are_watched())
+		return WAITING(sem_clockwait, semaphore, clock, until);
+	struct lock_wait wait = lock_wait_begins();
+	int result = WAITING(sem_clockwait, semaphore, clock, until);
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_clockwait));
+	return result;
 }
 
 INTERPOSED ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)

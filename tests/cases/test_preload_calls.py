@@ -132,6 +132,15 @@ def test_locks_stay_what_they_are(tmp_path):
 	assert hits(recorded.paths("lock-wait"), "uncontended") == 0
 
 
+@pytest.mark.measured
+def test_locks_of_other_makers(tmp_path):
+	"""Semaphores with a timeout, and futexes by the system call, as Rust's locks and C++'s atomics use them."""
+	recorded = record_well(tmp_path, [build("other_locks.c")], *PRELOAD, "-r", "lock-wait/50us")
+	paths = recorded.paths("lock-wait")
+	for _, names, us in amounts(recorded.out):
+		assert abs(hits(paths, *names) * 50 - us) <= 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}"
+
+
 # --- threads ---
 
 def test_threads_that_end_in_each_way(tmp_path):
