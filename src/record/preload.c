@@ -210,6 +210,8 @@ static void preload_stop(struct backend *backend)
 	struct channel *memory = preload_channel_memory(backend->channel);
 	__atomic_store_n(&memory->is_over, 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		if (__atomic_load_n(&memory->processes[i].state, __ATOMIC_RELAXED) == CHANNEL_FREE)
+			continue;
 		preload_channel_wake(&memory->processes[i].code_loaded);
 		preload_channel_wake(&memory->processes[i].flush_done);
 	}
@@ -294,7 +296,7 @@ static void preload_notes(const struct backend *backend, void (*add)(void *conte
 		 "recorded (the last: '%s'): statically linked or set-user-ID ones cannot, nor those that are started "
 		 "without LD_PRELOAD in their "
 		 "environment; the bpf backend sees them",
-		 sums->not_connected, backend->events->lost_program);
+		 sums->not_connected, backend->slots->starts.last);
 	if (sums->not_connected > 0)
 		add(context, "warning", text);
 	note_troubles(backend, add, context);

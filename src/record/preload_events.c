@@ -181,7 +181,7 @@ static void on_code(const struct event *event)
 static void on_execs(const struct event *event)
 {
 	event->process->execs_ns = event->record->time_ns;
-	snprintf(event->events->lost_program, sizeof(event->events->lost_program), "%s", event->text);
+	snprintf(event->events->slots->starts.last, sizeof(event->events->slots->starts.last), "%s", event->text);
 }
 
 static void on_resource(const struct event *event)
@@ -308,7 +308,7 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 {
 	events->now_ns = now_ns();
 	events->order.count = 0;
-	preload_slots_look(events->slots);
+	preload_slots_look(events->slots, events->now_ns);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		line_up(events, i, sink);
 	while (events->order.count > 0) {

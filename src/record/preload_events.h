@@ -22,7 +22,6 @@ struct preload_events {
 	struct preload_process *teller; /* whose record is told; NULL: none is */
 	bool holds_code;                /* more of the teller's maps follow: its code need not be loaded yet */
 	bool wants_flush;
-	char lost_program[256]; /* the last that was to be started */
 };
 
 /* NULL: out of memory. */

@@ -9,9 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A program that ends sooner after it was started may just not have been there. */
-static const uint64_t LIVED_NS = 10 * 1000 * 1000;
-
 struct preload_slots *preload_slots_new(struct channel *channel, struct error *error)
 {
 	struct preload_slots *slots = calloc(1, sizeof(*slots));
@@ -45,6 +42,7 @@ void preload_slots_free(struct preload_slots *slots)
 		close_pidfd(&slots->processes[i]);
 		preload_maps_release(&slots->processes[i].maps);
 	}
+	preload_starts_release(&slots->starts);
 	close(slots->deaths);
 	free(slots);
 }
@@ -76,7 +74,7 @@ struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t
 
 /* --- who came, who ended --- */
 
-static void look_for_deaths(struct preload_slots *slots)
+static void look_for_deaths(struct preload_slots *slots, uint64_t now_ns)
 {
 	enum { AT_ONCE = 64 };
 	struct epoll_event events[AT_ONCE];
@@ -84,9 +82,13 @@ static void look_for_deaths(struct preload_slots *slots)
 	do {
 		count = epoll_wait(slots->deaths, events, AT_ONCE, 0);
 		for (int i = 0; i < count; i++) {
-			struct preload_process *process = &slots->processes[events[i].data.u32];
-			process->is_dead = true;
-			close_pidfd(process);
+			uint32_t number = events[i].data.u32;
+			if (number < CHANNEL_PROCESSES) {
+				slots->processes[number].is_dead = true;
+				close_pidfd(&slots->processes[number]);
+			} else if (preload_starts_died(&slots->starts, number - CHANNEL_PROCESSES, now_ns)) {
+				slots->sums.not_connected++;
+			}
 		}
 	} while (count == AT_ONCE);
 }
@@ -130,6 +132,7 @@ static void get_to_know(struct preload_slots *slots, struct preload_process *pro
 	*process = found;
 	replace(slots, process);
 	process->is_known = true;
+	preload_starts_connected(&slots->starts, pid);
 	slots->had_any = true;
 	watch_for_death(slots, process);
 }
@@ -198,12 +201,41 @@ static void look_at_thread(struct preload_slots *slots, uint32_t number)
 	preload_ring_look(&thread->ring);
 }
 
-void preload_slots_look(struct preload_slots *slots)
+struct search {
+	struct preload_slots *slots;
+	uint64_t now_ns;
+};
+
+static void on_child(void *context, uint32_t child)
 {
-	look_for_deaths(slots);
+	const struct search *search = context;
+	if (!preload_slots_find(search->slots, child))
+		preload_starts_add(&search->slots->starts, search->slots->deaths, CHANNEL_PROCESSES, child,
+				   search->now_ns);
+}
+
+/* Now and then: what does not live long is not missed. */
+static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
+{
+	static const uint64_t every_ns = 250 * 1000 * 1000;
+	struct search search = { .slots = slots, .now_ns = now_ns };
+	if (now_ns < slots->starts.looked_ns + every_ns)
+		return;
+	slots->starts.looked_ns = now_ns;
+	for (size_t i = 0; i < CHANNEL_THREADS; i++) {
+		const struct preload_thread *thread = &slots->threads[i];
+		if (thread->is_known && !thread->has_ended)
+			preload_starts_children(thread->pid, thread->tid, on_child, &search);
+	}
+}
+
+void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
+{
+	look_for_deaths(slots, now_ns);
 	look_at_processes(slots);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		look_at_thread(slots, i);
+	look_for_strangers(slots, now_ns);
 }
 
 /* --- their end --- */
@@ -224,7 +256,7 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
  * for want of success, as it lived on without a word. */
 static bool has_lost_its_program(const struct preload_process *process, uint64_t now_ns)
 {
-	return process->execs_ns && !process->is_replaced && now_ns > process->execs_ns + LIVED_NS;
+	return process->execs_ns && !process->is_replaced && now_ns > process->execs_ns + PRELOAD_LIVED_NS;
 }
 
 static void add_process(struct preload_sums *sums, const struct preload_slots *slots,
@@ -280,6 +312,7 @@ void preload_slots_finish_processes(struct preload_slots *slots, uint64_t now_ns
 struct preload_sums preload_slots_sums(const struct preload_slots *slots, uint64_t now_ns)
 {
 	struct preload_sums sums = slots->sums;
+	sums.not_connected += preload_starts_living(&slots->starts, now_ns);
 	for (size_t i = 0; i < CHANNEL_THREADS; i++)
 		if (slots->threads[i].is_known)
 			add_thread(&sums, &slots->threads[i]);

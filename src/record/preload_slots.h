@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "record/preload_maps.h"
 #include "record/preload_ring.h"
+#include "record/preload_starts.h"
 #include "runtime/channel.h"
 
 struct preload_process {
@@ -67,6 +68,7 @@ struct preload_slots {
 	int deaths;              /* an epoll of the processes' pidfds */
 	bool had_any;
 	struct preload_sums sums;
+	struct preload_starts starts;
 	struct preload_process processes[CHANNEL_PROCESSES];
 	struct preload_thread threads[CHANNEL_THREADS];
 };
@@ -76,7 +78,7 @@ struct preload_slots *preload_slots_new(struct channel *channel, struct error *e
 void preload_slots_free(struct preload_slots *slots); /* NULL is fine */
 
 /* Finds who came and who ended, and how far the rings are written. */
-void preload_slots_look(struct preload_slots *slots);
+void preload_slots_look(struct preload_slots *slots, uint64_t now_ns);
 
 /* The process of that pid: of its programs the last that has begun; NULL: it is not connected. */
 struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t pid);

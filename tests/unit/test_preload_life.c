@@ -476,7 +476,52 @@ static void test_not_connected(void **state)
 	end_child(0);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 1);
-	assert_string_equal(events->lost_program, "/bin/static");
+	assert_string_equal(slots->starts.last, "/bin/static");
+}
+
+/* A child of a connected process that never says a word is one that we do not see. */
+static void test_strangers(void **state)
+{
+	(void)state;
+	int ends[2];
+	pid_t grandchild = 0;
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		grandchild = fork();
+		if (grandchild > 0 && write(ends[1], &grandchild, sizeof(grandchild)) < 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	children[child_count++] = pid;
+	assert_int_equal(read(ends[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	connect_process(0, (uint32_t)pid);
+	connect_thread(0, 0, (uint32_t)pid);
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 0); /* it may yet connect */
+	wait_a_little();
+	bool can_tell = slots->starts.items[0].pid == (uint32_t)grandchild; /* not all kernels list children */
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell);
+	slots->starts.looked_ns = 0;
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell); /* not twice */
+	/* It was just slow. */
+	connect_process(1, (uint32_t)grandchild);
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 0);
+	slots->processes[1].is_known = false;
+	channel->processes[1].state = CHANNEL_FREE;
+	slots->starts.looked_ns = 0;
+	preload_events_drain(events, false, &sink);
+	wait_a_little();
+	kill(grandchild, SIGKILL);
+	wait_a_little();
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell);
+	assert_int_equal(slots->starts.items[0].pid, 0);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 static void test_flush(void **state)
@@ -642,9 +687,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(test_started), T(test_code),   T(test_threads),       T(test_death), T(test_order),
-		T(test_exec),    T(test_fork),   T(test_not_connected), T(test_flush), T(test_bad_slots),
-		T(test_taken),   T(test_stolen), T(test_bad_records),   T(test_noise), T(test_no_memory),
+		T(test_started), T(test_code),        T(test_threads),   T(test_death),
+		T(test_order),   T(test_exec),        T(test_fork),      T(test_not_connected),
+		T(test_flush),   T(test_bad_slots),   T(test_strangers), T(test_taken),
+		T(test_stolen),  T(test_bad_records), T(test_noise),     T(test_no_memory),
 	};
 	return cmocka_run_group_tests_name("preload_life", tests, NULL, NULL);
 }
