@@ -217,8 +217,9 @@ int tick_install(void);
 /* The present thread's timers: made, and unmade with the rest counted. */
 void tick_create(struct runtime_thread *thread);
 void tick_finish(struct runtime_thread *thread);
-/* Ticks begin, with all clocks set to now; and end. Of any thread, while runtime.on is
- * false (see runtime_each_thread). */
+/* Ticks begin, with all clocks set to now; and end, what was used since the last one being
+ * left to the next. Of any thread (see runtime_each_thread): its own handler may be at work
+ * at the same time, which costs no more than the use of a tick. */
 void tick_start(struct runtime_thread *thread);
 void tick_stop(struct runtime_thread *thread);
 

@@ -289,30 +289,32 @@ void tick_start(struct runtime_thread *thread)
 	set_timer(thread->timer, TIMER_ABSTIME, now + 1 + (thread->random >> 1) % runtime.channel->tick_ns);
 }
 
-void tick_stop(struct runtime_thread *thread)
-{
-	if (!thread->has_timer)
-		return;
-	set_timer(thread->timer, 0, 0);
-	if (thread->has_cpu_timer)
-		set_timer(thread->cpu_timer, 0, 0);
-}
-
-/* What was used since the last tick is part of the totals, but of no path. */
+/* What was used since the last tick: a part of the totals, and of what the next tick finds. */
 static void count_rest(struct runtime_thread *thread)
 {
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct interval_clock *clocks = thread->shared->clocks;
+	uint64_t cpu = cpu_clock_of(thread);
 	uint64_t elapsed = less(now, thread->real_ns);
 	uint64_t blocked = thread->blocked_ns + less(elapsed, less(cpu, thread->cpu_seen_ns));
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
 		uint8_t counts = runtime.channel->requests[i].counts;
-		clocks[i].total += counts == CHANNEL_CPU       ? less(cpu, thread->cpu_ns)
-				   : counts == CHANNEL_REAL    ? elapsed
-				   : counts == CHANNEL_BLOCKED ? blocked
-							       : 0;
+		uint64_t rest = counts == CHANNEL_CPU	    ? less(cpu, thread->cpu_ns)
+				: counts == CHANNEL_REAL    ? elapsed
+				: counts == CHANNEL_BLOCKED ? blocked
+							    : 0;
+		thread->shared->clocks[i].total += rest;
+		thread->shared->clocks[i].used += rest;
 	}
+}
+
+void tick_stop(struct runtime_thread *thread)
+{
+	if (!thread->has_timer)
+		return;
+	count_rest(thread);
+	set_timer(thread->timer, 0, 0);
+	if (thread->has_cpu_timer)
+		set_timer(thread->cpu_timer, 0, 0);
 }
 
 void tick_finish(struct runtime_thread *thread)
