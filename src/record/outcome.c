@@ -71,9 +71,9 @@ static double used(const struct run *run, size_t request)
 }
 
 /* Where a thread's interval timer starts with it, what it uses before the first
- * one runs out is never sampled: many short threads add up. The count tells. A
- * backend that walks stacks itself, or records the whole machine, has timers that
- * outlive the threads: none is too short for those. */
+ * one runs out is never sampled: many short threads add up. The count tells. The
+ * eBPF programs, and who records the whole machine, have timers that outlive the threads:
+ * none is too short for those. */
 static double unsampled_share(const struct run *run, size_t request)
 {
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
@@ -86,7 +86,7 @@ static double unsampled_share(const struct run *run, size_t request)
 
 static void find_unsampled(struct run *run)
 {
-	if (run->options->everything || run->plan.vtable->load_code)
+	if (run->options->everything || (run->plan.vtable->load_code && !run->plan.vtable->only_commands))
 		return;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
 		const char *name = run->plan.resources[i].name;
@@ -96,8 +96,10 @@ static void find_unsampled(struct run *run)
 			continue;
 		snprintf(text, sizeof(text),
 			 "%.0f %% of %s fell where no sample was taken: in threads that ended before their first "
-			 "interval (a shorter one sees them), or in set-user-ID programs (the bpf backend sees them)",
-			 share * 100, name);
+			 "interval (a shorter one sees them), or in %s (the bpf backend sees them)",
+			 share * 100, name,
+			 run->plan.vtable->only_commands ? "programs while they start, or that it is not loaded into"
+							 : "set-user-ID programs");
 		profile_add_note(run->recorder.profile, "warning", text);
 		if (share > run->result->unsampled) {
 			run->result->unsampled = share;
