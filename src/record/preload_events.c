@@ -293,6 +293,12 @@ static void finish(struct preload_events *events, uint32_t number, const struct 
 	preload_slots_finish_thread(events->slots, number, events->now_ns);
 }
 
+/* With its first thread ends what is known of a process: what others have told is told before. */
+static bool is_last(const struct preload_events *events, const struct preload_thread *thread)
+{
+	return thread->tid != thread->pid || events->slots->processes[thread->process].threads == 1;
+}
+
 /* Puts a thread in line, or lets it end if nothing more will come. */
 static void line_up(struct preload_events *events, uint32_t number, const struct backend_sink *sink)
 {
@@ -300,8 +306,19 @@ static void line_up(struct preload_events *events, uint32_t number, const struct
 	const struct sample_record *next = thread->is_known ? preload_ring_peek(&thread->ring) : NULL;
 	if (next)
 		preload_order_put(&events->order, time_of(events, next), number);
-	else if (thread->is_known && thread->has_ended)
+	else if (thread->is_known && thread->has_ended && is_last(events, thread))
 		finish(events, number, sink);
+}
+
+/* Those that others had to end before. */
+static void finish_last(struct preload_events *events, const struct backend_sink *sink)
+{
+	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
+		struct preload_thread *thread = &events->slots->threads[i];
+		if (thread->is_known && thread->has_ended && is_last(events, thread) &&
+		    !preload_ring_peek(&thread->ring))
+			finish(events, i, sink);
+	}
 }
 
 void preload_events_drain(struct preload_events *events, bool all, const struct backend_sink *sink)
@@ -318,6 +335,7 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 		tell_next(events, &events->slots->threads[number], sink);
 		line_up(events, number, sink);
 	}
+	finish_last(events, sink);
 	preload_slots_finish_processes(events->slots, events->now_ns);
 }
 
