@@ -115,7 +115,7 @@ static void test_death(void **state)
 	channel->processes[3].late_ticks = 5;
 	channel->processes[3].signals_taken = CHANNEL_TROUBLE_FPE;
 	end_child(0);
-	assert_told("exit(a.0) sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) ");
+	assert_told("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[3].state, CHANNEL_FREE);
 	assert_int_equal(channel->processes[3].state, CHANNEL_FREE);
