@@ -256,6 +256,9 @@ static void note_troubles(const struct backend *backend, void (*add)(void *conte
 		{ CHANNEL_TROUBLE_FPE,
 		  "the program handles SIGFPE or SIGTRAP behind our back: floating point exceptions may be missing" },
 		{ CHANNEL_TROUBLE_NEW, "operator new of an allocator of the program's own is not seen" },
+		{ CHANNEL_TROUBLE_MALLOC,
+		  "the program has a malloc of its own: its allocations are not seen from inside; --backend bpf sees "
+		  "them" },
 	};
 	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
 		if (backend->sums.troubles & troubles[i].trouble)

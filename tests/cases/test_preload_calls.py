@@ -2,7 +2,7 @@
 import subprocess
 
 import pytest
-from record_support import PROGRAMS, amounts, build, check_amounts, hits, needs_bpf, record, record_well, show
+from record_support import PROGRAMS, amounts, build, check_amounts, hits, needs_bpf, record, record_well, run_cpprof, show
 
 PRELOAD = ["--backend", "preload"]
 ALLOCATED = ["allocs", "alloc-bytes"]
@@ -38,6 +38,14 @@ def test_an_allocator_in_a_library(tmp_path, monkeypatch, order):
 	if not flags:
 		monkeypatch.setenv("LD_PRELOAD", library)
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", *flags), "20", "2"], ALLOCATED)
+
+
+def test_an_allocator_in_the_program(tmp_path):
+	"""It stands before ours: nothing can be counted, and the profile says so."""
+	recorded = record(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "5"], *at(1, "allocs"))
+	assert recorded.status == 0, recorded.err
+	told = run_cpprof("info", recorded.path).stdout
+	assert "the program has a malloc of its own" in told, told
 
 
 def test_sizes_and_failures(tmp_path):
