@@ -9,7 +9,9 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "runtime/calls_io.h"
@@ -137,10 +139,25 @@ static bool waits_for_all(int socket, int flags)
 
 /* --- reading --- */
 
+/* /dev/zero and its like give all that is asked for, unless a signal comes; what else is not a
+ * file gives what there is. */
+static bool is_endless(int fd)
+{
+	enum { MEMORY_DEVICES = 1 };
+	struct stat status;
+	int error = errno;
+	bool is_endless = fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
+	errno = error;
+	return is_endless;
+}
+
+#define READING_ALL(name, parameters, arguments, more) \
+	TRANSFER_ALL(IO_READS, name, parameters, arguments, bytes, is_endless(fd), more)
+
 #define READING(type, name, parameters, arguments, asked) \
 	TRANSFER(IO_READS, type, name, parameters, arguments, asked, result)
 
-READING(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes), bytes)
+READING_ALL(read, (int fd, void *to, size_t bytes), (fd, to, bytes), REAL(read)(fd, FROM(to), LEFT(bytes)))
 READING(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at), bytes)
 READING(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at), bytes)
 READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count),
@@ -157,10 +174,25 @@ READING(ssize_t, preadv64v2, (int fd, const struct iovec *to, int count, off64_t
 ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t at, size_t room);
-READING(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room), bytes)
+READING_ALL(__read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room),
+	    REAL(read)(fd, FROM(to), LEFT(bytes)))
 READING(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room), (fd, to, bytes, at, room), bytes)
 READING(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room),
 	bytes)
+
+/* No transfer, but cut short by a signal as those are. */
+INTERPOSED ssize_t getrandom(void *to, size_t bytes, unsigned flags)
+{
+	const struct runtime_thread *thread = runtime_thread;
+	ssize_t done = 0, got;
+	uint32_t ticks;
+	do {
+		ticks = thread ? thread->ticks : 0;
+		got = REAL(getrandom)((char *)to + done, bytes - (size_t)done, flags);
+		done += got > 0 ? got : 0;
+	} while (got > 0 && (size_t)done < bytes && thread && thread->ticks != ticks);
+	return done > 0 ? done : got;
+}
 
 /* --- receiving --- */
 

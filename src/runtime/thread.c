@@ -53,7 +53,7 @@ void runtime_block_ticks(sigset_t *old)
 
 /* --- slots --- */
 
-static struct channel_thread *take_slot(void)
+static struct channel_thread *find_slot(void)
 {
 	static uint32_t hint;
 	struct channel *channel = runtime.channel;
@@ -66,8 +66,23 @@ static struct channel_thread *take_slot(void)
 			return &channel->threads[number];
 		}
 	}
-	__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
 	return NULL;
+}
+
+/* Those of threads that have ended are free when the monitor has read them to the end. */
+static struct channel_thread *take_slot(void)
+{
+	enum { TRIES = 20 };
+	const struct timespec wait = { .tv_nsec = 1000 * 1000 };
+	struct channel_thread *slot = find_slot();
+	for (int i = 0; i < TRIES && !slot && !runtime.channel->is_over; i++) {
+		runtime_ring_bell();
+		machine_syscall(SYS_nanosleep, (long)&wait, 0, 0, 0, 0, 0);
+		slot = find_slot();
+	}
+	if (!slot)
+		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+	return slot;
 }
 
 static uint32_t number_of(const struct channel_thread *shared)
@@ -191,9 +206,8 @@ static void enlist(struct runtime_thread *thread)
 static void measure(struct runtime_thread *thread)
 {
 	tick_create(thread);
-	if (!runtime.on)
-		return;
-	tick_start(thread);
+	if (runtime.on)
+		tick_start(thread);
 	if (runtime.fp_kinds)
 		fp_start(thread);
 }
@@ -205,8 +219,7 @@ static void introduce(struct runtime_thread *thread, const struct sample_record 
 		struct sample_record record = *creator;
 		record.about = thread->tid;
 		record.time_ns = runtime_now_ns(CLOCK_MONOTONIC);
-		if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1,
-					record.frames * sizeof(uint64_t)))
+		if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1, record.frames * sizeof(uint64_t)))
 			thread->shared->lost_events++;
 	}
 	/* The monitor may look too late to find its name. */

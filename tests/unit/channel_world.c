@@ -15,15 +15,15 @@
 
 /* --- the sink writes down what it is told --- */
 
-char told[64 * 1024];
+char told_text[64 * 1024];
 size_t maps_told;
 
 __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 {
 	va_list values;
-	size_t used = strlen(told);
+	size_t used = strlen(told_text);
 	va_start(values, format);
-	vsnprintf(told + used, sizeof(told) - used, format, values);
+	vsnprintf(told_text + used, sizeof(told_text) - used, format, values);
 	va_end(values);
 }
 
@@ -126,7 +126,7 @@ int channel_world_set_up(void **state)
 	assert_non_null(slots);
 	events = preload_events_new(slots, &request);
 	assert_non_null(events);
-	told[0] = 0;
+	told_text[0] = 0;
 	maps_told = 0;
 	return 0;
 }
@@ -229,8 +229,8 @@ void put_sample(uint32_t thread, uint32_t number, uint64_t hits, uint64_t amount
 void assert_told(const char *expected)
 {
 	preload_events_drain(events, false, &sink);
-	assert_string_equal(told, expected);
-	told[0] = 0;
+	assert_string_equal(told_text, expected);
+	told_text[0] = 0;
 }
 
 uint32_t start_program(uint32_t number)

@@ -17,7 +17,7 @@ extern struct backend_request request; /* real, own:orders */
 /* "exec(a) fork(a b.0) sample(a.TID r0 x2 7) ": children are 'a', 'b', ... in the order of
  * their making; thread ids without their thousands, 0 for main threads. */
 extern const struct backend_sink sink;
-extern char told[64 * 1024];
+extern char told_text[64 * 1024];
 extern size_t maps_told;
 extern pid_t children[8];
 extern size_t child_count;

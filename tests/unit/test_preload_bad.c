@@ -84,7 +84,7 @@ static void test_stolen(void **state)
 	connect_thread(8, 0, TID + 1);
 	put_event(8, CHANNEL_THREAD, 0, 0, "");
 	preload_events_drain(events, false, &sink);
-	told[0] = 0;
+	told_text[0] = 0;
 	channel->threads[9].tid = TID + 2;
 	channel->threads[8].state = CHANNEL_FREE;
 	assert_told("exit(a.8) exit(a.7) ");
@@ -105,13 +105,13 @@ static void test_bad_records(void **state)
 	put_sample_at(2, UINT64_MAX, 0, 1, 1000);
 	put_sample_at(2, 0, 0, 0, 1000); /* of no hits: of no use */
 	preload_events_drain(events, false, &sink);
-	assert_null(strstr(told, "sample(a"));
-	assert_non_null(strstr(told, "sample(c")); /* a time that cannot be is now */
-	assert_null(strstr(told, "x0"));
+	assert_null(strstr(told_text, "sample(a"));
+	assert_non_null(strstr(told_text, "sample(c")); /* a time that cannot be is now */
+	assert_null(strstr(told_text, "x0"));
 	assert_int_equal(preload_slots_sums(slots, now_ns()).broken_rings, 2);
 	/* Who has broken its ring still ends. */
 	end_child(0);
-	told[0] = 0;
+	told_text[0] = 0;
 	assert_told("exit(a.0) ");
 	assert_int_equal(channel->processes[0].state, CHANNEL_FREE);
 }
@@ -137,7 +137,7 @@ static void test_noise(void **state)
 				put_event(i, (enum channel_event)(rand() % 12), (uint32_t)rand(), rand(), "text");
 		}
 		preload_events_drain(events, round % 2, &sink);
-		told[0] = 0;
+		told_text[0] = 0;
 	}
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		assert_true(!slots->threads[i].is_known || slots->processes[slots->threads[i].process].is_known);

@@ -23,11 +23,11 @@ static void test_started(void **state)
 	preload_events_drain(events, false, &sink);
 	char expected[100];
 	snprintf(expected, sizeof(expected), "exec(a) sample(a.%u r0 x2 7) ", (unsigned)children[0] % 1000);
-	assert_string_equal(told, expected);
+	assert_string_equal(told_text, expected);
 	assert_true(maps_told >= 3);
 	assert_int_equal(channel->processes[0].code_loaded, 1);
 	assert_int_equal(channel->threads[0].tail, channel->threads[0].head);
-	told[0] = 0;
+	told_text[0] = 0;
 	assert_told("");
 }
 
@@ -99,7 +99,7 @@ static void test_threads(void **state)
 	assert_told("fork(a a.8) ");
 }
 
-/* Killed: everything that it had written is told, then its end. */
+/* Killed: everything that it had written is told_text, then its end. */
 static void test_death(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void test_order(void **state)
 	start_program(0);
 	start_program(1);
 	preload_events_drain(events, false, &sink);
-	told[0] = 0;
+	told_text[0] = 0;
 	uint64_t now = now_ns();
 	put_sample_at(1, now, 0, 1, 0);
 	put_sample_at(0, now + 1, 0, 2, 0);
@@ -148,10 +148,10 @@ static void test_order(void **state)
 	for (int i = 1; i <= 4; i++) {
 		char hits[8];
 		snprintf(hits, sizeof(hits), "x%d ", i);
-		const char *found = strstr(told, hits);
+		const char *found = strstr(told_text, hits);
 		assert_non_null(found);
-		assert_true(i == 1 || (size_t)(found - told) > at);
-		at = (size_t)(found - told);
+		assert_true(i == 1 || (size_t)(found - told_text) > at);
+		at = (size_t)(found - told_text);
 	}
 }
 
