@@ -26,6 +26,7 @@ struct starting {
 	void *(*run)(void *argument);
 	void *argument;
 	bool believes_blocked; /* see signals.h */
+	uint64_t blocked_traps;
 	bool has_creator;
 	struct sample_record creator;
 	uint64_t frames[WALK_FRAMES]; /* of the creator, right behind its record */
@@ -68,6 +69,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 	starting->run = run;
 	starting->argument = argument;
 	starting->believes_blocked = signals_thread.believes_blocked;
+	starting->blocked_traps = signals_thread.blocked_traps;
 	starting->has_creator = false;
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
@@ -115,6 +117,7 @@ static __attribute__((noinline)) void *cpprof_thread_main(void *told)
 	void *(*run)(void *) = starting->run;
 	void *argument = starting->argument;
 	signals_thread.believes_blocked = starting->believes_blocked;
+	signals_thread.blocked_traps = starting->blocked_traps;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
 	starting_give(starting);
 	end_will_be_told();

@@ -66,9 +66,8 @@ static void turn(bool on)
 		own_match();
 		if (changes)
 			runtime_each_thread(on ? tick_start : tick_stop);
-		/* Other threads do so at their next tick, or exception. */
-		if (changes && thread && runtime.fp_kinds)
-			(on ? fp_start : fp_stop)(thread);
+		if (changes && runtime.fp_kinds)
+			fp_turn(thread);
 		if (thread)
 			runtime_leave(thread);
 		end_turn();

@@ -23,6 +23,9 @@
 #include "runtime/x86_64/fp_execute.h"
 #include "runtime/x86_64/machine.h"
 
+/* How often cpprof_start or cpprof_stop was called. */
+static uint32_t fp_turns;
+
 /* --- views --- */
 
 uint8_t fp_unmasked(const struct fp_thread *fp)
@@ -72,6 +75,14 @@ void fp_hide(struct fp_thread *fp, struct fp_words *words)
 	fp_renew_summary(words);
 }
 
+/* As a handler may: a trap would end the process. */
+static bool blocks_traps(void)
+{
+	sigset_t set;
+	real_sigmask(SIG_BLOCK, NULL, &set);
+	return sigismember(&set, SIGFPE) == 1 || sigismember(&set, SIGTRAP) == 1;
+}
+
 struct fp_thread *fp_show_here(void)
 {
 	struct runtime_thread *thread = runtime_thread;
@@ -92,9 +103,12 @@ void fp_hide_here(struct fp_thread *fp, bool sets_masks)
 	if (!fp)
 		return;
 	struct fp_words words = fp_words_here();
-	if (fp->was_hidden || sets_masks || !(fp->sse_unmasked | fp->x87_unmasked)) {
+	bool hides = fp->was_hidden || ((sets_masks || !(fp->sse_unmasked | fp->x87_unmasked)) && !blocks_traps());
+	if (runtime.on && hides) {
 		fp_hide(fp, &words);
 		fp_words_set_here(&words);
+	} else if (!runtime.on) {
+		fp->on = false;
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	fp->is_shown = false;
@@ -268,11 +282,14 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 
 /* For good, as nothing is counted (any more). A thread that is not watched (fp == NULL) may
  * have its words from one that is. False: they were not hidden. */
-static bool unhide(struct fp_thread *fp, ucontext_t *context)
+static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 {
 	static const struct fp_thread none;
+	struct fp_thread *fp = thread ? thread->fp : NULL;
 	struct fp_words words = fp_words_of(context);
 	const struct fp_words old = words;
+	if (fp && fp->on)
+		fp_frequent_end(thread, context);
 	fp_show(fp ? fp : &none, &words);
 	fp_words_set(context, &words);
 	if (fp)
@@ -347,7 +364,7 @@ static void on_fpe(int number, siginfo_t *info, void *interrupted)
 	struct fp_words words = fp_words_of(context);
 	bool passes = false;
 	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
-		passes = !unhide(fp, context);
+		passes = !unhide(runtime_thread, context);
 	} else if (trap && is_ours(fp, trap, &words)) {
 		if (trap == FP_TRAP_X87 && !fp_is_armed(fp))
 			fp->x87_inexact = true; /* not our mark: the program had stored our mask, and loaded it again */
@@ -392,7 +409,7 @@ static void restore(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
 	bool is_marked = are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_x87_pending(&words));
-	if (is_marked || (fp->on && (fp->sse_unmasked | fp->x87_unmasked)))
+	if (fp->on && (is_marked || fp->sse_unmasked | fp->x87_unmasked))
 		return;
 	bool x87_inexact = fp->x87_inexact && !looks_armed(&words);
 	fp_show(fp, &words);
@@ -415,37 +432,78 @@ void fp_tick(struct runtime_thread *thread, void *interrupted)
 	}
 	if (sigismember(&context->uc_sigmask, SIGFPE) == 1 || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
 		return;
+	__atomic_store_n(&thread->fp_turn, fp_turns, __ATOMIC_RELEASE);
+	if (!runtime.on) {
+		if (fp->on)
+			unhide(thread, context);
+		return;
+	}
+	if (!fp->on)
+		fp_frequent_reset(fp);
 	restore(fp, context);
 	fp_frequent_tick(thread, context);
 }
 
 /* --- start and stop --- */
 
-void fp_start(struct runtime_thread *thread)
+/* In a handler of the program's, which its words of before interrupted, these are left alone. */
+static void begin_here(struct fp_thread *fp)
+{
+	struct fp_words words = fp_words_here();
+	bool is_handler = fp->on && !are_hidden(fp, &words);
+	if (fp->on)
+		fp_show(fp, &words);
+	fp_frequent_reset(fp);
+	if (!is_handler) {
+		fp_hide(fp, &words);
+		fp_words_set_here(&words);
+	}
+	fp->on = true;
+}
+
+static void end_here(struct runtime_thread *thread)
 {
 	struct fp_thread *fp = thread->fp;
-	if (!runtime.fp_kinds)
-		return;
-	if (!fp) {
-		long memory = machine_syscall(SYS_mmap, 0, sizeof(*fp), PROT_READ | PROT_WRITE,
-					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (memory < 0)
-			return;
-		fp = (struct fp_thread *)memory; // NOLINT(performance-no-int-to-ptr)
-	}
 	struct fp_words words = fp_words_here();
-	if (!thread->fp && thread->tid != runtime.pid) /* its creator's, hidden; <fenv.h> unmasks in both alike */
-		fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
-	if (thread->fp || thread->tid != runtime.pid)
-		fp_show(fp, &words);
-	if (!fp->area)
-		fp->area = fp_execute_new();
-	fp_frequent_reset(fp);
-	fp->is_stepping = fp->is_window = fp->is_shown = false;
-	fp_hide(fp, &words);
-	thread->fp = fp;
-	fp->on = true;
+	fp_show(fp, &words);
 	fp_words_set_here(&words);
+	if (fp->on)
+		fp_frequent_end(thread, NULL);
+	fp->on = false;
+}
+
+static struct fp_thread *new_fp(const struct runtime_thread *thread)
+{
+	struct fp_words words = fp_words_here();
+	size_t bytes = sizeof(struct fp_thread) + runtime_walk_bytes;
+	long memory =
+		machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory < 0)
+		return NULL;
+	struct fp_thread *fp = (struct fp_thread *)memory; // NOLINT(performance-no-int-to-ptr)
+	fp->area = fp_execute_new();
+	if (thread->tid == runtime.pid)
+		return fp;
+	/* The words are its creator's, hidden; <fenv.h> unmasks in both alike. */
+	fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
+	fp_show(fp, &words);
+	fp_words_set_here(&words);
+	return fp;
+}
+
+void fp_start(struct runtime_thread *thread)
+{
+	if (!thread->fp)
+		thread->fp = new_fp(thread);
+	else
+		fp_frequent_forget(thread->fp); /* forked: that is the parent's */
+	struct fp_thread *fp = thread->fp;
+	if (!fp)
+		return;
+	fp->is_stepping = fp->is_window = fp->is_shown = false;
+	thread->fp_turn = fp_turns;
+	if (runtime.on)
+		begin_here(fp);
 }
 
 void fp_stop(struct runtime_thread *thread)
@@ -453,10 +511,45 @@ void fp_stop(struct runtime_thread *thread)
 	struct fp_thread *fp = thread->fp;
 	if (!fp)
 		return;
-	struct fp_words words = fp_words_here();
-	fp_show(fp, &words);
-	fp_words_set_here(&words);
+	end_here(thread);
 	thread->fp = NULL;
 	fp_execute_free(fp->area);
-	machine_syscall(SYS_munmap, (long)fp, sizeof(*fp), 0, 0, 0, 0);
+	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
+}
+
+/* --- all threads --- */
+
+static void send_tick(struct runtime_thread *thread)
+{
+	if (thread != runtime_thread && thread->fp)
+		tick_send(thread);
+}
+
+static uint32_t unsettled;
+
+/* One that waits has its tick behind it, before anything else. */
+static void look_at(struct runtime_thread *thread)
+{
+	if (thread != runtime_thread && thread->fp && !thread->waiting &&
+	    __atomic_load_n(&thread->fp_turn, __ATOMIC_ACQUIRE) != fp_turns)
+		unsettled++;
+}
+
+void fp_turn(struct runtime_thread *thread)
+{
+	enum { ROUNDS = 200, ROUND_NS = 100 * 1000 };
+	const struct timespec round = { .tv_nsec = ROUND_NS };
+	__atomic_add_fetch(&fp_turns, 1, __ATOMIC_ACQ_REL);
+	if (thread && thread->fp && runtime.on)
+		begin_here(thread->fp);
+	else if (thread && thread->fp)
+		end_here(thread);
+	runtime_each_thread(send_tick);
+	for (int i = 0; i < ROUNDS; i++) {
+		unsettled = 0;
+		runtime_each_thread(look_at);
+		if (unsettled == 0)
+			return;
+		machine_syscall(SYS_nanosleep, (long)&round, 0, 0, 0, 0, 0);
+	}
 }

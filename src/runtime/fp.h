@@ -76,6 +76,8 @@ struct fp_thread {
 	uint64_t burst_ps;               /* the program's own time, from stop to stop */
 	uint32_t rare_bursts;            /* in a row */
 	uint64_t owed[CHANNEL_FP_KINDS]; /* estimated, to be credited to the next event of the kind */
+	double per_ns[CHANNEL_FP_KINDS]; /* what the last bursts have found; 0: none yet */
+	bool has_path;                   /* of the last burst: the walk right behind this struct */
 
 	/* From a stop to the next. */
 	struct fp_gap gaps[FP_GAPS];
@@ -121,5 +123,10 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
 /* Begins anew. */
 void fp_frequent_reset(struct fp_thread *fp);
+/* ... with nothing owed. */
+void fp_frequent_forget(struct fp_thread *fp);
+/* Nothing will trap any more: credits what was masked since the last burst, and what is owed, to
+ * that burst's path. The words must be shown. `context`: of a handler, or NULL: not in one. */
+void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context);
 
 #endif

@@ -71,6 +71,14 @@ void fp_frequent_reset(struct fp_thread *fp)
 	fp->gap = NULL;
 }
 
+void fp_frequent_forget(struct fp_thread *fp)
+{
+	fp_frequent_reset(fp);
+	memset(fp->owed, 0, sizeof(fp->owed));
+	memset(fp->per_ns, 0, sizeof(fp->per_ns));
+	fp->has_path = false;
+}
+
 /* --- exact --- */
 
 static void account(struct fp_thread *fp, uint32_t kinds)
@@ -264,6 +272,23 @@ static bool go_on(struct fp_thread *fp, uint64_t rip, uint64_t next_rip, uint64_
 
 /* --- bursts --- */
 
+/* At `context`; NULL: where the last burst ended, or if that is not known, here. */
+static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
+		   const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	if (!context && fp->has_path) {
+		runtime_sample_again(thread, request, hits, amount);
+	} else if (!context) {
+		runtime_sample_here(thread, request, hits, amount, 0);
+	} else {
+		runtime_sample_interrupted(thread, request, hits, amount, context);
+		fp->has_path = runtime_can_repeat(thread);
+		if (fp->has_path)
+			memcpy(fp + 1, thread->walk, runtime_walk_bytes);
+	}
+}
+
 /* Credits what is owed to kinds that this event is of. */
 static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
@@ -277,10 +302,45 @@ static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t 
 		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
 		thread->shared->estimated[request] += amount;
 		if (hits)
-			runtime_sample_interrupted(thread, request, hits, amount, context);
+			sample(thread, request, hits, amount, context);
 	}
 	for (; kinds; kinds &= kinds - 1)
 		fp->owed[__builtin_ctz(kinds)] = 0;
+}
+
+void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	uint32_t kinds = 0;
+	bool was_busy = thread->busy;
+	if (!fp->frequent && !fp->x87_frequent)
+		return;
+	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : less(cpu_now_ns(), fp->masked_at_ns);
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++) {
+		fp->owed[kind] += (uint64_t)((double)masked_ns * fp->per_ns[kind]);
+		if (fp->owed[kind])
+			kinds |= 1U << kind;
+	}
+	thread->busy = 1;
+	if (fp->has_path) {
+		memcpy(thread->walk, fp + 1, runtime_walk_bytes);
+		thread->samples++;
+		context = NULL;
+	}
+	pay(thread, kinds, context);
+	thread->busy = was_busy;
+	fp_frequent_forget(fp);
+}
+
+static void note_rates(struct fp_thread *fp)
+{
+	const double fresh = 0.25; /* the share of the last burst */
+	double ns = (double)fp->burst_ps / PS_PER_NS;
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS && ns > 0; kind++) {
+		double now = (double)fp->burst_raised[kind] / ns;
+		double *rate = &fp->per_ns[kind];
+		*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
+	}
 }
 
 /* At the last stop, which is itself not part of the rate. */
@@ -290,6 +350,7 @@ static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucont
 	double weight = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
 		fp->owed[kind] += (uint64_t)((double)fp->burst_raised[kind] * weight);
+	note_rates(fp);
 	pay(thread, kinds, context);
 	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
 	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;

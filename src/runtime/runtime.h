@@ -101,6 +101,7 @@ struct runtime_thread {
 
 	/* fp.c */
 	struct fp_thread *fp; /* NULL: none */
+	uint32_t fp_turn;     /* which cpprof_start or cpprof_stop its words follow */
 
 	/* calls_*.c: what is counted in an outer call already is not counted in an inner one. */
 	uint32_t depth;
@@ -222,12 +223,18 @@ void tick_finish(struct runtime_thread *thread);
  * at the same time, which costs no more than the use of a tick. */
 void tick_start(struct runtime_thread *thread);
 void tick_stop(struct runtime_thread *thread);
+/* One tick now, also where they have been stopped: then it is fp_tick alone. */
+void tick_send(struct runtime_thread *thread);
 
 /* --- floating point exceptions (fp.c) --- */
 
 int fp_install(void);
+/* The present thread begins, or is a forked process's first; and ends. */
 void fp_start(struct runtime_thread *thread);
 void fp_stop(struct runtime_thread *thread);
+/* After runtime.on has changed: all threads follow, and this waits a little until they have.
+ * `thread`: the present one; NULL: it is not to be touched. Not in two threads at a time. */
+void fp_turn(struct runtime_thread *thread);
 /* At each tick of a thread that has `fp`. */
 void fp_tick(struct runtime_thread *thread, void *context);
 

@@ -43,6 +43,7 @@ static struct {
 	uint64_t asked_stack;    /* ... runs on the alternate stack */
 	bool has_stacks, has_small_stacks;
 	uint64_t timers; /* their signal, as a set; 0: not ours yet */
+	uint64_t traps;  /* signals of processor exceptions that are ours */
 } table;
 
 /* --- the real functions --- */
@@ -122,6 +123,11 @@ static struct owned *find_owned(int number)
 uint64_t signals_ours(void)
 {
 	return table.timers;
+}
+
+uint64_t signals_traps(void)
+{
+	return table.traps;
 }
 
 bool signals_is_owned(int number)
@@ -289,6 +295,11 @@ int signals_own(int number, const struct sigaction *ours)
 		owned->ours = *ours;
 		table.owned_count++;
 	}
+	if (!refused && number != runtime.signal) {
+		table.traps |= BIT(number);
+		signals_thread.blocked_traps |= mask & BIT(number);
+		mask &= ~BIT(number);
+	}
 	if (!refused && number == runtime.signal) {
 		table.timers = BIT(number);
 		stack_t stack;
@@ -379,6 +390,10 @@ void signals_chain(int number, siginfo_t *info, void *context)
 		hold(info, context);
 		return;
 	}
+	if (!is_fault && signals_thread.blocked_traps & BIT(number)) {
+		signals_thread.held_traps |= BIT(number);
+		return;
+	}
 	if (!take_action(number, &action))
 		return;
 	/* The kernel does not let a fault be ignored. */
@@ -447,15 +462,18 @@ static void ignore_ignored(bool ignores)
 
 void signals_before_exec(void)
 {
-	uint64_t ours = signals_ours();
+	uint64_t blocked = signals_thread.blocked_traps | (signals_thread.believes_blocked ? signals_ours() : 0);
 	ignore_ignored(true);
-	if (signals_thread.believes_blocked)
-		set_mask(SIG_BLOCK, &ours, NULL);
+	if (blocked)
+		set_mask(SIG_BLOCK, &blocked, NULL);
 }
 
 void signals_after_exec(void)
 {
+	uint64_t traps = signals_thread.blocked_traps;
 	ignore_ignored(false);
+	if (traps && !signals_in_vfork_child())
+		set_mask(SIG_UNBLOCK, &traps, NULL);
 	if (signals_thread.believes_blocked && !signals_in_vfork_child())
 		signals_unblock();
 }

@@ -23,9 +23,11 @@
 #include <stdint.h>
 
 struct signals_thread {
-	bool believes_blocked; /* the timers' signal: a new thread has it from its creator */
-	bool holds;            /* one of the program's own is pending: it is truly blocked */
-	stack_t our_stack;     /* as we had installed it, when the program's took its place */
+	bool believes_blocked;  /* the timers' signal: a new thread has it from its creator */
+	bool holds;             /* one of the program's own is pending: it is truly blocked */
+	uint64_t blocked_traps; /* of signals_traps(), which it believes blocked: they never are */
+	uint64_t held_traps;    /* ... and which others have sent meanwhile */
+	stack_t our_stack;      /* as we had installed it, when the program's took its place */
 };
 extern _Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
 
@@ -53,6 +55,9 @@ bool signals_is_owned(int number);
 bool tick_is_ours(const siginfo_t *info);
 /* The timers' signal as a set; 0: none yet. */
 uint64_t signals_ours(void);
+/* Those of floating point traps, while these are measured. A trap that finds its signal blocked
+ * ends the process. */
+uint64_t signals_traps(void);
 /* A child of vfork has its parent's memory, but signals of its own: what it sets is set for it
  * alone, and no tick comes there. */
 bool signals_in_vfork_child(void);

@@ -51,15 +51,29 @@ static void note_believed(int how, uint64_t set)
 		thread->believes_blocked = how != SIG_UNBLOCK && set & ours;
 	if (!thread->believes_blocked)
 		thread->holds = false;
+	uint64_t traps = set & signals_traps();
+	thread->blocked_traps = how == SIG_SETMASK ? traps
+				: how == SIG_BLOCK ? thread->blocked_traps | traps
+						   : thread->blocked_traps & ~traps;
+}
+
+/* What was sent while it was believed blocked comes once it is not. */
+static void give_held(void)
+{
+	struct signals_thread *thread = &signals_thread;
+	uint64_t due = thread->held_traps & ~thread->blocked_traps;
+	thread->held_traps &= ~due;
+	for (; due; due &= due - 1)
+		machine_syscall(SYS_tgkill, runtime.pid, machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
+				__builtin_ctzll(due) + 1, 0, 0, 0);
 }
 
 /* The set that the kernel is given for one that the program gives. */
 static uint64_t real_set(int how, uint64_t set)
 {
 	uint64_t ours = signals_ours();
-	/* A trap of ours that finds its signal blocked would end the process. */
-	if (how != SIG_UNBLOCK && runtime.fp_kinds)
-		set &= ~(1ULL << (SIGFPE - 1) | 1ULL << (SIGTRAP - 1));
+	if (how != SIG_UNBLOCK)
+		set &= ~signals_traps();
 	if (how != SIG_UNBLOCK)
 		return signals_thread.holds || (how == SIG_SETMASK && is_on_small_stack()) ? set | ours : set & ~ours;
 	return is_on_small_stack() ? set & ~ours : set;
@@ -70,6 +84,7 @@ int signals_mask(int how, const void *set, void *old)
 	/* What the C library keeps for itself, as it does. */
 	const uint64_t reserved = BIT(32) | BIT(33);
 	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
+	uint64_t traps = signals_thread.blocked_traps;
 	bool believed = signals_thread.believes_blocked, is_child = ours && signals_in_vfork_child();
 	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
 		return EINVAL;
@@ -79,7 +94,9 @@ int signals_mask(int how, const void *set, void *old)
 	}
 	long result = set_mask(how, set ? &now : NULL, &was);
 	if (result == 0 && old)
-		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0));
+		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0) | traps);
+	if (signals_thread.held_traps && !is_child)
+		give_held();
 	return (int)-result;
 }
 
@@ -88,7 +105,8 @@ void signals_thread_begin(sigset_t *mask)
 	uint64_t set = word_of(mask), ours = signals_ours();
 	if (set & ours)
 		signals_thread.believes_blocked = true;
-	set_word(mask, set & ~ours);
+	signals_thread.blocked_traps |= set & signals_traps();
+	set_word(mask, set & ~ours & ~signals_traps());
 }
 
 /* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
@@ -98,6 +116,9 @@ void signals_jump(sigset_t *mask)
 	if (!ours || signals_in_vfork_child())
 		return;
 	signals_thread.believes_blocked = (set & neighbours) == neighbours;
+	if (!signals_thread.believes_blocked)
+		signals_thread.blocked_traps = 0;
+	set_word(mask, set &= ~signals_traps());
 	if (signals_has_small_stacks())
 		return;
 	signals_thread.holds = false;

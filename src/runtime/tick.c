@@ -232,12 +232,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
 	} else if (thread && thread->busy) {
-		set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC));
-	} else if (thread && runtime.on) {
+		if (runtime.on && thread->has_timer)
+			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC));
+	} else if (thread) {
 		thread->busy = 1;
 		if (thread->fp)
 			fp_tick(thread, context);
-		tick(thread, context);
+		if (runtime.on && thread->has_timer)
+			tick(thread, context);
 		thread->busy = 0;
 	}
 	errno = error;
@@ -263,8 +265,8 @@ void tick_create(struct runtime_thread *thread)
 	if (runtime.channel->tick_ns == 0)
 		return;
 	thread->has_timer = create_timer(thread, CLOCK_MONOTONIC, &mono_tick, &thread->timer);
-	thread->has_cpu_timer = thread->has_timer &&
-				create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
+	thread->has_cpu_timer =
+		thread->has_timer && create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
 	if (!thread->has_timer)
 		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
 }
@@ -298,13 +300,20 @@ static void count_rest(struct runtime_thread *thread)
 	uint64_t blocked = thread->blocked_ns + less(elapsed, less(cpu, thread->cpu_seen_ns));
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
 		uint8_t counts = runtime.channel->requests[i].counts;
-		uint64_t rest = counts == CHANNEL_CPU	    ? less(cpu, thread->cpu_ns)
+		uint64_t rest = counts == CHANNEL_CPU       ? less(cpu, thread->cpu_ns)
 				: counts == CHANNEL_REAL    ? elapsed
 				: counts == CHANNEL_BLOCKED ? blocked
 							    : 0;
 		thread->shared->clocks[i].total += rest;
 		thread->shared->clocks[i].used += rest;
 	}
+}
+
+void tick_send(struct runtime_thread *thread)
+{
+	siginfo_t info = { .si_signo = runtime.signal, .si_code = SI_TIMER };
+	info.si_value.sival_ptr = (void *)(uintptr_t)&mono_tick;
+	machine_syscall(SYS_rt_tgsigqueueinfo, runtime.pid, thread->tid, runtime.signal, (long)&info, 0, 0);
 }
 
 void tick_stop(struct runtime_thread *thread)

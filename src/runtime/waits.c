@@ -22,13 +22,13 @@ bool waits_on_sockets;
 static struct runtime_thread *ticking(void)
 {
 	struct runtime_thread *thread = runtime_thread;
-	return thread && thread->has_timer && !thread->busy && runtime.on ? thread : NULL;
+	return thread && thread->has_timer && !thread->busy ? thread : NULL;
 }
 
 static void begin(struct runtime_thread *thread, uint64_t function, uint32_t how)
 {
 	uint64_t ours = signals_ours();
-	if (how == WAITS_STOPPED)
+	if (how == WAITS_STOPPED && runtime.on)
 		tick_stop(thread);
 	else if (how == WAITS_BLOCKING)
 		machine_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ours, 0, sizeof(ours), 0, 0);

@@ -3,10 +3,15 @@ import subprocess
 
 import pytest
 
-from record_support import REPOSITORY, build, hits, record, record_well
+from record_support import BUILD, REPOSITORY, build, check_amounts, hits, record, record_well
 
 FP = ["--backend", "preload"]
 CALLS = 200
+LIBRARIES = BUILD / "src/runtime"
+
+
+def known():
+	return build("fp_known.c", "-lm", f"-I{REPOSITORY / 'include'}", f"-L{LIBRARIES}", "-lcpprof", f"-Wl,-rpath,{LIBRARIES}")
 
 
 def bare(command):
@@ -55,3 +60,30 @@ def test_frequent_kinds_are_estimated(tmp_path):
 	recorded = record_well(tmp_path, [program, "100000000"], *FP, "-r", "fp-inexact/10000")
 	assert recorded.out == bare([program, "100000000"]).stdout
 	assert 2e7 < recorded.resource("fp-inexact")["total"] < 2e9
+
+
+def test_windows_of_start_and_stop(tmp_path):
+	recorded = record_well(tmp_path, [known(), "windows"], *FP, "--paused", "-r", "fp-divzero/1")
+	check_amounts(recorded, "fp-divzero")
+
+
+def test_forked_and_executed_processes(tmp_path):
+	recorded = record_well(tmp_path, [known(), "forks"], *FP, "-r", "fp-divzero/1")
+	assert "status 0" in recorded.out
+	check_amounts(recorded, "fp-divzero")
+
+
+def test_packed_instructions_in_threads(tmp_path):
+	recorded = record(tmp_path, [known(), "avx"], *FP, "-r", "fp-divzero/1", "-r", "fp-inexact/1")
+	if recorded.status == 77:
+		pytest.skip("the processor has no AVX")
+	assert recorded.status == 0, recorded.err
+	check_amounts(recorded, "fp-divzero")
+	check_amounts(recorded, "fp-inexact")
+
+
+def test_blocked_signals_do_not_end_it(tmp_path):
+	command = [known(), "blocked"]
+	recorded = record_well(tmp_path, command, *FP, "-r", "fp-divzero/1")
+	assert recorded.out == bare(command).stdout
+	check_amounts(recorded, "fp-divzero")
