@@ -165,15 +165,18 @@ static void set_timer(timer_t timer, int flags, uint64_t ns)
 	timer_settime(timer, flags, &at, NULL);
 }
 
-/* In the next stratum; where that has passed, strata begin anew. */
-static void set_next_tick(struct runtime_thread *thread, uint64_t now)
+/* In the next stratum; where that has passed, strata begin anew. Whatever the tick that began
+ * `at_work_ns` ago has cost, the program then gets as long for itself: where walks take longer
+ * than ticks are apart, it would do nothing but tick. */
+static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t at_work_ns)
 {
 	uint64_t tick = runtime.channel->tick_ns;
 	thread->next_tick_ns += tick;
 	if (thread->next_tick_ns + tick <= now || thread->next_tick_ns > now + tick)
 		thread->next_tick_ns = now;
 	uint64_t at = thread->next_tick_ns + random_below(tick);
-	set_timer(thread->timer, TIMER_ABSTIME, at > now ? at : now + SOON_NS);
+	uint64_t soonest = now + (at_work_ns > SOON_NS ? at_work_ns : 0);
+	set_timer(thread->timer, TIMER_ABSTIME, at > soonest ? at : soonest + SOON_NS);
 }
 
 static void set_idle(struct runtime_thread *thread, uint64_t now)
@@ -213,7 +216,8 @@ static void tick(struct runtime_thread *thread, const void *context)
 		set_idle(thread, now);
 	} else {
 		thread->is_idle = false;
-		set_next_tick(thread, now);
+		uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
+		set_next_tick(thread, end, less(end, now));
 	}
 }
 
@@ -233,7 +237,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		signals_chain(number, info, context);
 	} else if (thread && thread->busy) {
 		if (runtime.on && thread->has_timer)
-			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC));
+			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
 	} else if (thread) {
 		thread->busy = 1;
 		if (thread->fp)
