@@ -62,18 +62,18 @@ NOINLINE static uint64_t keep_general(void)
 	uint64_t sum;
 
 	__asm__ volatile(
-		"push %%rbp\n\t"
+		"movq %%rbp, %%xmm0\n\t"
 		"mov $1, %%eax\n\tmov $2, %%ebx\n\tmov $4, %%edx\n\tmov $8, %%esi\n\tmov $16, %%edi\n\t"
 		"mov $32, %%ebp\n\tmov $64, %%r8d\n\tmov $128, %%r9d\n\tmov $256, %%r10d\n\tmov $512, %%r11d\n\t"
 		"mov $1024, %%r12d\n\tmov $2048, %%r13d\n\tmov $4096, %%r14d\n\tmov $8192, %%r15d\n\t"
 		"mov $3000, %%ecx\n\t1: dec %%ecx\n\tjnz 1b\n\t"
 		"add %%rbx, %%rax\n\tadd %%rdx, %%rax\n\tadd %%rsi, %%rax\n\tadd %%rdi, %%rax\n\tadd %%rbp, %%rax\n\t"
 		"add %%r8, %%rax\n\tadd %%r9, %%rax\n\tadd %%r10, %%rax\n\tadd %%r11, %%rax\n\tadd %%r12, %%rax\n\t"
-		"add %%r13, %%rax\n\tadd %%r14, %%rax\n\tadd %%r15, %%rax\n\tpop %%rbp"
+		"add %%r13, %%rax\n\tadd %%r14, %%rax\n\tadd %%r15, %%rax\n\tmovq %%xmm0, %%rbp"
 		: "=&a"(sum)
 		:
-		: "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory",
-		  "cc");
+		: "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
+		  "memory", "cc");
 	return sum;
 }
 
