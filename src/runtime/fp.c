@@ -23,9 +23,6 @@
 #include "runtime/x86_64/fp_execute.h"
 #include "runtime/x86_64/machine.h"
 
-/* How often cpprof_start or cpprof_stop was called. */
-static uint32_t fp_turns;
-
 /* --- views --- */
 
 uint8_t fp_unmasked(const struct fp_thread *fp)
@@ -38,8 +35,7 @@ bool fp_is_armed(const struct fp_thread *fp)
 	return fp->is_burst || !fp->x87_frequent;
 }
 
-/* Do they bear our marks, rather than those of a handler or of the program's own making? */
-static bool are_hidden(const struct fp_thread *fp, const struct fp_words *words)
+bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words)
 {
 	return !(words->mxcsr >> FP_MXCSR_MASKS & (fp_unmasked(fp) | fp->sse_unmasked));
 }
@@ -92,7 +88,7 @@ struct fp_thread *fp_show_here(void)
 	fp->is_shown = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	struct fp_words words = fp_words_here();
-	fp->was_hidden = are_hidden(fp, &words);
+	fp->was_hidden = fp_are_hidden(fp, &words);
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
 	return fp;
@@ -260,7 +256,7 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 		return;
 	}
 	struct fp_words words = fp_words_of(context);
-	bool was_hidden = are_hidden(fp, &words) || fp->is_stepping;
+	bool was_hidden = fp_are_hidden(fp, &words) || fp->is_stepping;
 	if (fp->is_stepping) {
 		take_flags(fp, &words);
 		leave_step(fp, &words, context);
@@ -345,7 +341,8 @@ static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
 	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
-	fp_frequent_trap(fp, fp->entered_ns);
+	if (fp_frequent_trap(fp, fp->entered_ns))
+		return;
 	fp->is_x87 = trap == FP_TRAP_X87;
 	take_words(fp, context);
 	fp->loads_flags = fp->is_x87 && loads_x87_flags((const uint8_t *)(uintptr_t)fp->rip);
@@ -408,7 +405,8 @@ int fp_install(void)
 static void restore(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
-	bool is_marked = are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_x87_pending(&words));
+	bool is_marked =
+		fp_are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_x87_pending(&words));
 	if (fp->on && (is_marked || fp->sse_unmasked | fp->x87_unmasked))
 		return;
 	bool x87_inexact = fp->x87_inexact && !looks_armed(&words);
@@ -442,114 +440,4 @@ void fp_tick(struct runtime_thread *thread, void *interrupted)
 		fp_frequent_reset(fp);
 	restore(fp, context);
 	fp_frequent_tick(thread, context);
-}
-
-/* --- start and stop --- */
-
-/* In a handler of the program's, which its words of before interrupted, these are left alone. */
-static void begin_here(struct fp_thread *fp)
-{
-	struct fp_words words = fp_words_here();
-	bool is_handler = fp->on && !are_hidden(fp, &words);
-	if (fp->on)
-		fp_show(fp, &words);
-	fp_frequent_reset(fp);
-	if (!is_handler) {
-		fp_hide(fp, &words);
-		fp_words_set_here(&words);
-	}
-	fp->on = true;
-}
-
-static void end_here(struct runtime_thread *thread)
-{
-	struct fp_thread *fp = thread->fp;
-	struct fp_words words = fp_words_here();
-	fp_show(fp, &words);
-	fp_words_set_here(&words);
-	if (fp->on)
-		fp_frequent_end(thread, NULL);
-	fp->on = false;
-}
-
-static struct fp_thread *new_fp(const struct runtime_thread *thread)
-{
-	struct fp_words words = fp_words_here();
-	size_t bytes = sizeof(struct fp_thread) + runtime_walk_bytes;
-	long memory =
-		machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory < 0)
-		return NULL;
-	struct fp_thread *fp = (struct fp_thread *)memory; // NOLINT(performance-no-int-to-ptr)
-	fp->area = fp_execute_new();
-	if (thread->tid == runtime.pid)
-		return fp;
-	/* The words are its creator's, hidden; <fenv.h> unmasks in both alike. */
-	fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
-	fp_show(fp, &words);
-	fp_words_set_here(&words);
-	return fp;
-}
-
-void fp_start(struct runtime_thread *thread)
-{
-	if (!thread->fp)
-		thread->fp = new_fp(thread);
-	else
-		fp_frequent_forget(thread->fp); /* forked: that is the parent's */
-	struct fp_thread *fp = thread->fp;
-	if (!fp)
-		return;
-	fp->is_stepping = fp->is_window = fp->is_shown = false;
-	thread->fp_turn = fp_turns;
-	if (runtime.on)
-		begin_here(fp);
-}
-
-void fp_stop(struct runtime_thread *thread)
-{
-	struct fp_thread *fp = thread->fp;
-	if (!fp)
-		return;
-	end_here(thread);
-	thread->fp = NULL;
-	fp_execute_free(fp->area);
-	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
-}
-
-/* --- all threads --- */
-
-static void send_tick(struct runtime_thread *thread)
-{
-	if (thread != runtime_thread && thread->fp)
-		tick_send(thread);
-}
-
-static uint32_t unsettled;
-
-/* One that waits has its tick behind it, before anything else. */
-static void look_at(struct runtime_thread *thread)
-{
-	if (thread != runtime_thread && thread->fp && !thread->waiting &&
-	    __atomic_load_n(&thread->fp_turn, __ATOMIC_ACQUIRE) != fp_turns)
-		unsettled++;
-}
-
-void fp_turn(struct runtime_thread *thread)
-{
-	enum { ROUNDS = 200, ROUND_NS = 100 * 1000 };
-	const struct timespec round = { .tv_nsec = ROUND_NS };
-	__atomic_add_fetch(&fp_turns, 1, __ATOMIC_ACQ_REL);
-	if (thread && thread->fp && runtime.on)
-		begin_here(thread->fp);
-	else if (thread && thread->fp)
-		end_here(thread);
-	runtime_each_thread(send_tick);
-	for (int i = 0; i < ROUNDS; i++) {
-		unsettled = 0;
-		runtime_each_thread(look_at);
-		if (unsettled == 0)
-			return;
-		machine_syscall(SYS_nanosleep, (long)&round, 0, 0, 0, 0, 0);
-	}
 }

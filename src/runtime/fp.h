@@ -1,5 +1,5 @@
 /*
- * Floating point exceptions: what fp.c, fp_frequent.c and calls_fenv.c share.
+ * Floating point exceptions: what fp.c, fp_*.c and calls_fenv.c share.
  *
  * A thread's words (x86_64/fp_words.h) have two views:
  *
@@ -35,7 +35,22 @@ struct fp_gap {
 	bool is_far;      /* further than can be stepped: told by the clock */
 };
 
-enum { FP_GAPS = 64 };
+enum { FP_GAPS = 64, FP_ANCHOR_REGISTERS = 15 /* general ones, the stack pointer last but one of gregs */ };
+
+/* A stop that is looked for in each burst: fp_loops.c. */
+struct fp_anchor {
+	uint64_t rip;
+	uint32_t seen;                           /* in this burst */
+	uint32_t steady;                         /* registers that change alike: bit n is gregs[n] */
+	greg_t values[FP_ANCHOR_REGISTERS];      /* when it was seen last */
+	int64_t changes[FP_ANCHOR_REGISTERS];    /* in a turn */
+	uint64_t turns;                          /* in the masked time before this burst; 0: not known */
+	double per_ns;                           /* turns, the most that was seen lately */
+	uint32_t raised_first[CHANNEL_FP_KINDS]; /* of the burst, when it was seen first and last */
+	uint32_t raised_last[CHANNEL_FP_KINDS];
+	double per_turn[CHANNEL_FP_KINDS];       /* events, as the last burst that saw it has them */
+	double known_per_turn[CHANNEL_FP_KINDS]; /* ... the one before this */
+};
 
 struct fp_thread {
 	bool on;                            /* its words are hidden, but in handlers of the program's */
@@ -83,17 +98,26 @@ struct fp_thread {
 	struct fp_gap gaps[FP_GAPS];
 	struct fp_gap *gap;             /* of the last stop; NULL: the burst's first is waited for */
 	uint64_t run_at_ns, run_cpu_ns; /* when the program went on, untrapped, by two clocks; 0: it is stepped */
-	uint64_t turn_ns; /* from the end of a handler to the next one's start, where nothing is between */
+	uint64_t turn_ns;      /* CPU time from a handler to the next one where nothing is between; 0: not known */
+	bool is_again;         /* the instruction is about to trap once more, which shows that time */
+	int64_t burst_runs_ns; /* the burst's own time between stops that were not stepped; a difference of clocks */
+	uint32_t burst_runs;
+	struct fp_anchor anchor;
 	uint32_t window_steps;
 	uint64_t stepped_ns; /* time that may still be spent in windows */
 	uint64_t code_page;  /* code there was read: it is there */
 };
+
+/* How often cpprof_start or cpprof_stop was called (fp_threads.c). */
+extern uint32_t fp_turns;
 
 /* --- views (fp.c) --- */
 
 /* Which kinds are unmasked in MXCSR, and whether the x87 is armed, at present. */
 uint8_t fp_unmasked(const struct fp_thread *fp);
 bool fp_is_armed(const struct fp_thread *fp);
+/* Do they bear our marks, rather than those of a handler or of the program's own making? */
+bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words);
 void fp_show(const struct fp_thread *fp, struct fp_words *words);
 /* Notes what the program has in them. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
@@ -114,13 +138,19 @@ void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- frequent kinds (fp_frequent.c) --- */
 
-/* Before a step, at a trap. */
-void fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
+/* Before a step, at a trap. True: the instruction is to trap once more first. */
+bool fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
 /* After one that raised `kinds`: counts them at `context`. True: the step goes on for the
  * instruction at `next_rip`. */
 bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip);
 /* At a tick, the words being hidden. */
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
+/* Turns of loops (fp_loops.c): a burst begins; stops, before this stop's events are added to it; and
+ * ends. True: `events` are those of the masked time, which is not far from what the clock says. */
+void fp_loops_begin(struct fp_thread *fp);
+void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context);
+bool fp_loops_end(struct fp_thread *fp, const double by_clock[CHANNEL_FP_KINDS], double events[CHANNEL_FP_KINDS]);
+
 /* Begins anew. */
 void fp_frequent_reset(struct fp_thread *fp);
 /* ... with nothing owed. */

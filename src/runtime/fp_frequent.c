@@ -33,7 +33,7 @@ enum {
 	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
 	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are to blame */
 
-	BURST_STOPS_MIN = 8,
+	BURST_STOPS_MIN = 16,
 	BURST_STOPS_SPREAD = 17, /* so that no burst is in step with a loop */
 	BURST_STOPS_MAX = 64,    /* while it waits for an event to credit */
 	WINDOW_STEPS = 256,      /* so far the next stop is looked for step by step */
@@ -42,10 +42,10 @@ enum {
 	GAP_SAMPLES = 3, /* then how far the next stop is counts as known ... */
 	GAP_AGAIN = 64,  /* ... and is looked at again each 64th time */
 	GAP_WEIGHT = 8,
-	INSTRUCTION_PS = 400, /* one per cycle of 2.5 GHz */
+	INSTRUCTION_PS = 250, /* between a tight loop's and a chain's */
 	PS_PER_NS = 1000,
 	SHORT_RUN_NS = 20 * 1000, /* a longer run was no short one, whatever was learnt */
-	LONG_RUN_NS = 50 * 1000,  /* may hold a preemption: then CPU time counts */
+	RUN_LEAST_NS = 25,        /* what is not stepped is at least so long */
 
 	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
 	RARE_BURSTS = 4,
@@ -68,7 +68,9 @@ void fp_frequent_reset(struct fp_thread *fp)
 	fp->x87_frequent = fp->is_burst = false;
 	fp->level_ns = fp->rare_bursts = 0;
 	fp->run_at_ns = 0;
+	fp->is_again = false;
 	fp->gap = NULL;
+	fp->anchor = (struct fp_anchor){ .rip = 0 };
 }
 
 void fp_frequent_forget(struct fp_thread *fp)
@@ -212,32 +214,46 @@ static void learn(struct fp_gap *gap, uint64_t ps)
 /* The program goes on until the next trap. */
 static void run(struct fp_thread *fp)
 {
-	fp->run_at_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	fp->run_at_ns = fp->entered_ns;
 	fp->run_cpu_ns = cpu_now_ns();
 }
 
-/* The clock tells little of a short run: what was learnt of it is taken, and tells how long
- * the way to the program and back takes. */
-void fp_frequent_trap(struct fp_thread *fp, uint64_t now)
+static void learn_turn(struct fp_thread *fp, uint64_t turn)
+{
+	enum { WEIGHT = 16, OUTLIER = 4 };
+	if (!fp->turn_ns)
+		fp->turn_ns = turn;
+	else if (turn < OUTLIER * fp->turn_ns)
+		fp->turn_ns = fp->turn_ns - fp->turn_ns / WEIGHT + turn / WEIGHT;
+}
+
+/* Where how far it was from the last stop is not known by steps the clock tells, less what the
+ * way to the program and back takes: that is looked at where an instruction traps twice. */
+bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 {
 	if (!fp->is_burst || !fp->run_at_ns)
-		return;
-	uint64_t ran = less(now, fp->run_at_ns);
-	if (ran > LONG_RUN_NS)
-		ran = less(cpu_now_ns(), fp->run_cpu_ns);
-	fp->run_at_ns = 0;
+		return false;
+	uint64_t ran = less(cpu_now_ns(), fp->run_cpu_ns);
 	struct fp_gap *gap = fp->gap;
-	uint64_t least_ps = !gap ? 0 : gap->is_far ? WINDOW_STEPS * INSTRUCTION_PS : gap->ps;
-	if (least_ps && ran < SHORT_RUN_NS && (!gap->is_far || !fp->turn_ns || ran < fp->turn_ns))
-		fp->turn_ns = settle(fp->turn_ns, less(ran, least_ps / PS_PER_NS));
-	ran = less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
-	if (ran > (gap ? SHORT_RUN_NS : LONG_RUN_NS)) {
-		fp->burst_ps += ran * PS_PER_NS;
-	} else if (gap) {
-		if (gap->is_far)
-			gap->ps = (uint32_t)settle(gap->ps, ran * PS_PER_NS > least_ps ? ran * PS_PER_NS : least_ps);
-		fp->burst_ps += gap->ps;
+	bool is_known = gap && !gap->is_far && fp->burst_stops > 0;
+	fp->run_at_ns = 0;
+	if (fp->is_again) {
+		fp->is_again = false;
+		learn_turn(fp, ran);
+		return false;
 	}
+	if (is_known && less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS) < SHORT_RUN_NS) {
+		fp->burst_ps += gap->ps;
+		return false;
+	}
+	if (fp->burst_stops > 0) {
+		fp->burst_runs_ns += (int64_t)ran - (int64_t)(fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
+		fp->burst_runs++;
+	}
+	fp->is_again = !fp->turn_ns || now >> 4 & 1;
+	if (fp->is_again)
+		run(fp);
+	return fp->is_again;
 }
 
 static bool step_on(struct fp_thread *fp, uint64_t rip)
@@ -332,25 +348,28 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	fp_frequent_forget(fp);
 }
 
-static void note_rates(struct fp_thread *fp)
+static void note(struct fp_thread *fp, uint32_t kind, double events)
 {
 	const double fresh = 0.25; /* the share of the last burst */
-	double ns = (double)fp->burst_ps / PS_PER_NS;
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS && ns > 0; kind++) {
-		double now = (double)fp->burst_raised[kind] / ns;
-		double *rate = &fp->per_ns[kind];
-		*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
-	}
+	double *rate = &fp->per_ns[kind];
+	double now = fp->masked_ns ? events / (double)fp->masked_ns : *rate;
+	*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
+	fp->owed[kind] += (uint64_t)events;
 }
 
 /* At the last stop, which is itself not part of the rate. */
 static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
+	double by_clock[CHANNEL_FP_KINDS], by_turns[CHANNEL_FP_KINDS];
+	int64_t least = (int64_t)fp->burst_runs * RUN_LEAST_NS;
+	fp->burst_ps += (uint64_t)(fp->burst_runs_ns > least ? fp->burst_runs_ns : least) * PS_PER_NS;
 	double weight = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
-		fp->owed[kind] += (uint64_t)((double)fp->burst_raised[kind] * weight);
-	note_rates(fp);
+		by_clock[kind] = (double)fp->burst_raised[kind] * weight;
+	bool has_turns = fp_loops_end(fp, by_clock, by_turns);
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind]);
 	pay(thread, kinds, context);
 	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
 	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
@@ -382,6 +401,7 @@ static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const u
 		end_burst(thread, estimated, context);
 		return false;
 	}
+	fp_loops_stop(fp, context);
 	fp->burst_stops++;
 	for (uint32_t left = estimated; left; left &= left - 1)
 		fp->burst_raised[__builtin_ctz(left)]++;
@@ -415,8 +435,12 @@ static void begin_burst(struct runtime_thread *thread, uint64_t now)
 	fp->burst_target = BURST_STOPS_MIN + (uint32_t)((now ^ thread->random) % BURST_STOPS_SPREAD);
 	fp->burst_stops = 0;
 	fp->burst_ps = 0;
+	fp->burst_runs_ns = fp->burst_runs = 0;
+	fp->is_again = false;
+	fp_loops_begin(fp);
 	memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
 	fp->gap = NULL;
+	fp->entered_ns = now;
 	run(fp);
 }
 

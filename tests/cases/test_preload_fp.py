@@ -3,15 +3,16 @@ import subprocess
 
 import pytest
 
-from record_support import BUILD, REPOSITORY, build, check_amounts, hits, record, record_well
+from record_support import BUILD, REPOSITORY, build, check_amounts, hits, record, record_well, run_cpprof
 
 FP = ["--backend", "preload"]
 CALLS = 200
 LIBRARIES = BUILD / "src/runtime"
 
 
-def known():
-	return build("fp_known.c", "-lm", f"-I{REPOSITORY / 'include'}", f"-L{LIBRARIES}", "-lcpprof", f"-Wl,-rpath,{LIBRARIES}")
+def known(level="-O2"):
+	return build("fp_known.c", "-lm", f"-I{REPOSITORY / 'include'}", f"-L{LIBRARIES}", "-lcpprof", f"-Wl,-rpath,{LIBRARIES}",
+		level=level)
 
 
 def bare(command):
@@ -53,13 +54,22 @@ def test_death_by_the_programs_own_trap(tmp_path, how):
 	assert recorded.status == 128 + 8, recorded.err
 
 
-def test_frequent_kinds_are_estimated(tmp_path):
-	source = REPOSITORY / "bench/programs/harmonic.c"
-	program = tmp_path / "harmonic"
-	subprocess.run(["gcc", "-O2", "-g", "-o", program, source], check=True)
-	recorded = record_well(tmp_path, [program, "100000000"], *FP, "-r", "fp-inexact/10000")
-	assert recorded.out == bare([program, "100000000"]).stdout
-	assert 2e7 < recorded.resource("fp-inexact")["total"] < 2e9
+@pytest.mark.measured
+@pytest.mark.parametrize("what, times, per_time, level", [
+	("dense", 60000000, 2, "-O2"),
+	("dense", 60000000, 2, "-O0"),
+	("threads", 30000000, 4, "-O2"),
+	("sparse", 1000000, 1, "-O2"),
+	("sparse", 1000000, 1, "-O0"),
+])
+def test_frequent_kinds_are_estimated(tmp_path, what, times, per_time, level):
+	command = [known(level), what, times]
+	recorded = record_well(tmp_path, list(map(str, command)), *FP, "-r", "fp-inexact/1000")
+	told = recorded.resource("fp-inexact")
+	assert 0.45 < told["total"] / (times * per_time) < 2.2, told
+	assert "estimated" in recorded.err or "estimated" in run_cpprof("info", recorded.path).stdout
+	function = what if what != "threads" else "dense"
+	assert hits(recorded.paths("fp-inexact"), function) > 0.9 * told["hits"]
 
 
 def test_windows_of_start_and_stop(tmp_path):
