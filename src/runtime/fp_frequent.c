@@ -6,12 +6,18 @@
  *                                  end_burst
  *
  * While masked, nothing of these kinds traps. Each tick begins a burst: some events in a row
- * are trapped and counted, each on its own path, and between them the instructions are
- * stepped through and counted. So it is known how many events this code raises per
- * instruction and, at INSTRUCTION_PS, per unit of the program's time; times the CPU time that was
- * masked, that is how many there were since the last burst. They are credited to the path of
- * the burst's last event. Where events lie too far apart to be stepped from one to the next,
- * the program runs, and the clock tells how long.
+ * are trapped and counted, each on its own path. How many were masked since the last burst is told
+ *
+ *   by the turns   that a loop has made meanwhile, where its registers tell (fp_loops.c), times the
+ *                  events of a turn
+ *   by the clock   otherwise: the events of the burst, over the program's own time from its first to
+ *                  its last, times the CPU time that was masked
+ *
+ * Own time between two events that lie close together is stepped through: INSTRUCTION_PS for each
+ * instruction. Where they lie too far apart, the program runs, and the clock tells how long: less
+ * the time that a trap takes, as seen where an instruction traps twice in a row.
+ *
+ * The estimate is credited to the path of the burst's last event.
  *
  * x87 instructions all trap where they are looked at, whether they raise anything or not:
  * where they are many, they are looked at in bursts as well.
@@ -38,6 +44,7 @@ enum {
 	BURST_STOPS_MAX = 64,    /* while it waits for an event to credit */
 	WINDOW_STEPS = 256,      /* so far the next stop is looked for step by step */
 	WINDOW_SHARE = 8,        /* an eighth of the time may go into that */
+	FIRST_WINDOWS_NS = 2 * 1000 * 1000,
 	WINDOW_MAX_NS = 20 * 1000 * 1000,
 	GAP_SAMPLES = 3, /* then how far the next stop is counts as known ... */
 	GAP_AGAIN = 64,  /* ... and is looked at again each 64th time */
@@ -122,18 +129,6 @@ static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t count
 	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
 	fp->level_at_ns = counted;
 	return fp->level_ns > LEVEL_MAX_NS;
-}
-
-static void blame(struct fp_thread *fp)
-{
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
-		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
-			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
-	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)
-		fp->x87_frequent = true;
-	fp->level_ns = 0;
-	fp->masked_at_ns = cpu_now_ns();
-	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
 }
 
 /* --- which instruction comes next --- */
@@ -348,11 +343,12 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	fp_frequent_forget(fp);
 }
 
-static void note(struct fp_thread *fp, uint32_t kind, double events)
+/* `seen`: what the burst itself has found in a nanosecond. */
+static void note(struct fp_thread *fp, uint32_t kind, double events, double seen)
 {
 	const double fresh = 0.25; /* the share of the last burst */
 	double *rate = &fp->per_ns[kind];
-	double now = fp->masked_ns ? events / (double)fp->masked_ns : *rate;
+	double now = fp->masked_ns ? events / (double)fp->masked_ns : seen;
 	*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
 	fp->owed[kind] += (uint64_t)events;
 }
@@ -364,12 +360,12 @@ static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucont
 	double by_clock[CHANNEL_FP_KINDS], by_turns[CHANNEL_FP_KINDS];
 	int64_t least = (int64_t)fp->burst_runs * RUN_LEAST_NS;
 	fp->burst_ps += (uint64_t)(fp->burst_runs_ns > least ? fp->burst_runs_ns : least) * PS_PER_NS;
-	double weight = fp->burst_ps ? (double)fp->masked_ns * PS_PER_NS / (double)fp->burst_ps : 0;
+	double per_ns = fp->burst_ps ? PS_PER_NS / (double)fp->burst_ps : 0;
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
-		by_clock[kind] = (double)fp->burst_raised[kind] * weight;
+		by_clock[kind] = fp->burst_raised[kind] * per_ns * (double)fp->masked_ns;
 	bool has_turns = fp_loops_end(fp, by_clock, by_turns);
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
-		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind]);
+		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind], fp->burst_raised[kind] * per_ns);
 	pay(thread, kinds, context);
 	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
 	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
@@ -408,22 +404,6 @@ static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const u
 	return go_on(fp, fp->rip, next_rip, now >> 3 ^ thread->random);
 }
 
-bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
-{
-	struct fp_thread *fp = thread->fp;
-	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	if (fp->is_burst) {
-		fp_count(thread, kinds, context);
-		return burst_stepped(thread, kinds, context, next_rip);
-	}
-	/* What still traps while it is masked, by words from before, is part of the estimate. */
-	account(fp, kinds);
-	fp_count(thread, kinds & (fp->is_x87 && fp->x87_frequent ? 0 : ~(uint32_t)fp->frequent), context);
-	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
-		blame(fp);
-	return false;
-}
-
 static void begin_burst(struct runtime_thread *thread, uint64_t now)
 {
 	struct fp_thread *fp = thread->fp;
@@ -442,6 +422,39 @@ static void begin_burst(struct runtime_thread *thread, uint64_t now)
 	fp->gap = NULL;
 	fp->entered_ns = now;
 	run(fp);
+}
+
+/* The first burst comes at once: what it finds is for all that is masked, should there be no other. */
+static void blame(struct runtime_thread *thread, uint64_t now)
+{
+	struct fp_thread *fp = thread->fp;
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
+			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
+	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)
+		fp->x87_frequent = true;
+	fp->level_ns = 0;
+	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
+	fp->masked_at_ns = cpu_now_ns();
+	begin_burst(thread, now);
+	fp->masked_ns = 0;
+	fp->stepped_ns += FIRST_WINDOWS_NS;
+}
+
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+{
+	struct fp_thread *fp = thread->fp;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp->is_burst) {
+		fp_count(thread, kinds, context);
+		return burst_stepped(thread, kinds, context, next_rip);
+	}
+	/* What still traps while it is masked, by words from before, is part of the estimate. */
+	account(fp, kinds);
+	fp_count(thread, kinds & (fp->is_x87 && fp->x87_frequent ? 0 : ~(uint32_t)fp->frequent), context);
+	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
+		blame(thread, now);
+	return false;
 }
 
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)

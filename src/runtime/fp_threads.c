@@ -82,6 +82,16 @@ void fp_stop(struct runtime_thread *thread)
 	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
 }
 
+/* The thread by which a program ends: others have lost no more than they raised since their last tick. */
+__attribute__((destructor)) static void program_ends(void)
+{
+	struct runtime_thread *thread = runtime_thread && runtime_thread->fp ? runtime_enter() : NULL;
+	if (!thread)
+		return;
+	end_here(thread);
+	runtime_leave(thread);
+}
+
 /* --- all threads --- */
 
 static void send_tick(struct runtime_thread *thread)

@@ -19,8 +19,6 @@
 #include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
 
-/* The includer of advance.h provides it. */
-static uint64_t random_below(uint64_t limit);
 #include "sampling/advance.h"
 
 enum { NS_PER_S = 1000000000, IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000 };

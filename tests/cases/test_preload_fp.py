@@ -58,7 +58,9 @@ def test_death_by_the_programs_own_trap(tmp_path, how):
 @pytest.mark.parametrize("what, times, per_time, level", [
 	("dense", 60000000, 2, "-O2"),
 	("dense", 60000000, 2, "-O0"),
+	("dense", 2000000, 2, "-O2"),
 	("threads", 30000000, 4, "-O2"),
+	("threads", 2000000, 4, "-O2"),
 	("sparse", 1000000, 1, "-O2"),
 	("sparse", 1000000, 1, "-O0"),
 ])
