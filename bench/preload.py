@@ -1,5 +1,6 @@
 """From inside the process: what its ticks deliver, and what they, its counted calls, its labels and the program's own ticks cost."""
 import json
+import re
 import shutil
 import statistics
 import struct
@@ -18,7 +19,10 @@ PRELOAD = ["--backend", "preload"]
 BPF = "cpprof --backend bpf"
 GPERFTOOLS, GPERFTOOLS_LIBRARY = "gperftools", "libprofiler.so.0"
 HEAPTRACK = "heaptrack"
-NEVER = 10**13 # ticks: far more than bench/tick makes
+EMPTY = "empty handlers"
+ALLOCATIONS = 100_000 # each one sampled
+NEVER = 10**12 # ticks: far more than bench/tick makes
+SLOW_US, FAST_US = 1000, 111
 FRAMES_TURNS = 1000 # of the loop in frames.c: about two seconds
 
 
@@ -55,6 +59,7 @@ def bench_rate(table, program, command, stdin, rounds):
 		BARE: words(command),
 		OURS: cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/1ms"]),
 		GPERFTOOLS: gperftools(command, peer_file),
+		EMPTY: ["env", f"LD_PRELOAD={BUILD / 'bench/empty_ticks.so'}", *words(command)],
 	}, rounds, stdin)
 	lines = [closing_line(run.err) for run in runs[OURS]]
 	rate = statistics.median(samples / (run.cpu - run.own_cpu) for run, (samples, *_) in zip(runs[OURS], lines))
@@ -65,38 +70,49 @@ def bench_rate(table, program, command, stdin, rounds):
 	table.add("paths that are whole", program, f"{whole:.2f} % (the least of {rounds} runs), {lost} lost", "", ">= 99.9 %",
 		whole >= 99.9 and lost == 0)
 	bare = statistics.median(run.cpu for run in runs[BARE])
-	added = {way: 100 * over_bare(runs, way, cpu) / bare for way in (OURS, GPERFTOOLS)}
+	added = {way: 100 * over_bare(runs, way, cpu) / bare for way in (OURS, GPERFTOOLS, EMPTY)}
 	spread = [100 * (run.cpu - base.cpu) / base.cpu for run, base in zip(runs[OURS], runs[BARE])]
 	table.add(f"CPU over the bare {bare:.2f} s", program, f"{added[OURS]:+.1f} % ({min(spread):+.1f} to {max(spread):+.1f})",
-		f"{GPERFTOOLS} {added[GPERFTOOLS]:+.1f} %", "<= 1 %", added[OURS] <= 1)
+		f"{GPERFTOOLS} at 250 Hz {added[GPERFTOOLS]:+.1f} %; 1,000 empty handlers a second {added[EMPTY]:+.1f} %", "<= 1 %",
+		added[OURS] <= 1)
 	target = statistics.median(100 * (run.cpu - run.own_cpu - base.cpu) / base.cpu for run, base in zip(runs[OURS], runs[BARE]))
 	table.add("... of the target alone", program, f"{target:+.1f} %")
 
 
 # --- one sample ---
 
-def sample_cost(frames, rounds):
-	"""us of the target's CPU time that a sample more costs: 9 kHz beside 1 kHz, on the same work."""
-	command = [WORK / "frames", frames, 1, FRAMES_TURNS]
-	runs = in_turns({
-		"slow": cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/1ms"]),
-		"fast": cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", "cpu/111us"]),
-	}, rounds)
+def more_cost(slow_command, fast_command, count, rounds):
+	"""us of the target's CPU time that each of `count(run)` more costs, on the same work: (median, least, most, how many more)."""
+	runs = in_turns({"slow": slow_command, "fast": fast_command}, rounds)
 	costs, more = [], 0
 	for slow, fast in zip(runs["slow"], runs["fast"]):
-		more = closing_line(fast.err)[0] - closing_line(slow.err)[0]
+		more = count(fast) - count(slow)
 		if more <= 0:
-			sys.exit(f"bench/run: no more samples at 9 kHz than at 1 kHz: {fast.err}")
+			sys.exit(f"bench/run: no more at 9 kHz than at 1 kHz: {fast.err}")
 		costs.append(1e6 * (own_cpu_time(fast) - own_cpu_time(slow)) / more)
 	return statistics.median(costs), min(costs), max(costs), more
+
+
+def sample_cost(frames, rounds):
+	command = [WORK / "frames", frames, 1, FRAMES_TURNS]
+	slow, fast = (cpprof_record(command, DATA / "turn.data", [*PRELOAD, "-r", f"cpu/{us}us"]) for us in (SLOW_US, FAST_US))
+	return more_cost(slow, fast, lambda run: closing_line(run.err)[0], rounds)
+
+
+def tick_cost(rounds):
+	"""Of a timer of the same kind whose handler only counts: what the kernel takes."""
+	slow, fast = (words([WORK / "ticks", us, FRAMES_TURNS]) for us in (SLOW_US, FAST_US))
+	return more_cost(slow, fast, lambda run: int(re.search(r"^(\d+) ticks$", run.err, re.MULTILINE)[1]), rounds)[0]
 
 
 def bench_sample(table, rounds):
 	small, least, most, more = sample_cost(25, rounds)
 	large, *_ = sample_cost(125, rounds)
-	what = "a sample, with what the kernel does to deliver its signal"
-	table.add(what, "25 frames", f"{small:.2f} us ({least:.2f} to {most:.2f}), {more} samples", "", "<= 5 us", small <= 5)
-	table.add(what, "125 frames", f"{large:.2f} us, {10 * (large - small):.0f} ns a frame more")
+	floor = tick_cost(rounds)
+	table.add("a sample, from the timer's interrupt on", "25 frames", f"{small:.2f} us ({least:.2f} to {most:.2f}), {more} samples",
+		f"a timer with an empty handler {floor:.2f} us")
+	table.add("... of it in our handler", "25 frames", f"{small - floor:.2f} us", "", "<= 5 us", small - floor <= 5)
+	table.add("... of it in our handler", "125 frames", f"{large - floor:.2f} us, {10 * (large - small):.0f} ns a frame more")
 
 
 # --- allocations ---
