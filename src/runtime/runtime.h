@@ -5,7 +5,7 @@
  *
  *   core        runtime.c thread.c tick.c sample.c      in both libraries
  *   interface   own.c control.c labels.c                in both: include/cpprof/runtime.h
- *   fp.c                                                in both
+ *   fp*.c                                               in both
  *   interposed  calls_*.c                               in libcpprof-preload.so alone
  */
 #ifndef RUNTIME_RUNTIME_H
