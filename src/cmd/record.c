@@ -87,8 +87,10 @@ static void say_result(const struct file_destination *file, const struct record_
 	if (result->user_mode_only)
 		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
 	if (result->unsampled > 0)
-		buffer_printf(&line, "; %.0f %% of %s not sampled: short threads, or set-user-ID programs",
-			      result->unsampled * 100, result->unsampled_name);
+		buffer_printf(&line, "; %.0f %% of %s not sampled: %s", result->unsampled * 100, result->unsampled_name,
+			      result->unsampled_in);
+	if (result->shortcoming[0])
+		buffer_printf(&line, "; %s", result->shortcoming);
 	if (result->crowded > 0)
 		buffer_printf(&line, "; %" PRIu64 " samples a second slow the program: longer intervals cost less",
 			      result->crowded);

@@ -174,6 +174,10 @@ struct backend_vtable {
 	void (*notes)(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
 		      void *context);
 
+	/* After the last drain: the one thing of these that the closing line is to say, in few
+	 * words. False: none. NULL: there never is one. */
+	bool (*shortcoming)(const struct backend *backend, char *text, size_t bytes);
+
 	/* Required. NULL is fine. */
 	void (*close)(struct backend *backend);
 };

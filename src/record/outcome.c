@@ -104,6 +104,9 @@ static void find_unsampled(struct run *run)
 		if (share > run->result->unsampled) {
 			run->result->unsampled = share;
 			run->result->unsampled_name = run->plan.resources[i].row->name;
+			run->result->unsampled_in = run->plan.vtable->only_commands
+							    ? "short threads, or programs that it was not loaded into"
+							    : "short threads, or set-user-ID programs";
 		}
 	}
 }
@@ -226,6 +229,8 @@ void run_finish(struct run *run, struct error *error)
 	note_troubles(run);
 	if (run->plan.vtable->notes)
 		run->plan.vtable->notes(run->backend, add_note, profile);
+	if (vtable->shortcoming)
+		vtable->shortcoming(run->backend, run->result->shortcoming, sizeof(run->result->shortcoming));
 	/* The rings' memory goes before the symbolizer needs its own. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);

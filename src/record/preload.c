@@ -25,6 +25,7 @@
 #include "record/preload_slots.h"
 
 enum { PRELOAD_VARIABLE, CHANNEL_PATH_VARIABLE, VARIABLES };
+enum { UNSEEN_BYTES = 64 };
 
 struct backend {
 	struct backend_request request;
@@ -114,6 +115,8 @@ static int open_all(struct backend *backend, struct error *error)
 	backend->slots = preload_slots_new(memory, error);
 	if (!backend->slots)
 		return error->code;
+	for (uint32_t i = 0; i < memory->request_count; i++)
+		backend->slots->keeps_accounts |= preload_unseen_concerns(memory->requests[i].counts);
 	backend->events = preload_events_new(backend->slots, &backend->request);
 	if (!backend->events)
 		return error_set(error, ERROR_MEMORY, "out of memory");
@@ -208,6 +211,7 @@ static void preload_flushed(struct backend *backend)
 static void preload_stop(struct backend *backend)
 {
 	struct channel *memory = preload_channel_memory(backend->channel);
+	preload_slots_close_accounts(backend->slots);
 	__atomic_store_n(&memory->is_over, 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
 		if (__atomic_load_n(&memory->processes[i].state, __ATOMIC_RELAXED) == CHANNEL_FREE)
@@ -265,6 +269,49 @@ static void note_troubles(const struct backend *backend, void (*add)(void *conte
 			add(context, "warning", troubles[i].sentence);
 }
 
+/* What of the transfers was not seen, of a request; false: there is nothing to be said, or an
+ * earlier request says it. */
+static bool say_unseen(const struct backend *backend, size_t request, char *text, size_t bytes)
+{
+	char earlier[UNSEEN_BYTES];
+	if (!preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[request]).counts, text,
+				bytes))
+		return false;
+	for (size_t i = 0; i < request; i++)
+		if (preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[i]).counts,
+				       earlier, sizeof(earlier)) &&
+		    strcmp(earlier, text) == 0)
+			return false;
+	return true;
+}
+
+static void note_unseen(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+			void *context)
+{
+	char share[UNSEEN_BYTES], text[256];
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		if (!say_unseen(backend, i, share, sizeof(share)))
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s were not seen: they are the C library's own, for its streams (fread, fgets, getline, "
+			 "printf...), or of system calls made directly; the bpf backend, as root, sees them",
+			 share);
+		add(context, "warning", text);
+	}
+}
+
+static bool preload_shortcoming(const struct backend *backend, char *text, size_t bytes)
+{
+	char share[UNSEEN_BYTES];
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		if (!say_unseen(backend, i, share, sizeof(share)))
+			continue;
+		snprintf(text, bytes, "%s not seen: C library's streams, or direct system calls", share);
+		return true;
+	}
+	return false;
+}
+
 static void preload_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
 			  void *context)
 {
@@ -303,6 +350,7 @@ static void preload_notes(const struct backend *backend, void (*add)(void *conte
 	if (sums->not_connected > 0)
 		add(context, "warning", text);
 	note_troubles(backend, add, context);
+	note_unseen(backend, add, context);
 }
 
 const struct backend_vtable backend_preload = {
@@ -323,5 +371,6 @@ const struct backend_vtable backend_preload = {
 	.counts = preload_counts,
 	.remark = preload_remark,
 	.notes = preload_notes,
+	.shortcoming = preload_shortcoming,
 	.close = preload_close,
 };

@@ -120,6 +120,8 @@ static void on_started(const struct event *event)
 	char name[32];
 	tell_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
 	event->events->holds_code = false;
+	/* As long as it waits for that. */
+	preload_slots_account(event->events->slots, event->process, false);
 	update_code(event->events, event->thread, sink, true);
 }
 
@@ -140,6 +142,7 @@ static void on_forked(const struct event *event)
 	char name[32];
 	if (find_name(name, sizeof(name), event->thread))
 		tell_name(event, name, false);
+	preload_slots_account(event->events->slots, event->process, true);
 	update_code(event->events, event->thread, sink, !has_maps);
 }
 

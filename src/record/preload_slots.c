@@ -74,6 +74,56 @@ struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t
 
 /* --- who came, who ended --- */
 
+/* Threads count whether or not we know of them yet. */
+static struct preload_seen seen_of(const struct preload_slots *slots, const struct preload_process *process)
+{
+	const uint32_t number = (uint32_t)(process - slots->processes);
+	struct preload_seen seen = process->ended;
+	for (size_t i = 0; i < CHANNEL_THREADS; i++) {
+		const struct channel_thread *thread = &slots->channel->threads[i];
+		uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+		if ((state != CHANNEL_LIVE && state != CHANNEL_ENDED) || thread->process != number ||
+		    thread->pid != process->pid)
+			continue;
+		preload_moved_add(&seen.all, &thread->moved);
+		if (thread->tid == thread->pid)
+			preload_moved_add(&seen.main, &thread->moved);
+	}
+	return seen;
+}
+
+static void look_at_account(struct preload_slots *slots, struct preload_process *process)
+{
+	struct preload_state state;
+	if (!process->account.is_kept || is_over(process) || !preload_state_read(&state, process->pid))
+		return;
+	const struct preload_seen seen = seen_of(slots, process);
+	preload_account_look(&process->account, &state, &seen);
+}
+
+/* The number is still its own as long as nobody has waited for its end. */
+static void close_account(struct preload_slots *slots, struct preload_process *process)
+{
+	struct preload_state state;
+	if (!process->account.is_kept || process->is_replaced)
+		return;
+	bool is_its_own = preload_state_read(&state, process->pid) && process->pidfd >= 0 &&
+			  syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) == 0;
+	const struct preload_seen seen = seen_of(slots, process);
+	preload_account_close(&process->account, is_its_own ? &state : NULL, &seen);
+}
+
+void preload_slots_account(struct preload_slots *slots, struct preload_process *process, bool is_forked)
+{
+	if (!slots->keeps_accounts)
+		return;
+	if (is_forked)
+		preload_account_begin_forked(&process->account);
+	else
+		preload_account_begin(&process->account, process->pid);
+	look_at_account(slots, process);
+}
+
 static void look_for_deaths(struct preload_slots *slots, uint64_t now_ns)
 {
 	enum { AT_ONCE = 64 };
@@ -84,6 +134,7 @@ static void look_for_deaths(struct preload_slots *slots, uint64_t now_ns)
 		for (int i = 0; i < count; i++) {
 			uint32_t number = events[i].data.u32;
 			if (number < CHANNEL_PROCESSES) {
+				close_account(slots, &slots->processes[number]);
 				slots->processes[number].is_dead = true;
 				close_pidfd(&slots->processes[number]);
 			} else if (preload_starts_died(&slots->starts, number - CHANNEL_PROCESSES, now_ns)) {
@@ -229,6 +280,30 @@ static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
 	}
 }
 
+/* Now and then: whose end is waited for at once had at least this. */
+static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
+{
+	static const uint64_t every_ns = 100 * 1000 * 1000;
+	if (!slots->keeps_accounts || now_ns < slots->accounts_ns + every_ns)
+		return;
+	slots->accounts_ns = now_ns;
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++)
+		if (slots->processes[i].is_known && !is_over(&slots->processes[i]))
+			look_at_account(slots, &slots->processes[i]);
+}
+
+/* Of who lives on, what is not noted yet may be missing: a second look has that. */
+void preload_slots_close_accounts(struct preload_slots *slots)
+{
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *process = &slots->processes[i];
+		if (process->is_known && !is_over(process) && has_died(process))
+			close_account(slots, process);
+		else if (process->is_known)
+			look_at_account(slots, process);
+	}
+}
+
 void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
 {
 	look_for_deaths(slots, now_ns);
@@ -236,6 +311,7 @@ void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		look_at_thread(slots, i);
 	look_for_strangers(slots, now_ns);
+	look_at_accounts(slots, now_ns);
 }
 
 /* --- their end --- */
@@ -267,6 +343,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	sums->late_ticks += shared->late_ticks;
 	sums->troubles |= shared->signals_taken;
 	sums->not_connected += has_lost_its_program(process, now_ns);
+	preload_unseen_add(&sums->unseen, &process->account.last);
 }
 
 static void finish_process(struct preload_slots *slots, struct preload_process *process, uint64_t now_ns)
@@ -288,6 +365,9 @@ void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, u
 	uint32_t state = __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE);
 	uint32_t tid = __atomic_load_n(&shared->tid, __ATOMIC_RELAXED);
 	add_thread(&slots->sums, thread);
+	preload_moved_add(&process->ended.all, &shared->moved);
+	if (thread->tid == thread->pid)
+		preload_moved_add(&process->ended.main, &shared->moved);
 	thread->is_known = false;
 	process->threads--;
 	/* Who took it behind our back keeps it. */

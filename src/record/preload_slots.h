@@ -24,6 +24,7 @@
 #include "record/preload_maps.h"
 #include "record/preload_ring.h"
 #include "record/preload_starts.h"
+#include "record/preload_unseen.h"
 #include "runtime/channel.h"
 
 struct preload_process {
@@ -40,6 +41,8 @@ struct preload_process {
 	uint32_t flush_wanted;
 	uint64_t execs_ns; /* when it was about to become another program; 0: never */
 	struct preload_maps maps;
+	struct preload_account account;
+	struct preload_seen ended; /* what its threads that have ended had moved */
 };
 
 struct preload_thread {
@@ -60,13 +63,16 @@ struct preload_sums {
 	uint64_t unwatched; /* threads */
 	uint64_t late_ticks;
 	uint64_t not_connected; /* programs that were started and never seen again */
-	uint32_t troubles;      /* enum channel_trouble, or-ed */
+	struct preload_unseen unseen;
+	uint32_t troubles; /* enum channel_trouble, or-ed */
 };
 
 struct preload_slots {
 	struct channel *channel; /* not owned */
 	int deaths;              /* an epoll of the processes' pidfds */
 	bool had_any;
+	bool keeps_accounts;  /* what processes transfer is of interest */
+	uint64_t accounts_ns; /* when accounts were looked at last */
 	struct preload_sums sums;
 	struct preload_starts starts;
 	struct preload_process processes[CHANNEL_PROCESSES];
@@ -83,6 +89,11 @@ void preload_slots_look(struct preload_slots *slots, uint64_t now_ns);
 /* The process of that pid: of its programs the last that has begun; NULL: it is not connected. */
 struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t pid);
 struct channel_process *preload_slots_shared(const struct preload_slots *slots, const struct preload_process *process);
+
+/* A process has told how it began; its account is looked at from then on. */
+void preload_slots_account(struct preload_slots *slots, struct preload_process *process, bool is_forked);
+/* The last that accounts say before the end of processes is waited for. */
+void preload_slots_close_accounts(struct preload_slots *slots);
 
 /* Sums up and frees the slot of a thread that has ended, and that of its process with
  * the last one. */

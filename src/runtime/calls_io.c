@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -197,7 +197,7 @@ INTERPOSED ssize_t getrandom(void *to, size_t bytes, unsigned flags)
 /* --- receiving --- */
 
 #define RECEIVING(name, parameters, arguments, bytes, more) \
-	TRANSFER_ALL(IO_READS, name, parameters, arguments, bytes, waits_for_all(fd, flags), more)
+	TRANSFER_ALL(IO_RECEIVES, name, parameters, arguments, bytes, waits_for_all(fd, flags), more)
 
 ssize_t __recv_chk(int fd, void *to, size_t bytes, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *to, size_t bytes, size_t room, int flags, struct sockaddr *from, socklen_t *size);
@@ -212,7 +212,7 @@ RECEIVING(__recvfrom_chk,
 	  (fd, to, bytes, room, flags, from, size), bytes, REAL(recv)(fd, FROM(to), LEFT(bytes), flags))
 RECEIVING(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
 	  io_asked_of_message(message, result), message_rest(REAL(recvmsg), fd, message, flags, (size_t)result))
-TRANSFER(IO_READS, int, recvmmsg,
+TRANSFER(IO_RECEIVES, int, recvmmsg,
 	 (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
 	 (fd, messages, count, flags, timeout), io_asked_of_messages(messages, count, result),
 	 io_moved_by_messages(messages, result))
@@ -223,6 +223,10 @@ TRANSFER(IO_READS, int, recvmmsg,
 	TRANSFER(IO_WRITES, ssize_t, name, parameters, arguments, asked, result)
 #define WRITING_ALL(name, parameters, arguments, asked, more) \
 	TRANSFER_ALL(IO_WRITES, name, parameters, arguments, asked, is_slow(fd), more)
+#define SENDING(name, parameters, arguments, asked, more) \
+	TRANSFER_ALL(IO_SENDS, name, parameters, arguments, asked, is_slow(fd), more)
+#define COPYING(name, parameters, arguments, asked, more) \
+	TRANSFER_ALL(IO_COPIES, name, parameters, arguments, asked, is_slow(fd), more)
 
 WRITING_ALL(write, (int fd, const void *from, size_t bytes), (fd, from, bytes), bytes,
 	    REAL(write)(fd, FROM(from), LEFT(bytes)))
@@ -238,27 +242,28 @@ WRITING(pwritev2, (int fd, const struct iovec *from, int count, off_t at, int fl
 	io_asked_of_vector(from, count, result))
 WRITING(pwritev64v2, (int fd, const struct iovec *from, int count, off64_t at, int flags), (fd, from, count, at, flags),
 	io_asked_of_vector(from, count, result))
-WRITING_ALL(send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), bytes,
-	    REAL(send)(fd, FROM(from), LEFT(bytes), flags))
-WRITING_ALL(sendto, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t size),
-	    (fd, from, bytes, flags, to, size), bytes, REAL(send)(fd, FROM(from), LEFT(bytes), flags))
+SENDING(send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), bytes,
+	REAL(send)(fd, FROM(from), LEFT(bytes), flags))
+SENDING(sendto, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t size),
+	(fd, from, bytes, flags, to, size), bytes, REAL(send)(fd, FROM(from), LEFT(bytes), flags))
 
 static ssize_t send_message(int fd, struct msghdr *message, int flags)
 {
 	return REAL(sendmsg)(fd, message, flags);
 }
 
-WRITING_ALL(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
-	    io_asked_of_message(message, result), message_rest(send_message, fd, message, flags, (size_t)result))
-TRANSFER(IO_WRITES, int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+SENDING(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
+	io_asked_of_message(message, result), message_rest(send_message, fd, message, flags, (size_t)result))
+TRANSFER(IO_SENDS, int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
 	 (fd, messages, count, flags), io_asked_of_messages(messages, count, result),
 	 io_moved_by_messages(messages, result))
-WRITING_ALL(sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes), bytes,
-	    REAL(sendfile)(fd, from, at, LEFT(bytes)))
-WRITING_ALL(sendfile64, (int fd, int from, off64_t *at, size_t bytes), (fd, from, at, bytes), bytes,
-	    REAL(sendfile64)(fd, from, at, LEFT(bytes)))
-WRITING(copy_file_range, (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
-	(from, from_at, to, to_at, bytes, flags), bytes)
+COPYING(sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes), bytes,
+	REAL(sendfile)(fd, from, at, LEFT(bytes)))
+COPYING(sendfile64, (int fd, int from, off64_t *at, size_t bytes), (fd, from, at, bytes), bytes,
+	REAL(sendfile64)(fd, from, at, LEFT(bytes)))
+TRANSFER(IO_COPIES, ssize_t, copy_file_range,
+	 (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+	 (from, from_at, to, to_at, bytes, flags), bytes, result)
 
 /* --- what waits and moves nothing that is counted as bytes --- */
 

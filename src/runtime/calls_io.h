@@ -11,7 +11,9 @@
 
 #include "runtime/runtime.h"
 
-enum io_direction { IO_NEITHER, IO_READS, IO_WRITES };
+/* The kernel's account of a process (/proc/PID/io) has IO_READS, IO_WRITES and IO_COPIES, which
+ * it takes for both; not sockets' own calls, which receive and send. */
+enum io_direction { IO_NEITHER, IO_READS, IO_WRITES, IO_RECEIVES, IO_SENDS, IO_COPIES };
 
 struct io_call {
 	struct runtime_thread *thread;   /* NULL: it is not watched */

@@ -31,7 +31,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 1,        /* of this layout: others are not connected to */
+	CHANNEL_VERSION = 2,        /* of this layout: others are not connected to */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -94,6 +94,16 @@ enum channel_slot_state {
 	CHANNEL_ENDED /* the monitor drains it, adds up what it counted and frees it */
 };
 
+/* What a thread has moved by the calls that the runtime sees, whether or not it counts them:
+ * `filed` are those that the kernel has in its account (/proc/PID/io), `others` transfer by
+ * sockets, or move nothing. */
+struct channel_moved {
+	struct channel_amounts {
+		uint64_t read, written; /* bytes */
+		uint64_t calls;
+	} filed, others;
+};
+
 struct channel_thread {
 	uint32_t state; /* enum channel_slot_state; (m): FREE */
 	uint32_t pid, tid;
@@ -111,6 +121,7 @@ struct channel_thread {
 	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
 	uint64_t lost_events;           /* records other than samples */
 	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks of clocks[].total that were estimated, not counted */
+	struct channel_moved moved;
 };
 
 /* --- processes --- */
@@ -183,6 +194,7 @@ struct channel { /* all (m) but for what says otherwise */
 	uint32_t bell_wanted;       /* 0: the monitor is at work already, no need to wake it */
 	uint32_t label_sets;        /* runtimes count it up: the last label set's number */
 	uint32_t processes_refused; /* runtimes count it up: no free process slot */
+	uint32_t beat;              /* raised some times a second, as long as the monitor lives */
 
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));

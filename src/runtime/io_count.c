@@ -8,7 +8,10 @@ static const struct {
 	enum channel_counts moved, asked;
 } counts_of[] = {
 	[IO_READS] = { CHANNEL_READ, CHANNEL_READ_REQUESTED },
+	[IO_RECEIVES] = { CHANNEL_READ, CHANNEL_READ_REQUESTED },
 	[IO_WRITES] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
+	[IO_SENDS] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
+	[IO_COPIES] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
 };
 
 static uint32_t watched_requests(void)
@@ -55,10 +58,31 @@ static void count_moved(struct runtime_thread *thread, enum io_direction directi
 	}
 }
 
+/* For the comparison with the kernel's account, which knows of no pauses. Each tick that a
+ * call was interrupted by may have made the kernel begin it anew. */
+static void note_moved(struct runtime_thread *thread, const struct io_call *call, enum io_direction direction,
+		       ssize_t result)
+{
+	bool is_filed = direction == IO_READS || direction == IO_WRITES || direction == IO_COPIES;
+	struct channel_amounts *to = is_filed ? &thread->shared->moved.filed : &thread->shared->moved.others;
+	uint64_t bytes = direction != IO_NEITHER && result > 0 ? (uint64_t)result : 0;
+	if (result < 0 && errno == EBADF)
+		return; /* that is no call for the kernel either */
+	to->calls += 1 + (is_filed && thread == call->thread ? thread->ticks - call->ticks : 0);
+	if (direction == IO_COPIES)
+		to->calls++;
+	if (direction == IO_READS || direction == IO_RECEIVES || direction == IO_COPIES)
+		to->read += bytes;
+	if (direction == IO_WRITES || direction == IO_SENDS || direction == IO_COPIES)
+		to->written += bytes;
+}
+
 void io_ended(const struct io_call *call, enum io_direction direction, ssize_t result, uint64_t asked,
 	      uint64_t function)
 {
 	int error = errno;
+	if (runtime_thread)
+		note_moved(runtime_thread, call, direction, result);
 	/* Not call->thread: the call may have returned in a forked process. */
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {

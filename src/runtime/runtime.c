@@ -130,24 +130,62 @@ static bool kernel_copies(void)
 
 /* --- waiting for the monitor --- */
 
-static bool monitor_lives(void)
+enum { STEP_MS = 10 };
+
+/* Its beat, as one waits for it. */
+struct monitor_watch {
+	uint32_t beat;
+	uint64_t silent_ns;
+};
+
+/* What its beat was when it was given up, and 1 above that: as long as it is, nobody waits
+ * for it again. */
+static uint64_t given_up;
+
+static uint32_t beat_now(void)
 {
+	return __atomic_load_n(&runtime.channel->beat, __ATOMIC_RELAXED);
+}
+
+/* A monitor that was killed has a pid until its parent has asked for its status, but no beat. */
+static bool monitor_lives(struct monitor_watch *watch)
+{
+	static const uint64_t longest_ns = 1000ULL * NS_PER_MS;
+	static const uint64_t was_given_up = 1ULL << 32;
 	const struct channel *channel = runtime.channel;
+	uint32_t beat = beat_now();
+	if (beat != watch->beat)
+		*watch = (struct monitor_watch){ .beat = beat };
+	if (watch->silent_ns >= longest_ns)
+		__atomic_store_n(&given_up, was_given_up | beat, __ATOMIC_RELAXED);
 	return !__atomic_load_n(&channel->is_over, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&given_up, __ATOMIC_RELAXED) != (was_given_up | beat) &&
 	       machine_syscall(SYS_kill, channel->monitor_pid, 0, 0, 0, 0, 0) != -ESRCH;
+}
+
+/* Returns how long that took; while the process was stopped, no time has gone by. */
+static uint64_t wait_a_step(uint32_t *futex, uint32_t value)
+{
+	const struct timespec step = { .tv_nsec = STEP_MS * NS_PER_MS };
+	uint64_t before_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	machine_syscall(SYS_futex, (long)futex, FUTEX_WAIT, value, (long)&step, 0, 0);
+	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - before_ns;
+	return ns < (uint64_t)step.tv_nsec ? ns : (uint64_t)step.tv_nsec;
 }
 
 bool runtime_wait_for(uint32_t *futex, uint32_t at_least, uint32_t milliseconds)
 {
-	enum { STEP_MS = 10 };
-	const struct timespec step = { .tv_nsec = STEP_MS * NS_PER_MS };
-	for (uint32_t waited = 0;; waited += STEP_MS) {
+	struct monitor_watch watch = { .beat = beat_now() };
+	uint64_t left_ns = (uint64_t)milliseconds * NS_PER_MS;
+	for (;;) {
 		uint32_t now = __atomic_load_n(futex, __ATOMIC_ACQUIRE);
 		if ((int32_t)(now - at_least) >= 0)
 			return true;
-		if (waited >= milliseconds || !monitor_lives())
+		if (left_ns == 0 || !monitor_lives(&watch))
 			return false;
-		machine_syscall(SYS_futex, (long)futex, FUTEX_WAIT, now, (long)&step, 0, 0);
+		uint64_t ns = wait_a_step(futex, now);
+		watch.silent_ns += ns;
+		left_ns -= ns < left_ns ? ns : left_ns;
 	}
 }
 

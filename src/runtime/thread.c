@@ -109,6 +109,7 @@ static void fill_slot(struct runtime_thread *thread)
 	memset(shared->lost, 0, sizeof(shared->lost));
 	memset(shared->estimated, 0, sizeof(shared->estimated));
 	shared->lost_events = 0;
+	shared->moved = (struct channel_moved){ 0 };
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		runtime_set_mark(thread, i);
 	thread->ring = (uint8_t *)runtime.channel + CHANNEL_RINGS + (uint64_t)number_of(shared) * CHANNEL_RING_BYTES;

@@ -1,0 +1,84 @@
+"""What is read and written where no library can look is told of, by the kernel's own account; nothing is said without need."""
+import os
+import re
+from pathlib import Path
+
+import pytest
+from record_support import build, record, run_cpprof
+
+FILE_BYTES = 4 << 20
+SAID = re.compile(r"(\d+) % of the (.*?) were not seen")
+
+pytestmark = pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="this kernel keeps no account of what processes transfer")
+
+
+@pytest.fixture(scope="module", name="content")
+def _content(tmp_path_factory):
+	path = tmp_path_factory.mktemp("read") / "content"
+	path.write_bytes(b"0123456789abcde\n" * (FILE_BYTES // 16))
+	return path
+
+
+def recorded_by(folder, command, *resources):
+	words = [word for resource in resources for word in ("-r", resource)]
+	recorded = record(folder, command, "--backend", "preload", *words)
+	assert recorded.status == 0, recorded.err
+	return recorded
+
+
+def said(recorded):
+	"""{what: percent} of the notes; the closing line has one of them if there is any."""
+	found = {what: int(percent) for percent, what in SAID.findall(run_cpprof("info", recorded.path).stdout)}
+	closing = re.findall(r"; (\d+) % of the (.*?) not seen: ", recorded.err)
+	assert len(closing) == min(len(found), 1) and all(found[what] == int(percent) for percent, what in closing), recorded.err
+	return found
+
+
+@pytest.mark.parametrize("ways, percent", [("f", 100), ("s", 100), ("fr", 50), ("frrr", 25), ("rkkf", 25)])
+def test_streams_and_direct_calls(tmp_path, content, ways, percent):
+	"""As many of all bytes as went by a way that is not seen."""
+	told = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
+	assert set(told) == {"bytes read"} and abs(told["bytes read"] - percent) <= 1, told
+
+
+@pytest.mark.parametrize("ways", ["r", "k", "rp", "c", "rcccc"])
+def test_what_is_seen(tmp_path, content, ways):
+	"""... nor what the account has that is another's: a child's, once its end was waited for; nor a program's own few lines."""
+	recorded = recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes", "write-bytes", "io-bytes", "io-calls")
+	assert said(recorded) == {}
+
+
+def test_threads(tmp_path, content):
+	"""Those that have ended too."""
+	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "r", "8"], "io-bytes", "io-calls")) == {}
+	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
+	assert abs(told["bytes read and written"] - 50) <= 1 and abs(told["bytes read"] - 50) <= 1, told
+
+
+def test_calls(tmp_path, content):
+	"""As many by either way; those that open files are seen, too."""
+	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
+	assert 47 <= told["calls that read and write"] <= 50, told
+
+
+def test_after_a_child(tmp_path, content):
+	"""What is known then is what the first thread did: of four files one went by a stream, of those that it read."""
+	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
+	assert 15 <= told["bytes read"] <= 26, told
+
+
+def test_only_of_what_is_measured(tmp_path, content):
+	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "f"], "write-bytes", "cpu")) == {}
+
+
+def test_scripts(tmp_path, content):
+	"""Programs that come and go: what starts them, and what they read when they start, is not missed."""
+	script = f"for i in 1 2 3 4 5 6 7 8; do {build('unseen.c')} {content} r; done; exec {build('unseen.c')} {content} rr"
+	assert said(recorded_by(tmp_path, ["/bin/sh", "-c", script], "read-bytes", "io-bytes")) == {}
+
+
+def test_paused(tmp_path, content):
+	"""What is seen is no less seen where it is not counted."""
+	recorded = record(tmp_path, [build("unseen.c"), content, "r"], "--paused", "--backend", "preload", "-r", "read-bytes")
+	assert recorded.status == 0 and said(recorded) == {}, recorded.err
+	assert Path(recorded.path).exists()
