@@ -118,8 +118,8 @@ struct channel_thread {
 
 	/* Only the thread itself writes these. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
-	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
-	uint64_t lost_events;           /* records other than samples */
+	uint64_t lost[SAMPLE_REQUESTS];      /* samples for which the ring had no room */
+	uint64_t lost_events;                /* records other than samples */
 	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks of clocks[].total that were estimated, not counted */
 	struct channel_moved moved;
 };
@@ -132,10 +132,10 @@ struct channel_process {
 	uint32_t code_wanted; /* raised by the runtime when its code has changed ... */
 	uint32_t code_loaded; /* (m) ... set to what code_wanted was, when it is loaded: a futex */
 	uint32_t flush_wanted;
-	uint32_t flush_done; /* (m) likewise, of cpprof_flush: a futex */
-	uint64_t code;       /* (m) struct walk_process as one word: first | count << 32; 0: none */
-	uint64_t code_version; /* (m) raised before and after `code` changes: odd while it does */
-	uint32_t signals_taken; /* reasons why ticks may be missing: see enum channel_trouble, or-ed */
+	uint32_t flush_done;        /* (m) likewise, of cpprof_flush: a futex */
+	uint64_t code;              /* (m) struct walk_process as one word: first | count << 32; 0: none */
+	uint64_t code_version;      /* (m) raised before and after `code` changes: odd while it does */
+	uint32_t signals_taken;     /* reasons why ticks may be missing: see enum channel_trouble, or-ed */
 	uint32_t threads_unwatched; /* threads for which there was no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 };
@@ -157,13 +157,13 @@ enum channel_trouble {
 enum { CHANNEL_EVENT = 2 }; /* sample_record.kind: `end` is one of these, text of `stack_bytes` follows */
 
 enum channel_event {
-	CHANNEL_STARTED, /* a program began, the first record of its main thread: text = its name */
-	CHANNEL_FORKED,  /* a forked process, likewise: detail = its parent's pid */
-	CHANNEL_THREAD,  /* a thread began, the first record but for where it was started; text = its name */
-	CHANNEL_NAMED,   /* the thread `about` has the name `text` now */
-	CHANNEL_EXITS,   /* the thread ends */
-	CHANNEL_CODE,    /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */
-	CHANNEL_EXECS,   /* about to become another program; text = its path */
+	CHANNEL_STARTED,  /* a program began, the first record of its main thread: text = its name */
+	CHANNEL_FORKED,   /* a forked process, likewise: detail = its parent's pid */
+	CHANNEL_THREAD,   /* a thread began, the first record but for where it was started; text = its name */
+	CHANNEL_NAMED,    /* the thread `about` has the name `text` now */
+	CHANNEL_EXITS,    /* the thread ends */
+	CHANNEL_CODE,     /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */
+	CHANNEL_EXECS,    /* about to become another program; text = its path */
 	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
 	CHANNEL_LABELS,   /* label set `about` is text: "key=value" lines, '\n' between them */
 	CHANNEL_FLUSH     /* cpprof_flush was called: then see flush_wanted */
@@ -191,10 +191,10 @@ struct channel { /* all (m) but for what says otherwise */
 	struct channel_request requests[SAMPLE_REQUESTS];
 
 	uint32_t bell __attribute__((aligned(64))); /* a futex: raised and woken by a runtime that has news */
-	uint32_t bell_wanted;       /* 0: the monitor is at work already, no need to wake it */
-	uint32_t label_sets;        /* runtimes count it up: the last label set's number */
-	uint32_t processes_refused; /* runtimes count it up: no free process slot */
-	uint32_t beat;              /* raised some times a second, as long as the monitor lives */
+	uint32_t bell_wanted;                       /* 0: the monitor is at work already, no need to wake it */
+	uint32_t label_sets;                        /* runtimes count it up: the last label set's number */
+	uint32_t processes_refused;                 /* runtimes count it up: no free process slot */
+	uint32_t beat;                              /* raised some times a second, as long as the monitor lives */
 
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));

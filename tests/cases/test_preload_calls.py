@@ -1,4 +1,5 @@
 """What is counted where calls are interposed is what the program did: to the last byte, wherever it ends, in each thread."""
+import os
 import subprocess
 
 import pytest
@@ -79,6 +80,16 @@ def test_nothing_is_lost_at_the_end(tmp_path, ending):
 		more = recorded.resource(resource)["total"] - gticks
 		# The C library allocates a little itself.
 		assert 0 <= more <= (30000 if resource in ALLOCATED else 100), f"{resource}: {gticks} and {more}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can go so far away")
+def test_forked_from_nowhere(tmp_path):
+	"""A process that has closed all files, changed folder, root and user, and then forks: the channel is mapped, and its child's too."""
+	recorded = record(tmp_path, [build("forks_nowhere.c", "-fno-builtin")], *at(1, "allocs"))
+	assert recorded.status == 7, recorded.err
+	check_amounts(recorded, "allocs")
+	info = run_cpprof("info", recorded.path).stdout
+	assert "warning" not in info, info
 
 
 # --- transfers ---

@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -138,6 +139,20 @@ def test_flush_without_a_monitor(tmp_path):
 		process.kill()
 		out, _ = process.communicate(timeout=60)
 	assert "40000 orders" in out
+
+
+def test_flush_soon_knows_a_killed_monitor(tmp_path):
+	"""... whose parent has not asked for its end yet: its number is still taken, but nobody is there. The second time at once."""
+	command = [CPPROF, "record", "-o", str(tmp_path / "out.data"), *EVERY_ONE, "--", linked("flush_late.c")]
+	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+		assert wait_for_line(process, "ready")
+		os.kill(process.pid, signal.SIGKILL)
+		os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+		process.stdin.write("\n")
+		process.stdin.flush()
+		told = [wait_for_line(process, "flush").split() for _ in range(2)]
+	assert [words[1] for words in told] == ["-1", "-1"], told
+	assert 0.5 <= float(told[0][2]) <= 2.5 and float(told[1][2]) < 0.5, told
 
 
 # --- labels ---

@@ -241,6 +241,26 @@ static void test_hostile_bell(void **state)
 	preload_channel_free(channel);
 }
 
+/* Whether anybody rings or listens. */
+static void test_beat(void **state)
+{
+	(void)state;
+	enum { TOLD = 2, PATIENCE_MS = 2000 };
+	struct error error;
+	struct preload_channel *channel = preload_channel_new(&request, &error);
+	assert_non_null(channel);
+	const struct channel *memory = preload_channel_memory(channel);
+	for (int i = 0; i < TOLD; i++) {
+		uint32_t before = __atomic_load_n(&memory->beat, __ATOMIC_RELAXED);
+		for (int ms = 0; ms < PATIENCE_MS && __atomic_load_n(&memory->beat, __ATOMIC_RELAXED) - before < 2;
+		     ms++)
+			usleep(1000);
+		assert_true(__atomic_load_n(&memory->beat, __ATOMIC_RELAXED) - before >= 2);
+		ring(preload_channel_memory(channel));
+	}
+	preload_channel_free(channel);
+}
+
 static void assert_refused(int code, const char *words)
 {
 	struct error error = { 0 };
@@ -277,7 +297,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, reset)
 	const struct CMUnitTest tests[] = {
-		T(test_requests), T(test_ticks), T(test_settings), T(test_bell), T(test_hostile_bell), T(test_refused),
+		T(test_requests),     T(test_ticks), T(test_settings), T(test_bell),
+		T(test_hostile_bell), T(test_beat),  T(test_refused),
 	};
 	return cmocka_run_group_tests_name("preload_channel", tests, NULL, NULL);
 }

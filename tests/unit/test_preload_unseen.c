@@ -1,0 +1,161 @@
+/* What is said of transfers that were not seen (record/preload_unseen.h). */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/preload_unseen.h"
+
+static struct preload_unseen compared(struct channel_amounts accounted, struct channel_amounts filed,
+				      struct channel_amounts others)
+{
+	const struct channel_moved seen = { filed, others };
+	return preload_unseen_of(&accounted, &seen);
+}
+
+static double share_of_reads(uint64_t accounted, uint64_t seen, uint64_t others)
+{
+	const struct preload_unseen unseen =
+		compared((struct channel_amounts){ accounted, 0, 0 }, (struct channel_amounts){ seen, 0, 0 },
+			 (struct channel_amounts){ others, 0, 0 });
+	return preload_unseen_share(&unseen, CHANNEL_READ);
+}
+
+static bool is_about(double share, double expected)
+{
+	return share > expected - 1e-9 && share < expected + 1e-9;
+}
+
+static void test_shares(void **state)
+{
+	(void)state;
+	assert_true(is_about(share_of_reads(100000, 69000, 0), 0.31));
+	assert_true(is_about(share_of_reads(100000, 0, 0), 1));
+	assert_true(is_about(share_of_reads(100000, 50000, 100000), 0.25));
+	/* Too little, of all or by itself. */
+	assert_true(is_about(share_of_reads(100000, 96000, 0), 0));
+	assert_true(is_about(share_of_reads(1000000, 951000, 0), 0));
+	assert_true(is_about(share_of_reads(8191, 0, 0), 0));
+	assert_true(is_about(share_of_reads(8192, 0, 0), 1));
+	/* Nothing; more was seen than is accounted; who writes anything into the channel. */
+	assert_true(is_about(share_of_reads(0, 0, 0), 0));
+	assert_true(is_about(share_of_reads(100000, 100001, 0), 0));
+	assert_true(is_about(share_of_reads(100000, UINT64_MAX, UINT64_MAX), 0));
+	assert_true(is_about(share_of_reads(100000, 0, UINT64_MAX), 0));
+}
+
+static void test_resources(void **state)
+{
+	(void)state;
+	static const struct {
+		enum channel_counts counts;
+		const char *text; /* NULL: nothing */
+	} all[] = {
+		{ CHANNEL_READ, "20 % of the bytes read" },
+		{ CHANNEL_READ_REQUESTED, "20 % of the bytes read" },
+		{ CHANNEL_WRITTEN, "40 % of the bytes written" },
+		{ CHANNEL_WRITE_REQUESTED, "40 % of the bytes written" },
+		{ CHANNEL_TRANSFERRED, "30 % of the bytes read and written" },
+		{ CHANNEL_TRANSFER_REQUESTED, "30 % of the bytes read and written" },
+		{ CHANNEL_IO_CALLS, "75 % of the calls that read and write" },
+		{ CHANNEL_IO_TIME, NULL },
+		{ CHANNEL_CPU, NULL },
+	};
+	const struct preload_unseen unseen =
+		compared((struct channel_amounts){ 100000, 100000, 400 }, (struct channel_amounts){ 80000, 60000, 100 },
+			 (struct channel_amounts){ 0, 0, 0 });
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char text[64] = "";
+		assert_int_equal(preload_unseen_concerns(all[i].counts), all[i].text != NULL);
+		assert_int_equal(preload_unseen_say(&unseen, all[i].counts, text, sizeof(text)), all[i].text != NULL);
+		assert_string_equal(text, all[i].text ? all[i].text : "");
+	}
+}
+
+/* A look compares what was accounted at the one before with what is seen by now. */
+static void test_looks(void **state)
+{
+	(void)state;
+	struct preload_account account;
+	struct preload_state now = { 0 };
+	struct preload_seen seen = { 0 };
+	preload_account_begin_forked(&account);
+	now.all = now.main = (struct channel_amounts){ 50000, 0, 10 };
+	preload_account_look(&account, &now, &seen);
+	assert_int_equal(account.last.accounted.read, 0);
+	seen.all.filed = (struct channel_amounts){ 50000, 0, 10 };
+	now.all = now.main = (struct channel_amounts){ 90000, 0, 20 };
+	preload_account_look(&account, &now, &seen);
+	assert_int_equal(account.last.accounted.read, 50000);
+	assert_int_equal(account.last.unseen.read, 0);
+	/* The end: what is not seen then never is. */
+	preload_account_close(&account, &now, &seen);
+	assert_int_equal(account.last.accounted.read, 90000);
+	assert_int_equal(account.last.unseen.read, 40000);
+	assert_false(account.is_kept);
+}
+
+/* A child's account was added: the first thread's is looked at, but not instead of more. */
+static void test_children(void **state)
+{
+	(void)state;
+	struct preload_account account;
+	const struct preload_seen seen = { .all.filed = { 7000, 0, 7 }, .main.filed = { 5000, 0, 5 } };
+	const struct preload_state little = { { 900000, 0, 900 }, { 6000, 0, 6 }, 1 };
+	const struct preload_state alone = { { 9000, 0, 9 }, { 6000, 0, 6 }, 0 };
+	preload_account_begin_forked(&account);
+	preload_account_close(&account, &little, &seen);
+	assert_int_equal(account.last.accounted.read, 6000);
+	assert_int_equal(account.last.unseen.read, 1000);
+	preload_account_begin_forked(&account);
+	preload_account_look(&account, &alone, &seen);
+	preload_account_look(&account, &alone, &seen);
+	preload_account_close(&account, &little, &seen);
+	assert_int_equal(account.last.accounted.read, 9000);
+	assert_int_equal(account.last.unseen.read, 2000);
+}
+
+/* Of a process that has died it is there until somebody has waited for its end. */
+static void test_reading(void **state)
+{
+	(void)state;
+	struct preload_state read_state;
+	int ends[2];
+	if (!preload_state_read(&read_state, (uint32_t)getpid()))
+		skip(); /* this kernel keeps no accounts */
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		char bytes[1000] = { 0 };
+		_exit(write(ends[1], bytes, sizeof(bytes)) != sizeof(bytes));
+	}
+	siginfo_t info;
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_true(preload_state_read(&read_state, (uint32_t)child));
+	assert_int_equal(read_state.all.written, 1000);
+	assert_int_equal(read_state.main.written, 1000);
+	assert_int_equal(read_state.all.calls, 1);
+	assert_int_equal(read_state.child_faults, 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(preload_state_read(&read_state, (uint32_t)child));
+	assert_true(preload_state_read(&read_state, (uint32_t)getpid()));
+	assert_true(read_state.child_faults > 0);
+	struct preload_account account;
+	preload_account_begin(&account, (uint32_t)child);
+	assert_false(account.is_kept);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares),   cmocka_unit_test(test_resources), cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_children), cmocka_unit_test(test_reading),
+	};
+	return cmocka_run_group_tests_name("preload_unseen", tests, NULL, NULL);
+}
