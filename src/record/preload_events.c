@@ -291,15 +291,17 @@ static void tell_next(struct preload_events *events, struct preload_thread *thre
 static void finish(struct preload_events *events, uint32_t number, const struct backend_sink *sink)
 {
 	struct preload_thread *thread = &events->slots->threads[number];
-	if (thread->has_begun && !thread->is_exit_told && !events->slots->processes[thread->process].is_replaced)
-		sink->exit(sink->context, thread->pid, thread->tid, events->now_ns);
+	const struct preload_process *process = &events->slots->processes[thread->process];
+	uint64_t end_ns = process->is_dead ? process->over_ns : events->now_ns;
+	if (thread->has_begun && !thread->is_exit_told && !process->is_replaced)
+		sink->exit(sink->context, thread->pid, thread->tid, end_ns);
 	preload_slots_finish_thread(events->slots, number, events->now_ns);
 }
 
-/* With its first thread ends what is known of a process: what others have told is told before. */
-static bool is_last(const struct preload_events *events, const struct preload_thread *thread)
+/* With its first thread ends what is known of a process. */
+static bool is_first(const struct preload_thread *thread)
 {
-	return thread->tid != thread->pid || events->slots->processes[thread->process].threads == 1;
+	return thread->tid == thread->pid;
 }
 
 /* Puts a thread in line, or lets it end if nothing more will come. */
@@ -309,17 +311,19 @@ static void line_up(struct preload_events *events, uint32_t number, const struct
 	const struct sample_record *next = thread->is_known ? preload_ring_peek(&thread->ring) : NULL;
 	if (next)
 		preload_order_put(&events->order, time_of(events, next), number);
-	else if (thread->is_known && thread->has_ended && is_last(events, thread))
+	else if (thread->is_known && thread->has_ended && !is_first(thread))
 		finish(events, number, sink);
 }
 
-/* Those that others had to end before. */
-static void finish_last(struct preload_events *events, const struct backend_sink *sink)
+/* First threads end when all is told that their others, and their children, have told. */
+static void finish_first(struct preload_events *events, bool all, const struct backend_sink *sink)
 {
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
 		struct preload_thread *thread = &events->slots->threads[i];
-		if (thread->is_known && thread->has_ended && is_last(events, thread) &&
-		    !preload_ring_peek(&thread->ring))
+		const struct preload_process *process = &events->slots->processes[thread->process];
+		bool is_last = thread->is_known && thread->has_ended && is_first(thread) && process->threads == 1;
+		if (is_last && !preload_ring_peek(&thread->ring) &&
+		    (all || !preload_slots_lingers(process, events->now_ns)))
 			finish(events, i, sink);
 	}
 }
@@ -338,7 +342,7 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 		tell_next(events, &events->slots->threads[number], sink);
 		line_up(events, number, sink);
 	}
-	finish_last(events, sink);
+	finish_first(events, all, sink);
 	preload_slots_finish_processes(events->slots, events->now_ns);
 }
 

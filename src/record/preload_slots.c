@@ -304,10 +304,26 @@ void preload_slots_close_accounts(struct preload_slots *slots)
 	}
 }
 
+bool preload_slots_lingers(const struct preload_process *process, uint64_t now_ns)
+{
+	static const uint64_t lingers_ns = 20 * 1000 * 1000;
+	return process->is_dead && now_ns < process->over_ns + lingers_ns;
+}
+
+static void note_ends(struct preload_slots *slots, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *process = &slots->processes[i];
+		if (process->is_known && is_over(process) && process->over_ns == 0)
+			process->over_ns = now_ns;
+	}
+}
+
 void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
 {
 	look_for_deaths(slots, now_ns);
 	look_at_processes(slots);
+	note_ends(slots, now_ns);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		look_at_thread(slots, i);
 	look_for_strangers(slots, now_ns);
@@ -349,7 +365,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 static void finish_process(struct preload_slots *slots, struct preload_process *process, uint64_t now_ns)
 {
 	struct channel_process *shared = preload_slots_shared(slots, process);
-	add_process(&slots->sums, slots, process, now_ns);
+	add_process(&slots->sums, slots, process, process->over_ns ? process->over_ns : now_ns);
 	close_pidfd(process);
 	preload_maps_release(&process->maps);
 	process->is_known = false;
@@ -398,6 +414,7 @@ struct preload_sums preload_slots_sums(const struct preload_slots *slots, uint64
 			add_thread(&sums, &slots->threads[i]);
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++)
 		if (slots->processes[i].is_known)
-			add_process(&sums, slots, &slots->processes[i], now_ns);
+			add_process(&sums, slots, &slots->processes[i],
+				    slots->processes[i].over_ns ? slots->processes[i].over_ns : now_ns);
 	return sums;
 }

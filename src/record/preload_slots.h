@@ -39,6 +39,7 @@ struct preload_process {
 	uint32_t threads;     /* known ones */
 	uint32_t code_loaded; /* what code_wanted was when its maps were read last */
 	uint32_t flush_wanted;
+	uint64_t over_ns;  /* when it was found to be over; 0: it was not */
 	uint64_t execs_ns; /* when it was about to become another program; 0: never */
 	struct preload_maps maps;
 	struct preload_account account;
@@ -82,6 +83,10 @@ struct preload_slots {
 /* NULL: `error` says why. */
 struct preload_slots *preload_slots_new(struct channel *channel, struct error *error);
 void preload_slots_free(struct preload_slots *slots); /* NULL is fine */
+
+/* Whether a process that is over is still looked for: a child of its last moment may yet tell
+ * whose it is. */
+bool preload_slots_lingers(const struct preload_process *process, uint64_t now_ns);
 
 /* Finds who came and who ended, and how far the rings are written. */
 void preload_slots_look(struct preload_slots *slots, uint64_t now_ns);

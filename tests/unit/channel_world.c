@@ -233,6 +233,14 @@ void assert_told(const char *expected)
 	told_text[0] = 0;
 }
 
+void assert_told_of_end(const char *expected)
+{
+	const struct timespec lingers = { .tv_nsec = 25 * 1000 * 1000 };
+	preload_events_drain(events, false, &sink);
+	nanosleep(&lingers, NULL);
+	assert_told(expected);
+}
+
 uint32_t start_program(uint32_t number)
 {
 	uint32_t pid = make_child();

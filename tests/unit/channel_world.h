@@ -42,5 +42,7 @@ uint32_t start_program(uint32_t number);
 
 /* What is told when all that is there is drained. */
 void assert_told(const char *expected);
+/* ... with the ends of processes that have just died, which are looked for a little longer. */
+void assert_told_of_end(const char *expected);
 
 #endif

@@ -112,7 +112,7 @@ static void test_bad_records(void **state)
 	/* Who has broken its ring still ends. */
 	end_child(0);
 	told_text[0] = 0;
-	assert_told("exit(a.0) ");
+	assert_told_of_end("exit(a.0) ");
 	assert_int_equal(channel->processes[0].state, CHANNEL_FREE);
 }
 

@@ -115,7 +115,7 @@ static void test_death(void **state)
 	channel->processes[3].late_ticks = 5;
 	channel->processes[3].signals_taken = CHANNEL_TROUBLE_FPE;
 	end_child(0);
-	assert_told("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
+	assert_told_of_end("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[3].state, CHANNEL_FREE);
 	assert_int_equal(channel->processes[3].state, CHANNEL_FREE);
@@ -128,6 +128,22 @@ static void test_death(void **state)
 	/* Both can be taken anew. */
 	start_program(3);
 	assert_told("exec(b) ");
+}
+
+/* A child that is first seen when its parent has ended is still its parent's. */
+static void test_late_child(void **state)
+{
+	(void)state;
+	start_program(0);
+	uint32_t parent_pid = channel->processes[0].pid;
+	assert_told("exec(a) ");
+	end_child(0);
+	preload_events_drain(events, false, &sink);
+	uint32_t pid = make_child();
+	connect_process(1, pid);
+	connect_thread(1, 1, pid);
+	put_event(1, CHANNEL_FORKED, 0, parent_pid, "");
+	assert_told_of_end("fork(a b.0) exit(a.0) ");
 }
 
 /* What both wrote is told in the order of its times, whoever is looked at first. */
@@ -297,8 +313,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, channel_world_set_up, channel_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(test_started), T(test_code), T(test_threads),       T(test_death),     T(test_order),
-		T(test_exec),    T(test_fork), T(test_not_connected), T(test_strangers), T(test_flush),
+		T(test_started),       T(test_code),      T(test_threads), T(test_death),
+		T(test_late_child),    T(test_order),     T(test_exec),    T(test_fork),
+		T(test_not_connected), T(test_strangers), T(test_flush),
 	};
 	return cmocka_run_group_tests_name("preload_life", tests, NULL, NULL);
 }
