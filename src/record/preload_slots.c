@@ -92,25 +92,33 @@ static struct preload_seen seen_of(const struct preload_slots *slots, const stru
 	return seen;
 }
 
+/* What the kernel says of it, and not of what it has become since, or of who has its number.
+ * False: that cannot be known. */
+static bool read_own(const struct preload_slots *slots, const struct preload_process *process,
+		     struct preload_state *state)
+{
+	const struct channel_process *shared = preload_slots_shared(slots, process);
+	return process->account.is_kept && process->pidfd >= 0 && !process->is_replaced &&
+	       preload_state_read(state, process->pid) && __atomic_load_n(&shared->execs, __ATOMIC_SEQ_CST) == 0 &&
+	       syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) == 0;
+}
+
 static void look_at_account(struct preload_slots *slots, struct preload_process *process)
 {
 	struct preload_state state;
-	if (!process->account.is_kept || is_over(process) || !preload_state_read(&state, process->pid))
+	if (is_over(process) || !read_own(slots, process, &state))
 		return;
 	const struct preload_seen seen = seen_of(slots, process);
 	preload_account_look(&process->account, &state, &seen);
 }
 
-/* The number is still its own as long as nobody has waited for its end. */
 static void close_account(struct preload_slots *slots, struct preload_process *process)
 {
 	struct preload_state state;
-	if (!process->account.is_kept || process->is_replaced)
+	if (!read_own(slots, process, &state))
 		return;
-	bool is_its_own = preload_state_read(&state, process->pid) && process->pidfd >= 0 &&
-			  syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) == 0;
 	const struct preload_seen seen = seen_of(slots, process);
-	preload_account_close(&process->account, is_its_own ? &state : NULL, &seen);
+	preload_account_close(&process->account, &state, &seen);
 }
 
 void preload_slots_account(struct preload_slots *slots, struct preload_process *process, bool is_forked)
@@ -341,6 +349,7 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 		sums->estimated[i] += shared->estimated[i];
 	}
 	sums->lost_events += shared->lost_events;
+	preload_unseen_add_seen(&sums->unseen, &shared->moved);
 	sums->broken_rings += thread->ring.is_broken;
 }
 
@@ -359,7 +368,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	sums->late_ticks += shared->late_ticks;
 	sums->troubles |= shared->signals_taken;
 	sums->not_connected += has_lost_its_program(process, now_ns);
-	preload_unseen_add(&sums->unseen, &process->account.last);
+	preload_unseen_add_account(&sums->unseen, &process->account);
 }
 
 static void finish_process(struct preload_slots *slots, struct preload_process *process, uint64_t now_ns)

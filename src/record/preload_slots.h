@@ -102,7 +102,7 @@ void preload_slots_close_accounts(struct preload_slots *slots);
 
 /* Sums up and frees the slot of a thread that has ended, and that of its process with
  * the last one. */
-void preload_slots_finish_thread(struct preload_slots *slots, uint32_t thread, uint64_t now_ns);
+void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, uint64_t now_ns);
 /* Frees those of processes that are over and have no threads. */
 void preload_slots_finish_processes(struct preload_slots *slots, uint64_t now_ns);
 

@@ -68,8 +68,10 @@ static void compare(struct preload_account *account, const struct preload_state 
 	bool alone = state->child_faults == begin->child_faults;
 	struct channel_amounts accounted = alone ? since(&state->all, &begin->all) : since(&state->main, &begin->main);
 	/* What all threads did is worth more than what one did since. */
-	if (accounted.calls >= account->last.accounted.calls)
-		account->last = preload_unseen_of(&accounted, alone ? &seen->all : &seen->main);
+	if (accounted.calls < account->accounted.calls)
+		return;
+	account->accounted = accounted;
+	account->unseen = preload_unseen_of(&accounted, alone ? &seen->all.filed : &seen->main.filed);
 }
 
 void preload_account_look(struct preload_account *account, const struct preload_state *state,
@@ -84,8 +86,7 @@ void preload_account_look(struct preload_account *account, const struct preload_
 void preload_account_close(struct preload_account *account, const struct preload_state *state,
 			   const struct preload_seen *seen)
 {
-	if (state)
-		compare(account, state, seen);
+	compare(account, state, seen);
 	account->is_kept = false;
 }
 
@@ -104,25 +105,33 @@ void preload_moved_add(struct channel_moved *sum, const struct channel_moved *mo
 	add_amounts(&sum->others, &more->others);
 }
 
-void preload_unseen_add(struct preload_unseen *sum, const struct preload_unseen *more)
-{
-	add_amounts(&sum->accounted, &more->accounted);
-	add_amounts(&sum->unseen, &more->unseen);
-	add_amounts(&sum->others, &more->others);
-}
-
 static uint64_t missing(uint64_t seen, uint64_t accounted)
 {
 	return accounted > seen ? accounted - seen : 0;
 }
 
-struct preload_unseen preload_unseen_of(const struct channel_amounts *accounted, const struct channel_moved *seen)
+struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen)
 {
-	return (struct preload_unseen){ .accounted = *accounted,
-					.unseen = { missing(seen->filed.read, accounted->read),
-						    missing(seen->filed.written, accounted->written),
-						    missing(seen->filed.calls, accounted->calls) },
-					.others = seen->others };
+	return (struct channel_amounts){ missing(seen->read, accounted->read),
+					 missing(seen->written, accounted->written),
+					 missing(seen->calls, accounted->calls) };
+}
+
+void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_moved *seen)
+{
+	add_amounts(&sum->seen, &seen->filed);
+	add_amounts(&sum->seen, &seen->others);
+}
+
+/* A program's own few lines, and what the C library reads when it begins, do not add up. */
+void preload_unseen_add_account(struct preload_unseen *sum, const struct preload_account *account)
+{
+	enum { LEAST_BYTES = 4096, LEAST_CALLS = 20 };
+	const struct channel_amounts *unseen = &account->unseen;
+	const struct channel_amounts worth = { unseen->read >= LEAST_BYTES ? unseen->read : 0,
+					       unseen->written >= LEAST_BYTES ? unseen->written : 0,
+					       unseen->calls >= LEAST_CALLS ? unseen->calls : 0 };
+	add_amounts(&sum->unseen, &worth);
 }
 
 /* --- what is said --- */
@@ -162,13 +171,12 @@ bool preload_unseen_concerns(enum channel_counts counts)
 
 double preload_unseen_share(const struct preload_unseen *unseen, enum channel_counts counts)
 {
-	/* A program's own few lines, and what it reads when it begins, are not worth a word. */
 	static const double least_bytes = 8192, least_calls = 100, least_share = 0.05;
 	const unsigned which = amounts_of(counts);
 	double missing = sum_of(&unseen->unseen, which);
 	if (missing < (which == CALLS ? least_calls : least_bytes))
 		return 0;
-	double share = missing / (sum_of(&unseen->accounted, which) + sum_of(&unseen->others, which));
+	double share = missing / (missing + sum_of(&unseen->seen, which));
 	return share < least_share ? 0 : share;
 }
 

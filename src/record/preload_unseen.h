@@ -16,11 +16,9 @@
 
 #include "runtime/channel.h"
 
-/* Of one process, or of several. */
+/* Of all processes: `seen` is complete, `unseen` is what is known of it. */
 struct preload_unseen {
-	struct channel_amounts accounted; /* by the kernel */
-	struct channel_amounts unseen;    /* of that */
-	struct channel_amounts others;    /* seen, but not in that account */
+	struct channel_amounts seen, unseen;
 };
 
 /* Of a process's calls that were seen. */
@@ -39,7 +37,7 @@ struct preload_account {
 	bool is_kept;    /* false: it cannot be read; then nothing is known */
 	bool has_looked; /* there is a: */
 	struct preload_state begin, looked;
-	struct preload_unseen last; /* what is known by now */
+	struct channel_amounts accounted, unseen; /* as far as it is known by now */
 };
 
 /* Of who has died too, until its end was waited for. False: there is nothing, or not for us. */
@@ -53,15 +51,18 @@ void preload_account_begin_forked(struct preload_account *account);
  * noted some time after it was accounted; so that is compared with what was seen by the next look. */
 void preload_account_look(struct preload_account *account, const struct preload_state *state,
 			  const struct preload_seen *seen);
-/* There is nothing more to come: `state` NULL if it could not be read any more. */
+/* There is nothing more to come. */
 void preload_account_close(struct preload_account *account, const struct preload_state *state,
 			   const struct preload_seen *seen);
 
 void preload_moved_add(struct channel_moved *sum, const struct channel_moved *more);
-void preload_unseen_add(struct preload_unseen *sum, const struct preload_unseen *more);
 
-/* What is missing in `seen`. Who writes that may write anything. */
-struct preload_unseen preload_unseen_of(const struct channel_amounts *accounted, const struct channel_moved *seen);
+/* A thread has ended, or a process. */
+void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_moved *seen);
+void preload_unseen_add_account(struct preload_unseen *sum, const struct preload_account *account);
+
+/* What of `accounted` is missing in `seen`. Who writes that may write anything. */
+struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen);
 
 /* The share of what a resource counts that was not seen; 0: none, or too little to speak of. */
 double preload_unseen_share(const struct preload_unseen *unseen, enum channel_counts counts);

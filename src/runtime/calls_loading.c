@@ -86,11 +86,16 @@ INTERPOSED int dlclose(void *handle)
 
 /* --- becoming another program --- */
 
-/* Not of a vfork child's, which has our memory, but is another process. */
+/* Not a vfork child, which has our memory, but is another process. */
+static bool is_watched_process(void)
+{
+	return runtime.channel && getpid() == (pid_t)runtime.pid;
+}
+
 static void tell_exec(const char *path)
 {
 	int error = errno;
-	struct runtime_thread *thread = getpid() == (pid_t)runtime.pid ? runtime_enter() : NULL;
+	struct runtime_thread *thread = is_watched_process() ? runtime_enter() : NULL;
 	if (thread && path) {
 		size_t bytes = strlen(path);
 		runtime_tell(thread, CHANNEL_EXECS, 0, 0, path,
@@ -98,6 +103,16 @@ static void tell_exec(const char *path)
 	}
 	if (thread)
 		runtime_leave(thread);
+	if (is_watched_process())
+		__atomic_add_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
+	errno = error;
+}
+
+static void exec_failed(void)
+{
+	int error = errno;
+	if (is_watched_process())
+		__atomic_sub_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
 	errno = error;
 }
 
@@ -111,6 +126,7 @@ static void tell_exec(const char *path)
 		int error = errno;                     \
 		signals_after_exec();                  \
 		errno = error;                         \
+		exec_failed();                         \
 		return result;                         \
 	}
 

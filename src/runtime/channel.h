@@ -138,6 +138,7 @@ struct channel_process {
 	uint32_t signals_taken;     /* reasons why ticks may be missing: see enum channel_trouble, or-ed */
 	uint32_t threads_unwatched; /* threads for which there was no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
+	uint32_t execs;             /* threads in exec: from then on what /proc tells may be of another program */
 };
 
 enum channel_trouble {

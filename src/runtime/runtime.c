@@ -111,6 +111,7 @@ static bool take_process(uint64_t code)
 		process->signals_taken = 0;
 		process->threads_unwatched = 0;
 		process->late_ticks = 0;
+		process->execs = 0;
 		runtime.process = process;
 		runtime.process_number = i;
 		__atomic_store_n(&process->state, CHANNEL_LIVE, __ATOMIC_RELEASE);

@@ -10,19 +10,16 @@
 
 #include "record/preload_unseen.h"
 
-static struct preload_unseen compared(struct channel_amounts accounted, struct channel_amounts filed,
-				      struct channel_amounts others)
-{
-	const struct channel_moved seen = { filed, others };
-	return preload_unseen_of(&accounted, &seen);
-}
-
 static double share_of_reads(uint64_t accounted, uint64_t seen, uint64_t others)
 {
-	const struct preload_unseen unseen =
-		compared((struct channel_amounts){ accounted, 0, 0 }, (struct channel_amounts){ seen, 0, 0 },
-			 (struct channel_amounts){ others, 0, 0 });
-	return preload_unseen_share(&unseen, CHANNEL_READ);
+	const struct preload_account account = { .unseen = preload_unseen_of(
+							 &(struct channel_amounts){ .read = accounted },
+							 &(struct channel_amounts){ .read = seen }) };
+	const struct channel_moved moved = { { .read = seen }, { .read = others } };
+	struct preload_unseen sum = { 0 };
+	preload_unseen_add_account(&sum, &account);
+	preload_unseen_add_seen(&sum, &moved);
+	return preload_unseen_share(&sum, CHANNEL_READ);
 }
 
 static bool is_about(double share, double expected)
@@ -65,15 +62,29 @@ static void test_resources(void **state)
 		{ CHANNEL_IO_TIME, NULL },
 		{ CHANNEL_CPU, NULL },
 	};
-	const struct preload_unseen unseen =
-		compared((struct channel_amounts){ 100000, 100000, 400 }, (struct channel_amounts){ 80000, 60000, 100 },
-			 (struct channel_amounts){ 0, 0, 0 });
+	const struct preload_unseen unseen = { { 80000, 60000, 100 }, { 20000, 40000, 300 } };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char text[64] = "";
 		assert_int_equal(preload_unseen_concerns(all[i].counts), all[i].text != NULL);
 		assert_int_equal(preload_unseen_say(&unseen, all[i].counts, text, sizeof(text)), all[i].text != NULL);
 		assert_string_equal(text, all[i].text ? all[i].text : "");
 	}
+}
+
+/* A little of each of many processes is nothing. */
+static void test_little(void **state)
+{
+	(void)state;
+	const struct preload_account little = { .unseen = { 4095, 4095, 19 } },
+				     enough = { .unseen = { 4096, 4096, 20 } };
+	struct preload_unseen sum = { 0 };
+	for (int i = 0; i < 100; i++)
+		preload_unseen_add_account(&sum, &little);
+	assert_int_equal(sum.unseen.read + sum.unseen.written + sum.unseen.calls, 0);
+	preload_unseen_add_account(&sum, &enough);
+	assert_int_equal(sum.unseen.read, 4096);
+	assert_int_equal(sum.unseen.written, 4096);
+	assert_int_equal(sum.unseen.calls, 20);
 }
 
 /* A look compares what was accounted at the one before with what is seen by now. */
@@ -86,16 +97,16 @@ static void test_looks(void **state)
 	preload_account_begin_forked(&account);
 	now.all = now.main = (struct channel_amounts){ 50000, 0, 10 };
 	preload_account_look(&account, &now, &seen);
-	assert_int_equal(account.last.accounted.read, 0);
+	assert_int_equal(account.accounted.read, 0);
 	seen.all.filed = (struct channel_amounts){ 50000, 0, 10 };
 	now.all = now.main = (struct channel_amounts){ 90000, 0, 20 };
 	preload_account_look(&account, &now, &seen);
-	assert_int_equal(account.last.accounted.read, 50000);
-	assert_int_equal(account.last.unseen.read, 0);
+	assert_int_equal(account.accounted.read, 50000);
+	assert_int_equal(account.unseen.read, 0);
 	/* The end: what is not seen then never is. */
 	preload_account_close(&account, &now, &seen);
-	assert_int_equal(account.last.accounted.read, 90000);
-	assert_int_equal(account.last.unseen.read, 40000);
+	assert_int_equal(account.accounted.read, 90000);
+	assert_int_equal(account.unseen.read, 40000);
 	assert_false(account.is_kept);
 }
 
@@ -109,14 +120,14 @@ static void test_children(void **state)
 	const struct preload_state alone = { { 9000, 0, 9 }, { 6000, 0, 6 }, 0 };
 	preload_account_begin_forked(&account);
 	preload_account_close(&account, &little, &seen);
-	assert_int_equal(account.last.accounted.read, 6000);
-	assert_int_equal(account.last.unseen.read, 1000);
+	assert_int_equal(account.accounted.read, 6000);
+	assert_int_equal(account.unseen.read, 1000);
 	preload_account_begin_forked(&account);
 	preload_account_look(&account, &alone, &seen);
 	preload_account_look(&account, &alone, &seen);
 	preload_account_close(&account, &little, &seen);
-	assert_int_equal(account.last.accounted.read, 9000);
-	assert_int_equal(account.last.unseen.read, 2000);
+	assert_int_equal(account.accounted.read, 9000);
+	assert_int_equal(account.unseen.read, 2000);
 }
 
 /* Of a process that has died it is there until somebody has waited for its end. */
@@ -154,8 +165,8 @@ static void test_reading(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares),   cmocka_unit_test(test_resources), cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_children), cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_shares), cmocka_unit_test(test_resources), cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_little), cmocka_unit_test(test_children),  cmocka_unit_test(test_reading),
 	};
 	return cmocka_run_group_tests_name("preload_unseen", tests, NULL, NULL);
 }
