@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "runtime/real.h"
 #include "runtime/runtime.h"
-#include "runtime/x86_64/machine.h"
+#include "runtime/signals_sets.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -16,7 +15,6 @@
 
 enum {
 	SIGNALS = 64,
-	SET_BYTES = 8,
 	OWNED_MAX = 4,
 	RESTORER_FLAG = 0x04000000, /* the kernel's: the C library sets it, and shows it */
 	/* What our handlers take of a stack, beside what the kernel puts there. */
@@ -24,9 +22,6 @@ enum {
 	/* ... and what a handler of the program's may be expected to, on top of which ours runs. */
 	PROGRAM_HANDLER_BYTES = 8192,
 };
-
-#define ALL_SIGNALS (~0ULL)
-#define BIT(number) (1ULL << ((number)-1))
 
 struct owned {
 	int number;
@@ -53,11 +48,6 @@ int real_sigaction(int number, const struct sigaction *action, struct sigaction 
 	return REAL(sigaction)(number, action, old);
 }
 
-static long set_mask(int how, const uint64_t *set, uint64_t *old)
-{
-	return machine_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, SET_BYTES, 0, 0);
-}
-
 int real_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return (int)-set_mask(how, (const uint64_t *)(const void *)set, (uint64_t *)(void *)old);
@@ -68,19 +58,7 @@ void real_signals_begin(void)
 	(void)REAL(sigaction);
 }
 
-/* --- sets, the lock --- */
-
-static uint64_t word_of(const void *set)
-{
-	uint64_t word;
-	memcpy(&word, set, sizeof(word));
-	return word;
-}
-
-static void set_word(void *set, uint64_t word)
-{
-	memcpy(set, &word, sizeof(word));
-}
+/* --- the lock --- */
 
 static uint32_t process_id(void)
 {
@@ -239,7 +217,7 @@ int signals_action(int number, const struct sigaction *action, struct sigaction 
 		old->sa_sigaction = was.sa_sigaction;
 		old->sa_flags = was.sa_flags;
 		old->sa_restorer = was.sa_restorer;
-		memcpy(&old->sa_mask, &was.sa_mask, SET_BYTES);
+		memcpy(&old->sa_mask, &was.sa_mask, sizeof(uint64_t));
 	}
 	return result;
 }

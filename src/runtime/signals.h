@@ -11,8 +11,8 @@
  *                                             pending, until the program unblocks it
  *   its alternate stacks                      are its own; ours is there where it has none
  *
- * In both libraries; the calls themselves are interposed by calls_signals.c, calls_waits.c
- * and calls_stacks.c in the preloaded one. Sets of signals are the kernel's: one word, signal
+ * In both libraries; the calls themselves are interposed by calls_signals.c and
+ * calls_waits.c in the preloaded one. Sets of signals are the kernel's: one word, signal
  * n is bit n - 1. All may be called in signal handlers, as what they stand for may.
  */
 #ifndef RUNTIME_SIGNALS_H

@@ -1,32 +1,11 @@
 /* Masks of signals, in which the timers' one is what the program believes: see signals.h. */
 #include <errno.h>
-#include <string.h>
-#include <sys/syscall.h>
 
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
-#include "runtime/x86_64/machine.h"
-
-#define BIT(number) (1ULL << ((number)-1))
+#include "runtime/signals_sets.h"
 
 _Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
-
-static long set_mask(int how, const uint64_t *set, uint64_t *old)
-{
-	return machine_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(*set), 0, 0);
-}
-
-static uint64_t word_of(const void *set)
-{
-	uint64_t word;
-	memcpy(&word, set, sizeof(word));
-	return word;
-}
-
-static void set_word(void *set, uint64_t word)
-{
-	memcpy(set, &word, sizeof(word));
-}
 
 /* Handlers on a small stack have the timers' signal blocked, whatever they do. */
 static bool is_on_small_stack(void)
