@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/syscall.h>
+#include <unwind.h>
 
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -37,7 +38,7 @@ static void begin(struct runtime_thread *thread, uint64_t function, uint32_t how
 	thread->waiting = how;
 }
 
-struct runtime_thread *waits_begin(uint64_t function)
+struct runtime_thread *waits_enter(uint64_t function)
 {
 	struct runtime_thread *thread = ticking();
 	if (thread)
@@ -45,11 +46,11 @@ struct runtime_thread *waits_begin(uint64_t function)
 	return thread;
 }
 
-struct runtime_thread *waits_begin_masked(uint64_t function, const sigset_t **mask, sigset_t *room)
+struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **mask, sigset_t *room)
 {
 	struct runtime_thread *thread = *mask ? ticking() : NULL;
 	if (!thread)
-		return *mask ? NULL : waits_begin(function);
+		return *mask ? NULL : waits_enter(function);
 	if (signals_is_taken()) {
 		begin(thread, function, WAITS_STOPPED);
 		return thread;
@@ -64,12 +65,13 @@ struct runtime_thread *waits_begin_masked(uint64_t function, const sigset_t **ma
 	return thread;
 }
 
-/* A handler's own wait, within ours, may have ended ours already. */
-static void end(struct runtime_thread *thread)
+/* A handler's own wait, within ours, may have ended ours already. The mask of a call goes with
+ * its return. */
+static void end(struct runtime_thread *thread, bool returns)
 {
 	if (thread->waiting == WAITS_STOPPED && runtime.on)
 		tick_start(thread);
-	else if (thread->waiting != WAITS_WITH_MASK)
+	else if (thread->waiting != WAITS_WITH_MASK || !returns)
 		signals_unblock(); /* a pending tick comes now */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->waiting = WAITS_NOT;
@@ -79,7 +81,7 @@ static void end(struct runtime_thread *thread)
 void waits_end(struct runtime_thread *thread)
 {
 	if (thread)
-		end(thread);
+		end(thread, true);
 }
 
 void waits_abandon(void)
@@ -88,5 +90,23 @@ void waits_abandon(void)
 	if (!thread || !thread->waiting)
 		return;
 	thread->waiting_in = 0; /* a tick comes in the handler */
-	end(thread);
+	end(thread, false);
+}
+
+/* As the C++ ABI's unwinding calls it: only looking for a handler, then on its way. */
+_Unwind_Reason_Code waits_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+				  struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+__attribute__((used)) _Unwind_Reason_Code waits_unwound(int version, _Unwind_Action actions,
+							_Unwind_Exception_Class kind,
+							struct _Unwind_Exception *exception,
+							struct _Unwind_Context *context)
+{
+	(void)version;
+	(void)kind;
+	(void)exception;
+	(void)context;
+	if (actions & _UA_CLEANUP_PHASE)
+		waits_abandon();
+	return _URC_CONTINUE_UNWIND;
 }

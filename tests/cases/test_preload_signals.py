@@ -22,6 +22,7 @@ PROGRAMS = {
 	"never_restarted": (0, 0.1),
 	"stacks": (0, 0.2),
 	"own_timers": (0, 0.3),
+	"cancelled": (0, 0.7),
 }
 
 
@@ -36,6 +37,14 @@ def test_program_sees_no_ticks(name, tmp_path):
 	assert recorded.status == status, recorded.err
 	found = hits(recorded.paths("cpu"))
 	assert found * TICK_US > 0.5e6 * least_seconds, f"{found} hits\n{recorded.err}"
+
+
+@pytest.mark.measured
+def test_cancelled_threads_clean_up_in_sight(tmp_path):
+	"""Five of them, 150 ms each: the call that each was cancelled in keeps no ticks away any more."""
+	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")
+	found = hits(paths, "clean_up") * TICK_US / 1e6
+	assert abs(found - 5 * 0.15) < 0.08, show(paths)
 
 
 @pytest.mark.measured
