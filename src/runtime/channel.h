@@ -31,7 +31,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 2,        /* of this layout: others are not connected to */
+	CHANNEL_VERSION = 3,        /* of this layout: others are not connected to */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -119,6 +119,7 @@ struct channel_thread {
 	/* Only the thread itself writes these. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
 	uint64_t lost[SAMPLE_REQUESTS];      /* samples for which the ring had no room */
+	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, when it began the wait that it is in; 0: none, or ticks come in it */
 	uint64_t lost_events;                /* records other than samples */
 	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks of clocks[].total that were estimated, not counted */
 	struct channel_moved moved;
@@ -146,12 +147,14 @@ enum channel_trouble {
 	CHANNEL_TROUBLE_FPE = 2,    /* ... or handles SIGFPE or SIGTRAP behind our back */
 	CHANNEL_TROUBLE_NEW = 4,    /* operator new of an allocator of its own: not seen */
 	CHANNEL_TROUBLE_ESTIMATED = 8,
-	CHANNEL_TROUBLE_MALLOC = 16 /* the program's own malloc stands before ours: not seen */
+	CHANNEL_TROUBLE_MALLOC = 16, /* the program's own malloc stands before ours: not seen */
+	CHANNEL_TROUBLE_WINDOWS = 32 /* no trouble: not all of its time was to be measured */
 };
 
 /* --- records ---
  *
- * Samples are SAMPLE_WALKED and SAMPLE_HANDED_OVER (sampling/record.h), and so is where
+ * Samples are SAMPLE_WALKED and SAMPLE_HANDED_OVER (sampling/record.h); a walked one without
+ * hits, of a request of real or blocked time, is where a thread waits (waits_since_ns). So is where
  * a thread was started: request SAMPLE_NO_REQUEST, tid the creator's, about the new
  * thread's, written by the new thread before anything else. Others are: */
 

@@ -204,8 +204,7 @@ void runtime_code_changed(void)
 {
 	int error = errno;
 	struct runtime_thread *thread = runtime_thread_begin(NULL);
-	if (thread && !thread->busy) {
-		thread->busy = 1;
+	if (thread && runtime_set_busy(thread, RUNTIME_HERE)) {
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->code_wanted, 1, __ATOMIC_ACQ_REL);
 		runtime_tell(thread, CHANNEL_CODE, 0, 0, NULL, 0);
 		wait_for_code(wanted);
@@ -250,6 +249,8 @@ static void connect(void)
 		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_SIGNAL, __ATOMIC_RELAXED);
 	pthread_atfork(NULL, NULL, forked);
 	runtime.on = !runtime.channel->starts_paused;
+	if (!runtime.on)
+		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
 	if (runtime_thread_begin_main(CHANNEL_STARTED, 0, program_invocation_short_name))
 		wait_for_code(1);
 }
