@@ -80,6 +80,8 @@ static __attribute__((noinline)) void count_slowly(uint64_t bytes, uint64_t func
 	int error = errno;
 	begin_early();
 	struct runtime_thread *thread = runtime_enter();
+	if (thread && thread->depth && RUNTIME_HERE > thread->outer_frame)
+		runtime_abandon(thread, RUNTIME_HERE);
 	if (thread && thread->depth == 0) {
 		if (thread->alloc_lanes) {
 			lane_flush(&thread->alloc_bytes);
@@ -141,7 +143,7 @@ static inline void count(uint64_t bytes, void *function)
  * but for reallocarray; who knows of others. */
 struct outer_call {
 	struct runtime_thread *thread; /* NULL: nothing is to be undone */
-	uint32_t lanes;
+	uint32_t depth, lanes;
 };
 
 static bool is_of_libc(void)
@@ -149,11 +151,16 @@ static bool is_of_libc(void)
 	return (void *)REAL(malloc) == (void *)REAL(__libc_malloc);
 }
 
-static struct outer_call outer_call_begins(bool calls_others)
+static inline __attribute__((always_inline)) struct outer_call outer_call_begins(bool calls_others)
 {
 	struct outer_call outer = { .thread = calls_others ? runtime_thread : NULL };
 	if (outer.thread) {
 		outer.lanes = outer.thread->alloc_lanes;
+		outer.depth = outer.thread->depth;
+		if (outer.depth == 0) {
+			outer.thread->outer_frame = RUNTIME_HERE;
+			outer.thread->outer_lanes = outer.lanes;
+		}
 		outer.thread->depth++;
 		outer.thread->alloc_lanes = 0;
 	}
@@ -164,7 +171,7 @@ static void outer_call_ended(const struct outer_call *outer)
 {
 	if (!outer->thread)
 		return;
-	outer->thread->depth--;
+	outer->thread->depth = outer->depth;
 	outer->thread->alloc_lanes = outer->lanes;
 }
 

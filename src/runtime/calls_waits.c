@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "runtime/calls_locks.h"
@@ -22,6 +23,7 @@
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/waits.h"
+#include "runtime/x86_64/machine.h"
 
 /* The value of a call that has a mask of its own, which may be NULL. */
 #define WAITING_MASKED(function, mask, ...)                                                     \
@@ -232,9 +234,16 @@ INTERPOSED int io_getevents(void *context, long least, long count, void *events,
 
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
 
+static void leave_to(uint64_t stack_pointer)
+{
+	if (runtime_thread)
+		runtime_abandon(runtime_thread, stack_pointer);
+	waits_abandon();
+}
+
 static void leave(struct __jmp_buf_tag *target)
 {
-	waits_abandon();
+	leave_to(machine_stack_pointer_of_jump(target));
 	if (target->__mask_was_saved)
 		signals_jump((sigset_t *)(void *)&target->__saved_mask);
 }
@@ -251,3 +260,9 @@ JUMP(longjmp)
 JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk)
+
+INTERPOSED int setcontext(const ucontext_t *target)
+{
+	leave_to(machine_stack_pointer_of(target));
+	return REAL(setcontext)(target);
+}

@@ -309,8 +309,8 @@ static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words 
 static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
 {
 	greg_t next = context->uc_mcontext.gregs[REG_RIP];
-	bool was_busy = thread->busy;
-	thread->busy = 1;
+	uint64_t was_busy = thread->busy;
+	thread->busy = RUNTIME_HELD;
 	context->uc_mcontext.gregs[REG_RIP] = (greg_t)thread->fp->rip;
 	bool goes_on = fp_frequent_stepped(thread, was_busy ? 0 : raised & runtime.fp_kinds, context, (uint64_t)next);
 	context->uc_mcontext.gregs[REG_RIP] = next;

@@ -323,7 +323,7 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
 	uint32_t kinds = 0;
-	bool was_busy = thread->busy;
+	uint64_t was_busy = thread->busy;
 	if (!fp->frequent && !fp->x87_frequent)
 		return;
 	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : less(cpu_now_ns(), fp->masked_at_ns);
@@ -332,7 +332,7 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 		if (fp->owed[kind])
 			kinds |= 1U << kind;
 	}
-	thread->busy = 1;
+	thread->busy = RUNTIME_HELD;
 	if (fp->has_path) {
 		memcpy(thread->walk, fp + 1, runtime_walk_bytes);
 		thread->samples++;

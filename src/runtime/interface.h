@@ -12,14 +12,10 @@
 struct runtime_thread *interface_thread(void);
 
 /* As runtime_enter, but also while nothing counts. Then runtime_leave. */
-static inline struct runtime_thread *interface_enter(void)
+static inline __attribute__((always_inline)) struct runtime_thread *interface_enter(void)
 {
 	struct runtime_thread *thread = interface_thread();
-	if (!thread || thread->busy)
-		return NULL;
-	thread->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return thread;
+	return thread && runtime_set_busy(thread, RUNTIME_HERE) ? thread : NULL;
 }
 
 /* After runtime.on has changed: which of the program's resources are measured now. */

@@ -68,9 +68,10 @@ struct runtime_thread {
 	struct channel_thread *shared; /* its slot */
 	uint8_t *ring;
 	uint32_t tid;
-	/* Above 0: we are at work in this thread. A tick that comes then counts nothing;
-	 * the next one counts for both. */
-	uint32_t busy;
+	/* Not 0: we are at work in this thread, in a function whose frame is there on the stack, or
+	 * (RUNTIME_HELD) where nothing takes us away from it. A tick that comes then counts
+	 * nothing; the next one counts for both. */
+	uint64_t busy;
 	uint32_t labels; /* its label set; 0: none */
 	/* It waits in a call that our signal is kept out of (calls_waits.c): a tick that comes
 	 * right behind it belongs to the wait. */
@@ -105,6 +106,8 @@ struct runtime_thread {
 
 	/* calls_*.c: what is counted in an outer call already is not counted in an inner one. */
 	uint32_t depth;
+	uint32_t outer_lanes; /* alloc_lanes, of before the outermost call whose frame is there */
+	uint64_t outer_frame;
 	uint32_t ticks; /* handlers of the timers' signal that have run here: what they cut short goes on */
 	/* calls_alloc.c. Zero in a new thread, and in a forked process, whose clocks are others. */
 	uint32_t alloc_lanes;
@@ -121,16 +124,33 @@ struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
 /* It ends: what is left of its clocks is counted. Then nothing of it is watched. */
 void runtime_thread_end(void);
 
+enum { RUNTIME_HELD = 1 };
+
+/* work.c. The present thread is at that place of its stack, or about to jump there: work of ours
+ * that lay below is over, though it has not ended (a handler of the program's that has
+ * interrupted it does not return). Async-signal-safe. */
+void runtime_abandon(struct runtime_thread *thread, uint64_t stack_pointer);
+/* The same; then, whether we are still at work. */
+bool runtime_is_at_work(struct runtime_thread *thread, uint64_t stack_pointer);
+
+#define RUNTIME_HERE ((uint64_t)(uintptr_t)__builtin_frame_address(0))
+
+/* Work begins in the function of that frame: false, we are at work already. */
+static inline bool runtime_set_busy(struct runtime_thread *thread, uint64_t frame)
+{
+	if (__builtin_expect(thread->busy != 0, 0) && runtime_is_at_work(thread, frame))
+		return false;
+	thread->busy = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
 /* This thread for work of ours that a tick must not interrupt; NULL: not connected, not
  * watched, not counting (runtime.on), or at work already. */
-static inline struct runtime_thread *runtime_enter(void)
+static inline __attribute__((always_inline)) struct runtime_thread *runtime_enter(void)
 {
 	struct runtime_thread *thread = runtime_thread;
-	if (!thread || thread->busy || !runtime.on)
-		return NULL;
-	thread->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return thread;
+	return thread && runtime.on && runtime_set_busy(thread, RUNTIME_HERE) ? thread : NULL;
 }
 
 static inline void runtime_leave(struct runtime_thread *thread)

@@ -40,6 +40,16 @@ def test_program_sees_no_ticks(name, tmp_path):
 
 
 @pytest.mark.measured
+@pytest.mark.parametrize("way", ["stack", "alternate", "context"])
+def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
+	"""400 of them, many out of the middle of what we do: then 0.4 s and 1,000 calls, all in sight."""
+	recorded = record_well(tmp_path, [build("signals/jumps.c"), way], "--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", "io-calls/10")
+	cpu, calls = recorded.paths("cpu"), recorded.paths("io-calls")
+	assert abs(hits(cpu, "used_behind", "busy") * TICK_US / 1e6 - 0.4) < 0.06, show(cpu)
+	assert abs(hits(calls, "used_behind", "write") - 100) < 12, show(calls)
+
+
+@pytest.mark.measured
 def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	"""Five of them, 150 ms each: the call that each was cancelled in keeps no ticks away any more."""
 	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")

@@ -3,6 +3,7 @@
 #define RUNTIME_X86_64_MACHINE_H
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -41,6 +42,20 @@ static inline void machine_registers_of(const ucontext_t *context, struct machin
 							    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	for (int i = 0; i < SAMPLE_REGISTERS; i++)
 		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
+}
+
+static inline uint64_t machine_stack_pointer_of(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* Where longjmp will put it: the C library keeps it turned and mixed with a number of the thread. */
+static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag *target)
+{
+	enum { JUMP_RSP = 6, TURNED_BITS = 0x11 };
+	uint64_t value = (uint64_t)target->__jmpbuf[JUMP_RSP], guard;
+	__asm__("mov %%fs:0x30, %0" : "=r"(guard));
+	return (value >> TURNED_BITS | value << (64 - TURNED_BITS)) ^ guard;
 }
 
 /* Here and now; those that a call may change are 0. Always inlined: it is the includer's
