@@ -1,6 +1,6 @@
 /*
- * `frames [FRAMES [SECONDS [TURNS]]]`: burns CPU (default 2 s; where TURNS are given, so many turns of a loop, however long
- * they take) on a stack of exactly so many frames (default 25), those above main and one call through the C library's qsort
+ * `frames [FRAMES [SECONDS [TURNS [ALLOCATIONS]]]]`: burns CPU (default 2 s; where TURNS are given, so many turns of a loop,
+ * however long they take; where ALLOCATIONS are, so many pairs of malloc and free instead) on a stack of exactly so many frames (default 25), those above main and one call through the C library's qsort
  * among them. Prints how many there are, and how much CPU time it used there.
  */
 #include <execinfo.h>
@@ -13,6 +13,7 @@ enum { FRAMES_MAX = 1024 };
 static volatile unsigned long sink;
 static double seconds;
 static long turns;       /* 0: by time */
+static long allocations; /* 0: none, it computes */
 static int frames_there; /* of the innermost function */
 static int depth_of_sort;
 
@@ -22,7 +23,11 @@ __attribute__((noinline)) static void work(void)
 	double end = seconds_now() + seconds, start = cpu_seconds_now();
 
 	frames_there = backtrace(frames, FRAMES_MAX);
-	for (long turn = 0; seconds > 0 && (turns ? turn < turns : seconds_now() < end); turn++)
+	for (long i = 0; seconds > 0 && i < allocations; i++) {
+		void *volatile block = malloc(64);
+		free(block);
+	}
+	for (long turn = 0; seconds > 0 && allocations == 0 && (turns ? turn < turns : seconds_now() < end); turn++)
 		for (unsigned long i = 0; i < 2000000; i++)
 			sink += i;
 	if (seconds > 0)
@@ -84,6 +89,7 @@ int main(int argc, char **argv)
 	}
 	seconds = argc > 2 ? atof(argv[2]) : 2;
 	turns = argc > 3 ? atol(argv[3]) : 0;
+	allocations = argc > 4 ? atol(argv[4]) : 0;
 	through_library(wanted - frames_there);
 	printf("%d\n", frames_there);
 	return 0;

@@ -26,9 +26,7 @@ static void put(uint8_t *ring, uint64_t at, const void *bytes, size_t size)
 	memcpy(ring, (const uint8_t *)bytes + part, size - part);
 }
 
-/* The child of a vfork, or of a fork that nobody told us of: it has this thread's memory,
- * but the ring is its parent's. */
-static bool is_other_process(void)
+bool runtime_is_elsewhere(void)
 {
 	return machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != runtime.pid;
 }
@@ -38,7 +36,7 @@ bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t
 {
 	enum { BELL_AT = CHANNEL_RING_BYTES / 4 };
 	struct channel_thread *shared = thread->shared;
-	if (is_other_process())
+	if (runtime_is_elsewhere())
 		return true;
 	uint64_t head = shared->head;
 	uint64_t used = head - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
@@ -57,7 +55,7 @@ bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t
 void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
 		  const char *text, size_t text_bytes)
 {
-	enum { TRIES = 50, ALIGNMENT = 8 };
+	enum { LONGEST_MS = 50, ALIGNMENT = 8 };
 	char copy[CHANNEL_TEXT_BYTES] = "";
 	text_bytes = text_bytes < sizeof(copy) ? text_bytes : sizeof(copy);
 	if (text_bytes)
@@ -76,11 +74,13 @@ void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint3
 	};
 	const struct timespec wait = { .tv_nsec = NS_PER_MS };
 	size_t padded = (text_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	for (int i = 0; i < TRIES && !runtime.channel->is_over; i++) {
-		if (runtime_ring_write(thread, &record, sizeof(record), copy, padded))
+	while (!runtime_ring_write(thread, &record, sizeof(record), copy, padded)) {
+		uint64_t waited = runtime_now_ns(CLOCK_MONOTONIC) - record.time_ns;
+		if (waited > (uint64_t)LONGEST_MS * NS_PER_MS || runtime.channel->is_over) {
+			thread->shared->lost_events++;
 			return;
+		}
 		runtime_ring_bell();
 		machine_syscall(SYS_nanosleep, (long)&wait, 0, 0, 0, 0, 0);
 	}
-	thread->shared->lost_events++;
 }

@@ -76,7 +76,6 @@ struct runtime_thread {
 	/* It waits in a call that our signal is kept out of (calls_waits.c): a tick that comes
 	 * right behind it belongs to the wait. */
 	uint32_t waiting;
-	uint64_t waiting_in; /* the real function that it waits in, shown innermost; 0: not in one */
 
 	/* tick.c */
 	timer_t timer, cpu_timer;
@@ -87,16 +86,19 @@ struct runtime_thread {
 	uint64_t real_ns, cpu_ns; /* the clocks, as of what was counted last */
 	uint64_t cpu_seen_ns;     /* ... as of the last tick */
 	uint64_t blocked_ns;      /* waits that no tick has found it in, to be charged to the next that one does */
+	uint64_t tick_samples;    /* `samples` as this tick left it: while equal, `walk` is of this tick */
+	int32_t off_share, call_share; /* see was_at_work; in 1/65536 */
+	uint64_t wait_ns, wait_cpu_ns; /* the clocks when it began the wait that it is in; 0: none */
+	uint64_t wait_function;        /* ... and the function */
+	uint64_t noted_ns;             /* when it last told where it waits */
 	uint64_t idle_samples;    /* `samples` when it was found waiting: while equal, `walk` is where */
 	uint64_t random;
 
 	/* sample.c */
-	uint64_t stack_low, stack_high; /* memory that is known to be its stack; 0: not known */
-	uint64_t walked_from; /* the stack pointer, if it is in that memory, while a stack is walked */
+	uint64_t pages[2]; /* of the stack, known to be there in the present walk */
 	uint64_t samples;     /* times that `walk` was overwritten */
 	uint64_t deep_until_ns;         /* its stacks are too deep to be walked here until then */
 	struct walk *walk;              /* its frames are those of the last sample */
-	uint8_t stack_copy[SAMPLE_STACK_BYTES]; /* of a stack that is handed over: touched only then */
 
 	void *alternate_stack; /* ours, where the program has set none; NULL: none */
 
@@ -189,6 +191,9 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
 
+/* Copies memory that may not be there: false, it is not. Async-signal-safe. */
+bool runtime_copy(void *to, size_t bytes, uint64_t address);
+
 /* The last sample's path again, for another request or more hits, where runtime_can_repeat:
  * it was walked, not handed over. */
 bool runtime_can_repeat(const struct runtime_thread *thread);
@@ -212,6 +217,11 @@ static inline void runtime_count(struct runtime_thread *thread, enum channel_cou
 bool runtime_describe_creator(struct runtime_thread *thread, struct sample_record *record, uint64_t *frames);
 
 /* --- records other than samples (ring.c) --- */
+
+/* This is the child of a vfork, or of a fork that nobody told us of: it has this process's
+ * memory, but slots and rings are its parent's. */
+bool runtime_is_elsewhere(void);
+
 
 /* Waits a little where the ring is full. Not in a handler. */
 void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
@@ -245,6 +255,15 @@ void tick_start(struct runtime_thread *thread);
 void tick_stop(struct runtime_thread *thread);
 /* One tick now, also where they have been stopped: then it is fp_tick alone. */
 void tick_send(struct runtime_thread *thread);
+
+/* Around a wait that no tick comes in (waits.c); `function`: that it waits in. A wait that was
+ * left by a jump is forgotten: its time is found by the next tick. */
+void tick_wait_begins(struct runtime_thread *thread, uint64_t function);
+void tick_wait_ends(struct runtime_thread *thread);
+void tick_wait_forget(struct runtime_thread *thread);
+/* No ticks for a while, the clocks going on. */
+void tick_pause(struct runtime_thread *thread);
+void tick_resume(struct runtime_thread *thread);
 
 /* --- floating point exceptions (fp.c) --- */
 

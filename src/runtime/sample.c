@@ -12,9 +12,14 @@
 
 const size_t runtime_walk_bytes = sizeof(struct walk);
 
-/* --- memory --- */
+/* --- memory ---
+ *
+ * A page of the stack that is walked is asked for once in a walk: the kernel copies a word
+ * of it. After that it is read directly, as nobody takes away the stack that a thread is on.
+ * All other memory the kernel copies each time. */
 
-/* The kernel copies: what is not there is an error, not a fault. */
+enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
+
 static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
 {
 	const struct iovec here = { .iov_base = to, .iov_len = bytes };
@@ -25,38 +30,57 @@ static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
 
 /* Where a sandbox forbids that: rt_sigprocmask reads its argument before it finds
  * that `how` is none. */
-static bool probe_and_copy(void *to, size_t bytes, uint64_t address)
+static bool is_there(uint64_t address)
 {
-	enum { NO_HOW = ~0, SET_BYTES = 8, PAGE = 4096 };
+	enum { NO_HOW = ~0, SET_BYTES = 8 };
+	uint64_t word = address & ~(uint64_t)(SET_BYTES - 1);
+	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) != -EFAULT;
+}
+
+bool runtime_copy(void *to, size_t bytes, uint64_t address)
+{
+	if (bytes == 0)
+		return true;
 	uint64_t last = address + bytes - 1;
-	for (uint64_t at = address & ~(uint64_t)(SET_BYTES - 1); at <= last; at = (at | (PAGE - 1)) + 1)
-		if (machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)at, 0, SET_BYTES, 0, 0) == -EFAULT)
+	if (address >> USER_BITS || last >> USER_BITS)
+		return false;
+	if (runtime.kernel_copies)
+		return copy_by_kernel(to, bytes, address);
+	for (uint64_t at = address; at <= last; at = (at | (PAGE - 1)) + 1)
+		if (!is_there(at))
 			return false;
 	memcpy(to, (const void *)(uintptr_t)address, bytes);
 	return true;
 }
 
-static bool copy_anything(void *to, size_t bytes, uint64_t address)
+/* The stack's pages that were found to be there in this walk, the last two of them. */
+static bool page_is_there(struct runtime_thread *thread, uint64_t page)
 {
-	enum { USER_BITS = 47 };
-	if (address >> USER_BITS || (address + bytes) >> USER_BITS)
+	uint64_t word;
+	if (page == thread->pages[0] || page == thread->pages[1])
+		return true;
+	if (!runtime_copy(&word, sizeof(word), page * PAGE))
 		return false;
-	return runtime.kernel_copies ? copy_by_kernel(to, bytes, address) : probe_and_copy(to, bytes, address);
+	thread->pages[1] = thread->pages[0];
+	thread->pages[0] = page;
+	return true;
 }
 
-/* Above the stack pointer, all of a stack is there. */
-static bool is_stack(const struct runtime_thread *thread, uint64_t address, uint64_t bytes)
+static void forget_pages(struct runtime_thread *thread)
 {
-	return address >= thread->walked_from && address < thread->stack_high && bytes <= thread->stack_high - address;
+	thread->pages[0] = thread->pages[1] = 0;
 }
 
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 {
-	if (is_stack(runtime_thread, address, bytes)) {
-		memcpy(to, (const void *)(uintptr_t)address, bytes);
-		return 0;
-	}
-	return copy_anything(to, bytes, address) ? 0 : -1;
+	struct runtime_thread *thread = runtime_thread;
+	if (address - thread->walk->rsp >= NEAR_BYTES)
+		return runtime_copy(to, bytes, address) ? 0 : -1;
+	for (uint64_t page = address / PAGE; page <= (address + bytes - 1) / PAGE; page++)
+		if (!page_is_there(thread, page))
+			return -1;
+	memcpy(to, (const void *)(uintptr_t)address, bytes);
+	return 0;
 }
 
 /* --- what walk.h needs besides --- */
@@ -149,9 +173,7 @@ static bool walk_once(struct walk *walk, const struct machine_registers *registe
 
 static void walk_stack(struct runtime_thread *thread, const struct machine_registers *registers)
 {
-	uint64_t rsp = registers->value[MACHINE_RSP];
-	bool known = rsp >= thread->stack_low && rsp < thread->stack_high;
-	thread->walked_from = known ? rsp : UINT64_MAX;
+	forget_pages(thread);
 	if (!walk_once(thread->walk, registers) && !walk_once(thread->walk, registers))
 		thread->walk->end = WALK_NO_CODE;
 }
@@ -183,18 +205,14 @@ static void write_walked(struct runtime_thread *thread)
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
-/* As much of a stack of unknown extent as is there, page by page. */
-static size_t copy_stack(struct runtime_thread *thread, uint64_t from)
+/* As much of a stack as is there. */
+static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
-	size_t done = 0;
-	while (done < SAMPLE_STACK_BYTES) {
-		size_t part = SAMPLE_PAGE_BYTES - (from + done) % SAMPLE_PAGE_BYTES;
-		part = part < SAMPLE_STACK_BYTES - done ? part : SAMPLE_STACK_BYTES - done;
-		if (!copy_anything(thread->stack_copy + done, part, from + done))
-			break;
-		done += part;
-	}
-	return done;
+	uint64_t at = from;
+	forget_pages(thread);
+	while (at - from < SAMPLE_STACK_BYTES && page_is_there(thread, at / PAGE))
+		at = (at / PAGE + 1) * PAGE;
+	return at - from < SAMPLE_STACK_BYTES ? at - from : SAMPLE_STACK_BYTES;
 }
 
 /* The registers lie where the frames would, the stack is written from where it is. */
@@ -204,20 +222,13 @@ static void write_handed_over(struct runtime_thread *thread, const struct machin
 	struct walk *walk = thread->walk;
 	struct sample_record *record = &walk->record;
 	uint64_t rsp = registers->value[MACHINE_RSP];
-	const void *stack = (const void *)(uintptr_t)rsp;
-	size_t bytes;
-	if (thread->walked_from == rsp) {
-		bytes = thread->stack_high - rsp;
-		bytes = bytes < SAMPLE_STACK_BYTES ? bytes : SAMPLE_STACK_BYTES;
-	} else {
-		stack = thread->stack_copy;
-		bytes = copy_stack(thread, rsp);
-	}
+	size_t bytes = stack_bytes_at(thread, rsp);
 	bytes -= bytes % ALIGNMENT;
 	memcpy(walk->frames, registers->value, sizeof(registers->value));
 	record->frames = 0;
 	record->stack_bytes = (uint32_t)bytes;
-	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value), stack, bytes))
+	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value),
+				(const void *)(uintptr_t)rsp, bytes))
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
@@ -245,8 +256,6 @@ static void take_sample(struct runtime_thread *thread, const struct machine_regi
 	if (thread->deep_until_ns > record->time_ns) {
 		walk->count = 0;
 		walk->end = WALK_KNOWN_DEEP;
-		uint64_t rsp = registers->value[MACHINE_RSP];
-		thread->walked_from = rsp >= thread->stack_low && rsp < thread->stack_high ? rsp : UINT64_MAX;
 	} else {
 		walk_stack(thread, registers);
 	}
@@ -277,7 +286,7 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	struct machine_registers registers;
 	machine_registers_of(context, &registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	take_sample(thread, &registers, thread->waiting_in);
+	take_sample(thread, &registers, 0);
 }
 
 bool runtime_can_repeat(const struct runtime_thread *thread)

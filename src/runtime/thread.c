@@ -1,7 +1,5 @@
 /* The threads of this process that are watched: their memory, slots and stacks. */
-#include <pthread.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -69,17 +67,20 @@ static struct channel_thread *find_slot(void)
 	return NULL;
 }
 
-/* Those of threads that have ended are free when the monitor has read them to the end. */
+/* Those of threads that have ended are free when the monitor has read them to the end. Where
+ * that has not helped, it is not waited for again. */
 static struct channel_thread *take_slot(void)
 {
 	enum { TRIES = 20 };
+	static bool was_in_vain;
 	const struct timespec wait = { .tv_nsec = 1000 * 1000 };
 	struct channel_thread *slot = find_slot();
-	for (int i = 0; i < TRIES && !slot && !runtime.channel->is_over; i++) {
+	for (int i = 0; i < TRIES && !slot && !was_in_vain && !runtime.channel->is_over; i++) {
 		runtime_ring_bell();
 		machine_syscall(SYS_nanosleep, (long)&wait, 0, 0, 0, 0, 0);
 		slot = find_slot();
 	}
+	was_in_vain = !slot;
 	if (!slot)
 		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
 	return slot;
@@ -117,33 +118,6 @@ static void fill_slot(struct runtime_thread *thread)
 }
 
 /* --- stacks --- */
-
-/* The main thread's lies below what the kernel has put there at its start. */
-static void find_main_stack(struct runtime_thread *thread)
-{
-	enum { STACK_BYTES = 8 * 1024 * 1024 };
-	const char *last = (const char *)getauxval(AT_EXECFN); /* the highest of all */
-	if (!last)
-		return;
-	thread->stack_high = ((uint64_t)(uintptr_t)last & ~(uint64_t)(PAGE - 1)) + PAGE;
-	thread->stack_low = thread->stack_high - STACK_BYTES;
-}
-
-static void find_stack(struct runtime_thread *thread, bool is_main)
-{
-	pthread_attr_t attributes;
-	void *low;
-	size_t bytes;
-	if (is_main) {
-		find_main_stack(thread);
-	} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-		if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-			thread->stack_low = (uint64_t)(uintptr_t)low;
-			thread->stack_high = thread->stack_low + bytes;
-		}
-		pthread_attr_destroy(&attributes);
-	}
-}
 
 /* A tick needs some KB, which a coroutine's or a deep recursion's stack may not have:
  * it gets a stack of its own, where the program has set none. */
@@ -230,16 +204,19 @@ static void introduce(struct runtime_thread *thread, const struct sample_record 
 	runtime_tell(thread, CHANNEL_THREAD, 0, 0, name, strnlen(name, sizeof(name)));
 }
 
+/* A thread that has ended does not begin again, whatever its last destructors call. */
+static _Thread_local bool has_ended __attribute__((tls_model("initial-exec")));
+
 struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
 {
-	sigset_t old;
-	if (runtime_thread || !runtime.channel)
+	sigset_t all_signals, old;
+	if (runtime_thread || !runtime.channel || has_ended || runtime_is_elsewhere())
 		return runtime_thread;
-	runtime_block_ticks(&old);
+	sigfillset(&all_signals); /* a handler of the program's may come here as well */
+	real_sigmask(SIG_SETMASK, &all_signals, &old);
 	signals_thread_begin(&old);
 	struct runtime_thread *thread = new_thread();
 	if (thread) {
-		find_stack(thread, false);
 		set_alternate_stack(thread);
 		enlist(thread);
 		introduce(thread, creator);
@@ -255,7 +232,6 @@ struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64
 	struct runtime_thread *thread = new_thread();
 	if (!thread)
 		return NULL;
-	find_stack(thread, thread->tid == runtime.pid);
 	set_alternate_stack(thread);
 	enlist(thread);
 	runtime_tell(thread, event, 0, detail, text, strlen(text));
@@ -268,7 +244,11 @@ void runtime_thread_forked(int64_t parent_pid)
 {
 	struct runtime_thread *thread = runtime_thread;
 	all_locked = 0;
-	memset(all, 0, sizeof(all));
+	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
+		if (all[i] && all[i] != thread)
+			free_thread(all[i]); /* of threads that are not in this process */
+		all[i] = NULL;
+	}
 	if (!thread)
 		return;
 	thread->tid = runtime.pid;
@@ -290,10 +270,11 @@ void runtime_thread_end(void)
 {
 	struct runtime_thread *thread = runtime_thread;
 	sigset_t old;
-	if (!thread)
+	if (!thread || runtime_is_elsewhere())
 		return;
 	runtime_block_ticks(&old);
-	thread->busy = 1;
+	has_ended = true;
+	thread->busy = RUNTIME_HELD;
 	if (thread->fp)
 		fp_stop(thread);
 	tick_finish(thread);

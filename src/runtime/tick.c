@@ -4,8 +4,11 @@
  *
  *   running   all CPU time since the last such tick is charged to where it runs: of all
  *             that it ran, each place is as likely to be hit
- *   waiting   (the tick interrupted a system call) the time since the last tick is charged to
- *             where it waits; CPU time is left to the next tick that finds it running
+ *   waiting   (the tick interrupted a system call that it was asleep in) the time since the
+ *             last tick is charged to where it waits; CPU time is left to the next tick that
+ *             finds it running
+ *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, as any
+ *             counted call is; a tick that fell due in it counts nothing
  *
  * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
  * which wakes nobody and starts the ticks again when the thread runs; where waiting is
@@ -21,7 +24,7 @@
 
 #include "sampling/advance.h"
 
-enum { NS_PER_S = 1000000000, IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000 };
+enum { NS_PER_S = 1000000000, IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000, FORGOTTEN_TICKS = 64 };
 
 /* What a timer's signal carries, so that it is known from others of its number. */
 static const char mono_tick, cpu_tick;
@@ -59,11 +62,11 @@ void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
 	const struct channel_request *asked = &runtime.channel->requests[request];
 	struct interval_clock *clock = &thread->shared->clocks[request];
 	uint64_t random = next_random(thread) >> 1;
-	uint64_t place = asked->interval ? random % asked->interval : 0;
-	if (is_timed(asked->counts))
-		clock->used = place;
-	else
-		clock->mark = place;
+	uint64_t tick = runtime.channel->tick_ns;
+	if (!is_timed(asked->counts))
+		clock->mark = asked->interval ? random % asked->interval : 0;
+	else if (tick && asked->interval) /* one of the first ticks of an interval completes it */
+		clock->used = asked->interval - 1 - random % ((asked->interval + tick - 1) / tick) * tick;
 }
 
 /* --- charging --- */
@@ -87,8 +90,13 @@ static void charge_here(struct runtime_thread *thread, enum channel_counts count
 	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t hits = charge(thread, request, ns);
-		if (hits)
+		if (hits == 0)
+			continue;
+		if (thread->samples == thread->tick_samples && runtime_can_repeat(thread))
+			runtime_sample_again(thread, request, hits, ns);
+		else
 			runtime_sample_interrupted(thread, request, hits, ns, context);
+		thread->tick_samples = thread->samples;
 	}
 }
 
@@ -163,18 +171,22 @@ static void set_timer(timer_t timer, int flags, uint64_t ns)
 	timer_settime(timer, flags, &at, NULL);
 }
 
-/* In the next stratum; where that has passed, strata begin anew. Whatever the tick that began
- * `at_work_ns` ago has cost, the program then gets as long for itself: where walks take longer
+/* At the next drawn time that is still to come: one that has passed is gone, or what runs
+ * right behind a wait or a tick would be hit more often than it should. Whatever the tick that
+ * began `at_work_ns` ago has cost, the program gets as long for itself: where walks take longer
  * than ticks are apart, it would do nothing but tick. */
 static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t at_work_ns)
 {
 	uint64_t tick = runtime.channel->tick_ns;
-	thread->next_tick_ns += tick;
-	if (thread->next_tick_ns + tick <= now || thread->next_tick_ns > now + tick)
-		thread->next_tick_ns = now;
-	uint64_t at = thread->next_tick_ns + random_below(tick);
 	uint64_t soonest = now + (at_work_ns > SOON_NS ? at_work_ns : 0);
-	set_timer(thread->timer, TIMER_ABSTIME, at > soonest ? at : soonest + SOON_NS);
+	if (thread->next_tick_ns > now + tick || now - thread->next_tick_ns > FORGOTTEN_TICKS * tick)
+		thread->next_tick_ns = now - (next_random(thread) >> 1) % tick;
+	uint64_t at;
+	do {
+		thread->next_tick_ns += tick;
+		at = thread->next_tick_ns + random_below(tick);
+	} while (at <= soonest);
+	set_timer(thread->timer, TIMER_ABSTIME, at);
 }
 
 static void set_idle(struct runtime_thread *thread, uint64_t now)
@@ -196,21 +208,49 @@ static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
 	return signals_has_small_stacks() && less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
 }
 
-static void tick(struct runtime_thread *thread, const void *context)
+/* Whether a thread that the tick has taken out of a system call was at work in it rather than
+ * asleep, which nothing tells for sure. But ticks are evenly spread over time: as it is off
+ * the CPU for `off` of it and `waited` of the ticks find it in such a call, waited - off of them
+ * must have found it at work. Drawn with that chance. */
+static bool was_at_work(struct runtime_thread *thread, uint64_t elapsed, uint64_t ran, bool in_call)
 {
+	enum { ONE = 1 << 16, MEMORY = 16 };
+	int32_t off = elapsed ? (int32_t)(ONE - (ran < elapsed ? ran * ONE / elapsed : ONE)) : 0;
+	thread->off_share += (off - thread->off_share) / MEMORY;
+	thread->call_share += ((in_call ? ONE : 0) - thread->call_share) / MEMORY;
+	int32_t at_work = thread->call_share - thread->off_share;
+	return in_call && at_work > 0 && (int32_t)random_below((uint64_t)thread->call_share) < at_work;
+}
+
+static void stop_ticking(struct runtime_thread *thread)
+{
+	set_timer(thread->timer, 0, 0);
+	if (thread->has_cpu_timer)
+		set_timer(thread->cpu_timer, 0, 0);
+}
+
+/* `by_cpu`: by the timer of its CPU time, which finds it at work. */
+static void tick(struct runtime_thread *thread, const void *context, bool by_cpu)
+{
+	enum { IDLE_BELOW = 4 };
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t elapsed = less(now, thread->real_ns), ran = less(cpu, thread->cpu_seen_ns);
 	enum machine_place place = machine_place_of(context);
-	bool waits = thread->waiting || place == MACHINE_WAITED;
+	bool in_call = place == MACHINE_WAITED;
+	bool waits = in_call && !by_cpu;
+	if (!by_cpu && !thread->is_idle)
+		waits = !was_at_work(thread, elapsed, ran, in_call) && in_call;
+	thread->tick_samples = 0;
 	if (!waits && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (waits)
 		charge_waiting(thread, now, cpu, context);
 	else
-		charge_running(thread, now, cpu, place == MACHINE_IN_SYSCALL, context);
+		charge_running(thread, now, cpu, place != MACHINE_RUNS, context);
 	thread->real_ns = now;
 	thread->cpu_seen_ns = cpu;
-	if (waits && !thread->waiting && thread->has_cpu_timer) {
+	if (waits && thread->has_cpu_timer && (thread->is_idle || ran * IDLE_BELOW < elapsed)) {
 		set_idle(thread, now);
 	} else {
 		thread->is_idle = false;
@@ -218,6 +258,75 @@ static void tick(struct runtime_thread *thread, const void *context)
 		set_next_tick(thread, end, less(end, now));
 	}
 }
+
+/* --- waits without ticks --- */
+
+static bool measures_time(void)
+{
+	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
+	       runtime.requests_of[CHANNEL_SYS] || measures_waits();
+}
+
+/* For the monitor, should the program end in it: where it waits. Not at each short one. */
+static void note_wait(struct runtime_thread *thread, uint64_t now)
+{
+	uint32_t requests = runtime.requests_of[CHANNEL_REAL] | runtime.requests_of[CHANNEL_BLOCKED];
+	if (!requests || now - thread->noted_ns < runtime.channel->tick_ns || !runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	thread->noted_ns = now;
+	runtime_sample_here(thread, (uint32_t)__builtin_ctz(requests), 0, 0, thread->wait_function);
+	runtime_leave(thread);
+}
+
+void tick_wait_begins(struct runtime_thread *thread, uint64_t function)
+{
+	if (!runtime.on || !thread->has_timer || !measures_time())
+		return;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	thread->wait_function = function;
+	note_wait(thread, now);
+	thread->wait_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->wait_ns = now;
+	__atomic_store_n(&thread->shared->waits_since_ns, now, __ATOMIC_RELEASE);
+}
+
+static void charge_shielded(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+{
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits)
+			runtime_sample_here(thread, request, hits, ns, thread->wait_function);
+	}
+}
+
+void tick_wait_forget(struct runtime_thread *thread)
+{
+	thread->wait_ns = 0;
+	__atomic_store_n(&thread->shared->waits_since_ns, 0, __ATOMIC_RELEASE);
+}
+
+void tick_wait_ends(struct runtime_thread *thread)
+{
+	uint64_t began_ns = thread->wait_ns;
+	if (!began_ns || !runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	int error = errno;
+	uint64_t elapsed = less(runtime_now_ns(CLOCK_MONOTONIC), began_ns);
+	uint64_t ran = less(runtime_now_ns(CLOCK_THREAD_CPUTIME_ID), thread->wait_cpu_ns);
+	tick_wait_forget(thread);
+	charge_shielded(thread, CHANNEL_CPU, ran);
+	charge_shielded(thread, CHANNEL_SYS, ran);
+	charge_shielded(thread, CHANNEL_REAL, elapsed);
+	charge_shielded(thread, CHANNEL_BLOCKED, less(elapsed, ran));
+	thread->cpu_ns += ran;
+	thread->cpu_seen_ns += ran;
+	thread->real_ns += elapsed;
+	runtime_leave(thread);
+	errno = error;
+}
+
+/* --- the handler --- */
 
 bool tick_is_ours(const siginfo_t *info)
 {
@@ -233,15 +342,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		thread->ticks++;
 	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
-	} else if (thread && thread->busy) {
+	} else if (thread && (thread->waiting || (thread->busy && runtime_is_at_work(thread, machine_stack_pointer_of(context))))) {
 		if (runtime.on && thread->has_timer)
 			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
+	} else if (thread && __atomic_load_n(&runtime.channel->is_over, __ATOMIC_RELAXED)) {
+		runtime.on = false;
+		if (thread->has_timer)
+			stop_ticking(thread);
 	} else if (thread) {
-		thread->busy = 1;
+		thread->busy = RUNTIME_HELD;
 		if (thread->fp)
 			fp_tick(thread, context);
 		if (runtime.on && thread->has_timer)
-			tick(thread, context);
+			tick(thread, context, info->si_value.sival_ptr == &cpu_tick);
 		thread->busy = 0;
 	}
 	errno = error;
@@ -290,10 +403,18 @@ void tick_start(struct runtime_thread *thread)
 	thread->blocked_ns = 0;
 	thread->is_idle = false;
 	thread->next_tick_ns = now;
+	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
+		if (is_timed(runtime.channel->requests[i].counts))
+			runtime_set_mark(thread, i);
+	if (thread->wait_ns) { /* it counts from now on */
+		thread->wait_ns = now;
+		thread->wait_cpu_ns = thread->cpu_ns;
+	}
 	set_timer(thread->timer, TIMER_ABSTIME, now + 1 + (thread->random >> 1) % runtime.channel->tick_ns);
 }
 
-/* What was used since the last tick: a part of the totals, and of what the next tick finds. */
+/* What was used since the last tick: a part of the totals, but of no path. (The first tick of a
+ * thread or after a start completes an interval whenever it comes: that makes up for it.) */
 static void count_rest(struct runtime_thread *thread)
 {
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
@@ -307,8 +428,10 @@ static void count_rest(struct runtime_thread *thread)
 				: counts == CHANNEL_BLOCKED ? blocked
 							    : 0;
 		thread->shared->clocks[i].total += rest;
-		thread->shared->clocks[i].used += rest;
 	}
+	thread->real_ns = now;
+	thread->cpu_ns = thread->cpu_seen_ns = cpu;
+	thread->blocked_ns = 0;
 }
 
 void tick_send(struct runtime_thread *thread)
@@ -323,9 +446,19 @@ void tick_stop(struct runtime_thread *thread)
 	if (!thread->has_timer)
 		return;
 	count_rest(thread);
-	set_timer(thread->timer, 0, 0);
-	if (thread->has_cpu_timer)
-		set_timer(thread->cpu_timer, 0, 0);
+	tick_wait_forget(thread);
+	stop_ticking(thread);
+}
+
+void tick_pause(struct runtime_thread *thread)
+{
+	stop_ticking(thread);
+}
+
+void tick_resume(struct runtime_thread *thread)
+{
+	if (runtime.on)
+		set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
 }
 
 void tick_finish(struct runtime_thread *thread)

@@ -23,19 +23,21 @@ bool waits_on_sockets;
 static struct runtime_thread *ticking(void)
 {
 	struct runtime_thread *thread = runtime_thread;
-	return thread && thread->has_timer && !thread->busy ? thread : NULL;
+	if (!thread || !thread->has_timer || (thread->busy && runtime_is_at_work(thread, RUNTIME_HERE)))
+		return NULL;
+	return thread;
 }
 
 static void begin(struct runtime_thread *thread, uint64_t function, uint32_t how)
 {
 	uint64_t ours = signals_ours();
-	if (how == WAITS_STOPPED && runtime.on)
-		tick_stop(thread);
+	if (how == WAITS_STOPPED)
+		tick_pause(thread);
 	else if (how == WAITS_BLOCKING)
 		machine_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ours, 0, sizeof(ours), 0, 0);
-	thread->waiting_in = function;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->waiting = how;
+	tick_wait_begins(thread, function);
 }
 
 struct runtime_thread *waits_enter(uint64_t function)
@@ -60,8 +62,7 @@ struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **ma
 	set |= signals_ours();
 	memcpy(room, &set, sizeof(set));
 	*mask = room;
-	/* The tick comes inside the function: it is innermost anyway. */
-	begin(thread, 0, WAITS_WITH_MASK);
+	begin(thread, function, WAITS_WITH_MASK);
 	return thread;
 }
 
@@ -69,13 +70,16 @@ struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **ma
  * its return. */
 static void end(struct runtime_thread *thread, bool returns)
 {
-	if (thread->waiting == WAITS_STOPPED && runtime.on)
-		tick_start(thread);
+	if (thread->waiting == WAITS_STOPPED)
+		tick_resume(thread);
 	else if (thread->waiting != WAITS_WITH_MASK || !returns)
-		signals_unblock(); /* a pending tick comes now */
+		signals_unblock(); /* a tick that fell due comes now, and is a part of the wait */
+	if (returns)
+		tick_wait_ends(thread);
+	else
+		tick_wait_forget(thread);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->waiting = WAITS_NOT;
-	thread->waiting_in = 0;
 }
 
 void waits_end(struct runtime_thread *thread)
@@ -89,7 +93,6 @@ void waits_abandon(void)
 	struct runtime_thread *thread = runtime_thread;
 	if (!thread || !thread->waiting)
 		return;
-	thread->waiting_in = 0; /* a tick comes in the handler */
 	end(thread, false);
 }
 
