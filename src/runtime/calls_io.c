@@ -28,16 +28,20 @@
 		returned;                                                                                   \
 	})
 
-/* One that moves bytes: `asked` and `moved` are evaluated after it, when `result` is known. */
-#define TRANSFER(direction, type, name, parameters, arguments, asked, moved)                         \
-	INTERPOSED type name parameters                                                              \
-	{                                                                                            \
-		struct io_call call;                                                                 \
-		if (!io_begins(&call))                                                               \
-			return REAL(name) arguments;                                                 \
-		type result = REAL_CALL(name, arguments);                                            \
-		io_ended(&call, direction, (ssize_t)(moved), (uint64_t)(asked), REAL_ADDRESS(name)); \
-		return result;                                                                       \
+/* One that moves bytes: `asked` and `moved` are evaluated after it, when `result` is known;
+ * `asked` only where it matters. */
+#define TRANSFER(direction, type, name, parameters, arguments, asked, moved)               \
+	INTERPOSED type name parameters                                                    \
+	{                                                                                  \
+		struct io_call call;                                                       \
+		if (!io_begins(&call))                                                     \
+			return REAL(name) arguments;                                       \
+		type result = REAL_CALL(name, arguments);                                  \
+		uint64_t wanted = 0;                                                       \
+		if ((direction) != IO_NEITHER && io_wants_asked(&call, direction, result)) \
+			wanted = (uint64_t)(asked);                                        \
+		io_ended(&call, direction, (ssize_t)(moved), wanted, REAL_ADDRESS(name));  \
+		return result;                                                             \
 	}
 
 /* The same, but one that a tick of ours may have cut short where `goes_on`: `more` is the real
@@ -50,7 +54,9 @@
 		if (!io_begins(&call))                                             \
 			return REAL(name) arguments;                               \
 		ssize_t result = REAL_CALL(name, arguments);                       \
-		uint64_t wanted = (uint64_t)(asked);                               \
+		uint64_t wanted = 0;                                               \
+		if (io_wants_asked(&call, direction, result))                      \
+			wanted = (uint64_t)(asked);                                \
 		while (io_was_cut_short(&call, result, wanted) && (goes_on)) {     \
 			int error = errno;                                         \
 			call.ticks = call.thread->ticks;                           \

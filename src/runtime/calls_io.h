@@ -29,6 +29,10 @@ bool io_begins(struct io_call *call);
 void io_ended(const struct io_call *call, enum io_direction direction, ssize_t result, uint64_t asked,
 	      uint64_t function);
 
+/* Whether anybody wants to know what a call that has returned `result` was asked for: it is
+ * counted, or may have been cut short. Not of IO_NEITHER. */
+bool io_wants_asked(const struct io_call *call, enum io_direction direction, ssize_t result);
+
 /* Bytes that a vector, or a message's, is for. Whatever is not there counts 0. */
 uint64_t io_asked_of_vector(const struct iovec *vector, int64_t count, ssize_t result);
 uint64_t io_asked_of_message(const struct msghdr *message, ssize_t result);

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <unistd.h>
 
 #include "runtime/calls_io.h"
 
@@ -13,6 +12,12 @@ static const struct {
 	[IO_SENDS] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
 	[IO_COPIES] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
 };
+
+bool io_wants_asked(const struct io_call *call, enum io_direction direction, ssize_t result)
+{
+	return (result > 0 && call->thread->ticks != call->ticks) ||
+	       runtime.requests_of[counts_of[direction].asked] | runtime.requests_of[CHANNEL_TRANSFER_REQUESTED];
+}
 
 static uint32_t watched_requests(void)
 {
@@ -102,24 +107,25 @@ void io_ended(const struct io_call *call, enum io_direction direction, ssize_t r
  * there; after a failure it may not be. */
 static bool read_safely(void *copy, const void *at, size_t bytes, ssize_t result)
 {
-	if (result >= 0) {
-		memcpy(copy, at, bytes);
-		return true;
-	}
-	int error = errno;
-	struct iovec to = { copy, bytes }, from = { (void *)at, bytes };
-	bool was_read = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes;
-	errno = error;
-	return was_read;
+	if (result < 0)
+		return runtime_copy(copy, bytes, (uint64_t)(uintptr_t)at);
+	memcpy(copy, at, bytes);
+	return true;
 }
 
 uint64_t io_asked_of_vector(const struct iovec *vector, int64_t count, ssize_t result)
 {
-	enum { AT_MOST = 1024 };
+	enum { AT_MOST = 1024, AT_ONCE = 64 };
 	uint64_t sum = 0;
-	struct iovec piece;
-	for (int64_t i = 0; i < count && i < AT_MOST && read_safely(&piece, &vector[i], sizeof(piece), result); i++)
-		sum += piece.iov_len;
+	struct iovec pieces[AT_ONCE];
+	int64_t end = count < AT_MOST ? count : AT_MOST;
+	for (int64_t from = 0; from < end; from += AT_ONCE) {
+		int64_t some = end - from < AT_ONCE ? end - from : AT_ONCE;
+		if (!read_safely(pieces, &vector[from], (size_t)some * sizeof(pieces[0]), result))
+			break;
+		for (int64_t i = 0; i < some; i++)
+			sum += pieces[i].iov_len;
+	}
 	return sum;
 }
 

@@ -1,5 +1,6 @@
 """What is counted where calls are interposed is what the program did: to the last byte, wherever it ends, in each thread."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -103,6 +104,19 @@ def test_bytes_of_each_call(tmp_path, resource):
 def test_bytes_of_checked_calls(tmp_path):
 	"""As distributions compile: read with a known buffer is another function."""
 	check_exactly(tmp_path, [build("io_bytes.c", "-D_FORTIFY_SOURCE=2"), "2"], MOVED)
+
+
+@pytest.mark.measured
+def test_failing_vectors(tmp_path):
+	"""Half a thousand pieces that nothing took: counted to the last one where that is asked for, and not looked at where it is not."""
+	command = [build("failing_vectors.c")]
+	check_exactly(tmp_path, command, ["write-bytes:requested"])
+	took = {}
+	for name, wanted in {"moved": ["write-bytes/1MiB"], "requested": ["write-bytes:requested/1GiB"]}.items():
+		(tmp_path / name).mkdir()
+		recorded = record(tmp_path / name, command, *PRELOAD, "-r", *wanted)
+		took[name] = float(re.search(r"each took ([\d.]+) us", recorded.err).group(1))
+	assert took["moved"] < 10 and took["requested"] < 40, took
 
 
 @needs_bpf
