@@ -241,7 +241,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	bool waits = in_call && !by_cpu;
 	if (!by_cpu && !thread->is_idle)
 		waits = !was_at_work(thread, elapsed, ran, in_call) && in_call;
-	thread->tick_samples = 0;
+	thread->tick_samples = UINT64_MAX;
 	if (!waits && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (waits)
