@@ -86,10 +86,28 @@ static void update_code(struct preload_events *events, const struct preload_thre
 	struct preload_process *process = &events->slots->processes[thread->process];
 	const struct channel_process *shared = preload_slots_shared(events->slots, process);
 	uint32_t wanted = __atomic_load_n(&shared->code_wanted, __ATOMIC_ACQUIRE);
-	if (needs_reading && !process->is_replaced)
+	if (needs_reading && !process->is_replaced) {
+		process->maps_read_ns = now_ns();
 		preload_maps_update(&process->maps, &events->files, thread->pid, thread->tid,
 				    events->record.record.time_ns, sink, &events->holds_code);
+	}
 	let_go(events, process, wanted);
+}
+
+/* A walk came to code that nobody told of: made while running, or loaded by the C library
+ * itself. It is known to later walks, and to ours of this very stack. */
+static void look_for_code(struct preload_events *events, const struct preload_thread *thread,
+			  const struct backend_sink *sink)
+{
+	static const uint64_t every_ns = 10 * 1000 * 1000;
+	const struct preload_process *process = events->teller;
+	const struct channel_process *shared = preload_slots_shared(events->slots, process);
+	bool is_itself = !process->is_dead && !process->is_replaced && process->execs_ns == 0 &&
+			 __atomic_load_n(&shared->execs, __ATOMIC_ACQUIRE) == 0;
+	/* What was read later than that has it, if it is to be had. */
+	if (is_itself && events->record.record.time_ns > process->maps_read_ns &&
+	    now_ns() >= process->maps_read_ns + every_ns)
+		update_code(events, thread, sink, true);
 }
 
 /* --- events --- */
@@ -250,6 +268,8 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 		return;
 	}
 	record->pid = thread->pid;
+	if (record->kind == SAMPLE_HANDED_OVER && record->end == WALK_NO_CODE)
+		look_for_code(events, thread, sink);
 	told_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
 		sink->creates(sink->context, &sample, thread->tid);

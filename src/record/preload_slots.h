@@ -39,6 +39,7 @@ struct preload_process {
 	uint32_t threads;     /* known ones */
 	uint32_t code_loaded; /* what code_wanted was when its maps were read last */
 	uint32_t flush_wanted;
+	uint64_t maps_read_ns; /* when its maps were read last; 0: never */
 	uint64_t over_ns;  /* when it was found to be over; 0: it was not */
 	uint64_t execs_ns; /* when it was about to become another program; 0: never */
 	struct preload_maps maps;

@@ -55,6 +55,59 @@ static void test_code(void **state)
 	assert_int_equal(maps_told, 2 * before);
 }
 
+/* A stack that was handed over by its code, as the walk did not know it. */
+static void put_handed_over(uint32_t thread, uint8_t end)
+{
+	const uint64_t registers[SAMPLE_REGISTERS] = { 0 };
+	const struct sample_record record = { .time_ns = now_ns(),
+					      .tid = channel->threads[thread].tid,
+					      .kind = SAMPLE_HANDED_OVER,
+					      .end = end,
+					      .hits = 1 };
+	put(thread, &record, sizeof(record));
+	put(thread, registers, sizeof(registers));
+}
+
+static void wait_a_little(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 15 * 1000 * 1000 }, NULL);
+}
+
+/* Code that nobody told of is looked for, now and then, and only where it is the process's own. */
+static void test_unknown_code(void **state)
+{
+	(void)state;
+	start_program(0);
+	preload_events_drain(events, false, &sink);
+	struct preload_process *process = &slots->processes[0];
+	size_t all = maps_told;
+	process->maps.count = 0;
+	put_handed_over(0, WALK_NO_CODE);
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(maps_told, all); /* just read */
+	wait_a_little();
+	put_handed_over(0, WALK_NO_ROWS);
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(maps_told, all); /* known */
+	put_handed_over(0, WALK_NO_CODE);
+	put_handed_over(0, WALK_NO_CODE);
+	preload_events_drain(events, false, &sink);
+	assert_int_equal(maps_told, 2 * all);
+	/* What /proc has may be another program's. */
+	static const char *const changes[] = { "exec", "told exec", "replaced" };
+	for (size_t i = 0; i < 3; i++) {
+		wait_a_little();
+		process->maps.count = 0;
+		channel->processes[0].execs = i == 0;
+		process->execs_ns = i == 1 ? now_ns() : 0;
+		process->is_replaced = i == 2;
+		put_handed_over(0, WALK_NO_CODE);
+		preload_events_drain(events, false, &sink);
+		if (maps_told != 2 * all)
+			fail_msg("%s: read", changes[i]);
+	}
+}
+
 static void test_threads(void **state)
 {
 	(void)state;
@@ -221,11 +274,6 @@ static void test_fork(void **state)
 	assert_int_equal(maps_told, 2 * before);
 }
 
-static void wait_a_little(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 15 * 1000 * 1000 }, NULL);
-}
-
 /* A program that was started but never connected; one that could not be started. */
 static void test_not_connected(void **state)
 {
@@ -313,9 +361,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, channel_world_set_up, channel_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(test_started),       T(test_code),      T(test_threads), T(test_death),
-		T(test_late_child),    T(test_order),     T(test_exec),    T(test_fork),
-		T(test_not_connected), T(test_strangers), T(test_flush),
+		T(test_started), T(test_code),          T(test_unknown_code), T(test_threads),
+		T(test_death),   T(test_late_child),    T(test_order),        T(test_exec),
+		T(test_fork),    T(test_not_connected), T(test_strangers),    T(test_flush),
 	};
 	return cmocka_run_group_tests_name("preload_life", tests, NULL, NULL);
 }

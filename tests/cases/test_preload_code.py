@@ -1,0 +1,13 @@
+"""Code that nobody tells the preload backend of is found when a walk comes to it."""
+import pytest
+from record_support import build, check_truths, record_well
+
+pytestmark = pytest.mark.measured
+
+FINE = ["--backend", "preload", "-r", "cpu/500us"]
+
+
+def test_code_that_the_program_maps_itself(tmp_path):
+	recorded = record_well(tmp_path, [build("remapped.c")], *FINE)
+	for path in check_truths(recorded):
+		assert "[incomplete stack]" not in path, path
