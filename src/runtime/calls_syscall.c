@@ -24,6 +24,20 @@ static bool futex_waits(const long arguments[ARGUMENTS])
 	return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && arguments[3] != 0;
 }
 
+/* io_uring_enter(ring, submitted, awaited, flags, mask, bytes), the last two of which may be a
+ * structure's, as the kernel defines them. */
+enum { URING_AWAITED = 2, URING_FLAGS = 3, URING_MASK = 4, URING_BYTES = 5, URING_AWAITS = 1, URING_HAS_STRUCTURE = 8 };
+struct uring_wait {
+	const sigset_t *mask;
+	uint32_t mask_bytes, spare;
+	uint64_t timeout;
+};
+
+static bool uring_waits(const long arguments[ARGUMENTS])
+{
+	return arguments[URING_AWAITED] != 0 && arguments[URING_FLAGS] & URING_AWAITS;
+}
+
 static bool never_restarts(long number, const long arguments[ARGUMENTS])
 {
 	switch (number) {
@@ -50,6 +64,8 @@ static bool never_restarts(long number, const long arguments[ARGUMENTS])
 	case SYS_io_getevents:
 	case SYS_io_pgetevents:
 		return true;
+	case SYS_io_uring_enter:
+		return uring_waits(arguments);
 	default:
 		return false;
 	}
@@ -65,6 +81,7 @@ static int mask_argument(long number)
 		return 3;
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:
+	case SYS_io_uring_enter:
 		return 4;
 	default:
 		return NO_MASK;
@@ -83,8 +100,25 @@ struct mask_pointer {
 	size_t bytes;
 };
 
+static long call_uring(long arguments[ARGUMENTS])
+{
+	struct uring_wait wait;
+	sigset_t room;
+	/* What is not there it is for the kernel to tell. */
+	if (arguments[URING_BYTES] != sizeof(wait) ||
+	    !runtime_copy(&wait, sizeof(wait), (uint64_t)arguments[URING_MASK]))
+		return call(SYS_io_uring_enter, arguments);
+	struct runtime_thread *thread = waits_begin_masked(REAL_ADDRESS(syscall), &wait.mask, &room);
+	arguments[URING_MASK] = (long)&wait;
+	long result = call(SYS_io_uring_enter, arguments);
+	waits_end(thread);
+	return result;
+}
+
 static long call_waiting(long number, long arguments[ARGUMENTS])
 {
+	if (number == SYS_io_uring_enter && arguments[URING_FLAGS] & URING_HAS_STRUCTURE)
+		return call_uring(arguments);
 	int place = mask_argument(number);
 	struct mask_pointer pointer = { NULL, MASK_BYTES };
 	sigset_t room;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,7 +22,7 @@
 enum { WAIT_MS = 60 };
 
 static const struct timespec wait_time = { .tv_nsec = WAIT_NS };
-static int pipe_fds[2], epoll_fd, sockets[2], semaphores;
+static int pipe_fds[2], epoll_fd, sockets[2], semaphores, ring_fd;
 static sem_t semaphore;
 
 static struct timespec deadline(clockid_t clock)
@@ -137,6 +138,31 @@ static int by_syscall_of_pselect(void)
 	return (int)syscall(SYS_pselect6, 0, NULL, NULL, NULL, &timeout, &mask);
 }
 
+/* Nothing is asked of it, so only time ends it. It is not everywhere to be had: then poll waits. */
+static int by_syscall_of_io_uring(void)
+{
+	const struct io_uring_getevents_arg until = { .ts = (uint64_t)(uintptr_t)&wait_time };
+	if (ring_fd < 0) {
+		if (by_poll() == 0)
+			errno = ETIME;
+		return -1;
+	}
+	return (int)syscall(SYS_io_uring_enter, ring_fd, 0, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &until,
+			    sizeof(until));
+}
+
+static int by_syscall_of_io_uring_with_mask(void)
+{
+	const unsigned long none = 0;
+	const struct io_uring_getevents_arg until = { .sigmask = (uint64_t)(uintptr_t)&none,
+						      .sigmask_sz = sizeof(none),
+						      .ts = (uint64_t)(uintptr_t)&wait_time };
+	if (ring_fd < 0)
+		return by_syscall_of_io_uring();
+	return (int)syscall(SYS_io_uring_enter, ring_fd, 0, 1, IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &until,
+			    sizeof(until));
+}
+
 static int by_recv(void)
 {
 	char byte;
@@ -177,6 +203,8 @@ static const struct {
 	{ "syscall of futex", by_futex, -1, ETIMEDOUT },
 	{ "syscall of ppoll", by_syscall_of_ppoll, 0, 0 },
 	{ "syscall of pselect", by_syscall_of_pselect, 0, 0 },
+	{ "syscall of io_uring_enter", by_syscall_of_io_uring, -1, ETIME },
+	{ "syscall of io_uring_enter with a mask", by_syscall_of_io_uring_with_mask, -1, ETIME },
 	{ "recv", by_recv, -1, EAGAIN },
 	{ "read of a socket", by_read_of_socket, -1, EAGAIN },
 	{ "sigtimedwait", by_sigtimedwait, -1, EAGAIN },
@@ -290,6 +318,8 @@ int main(void)
 	struct epoll_event event = { .events = EPOLLIN };
 	if (pipe(pipe_fds) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0)
 		return 2;
+	struct io_uring_params ring = { 0 };
+	ring_fd = (int)syscall(SYS_io_uring_setup, 4, &ring);
 	epoll_fd = epoll_create1(0);
 	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, pipe_fds[0], &event);
 	sem_init(&semaphore, 0, 0);
