@@ -52,7 +52,8 @@ static struct bpf_code_maps create_maps(void)
 	struct bpf_code_maps maps = {
 		.processes = create_map(BPF_MAP_TYPE_HASH, "processes", sizeof(struct walk_process), 65536,
 					BPF_F_NO_PREALLOC, 0),
-		.codes = create_map(BPF_MAP_TYPE_ARRAY, "codes", sizeof(struct walk_code), WALK_CODES, BPF_F_MMAPABLE, 0),
+		.codes = create_map(BPF_MAP_TYPE_ARRAY, "codes", sizeof(struct walk_code), WALK_CODES, BPF_F_MMAPABLE,
+				    0),
 		.first_chunk = create_map(BPF_MAP_TYPE_ARRAY, "chunk", SLOT_BYTES, CODE_CHUNK_SLOTS, BPF_F_MMAPABLE, 0),
 	};
 	maps.chunks = create_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, "chunks", sizeof(int), CODE_CHUNKS, 0, maps.first_chunk);

@@ -189,8 +189,7 @@ static struct run *run_of(struct code_loader *loader, uint32_t pid)
 	return &loader->runs[loader->run_count++];
 }
 
-static int fill_run(struct code_loader *loader, const struct run *run, const struct backend_code *code,
-		    size_t count)
+static int fill_run(struct code_loader *loader, const struct run *run, const struct backend_code *code, size_t count)
 {
 	int result = 0;
 	for (size_t i = 0; i < count; i++) {

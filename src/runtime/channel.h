@@ -118,9 +118,10 @@ struct channel_thread {
 
 	/* Only the thread itself writes these. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
-	uint64_t lost[SAMPLE_REQUESTS];      /* samples for which the ring had no room */
-	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, when it began the wait that it is in; 0: none, or ticks come in it */
-	uint64_t lost_events;                /* records other than samples */
+	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
+	uint64_t
+		waits_since_ns; /* CLOCK_MONOTONIC, when it began the wait that it is in; 0: none, or ticks come in it */
+	uint64_t lost_events;   /* records other than samples */
 	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks of clocks[].total that were estimated, not counted */
 	struct channel_moved moved;
 };

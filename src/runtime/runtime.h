@@ -26,18 +26,18 @@ extern const size_t runtime_walk_bytes;
 /* --- the process --- */
 
 struct runtime {
-	struct channel *channel;          /* NULL: no recorder, nothing is to be done */
-	const uint8_t *code;              /* from CHANNEL_CODES on: read-only */
-	struct channel_process *process;  /* our slot */
+	struct channel *channel;         /* NULL: no recorder, nothing is to be done */
+	const uint8_t *code;             /* from CHANNEL_CODES on: read-only */
+	struct channel_process *process; /* our slot */
 	uint32_t process_number;
 	uint32_t pid;
-	bool on;                          /* counting: not before cpprof_start where it starts paused */
-	uint16_t requests_of[CHANNEL_COUNTS]; /* which requests count that: bit n is request n */
-	uint16_t fp_requests[CHANNEL_FP_KINDS];          /* which requests count the kind of bit n of MXCSR's flags */
-	uint8_t fp_kinds;                 /* all that any request counts */
-	uint64_t text_start, text_end;    /* our own code: its frames are left out of paths */
-	int signal;                       /* the timers' */
-	bool kernel_copies;               /* process_vm_readv is permitted */
+	bool on;                                /* counting: not before cpprof_start where it starts paused */
+	uint16_t requests_of[CHANNEL_COUNTS];   /* which requests count that: bit n is request n */
+	uint16_t fp_requests[CHANNEL_FP_KINDS]; /* which requests count the kind of bit n of MXCSR's flags */
+	uint8_t fp_kinds;                       /* all that any request counts */
+	uint64_t text_start, text_end;          /* our own code: its frames are left out of paths */
+	int signal;                             /* the timers' */
+	bool kernel_copies;                     /* process_vm_readv is permitted */
 };
 extern struct runtime runtime;
 
@@ -80,25 +80,25 @@ struct runtime_thread {
 	/* tick.c */
 	timer_t timer, cpu_timer;
 	bool has_timer, has_cpu_timer;
-	bool is_idle;          /* the last tick found it waiting */
-	uint64_t next_tick_ns; /* CLOCK_MONOTONIC */
-	uint64_t idle_wait_ns; /* between ticks while it waits */
-	uint64_t real_ns, cpu_ns; /* the clocks, as of what was counted last */
-	uint64_t cpu_seen_ns;     /* ... as of the last tick */
-	uint64_t blocked_ns;      /* waits that no tick has found it in, to be charged to the next that one does */
-	uint64_t tick_samples;    /* `samples` as this tick left it: while equal, `walk` is of this tick */
+	bool is_idle;                  /* the last tick found it waiting */
+	uint64_t next_tick_ns;         /* CLOCK_MONOTONIC */
+	uint64_t idle_wait_ns;         /* between ticks while it waits */
+	uint64_t real_ns, cpu_ns;      /* the clocks, as of what was counted last */
+	uint64_t cpu_seen_ns;          /* ... as of the last tick */
+	uint64_t blocked_ns;           /* waits that no tick has found it in, to be charged to the next that one does */
+	uint64_t tick_samples;         /* `samples` as this tick left it: while equal, `walk` is of this tick */
 	int32_t off_share, call_share; /* see was_at_work; in 1/65536 */
 	uint64_t wait_ns, wait_cpu_ns; /* the clocks when it began the wait that it is in; 0: none */
 	uint64_t wait_function;        /* ... and the function */
 	uint64_t noted_ns;             /* when it last told where it waits */
-	uint64_t idle_samples;    /* `samples` when it was found waiting: while equal, `walk` is where */
+	uint64_t idle_samples;         /* `samples` when it was found waiting: while equal, `walk` is where */
 	uint64_t random;
 
 	/* sample.c */
-	uint64_t pages[2]; /* of the stack, known to be there in the present walk */
-	uint64_t samples;     /* times that `walk` was overwritten */
-	uint64_t deep_until_ns;         /* its stacks are too deep to be walked here until then */
-	struct walk *walk;              /* its frames are those of the last sample */
+	uint64_t pages[2];      /* of the stack, known to be there in the present walk */
+	uint64_t samples;       /* times that `walk` was overwritten */
+	uint64_t deep_until_ns; /* its stacks are too deep to be walked here until then */
+	struct walk *walk;      /* its frames are those of the last sample */
 
 	void *alternate_stack; /* ours, where the program has set none; NULL: none */
 
@@ -221,7 +221,6 @@ bool runtime_describe_creator(struct runtime_thread *thread, struct sample_recor
 /* This is the child of a vfork, or of a fork that nobody told us of: it has this process's
  * memory, but slots and rings are its parent's. */
 bool runtime_is_elsewhere(void);
-
 
 /* Waits a little where the ring is full. Not in a handler. */
 void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,

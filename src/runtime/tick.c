@@ -342,7 +342,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		thread->ticks++;
 	if (!tick_is_ours(info)) {
 		signals_chain(number, info, context);
-	} else if (thread && (thread->waiting || (thread->busy && runtime_is_at_work(thread, machine_stack_pointer_of(context))))) {
+	} else if (thread && (thread->waiting ||
+			      (thread->busy && runtime_is_at_work(thread, machine_stack_pointer_of(context))))) {
 		if (runtime.on && thread->has_timer)
 			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
 	} else if (thread && __atomic_load_n(&runtime.channel->is_over, __ATOMIC_RELAXED)) {

@@ -29,7 +29,7 @@ struct walk_code {
 	uint64_t base;       /* run-time address that rows count from */
 	uint32_t rows;       /* number of the first row, over all chunks */
 	uint32_t row_count;  /* 0: this code has no rules */
-	uint32_t pages; /* number of the slot, over all chunks, where its page index begins: two pages a slot */
+	uint32_t pages;      /* number of the slot, over all chunks, where its page index begins: two pages a slot */
 	uint32_t page_count;
 	uint32_t page_shift;
 	uint32_t spare;

@@ -28,7 +28,7 @@ struct walk {
 	struct walk_process process;
 	struct walk_code code; /* of the last frame; start == end: none */
 	uint64_t window[WALK_WINDOW_WORDS];
-	struct sample_record record;    /* what is told, and right behind it: */
+	struct sample_record record;  /* what is told, and right behind it: */
 	uint64_t frames[WALK_FRAMES]; /* ... or registers and stack */
 };
 
@@ -167,8 +167,7 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
 		/* The ABI marks the deepest frame by rbp = 0. */
-		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? WALK_ROOT
-											  : WALK_NO_RULE;
+		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? WALK_ROOT : WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 

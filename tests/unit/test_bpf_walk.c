@@ -20,8 +20,7 @@ static void steps_by_the_stack_pointer(void **state)
 	world->stack[4] = at(SECOND, LEAF, 0x20);
 	world->stack[5] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
-	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f),
-		      call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f), call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 1); /* one window */
 	/* A return address of 0 is the root as well. */
 	world->stack[5] = 0;
@@ -285,8 +284,7 @@ static void reads_near_the_stacks_end(void **state)
 	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1);
 	world->stack[first + 4] = STACK + STACK_WORDS * WORD;
 	walk_world_walk(world, call_in(LEAF), STACK + first * WORD, STACK + (first + 5) * WORD);
-	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1,
-		      call_in(OUTERMOST) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(REALIGNED) - 1, call_in(OUTERMOST) - 1);
 }
 
 static void reads_unaligned_stacks(void **state)
@@ -296,8 +294,7 @@ static void reads_unaligned_stacks(void **state)
 		uint64_t words[] = { call_in(LEAF), call_in(PUSHED), 0, 0, 0, call_in(OUTERMOST) };
 		memcpy((uint8_t *)world->stack + shift, words, sizeof(words));
 		walk_world_walk(world, call_in(LEAF), STACK + shift, 1);
-		ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LEAF) - 1, call_in(PUSHED) - 1,
-			      call_in(OUTERMOST) - 1);
+		ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LEAF) - 1, call_in(PUSHED) - 1, call_in(OUTERMOST) - 1);
 	}
 	/* From one alignment to another within the same window. */
 	uint64_t outermost = call_in(OUTERMOST);
@@ -348,9 +345,8 @@ static void agrees_with_unwind_walk(void **state)
 		ends[world->kernel.end]++;
 		frames += world->kernel.count;
 	}
-	static const enum walk_end often[] = { WALK_ROOT,       WALK_NO_CODE, WALK_NO_ROWS,
-						   WALK_NO_RULE,    WALK_SLOW,    WALK_UNREADABLE,
-						   WALK_NO_PROGRESS };
+	static const enum walk_end often[] = { WALK_ROOT, WALK_NO_CODE,    WALK_NO_ROWS,    WALK_NO_RULE,
+					       WALK_SLOW, WALK_UNREADABLE, WALK_NO_PROGRESS };
 	for (size_t i = 0; i < sizeof(often) / sizeof(often[0]); i++)
 		assert_true(ends[often[i]] > STACKS / 1000);
 	assert_true(frames > STACKS * 2);

@@ -38,7 +38,7 @@ struct machine_registers {
 static inline void machine_registers_of(const ucontext_t *context, struct machine_registers *registers)
 {
 	static const uint8_t by_dwarf[SAMPLE_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-							    REG_RBP, REG_RSP, REG_R8,  REG_R9,	REG_R10, REG_R11,
+							    REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
 							    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	for (int i = 0; i < SAMPLE_REGISTERS; i++)
 		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
@@ -77,9 +77,9 @@ static inline __attribute__((always_inline)) void machine_registers_here(struct 
 /* --- where a signal hit --- */
 
 enum machine_place {
-	MACHINE_RUNS,      /* user code */
+	MACHINE_RUNS,       /* user code */
 	MACHINE_IN_SYSCALL, /* at the end of a system call that had its result */
-	MACHINE_WAITED     /* in a system call that the signal interrupted, be it to be restarted */
+	MACHINE_WAITED      /* in a system call that the signal interrupted, be it to be restarted */
 };
 
 /* A system call that a signal interrupts ends with EINTR, or rip is put back on the
