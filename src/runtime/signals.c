@@ -65,20 +65,26 @@ static uint32_t process_id(void)
 	return (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* With all signals blocked: no handler finds the lock taken by what it has interrupted. */
+static bool take_lock(uint32_t from, uint32_t here)
+{
+	return __atomic_compare_exchange_n(&table.holder, &from, here, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* With all signals blocked: no handler finds the lock taken by what it has interrupted. A holder
+ * of another process was left by a fork; or, where nobody has told us of one, may be the parent
+ * of this vfork child: that one gives it back in some microseconds. */
 static void lock(uint64_t *old_mask)
 {
-	const uint64_t all = ALL_SIGNALS;
+	const uint64_t all = ALL_SIGNALS, longest_ns = 100 * 1000 * 1000;
 	set_mask(SIG_SETMASK, &all, old_mask);
 	uint32_t here = process_id();
-	for (;;) {
-		uint32_t holder = 0;
-		if (__atomic_compare_exchange_n(&table.holder, &holder, here, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
-			return;
-		if (holder != here && here == runtime.pid &&
-		    __atomic_compare_exchange_n(&table.holder, &holder, here, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+	uint64_t start_ns = 0;
+	while (!take_lock(0, here)) {
+		uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+		start_ns = start_ns ? start_ns : now;
+		uint32_t holder = __atomic_load_n(&table.holder, __ATOMIC_RELAXED);
+		bool was_left = holder && holder != here && (here == runtime.pid || now - start_ns > longest_ns);
+		if (was_left && take_lock(holder, here))
 			return;
 		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	}
@@ -86,7 +92,8 @@ static void lock(uint64_t *old_mask)
 
 static void unlock(const uint64_t *old_mask)
 {
-	__atomic_store_n(&table.holder, 0, __ATOMIC_RELEASE);
+	uint32_t here = process_id();
+	(void)__atomic_compare_exchange_n(&table.holder, &here, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	set_mask(SIG_SETMASK, old_mask, NULL);
 }
 

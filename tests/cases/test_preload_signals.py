@@ -23,6 +23,7 @@ PROGRAMS = {
 	"stacks": (0, 0.2),
 	"own_timers": (0, 0.3),
 	"cancelled": (0, 0.7),
+	"untold_forks": (0, 0.1),
 }
 
 
