@@ -92,14 +92,33 @@ static bool is_watched_process(void)
 	return runtime.channel && getpid() == (pid_t)runtime.pid;
 }
 
+/* So much of a path that may not be there, page by page; bytes of it. */
+static size_t copy_path(char copy[CHANNEL_TEXT_BYTES], const char *path)
+{
+	enum { PAGE = 4096 };
+	size_t done = 0;
+	while (path && done < CHANNEL_TEXT_BYTES) {
+		uint64_t at = (uint64_t)(uintptr_t)path + done;
+		size_t left = CHANNEL_TEXT_BYTES - done, in_page = PAGE - at % PAGE;
+		size_t bytes = left < in_page ? left : in_page;
+		if (!runtime_copy(copy + done, bytes, at))
+			break;
+		size_t used = strnlen(copy + done, bytes);
+		done += used;
+		if (used < bytes)
+			break;
+	}
+	return done;
+}
+
 static void tell_exec(const char *path)
 {
+	char copy[CHANNEL_TEXT_BYTES];
 	int error = errno;
 	struct runtime_thread *thread = is_watched_process() ? runtime_enter() : NULL;
 	if (thread && path) {
-		size_t bytes = strlen(path);
-		runtime_tell(thread, CHANNEL_EXECS, 0, 0, path,
-			     bytes < CHANNEL_TEXT_BYTES ? bytes : CHANNEL_TEXT_BYTES);
+		size_t bytes = copy_path(copy, path);
+		runtime_tell(thread, CHANNEL_EXECS, 0, 0, copy, bytes);
 	}
 	if (thread)
 		runtime_leave(thread);

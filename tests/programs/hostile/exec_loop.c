@@ -1,6 +1,8 @@
 /* `exec_loop [TIMES]` becomes itself so many times (default 5), each time after some work, by another member of exec's family. */
 #include "moment.h"
 
+#include <errno.h>
+
 extern char **environ;
 
 int main(int argc, char **argv)
@@ -14,6 +16,8 @@ int main(int argc, char **argv)
 		return moment_ends("the last one ended well\n");
 	snprintf(number, sizeof(number), "%d", left - 1);
 	CHECK(execl("/nonexistent/program", "program", NULL) < 0);
+	const char *volatile nowhere = (const char *)8;
+	CHECK(execv(nowhere, command) < 0 && errno == EFAULT);
 	burn(200);
 	if (left % 3 == 0)
 		execv(argv[0], command);
