@@ -24,6 +24,7 @@ PROGRAMS = {
 	"own_timers": (0, 0.3),
 	"cancelled": (0, 0.7),
 	"untold_forks": (0, 0.1),
+	"closes_last": (0, 0.1),
 }
 
 
