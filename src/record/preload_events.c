@@ -7,6 +7,7 @@
 
 #include "record/preload_channel.h"
 #include "record/preload_requests.h"
+#include "record/preload_waits.h"
 #include "record/told_sample.h"
 
 static uint64_t now_ns(void)
@@ -267,13 +268,17 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 		preload_ring_give_up(&thread->ring);
 		return;
 	}
+	if (preload_waits_is_place(record)) {
+		preload_waits_keep(thread, &events->record);
+		return;
+	}
 	record->pid = thread->pid;
 	if (record->kind == SAMPLE_HANDED_OVER && record->end == WALK_NO_CODE)
 		look_for_code(events, thread, sink);
 	told_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
 		sink->creates(sink->context, &sample, thread->tid);
-	} else if (record->hits > 0) {
+	} else {
 		sample.tid = thread->tid;
 		sample.labels = record->about;
 		sample.amount = preload_gticks_of(events->request->resources[record->request].row, record->amount);
@@ -308,11 +313,26 @@ static void tell_next(struct preload_events *events, struct preload_thread *thre
 	events->teller = NULL;
 }
 
+static void end_wait(struct preload_events *events, const struct preload_thread *thread, uint64_t end_ns,
+		     const struct backend_sink *sink)
+{
+	preload_waits_end(events->slots, thread, events->request, events->start_ns, end_ns, events->stack, sink);
+}
+
+/* Its process has ended all of a sudden, as far as it can tell. */
+static bool was_alive(const struct preload_thread *thread)
+{
+	return __atomic_load_n(&thread->ring.shared->state, __ATOMIC_ACQUIRE) == CHANNEL_LIVE &&
+	       __atomic_load_n(&thread->ring.shared->tid, __ATOMIC_RELAXED) == thread->tid;
+}
+
 static void finish(struct preload_events *events, uint32_t number, const struct backend_sink *sink)
 {
 	struct preload_thread *thread = &events->slots->threads[number];
 	const struct preload_process *process = &events->slots->processes[thread->process];
 	uint64_t end_ns = process->is_dead ? process->over_ns : events->now_ns;
+	if (process->over_ns && was_alive(thread))
+		end_wait(events, thread, process->over_ns, sink);
 	if (thread->has_begun && !thread->is_exit_told && !process->is_replaced)
 		sink->exit(sink->context, thread->pid, thread->tid, end_ns);
 	preload_slots_finish_thread(events->slots, number, events->now_ns);
@@ -348,6 +368,16 @@ static void finish_first(struct preload_events *events, bool all, const struct b
 	}
 }
 
+/* Of who lives on when the recording ends. */
+static void end_waits(struct preload_events *events, const struct backend_sink *sink)
+{
+	for (size_t i = 0; i < CHANNEL_THREADS; i++) {
+		const struct preload_thread *thread = &events->slots->threads[i];
+		if (thread->is_known && !thread->has_ended && was_alive(thread))
+			end_wait(events, thread, events->now_ns, sink);
+	}
+}
+
 void preload_events_drain(struct preload_events *events, bool all, const struct backend_sink *sink)
 {
 	events->now_ns = now_ns();
@@ -363,6 +393,8 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 		line_up(events, number, sink);
 	}
 	finish_first(events, all, sink);
+	if (all)
+		end_waits(events, sink);
 	preload_slots_finish_processes(events->slots, events->now_ns);
 }
 

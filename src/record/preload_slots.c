@@ -42,6 +42,8 @@ void preload_slots_free(struct preload_slots *slots)
 		close_pidfd(&slots->processes[i]);
 		preload_maps_release(&slots->processes[i].maps);
 	}
+	for (size_t i = 0; i < CHANNEL_THREADS; i++)
+		free(slots->threads[i].waits_at);
 	preload_starts_release(&slots->starts);
 	close(slots->deaths);
 	free(slots);
@@ -196,6 +198,21 @@ static void get_to_know(struct preload_slots *slots, struct preload_process *pro
 	watch_for_death(slots, process);
 }
 
+/* Who takes it next has not written its pid yet when it is looked at: the last owner's must not be
+ * taken for that. */
+static void free_thread_slot(struct channel_thread *shared)
+{
+	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->tid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+}
+
+static void free_process_slot(struct channel_process *shared)
+{
+	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+}
+
 static bool is_gone(uint32_t pid)
 {
 	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
@@ -215,7 +232,7 @@ static void look_at_processes(struct preload_slots *slots)
 		if (state == CHANNEL_LIVE && pid > 0 && pid <= INT32_MAX)
 			get_to_know(slots, process, pid);
 		else if (is_gone(pid)) /* before it was there */
-			__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+			free_process_slot(shared);
 	}
 }
 
@@ -249,9 +266,9 @@ static void look_at_thread(struct preload_slots *slots, uint32_t number)
 	if (!thread->is_known && (state == CHANNEL_LIVE || state == CHANNEL_ENDED)) {
 		/* What belongs to nobody is given back when its supposed owner is no more. */
 		if (!get_to_know_thread(slots, number) && is_gone(pid))
-			__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+			free_thread_slot(shared);
 	} else if (!thread->is_known && state == CHANNEL_TAKEN && is_gone(pid)) {
-		__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+		free_thread_slot(shared);
 	}
 	if (!thread->is_known)
 		return;
@@ -378,8 +395,7 @@ static void finish_process(struct preload_slots *slots, struct preload_process *
 	close_pidfd(process);
 	preload_maps_release(&process->maps);
 	process->is_known = false;
-	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
+	free_process_slot(shared);
 }
 
 void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, uint64_t now_ns)
@@ -393,14 +409,13 @@ void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, u
 	preload_moved_add(&process->ended.all, &shared->moved);
 	if (thread->tid == thread->pid)
 		preload_moved_add(&process->ended.main, &shared->moved);
+	free(thread->waits_at);
+	thread->waits_at = NULL;
 	thread->is_known = false;
 	process->threads--;
 	/* Who took it behind our back keeps it. */
-	if (state != CHANNEL_FREE && tid == thread->tid) {
-		__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&shared->tid, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&shared->state, CHANNEL_FREE, __ATOMIC_RELEASE);
-	}
+	if (state != CHANNEL_FREE && tid == thread->tid)
+		free_thread_slot(shared);
 	if (is_over(process) && process->threads == 0)
 		finish_process(slots, process, now_ns);
 }

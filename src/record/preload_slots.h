@@ -40,8 +40,8 @@ struct preload_process {
 	uint32_t code_loaded; /* what code_wanted was when its maps were read last */
 	uint32_t flush_wanted;
 	uint64_t maps_read_ns; /* when its maps were read last; 0: never */
-	uint64_t over_ns;  /* when it was found to be over; 0: it was not */
-	uint64_t execs_ns; /* when it was about to become another program; 0: never */
+	uint64_t over_ns;      /* when it was found to be over; 0: it was not */
+	uint64_t execs_ns;     /* when it was about to become another program; 0: never */
 	struct preload_maps maps;
 	struct preload_account account;
 	struct preload_seen ended; /* what its threads that have ended had moved */
@@ -55,6 +55,7 @@ struct preload_thread {
 	uint32_t pid, tid;
 	uint32_t process; /* number of its slot */
 	struct preload_ring ring;
+	struct preload_record *waits_at; /* preload_waits.h: owned; NULL: it is not known */
 };
 
 /* What threads that are no more have counted, and what went wrong. */

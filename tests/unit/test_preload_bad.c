@@ -63,7 +63,7 @@ static void test_taken(void **state)
 	(void)state;
 	uint32_t pid = make_child();
 	channel->processes[4] = (struct channel_process){ .state = CHANNEL_TAKEN, .pid = pid };
-	channel->threads[4] = (struct channel_thread){ .state = CHANNEL_TAKEN, .pid = pid };
+	channel->threads[4] = (struct channel_thread){ .state = CHANNEL_TAKEN, .pid = pid, .tid = pid };
 	assert_told("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_TAKEN);
 	assert_int_equal(channel->threads[4].state, CHANNEL_TAKEN);
@@ -71,6 +71,12 @@ static void test_taken(void **state)
 	assert_told("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[4].state, CHANNEL_FREE);
+	/* Whoever takes them next is not taken for the one that is gone. */
+	channel->processes[4].state = CHANNEL_TAKEN;
+	channel->threads[4].state = CHANNEL_TAKEN;
+	assert_told("");
+	assert_int_equal(channel->processes[4].state, CHANNEL_TAKEN);
+	assert_int_equal(channel->threads[4].state, CHANNEL_TAKEN);
 }
 
 /* A thread's slot that is another's all at once, or free: it has ended. */

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "channel_world.h"
+#include "record/preload_requests.h"
 
 static void test_started(void **state)
 {
@@ -181,6 +182,100 @@ static void test_death(void **state)
 	/* Both can be taken anew. */
 	start_program(3);
 	assert_told("exec(b) ");
+}
+
+enum { WAITED_MS = 300, NS_PER_MS = 1000000 };
+
+/* It told where it waits, a while ago, having used half of an interval before. */
+static void begin_wait(uint32_t thread)
+{
+	put_sample(thread, 0, 0, 0);
+	channel->threads[thread].clocks[0].used = preload_request_of(&request.resources[0]).interval / 2;
+	channel->threads[thread].clocks[0].total = 5;
+	channel->threads[thread].waits_since_ns = now_ns() - (uint64_t)WAITED_MS * NS_PER_MS;
+	events->start_ns = channel->threads[thread].waits_since_ns;
+}
+
+/* What is told of its end: a sample of the time that it has waited, and `then`. */
+static void assert_told_wait(uint64_t since_ns, const char *then)
+{
+	enum { NS_PER_GTICK = 1000 };
+	unsigned tid;
+	unsigned long hits, gticks;
+	int length = 0;
+	uint64_t longest = now_ns() - since_ns, interval = preload_request_of(&request.resources[0]).interval;
+	if (sscanf(told_text, "sample(a.%u r0 x%lu %lu) %n", &tid, &hits, &gticks, &length) != 3 || length == 0)
+		fail_msg("'%s' tells of no wait", told_text);
+	assert_string_equal(told_text + length, then);
+	uint64_t ns = preload_slots_sums(slots, now_ns()).totals[0] - 5;
+	assert_in_range(ns, (uint64_t)WAITED_MS * NS_PER_MS, longest);
+	assert_int_equal(gticks, ns / NS_PER_GTICK);
+	assert_int_equal(hits, (interval / 2 + ns) / interval);
+}
+
+/* A wait that does not end is counted when the process does, once. */
+static void test_wait_until_death(void **state)
+{
+	(void)state;
+	start_program(0);
+	assert_told("exec(a) ");
+	begin_wait(0);
+	assert_told("");
+	assert_non_null(slots->threads[0].waits_at);
+	uint64_t since_ns = channel->threads[0].waits_since_ns;
+	end_child(0);
+	preload_events_drain(events, false, &sink);
+	nanosleep(&(struct timespec){ .tv_nsec = 25 * NS_PER_MS }, NULL);
+	preload_events_drain(events, true, &sink);
+	assert_told_wait(since_ns, "exit(a.0) ");
+	assert_null(slots->threads[0].waits_at);
+}
+
+/* ... or the recording; the second place is the one that counts. */
+static void test_wait_until_the_end(void **state)
+{
+	(void)state;
+	start_program(0);
+	assert_told("exec(a) ");
+	put_sample(0, 1, 0, 0);
+	begin_wait(0);
+	assert_told("");
+	preload_events_drain(events, true, &sink);
+	assert_told_wait(channel->threads[0].waits_since_ns, "");
+}
+
+/* Nothing is made of what cannot be: a wait since before the recording, or in the future; a thread
+ * that ended by itself has counted all; where the place is not known there is a total alone. */
+static void test_odd_waits(void **state)
+{
+	(void)state;
+	start_program(0);
+	assert_told("exec(a) ");
+	begin_wait(0);
+	assert_told("");
+	uint64_t since_ns = channel->threads[0].waits_since_ns;
+	events->start_ns = since_ns + 1;
+	preload_events_drain(events, true, &sink);
+	channel->threads[0].waits_since_ns = UINT64_MAX;
+	preload_events_drain(events, true, &sink);
+	channel->threads[0].waits_since_ns = 0;
+	preload_events_drain(events, true, &sink);
+	assert_string_equal(told_text, "");
+	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], 5);
+	events->start_ns = since_ns;
+	channel->threads[0].waits_since_ns = since_ns;
+	channel->threads[0].clocks[0].used = UINT64_MAX; /* as if it were none */
+	free(slots->threads[0].waits_at);
+	slots->threads[0].waits_at = NULL;
+	preload_events_drain(events, true, &sink);
+	assert_string_equal(told_text, "");
+	assert_true(preload_slots_sums(slots, now_ns()).totals[0] >= 5 + (uint64_t)WAITED_MS * NS_PER_MS);
+	channel->threads[0].state = CHANNEL_ENDED;
+	uint64_t before = preload_slots_sums(slots, now_ns()).totals[0];
+	end_child(0);
+	preload_events_drain(events, true, &sink);
+	assert_string_equal(told_text, "exit(a.0) ");
+	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], before);
 }
 
 /* A child that is first seen when its parent has ended is still its parent's. */
@@ -361,9 +456,21 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, channel_world_set_up, channel_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(test_started), T(test_code),          T(test_unknown_code), T(test_threads),
-		T(test_death),   T(test_late_child),    T(test_order),        T(test_exec),
-		T(test_fork),    T(test_not_connected), T(test_strangers),    T(test_flush),
+		T(test_started),
+		T(test_code),
+		T(test_unknown_code),
+		T(test_threads),
+		T(test_death),
+		T(test_wait_until_death),
+		T(test_wait_until_the_end),
+		T(test_odd_waits),
+		T(test_late_child),
+		T(test_order),
+		T(test_exec),
+		T(test_fork),
+		T(test_not_connected),
+		T(test_strangers),
+		T(test_flush),
 	};
 	return cmocka_run_group_tests_name("preload_life", tests, NULL, NULL);
 }
