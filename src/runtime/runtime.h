@@ -3,10 +3,10 @@
  * folder. Nothing here may take a lock, allocate, or call what is not
  * async-signal-safe on the way of a sample; errno is the program's.
  *
- *   core        runtime.c thread.c tick.c sample.c      in both libraries
- *   interface   own.c control.c labels.c                in both: include/cpprof/runtime.h
- *   fp*.c                                               in both
- *   interposed  calls_*.c                               in libcpprof-preload.so alone
+ *   core        runtime.c thread.c tick.c sample.c ring.c work.c real.c signals*.c
+ *   interface   own.c control.c labels.c: include/cpprof/runtime.h
+ *   exceptions  fp*.c
+ *   interposed  calls_*.c waits.c io_count.c, in libcpprof-preload.so alone
  */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
