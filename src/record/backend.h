@@ -178,6 +178,10 @@ struct backend_vtable {
 	 * words. False: none. NULL: there never is one. */
 	bool (*shortcoming)(const struct backend *backend, char *text, size_t bytes);
 
+	/* After the last drain: whether programs chose parts of their time to be measured, so that what
+	 * they used in all says nothing of it. NULL: they cannot. */
+	bool (*has_windows)(const struct backend *backend);
+
 	/* Required. NULL is fine. */
 	void (*close)(struct backend *backend);
 };

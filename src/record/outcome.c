@@ -14,13 +14,18 @@ static bool is_cpu_time(const struct resource_row *row)
 	return row->hook == HOOK_CLOCK && row->measure == MEASURE_EVENTS && row->gtick_ns == 1;
 }
 
+static bool has_windows(const struct run *run)
+{
+	return run->plan.vtable->has_windows && run->plan.vtable->has_windows(run->backend);
+}
+
 /* Gticks of the resource that the target's account has when it ends, of it and of
- * what it waited for; 0: it has none, or no command was run. It also has what events
+ * what it waited for; 0: it has none, no command was run, or not all of its time was to be measured. It also has what events
  * are kept from seeing: a thread's own end when it executes a set-user-ID program. */
 static uint64_t accounted(const struct run *run, const struct resource_row *row)
 {
 	uint64_t sum = 0;
-	if (!run->path || run->options->everything || !is_cpu_time(row))
+	if (!run->path || run->options->everything || !is_cpu_time(row) || has_windows(run))
 		return 0;
 	if (row->modes != RESOURCE_KERNEL_MODE)
 		sum += run->target.user_ns;
@@ -80,6 +85,8 @@ static double unsampled_share(const struct run *run, size_t request)
 	const struct profile_resource *resource = &run->recorder.profile->resources[request];
 	double expected = used(run, request) / (double)resource->interval;
 	double missing = expected - (double)run->recorder.hits[request] - (double)resource->lost;
+	if (expected <= 0)
+		return 0;
 	bool is_chance = missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected);
 	return is_chance ? 0 : missing / expected;
 }
@@ -111,16 +118,30 @@ static void find_unsampled(struct run *run)
 	}
 }
 
+/* CPU time of all that is known to have been recorded, in ns: what the command, and what it waited
+ * for, has used by its account; or more, if that was counted. */
+static double cpu_time(const struct run *run)
+{
+	const struct profile *profile = run->recorder.profile;
+	uint64_t most = run->target.user_ns + run->target.system_ns;
+	/* What others used is not known: at most, all processors all the time. */
+	if (!run->path || run->options->everything)
+		return (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	for (size_t i = 0; i < run->plan.request.resource_count; i++)
+		if (is_cpu_time(run->plan.resources[i].row) && profile->resources[i].total > most)
+			most = profile->resources[i].total;
+	return (double)most;
+}
+
 /* Each sample takes some microseconds of the thread that it is taken in. */
 static void find_crowded(struct run *run)
 {
 	enum { MOST_PER_SECOND = 20000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
-	const struct profile *profile = run->recorder.profile;
-	double ns = (double)run->target.user_ns + (double)run->target.system_ns;
-	/* What others used is not known: at most, all processors all the time. */
-	if (!run->path || run->options->everything)
-		ns = (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
-	double per_second = ns > 0 ? (double)run->recorder.samples * NS_PER_S / ns : 0;
+	/* Of less, nobody sees that it was slower; and what a daemon used that nobody waited for, and
+	 * that was not counted, is not known. */
+	static const double ns_min = 0.05 * NS_PER_S;
+	double ns = cpu_time(run);
+	double per_second = ns >= ns_min ? (double)run->recorder.samples * NS_PER_S / ns : 0;
 	if (run->recorder.samples >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
 		run->result->crowded = (uint64_t)per_second;
 }

@@ -312,6 +312,11 @@ static bool preload_shortcoming(const struct backend *backend, char *text, size_
 	return false;
 }
 
+static bool preload_has_windows(const struct backend *backend)
+{
+	return backend->sums.troubles & CHANNEL_TROUBLE_WINDOWS;
+}
+
 static void preload_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
 			  void *context)
 {
@@ -372,5 +377,6 @@ const struct backend_vtable backend_preload = {
 	.remark = preload_remark,
 	.notes = preload_notes,
 	.shortcoming = preload_shortcoming,
+	.has_windows = preload_has_windows,
 	.close = preload_close,
 };

@@ -1,6 +1,6 @@
 """What is not over when the program ends is in the profile nevertheless."""
 import pytest
-from record_support import build, hits, record, show
+from record_support import build, hits, record, run_cpprof, show
 
 pytestmark = pytest.mark.measured
 
@@ -15,3 +15,19 @@ def test_waits_that_do_not_end(tmp_path, resource):
 	assert 990 <= hits(paths, "main", "ends", "poll") <= 1100, show(paths)
 	told = recorded.resource(resource)
 	assert 2.97 <= told["total"] * 1e-6 <= 3.4, told
+
+
+def test_nothing_of_a_resource(tmp_path):
+	"""Of what was never used nothing is missing."""
+	recorded = record(tmp_path, ["/bin/true"], "--backend", "preload", "-r", "write-bytes", "-r", "own:nothing")
+	told = run_cpprof("info", recorded.path)
+	assert "nan" not in told.stdout + told.stderr + recorded.err, told.stdout
+
+
+def test_many_samples_of_what_is_short_or_nobody_waits_for(tmp_path):
+	"""Of a program that ends at once nobody sees that samples slow it; what a daemon used is not known."""
+	copy = "dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none"
+	for command in (copy, f"setsid {copy} & sleep 0.5"):
+		recorded = record(tmp_path, ["/bin/sh", "-c", command], "--backend", "preload", "-r", "io-calls/1")
+		assert recorded.closing()[0] > 2000, recorded.err
+		assert "slow the program" not in recorded.err, recorded.err
