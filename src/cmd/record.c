@@ -221,7 +221,9 @@ const struct command command_record = {
 	.examples = examples,
 	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. 1 if nothing "
 		       "could be "
-		       "recorded, 2 for wrong words: the command has then not run. ^C is for the command: cpprof waits "
+		       "recorded, 2 for wrong words: the command has then not run. Also 1 if the "
+		       "profile could not be written to its end, which a message says; then the command has run. ^C is "
+		       "for the command: cpprof waits "
 		       "for it to "
 		       "end, and writes the profile.",
 	.needs = STOPS_AT_ARGUMENT,

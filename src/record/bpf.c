@@ -149,8 +149,6 @@ static int open_all(struct backend *backend, struct error *error)
 
 static struct backend *bpf_open(const struct backend_request *request, struct error *error)
 {
-	if (inside_refuse_pause(request, error) < 0)
-		return NULL;
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (backend)
 		backend->stack = malloc(SAMPLE_STACK_BYTES);

@@ -23,10 +23,8 @@ int inside_refuse_resource(const struct resource_request *request, struct error 
 			 request->name);
 }
 
-int inside_refuse_pause(const struct backend_request *request, struct error *error)
+int inside_refuse_pause(struct error *error)
 {
-	if (!request->paused)
-		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
 			 "only libcpprof inside the program hears it call cpprof_start(): --paused goes with --backend "
 			 "preload");

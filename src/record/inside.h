@@ -9,7 +9,7 @@
 /* 0, or ERROR_UNSUPPORTED: nothing outside sees this resource. */
 int inside_refuse_resource(const struct resource_request *request, struct error *error);
 
-/* 0, or ERROR_UNSUPPORTED: nobody outside hears the program call cpprof_start. */
-int inside_refuse_pause(const struct backend_request *request, struct error *error);
+/* ERROR_UNSUPPORTED: nobody outside hears the program call cpprof_start. */
+int inside_refuse_pause(struct error *error);
 
 #endif

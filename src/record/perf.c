@@ -216,8 +216,6 @@ static int make_rings(struct backend *backend, struct error *error)
 
 static struct backend *perf_open(const struct backend_request *request, struct error *error)
 {
-	if (inside_refuse_pause(request, error) < 0)
-		return NULL;
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (!backend) {
 		error_set(error, ERROR_MEMORY, "out of memory");

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "record/backends.h"
+#include "record/inside.h"
 
 /* --- what one backend says --- */
 
 /* Whether it could take part in this run at all, whatever is measured. */
 static int fits(const struct backend_vtable *vtable, const struct record_options *options, struct error *error)
 {
+	if (!vtable->only_commands && options->paused)
+		return inside_refuse_pause(error);
 	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
@@ -137,6 +140,17 @@ static size_t refused_by_all(const struct plan *plan, const struct record_option
 	return plan->request.resource_count;
 }
 
+/* Why a resource is not measured in a program that says itself when. */
+static int explain_paused(const struct resource_request *resource, struct error *error)
+{
+	struct error why = { 0 };
+	bool user_only;
+	for (size_t b = 0; record_backends[b] && why.code == 0; b++)
+		if (record_backends[b]->only_commands)
+			probe_one(record_backends[b], resource, &user_only, &why);
+	return error_set(error, ERROR_UNSUPPORTED, "--paused goes with the preload backend alone; %s", why.message);
+}
+
 /* Why a resource is not measured. Of several backends that could, the last needs the
  * least: its remedy is the easiest. */
 static int explain_resource(const struct resource_request *resource, const struct record_options *options,
@@ -145,6 +159,8 @@ static int explain_resource(const struct resource_request *resource, const struc
 	const struct backend_vtable *last = NULL, *elsewhere = NULL;
 	size_t could = 0;
 	bool user_only;
+	if (options->paused)
+		return explain_paused(resource, error);
 	for (size_t b = 0; record_backends[b]; b++) {
 		if (could_serve(record_backends[b], resource->row, options)) {
 			last = record_backends[b];

@@ -104,9 +104,19 @@ static struct channel_process *find_process(void *context, uint32_t pid)
 	return process ? preload_slots_shared(backend->slots, process) : NULL;
 }
 
+/* Whether other backends do not measure all of it, whatever is permitted. */
+static bool is_from_inside(const struct backend_request *request)
+{
+	bool inside = request->paused;
+	for (size_t i = 0; i < request->resource_count; i++)
+		inside |= request->resources[i].row->hook == HOOK_INSIDE;
+	return inside;
+}
+
 static int open_all(struct backend *backend, struct error *error)
 {
-	if (backend->request.command && preload_access_command(backend->request.command, error) < 0)
+	if (backend->request.command &&
+	    preload_access_command(backend->request.command, is_from_inside(&backend->request), error) < 0)
 		return error->code;
 	backend->channel = preload_channel_new(&backend->request, error);
 	if (!backend->channel || make_environment(backend, error) < 0)
@@ -309,7 +319,10 @@ static bool preload_shortcoming(const struct backend *backend, char *text, size_
 		snprintf(text, bytes, "%s not seen: C library's streams, or direct system calls", share);
 		return true;
 	}
-	return false;
+	uint64_t ticks = preload_ticks_short_of(&backend->request);
+	if (ticks > 0)
+		snprintf(text, bytes, "at most %" PRIu64 " samples a second of time, with several hits each", ticks);
+	return ticks > 0;
 }
 
 static bool preload_has_windows(const struct backend *backend)
@@ -333,6 +346,10 @@ static void preload_notes(const struct backend *backend, void (*add)(void *conte
 		{ sums->late_ticks,
 		  "%" PRIu64
 		  " ticks came late, since the program's own alternate signal stack was too small for them" },
+		{ preload_ticks_short_of(&backend->request),
+		  "time is sampled at most %" PRIu64
+		  " times a second, less often than was asked for: each sample stands for as many hits as its time has "
+		  "intervals" },
 		{ sums->broken_rings,
 		  "%" PRIu64 " threads' samples were damaged by the program itself: they are missing from there on" },
 	};

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define FROM_OUTSIDE                                                                                \
 	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
 	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
+#define FROM_INSIDE "nothing outside sees what was asked for: "
 
 /* --- the library --- */
 
@@ -63,7 +65,12 @@ int preload_access_library(char *path, size_t bytes, struct error *error)
 {
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	program[length > 0 ? length : 0] = 0;
+	if (length < 0)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"/proc is not to be seen here (no /proc/self/exe), and the preload backend needs it, to "
+			"be found by the program and to read what code that has: 'mount -t proc proc /proc'");
+	program[length] = 0;
 	return preload_access_library_of(program, path, bytes, error);
 }
 
@@ -76,46 +83,91 @@ static bool may_gain(const char *path)
 	       (statvfs(path, &mount) < 0 || !(mount.f_flag & ST_NOSUID));
 }
 
-/* The dynamic linker preloads nothing for a program that has more rights than who runs it. */
-static int check_privilege(const char *path, struct error *error)
+/* A command that is looked at. */
+struct command {
+	const char *path;
+	bool from_inside; /* what is asked for is seen from inside alone */
+};
+
+/* Refuses it: the reason; and the remedy, where to look at it from outside would not help. */
+__attribute__((format(printf, 4, 5))) static int refuse(const struct command *command, const char *remedy,
+							struct error *error, const char *format, ...)
 {
+	char reason[PATH_MAX + 512];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(reason, sizeof(reason), format, values);
+	va_end(values);
+	return error_set(error, ERROR_UNSUPPORTED, "%s%s%s", reason, command->from_inside ? FROM_INSIDE : FROM_OUTSIDE,
+			 command->from_inside ? remedy : "");
+}
+
+/* The dynamic linker preloads nothing for a program that has more rights than who runs it. */
+static int check_privilege(const struct command *command, struct error *error)
+{
+	const char *path = command->path;
 	struct stat status;
 	if (stat(path, &status) < 0 || !may_gain(path))
 		return 0;
-	bool is_setuid = status.st_mode & S_ISUID && status.st_uid != getuid();
-	bool is_setgid = status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid();
-	if (is_setuid || is_setgid)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "'%s' is %s, and into such programs nothing is preloaded: " FROM_OUTSIDE, path,
-				 is_setuid ? "set-user-ID" : "set-group-ID");
+	if (status.st_mode & S_ISUID && status.st_uid != getuid())
+		return refuse(command, "run, as that user, a copy without that bit", error,
+			      "'%s' is set-user-ID, and into such programs nothing is preloaded: ", path);
+	if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid())
+		return refuse(command, "run, as that group, a copy without that bit", error,
+			      "'%s' is set-group-ID, and into such programs nothing is preloaded: ", path);
 	if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
-		return error_set(
-			error, ERROR_UNSUPPORTED,
-			"'%s' has file capabilities, and into such programs nothing is preloaded: " FROM_OUTSIDE, path);
+		return refuse(command, "run a copy without them", error,
+			      "'%s' has file capabilities, and into such programs nothing is preloaded: ", path);
 	return 0;
 }
 
-static int check_program(const char *path, struct error *error)
+/* With these, the first library must be theirs, and signals are kept back until the program calls
+ * something. NULL: it needs neither. */
+static const char *sanitizer_of(const struct elf_needs *needs)
+{
+	static const struct {
+		const char *library, *name;
+	} sanitizers[] = { { "libasan.so", "AddressSanitizer" }, { "libtsan.so", "ThreadSanitizer" } };
+	for (size_t i = 0; i < needs->needed_count; i++)
+		for (size_t j = 0; j < sizeof(sanitizers) / sizeof(sanitizers[0]); j++)
+			if (strncmp(needs->needed[i], sanitizers[j].library, strlen(sanitizers[j].library)) == 0)
+				return sanitizers[j].name;
+	return NULL;
+}
+
+static int check_needs(const struct command *command, const struct elf_needs *needs, struct error *error)
+{
+	const char *linker = needs->interpreter ? path_basename(needs->interpreter) : NULL;
+	const char *sanitizer = sanitizer_of(needs);
+	/* The dynamic linker itself, given a program, is the one program without a linker. */
+	if (!linker && strcmp(path_basename(command->path), LINKER) != 0)
+		return refuse(command, "link the program dynamically", error,
+			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
+	if (linker && strcmp(linker, LINKER) != 0)
+		return refuse(command, "build the program for glibc, 64-bit", error,
+			      "'%s' is of another C library (its dynamic linker is %s): the preload backend is for "
+			      "glibc's programs; ",
+			      command->path, linker);
+	if (sanitizer)
+		return refuse(command, "build the program without -fsanitize", error,
+			      "'%s' is built with %s, which must be loaded first and keeps signals back, so that the "
+			      "preload backend would sample the wrong places: ",
+			      command->path, sanitizer);
+	return 0;
+}
+
+static int check_program(const struct command *command, struct error *error)
 {
 	struct elf_needs needs;
-	int result = check_privilege(path, error);
+	int result = check_privilege(command, error);
 	if (result < 0)
 		return result;
-	if (elf_needs_read(&needs, path, NULL) < 0)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "'%s' cannot be read, so it is not known whether the preload backend can be loaded "
-				 "into it: " FROM_OUTSIDE,
-				 path);
-	const char *linker = needs.interpreter ? path_basename(needs.interpreter) : NULL;
-	/* The dynamic linker itself, given a program, is the one program without a linker. */
-	if (!linker && strcmp(path_basename(path), LINKER) != 0)
-		result = error_set(error, ERROR_UNSUPPORTED,
-				   "'%s' is statically linked: nothing can be preloaded into it; " FROM_OUTSIDE, path);
-	else if (linker && strcmp(linker, LINKER) != 0)
-		result = error_set(error, ERROR_UNSUPPORTED,
-				   "'%s' is of another C library (its dynamic linker is %s): the preload backend is "
-				   "for glibc's programs; " FROM_OUTSIDE,
-				   path, linker);
+	if (elf_needs_read(&needs, command->path, NULL) < 0)
+		return refuse(command, "make it readable", error,
+			      "'%s' cannot be read, so it is not known whether the preload backend can be loaded into "
+			      "it: ",
+			      command->path);
+	result = check_needs(command, &needs, error);
 	elf_needs_release(&needs);
 	return result;
 }
@@ -150,7 +202,7 @@ static char *interpreter_of(const char *path)
 	return started ? started : strdup(name);
 }
 
-int preload_access_command(const char *path, struct error *error)
+int preload_access_command(const char *path, bool from_inside, struct error *error)
 {
 	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
 	char *owned = NULL;
@@ -162,7 +214,8 @@ int preload_access_command(const char *path, struct error *error)
 		owned = interpreter;
 	}
 	/* An interpreter that is not there is exec's to complain of. */
-	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(owned ? owned : path, error);
+	const struct command command = { .path = owned ? owned : path, .from_inside = from_inside };
+	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(&command, error);
 	free(owned);
 	return result;
 }
@@ -175,10 +228,11 @@ int preload_access_resource(const struct resource_request *request, struct error
 	if (row->on_preload)
 		return 0;
 	if (row->hook == HOOK_SYSCALL)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "%s: the preload backend sees the calls of the C library alone: io-calls counts those "
-				 "that read and write; all system calls are the bpf backend's, as root",
-				 request->name);
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"the preload backend does not see %s, but calls of the C library: io-calls counts those "
+			"that read and write; all system calls are the bpf backend's, as root",
+			request->name);
 	return error_set(error, ERROR_UNSUPPORTED,
 			 "%s is not seen from inside a program: it takes the bpf backend, as root%s", request->name,
 			 row->on_perf ? ", or the perf backend" : "");

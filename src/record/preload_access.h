@@ -2,6 +2,7 @@
 #ifndef RECORD_PRELOAD_ACCESS_H
 #define RECORD_PRELOAD_ACCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -15,8 +16,9 @@ int preload_access_library(char *path, size_t bytes, struct error *error);
 int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error);
 
 /* Whether the dynamic linker of the command in this file, or of the interpreter of this
- * script, will load it: 0, or ERROR_UNSUPPORTED and what else would do. */
-int preload_access_command(const char *path, struct error *error);
+ * script, will load it: 0, or ERROR_UNSUPPORTED and what else would do. `from_inside`: what is
+ * asked for is seen from inside alone, so that other backends would not. */
+int preload_access_command(const char *path, bool from_inside, struct error *error);
 
 /* Whether the resource is seen from the inside: 0, or ERROR_UNSUPPORTED and who sees it. */
 int preload_access_resource(const struct resource_request *request, struct error *error);

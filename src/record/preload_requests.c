@@ -68,6 +68,10 @@ struct channel_request preload_request_of(const struct resource_request *request
 	return asked;
 }
 
+/* More often than that, a thread would do little but tick. A clock decides how many
+ * intervals a tick stands for. */
+enum { SHORTEST_TICK_NS = 50000 };
+
 static bool needs_ticks(uint8_t counts)
 {
 	return counts >= CHANNEL_CPU && counts <= CHANNEL_BLOCKED;
@@ -75,9 +79,6 @@ static bool needs_ticks(uint8_t counts)
 
 uint64_t preload_tick_ns(const struct backend_request *request)
 {
-	/* More often than that, a thread would do little but tick. A clock decides how many
-	 * intervals a tick stands for. */
-	static const uint64_t shortest_ns = 50000;
 	/* Where exceptions are too many to be counted one by one, each tick looks at some. */
 	static const uint64_t fp_tick_ns = 1000000;
 	uint64_t tick_ns = 0;
@@ -89,7 +90,18 @@ uint64_t preload_tick_ns(const struct backend_request *request)
 		if (wanted_ns && (tick_ns == 0 || wanted_ns < tick_ns))
 			tick_ns = wanted_ns;
 	}
-	return tick_ns && tick_ns < shortest_ns ? shortest_ns : tick_ns;
+	return tick_ns && tick_ns < SHORTEST_TICK_NS ? SHORTEST_TICK_NS : tick_ns;
+}
+
+uint64_t preload_ticks_short_of(const struct backend_request *request)
+{
+	enum { NS_PER_S = 1000000000 };
+	for (size_t i = 0; i < request->resource_count; i++) {
+		struct channel_request asked = preload_request_of(&request->resources[i]);
+		if (needs_ticks(asked.counts) && asked.interval < SHORTEST_TICK_NS)
+			return NS_PER_S / SHORTEST_TICK_NS;
+	}
+	return 0;
 }
 
 uint64_t preload_gticks_of(const struct resource_row *row, uint64_t amount)

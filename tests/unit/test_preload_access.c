@@ -80,15 +80,20 @@ static const char *write_program(char *to, const char *name, const char *linker)
 static void assert_refused(const char *command, const char *words)
 {
 	struct error error = { 0 };
-	assert_int_equal(preload_access_command(command, &error), ERROR_UNSUPPORTED);
+	assert_int_equal(preload_access_command(command, false, &error), ERROR_UNSUPPORTED);
 	if (!strstr(error.message, words) || !strstr(error.message, "the bpf backend sees it"))
 		fail_msg("'%s' does not say '%s' and what else would do", error.message, words);
+	/* Where others would not do. */
+	assert_int_equal(preload_access_command(command, true, &error), ERROR_UNSUPPORTED);
+	if (!strstr(error.message, words) || strstr(error.message, "backend sees it") ||
+	    !strstr(error.message, "nothing outside sees what was asked for: "))
+		fail_msg("'%s' does not say '%s' and what would do", error.message, words);
 }
 
 static void assert_accepted(const char *command)
 {
 	struct error error = { 0 };
-	if (preload_access_command(command, &error) < 0)
+	if (preload_access_command(command, false, &error) < 0)
 		fail_msg("%s", error.message);
 }
 
