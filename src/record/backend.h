@@ -178,6 +178,10 @@ struct backend_vtable {
 	 * words. False: none. NULL: there never is one. */
 	bool (*shortcoming)(const struct backend *backend, char *text, size_t bytes);
 
+	/* After the last drain: which program was not watched, and why, in few words, valid until
+	 * close. NULL, or gives NULL: none that is known. */
+	const char *(*unconnected)(const struct backend *backend);
+
 	/* After the last drain: whether programs chose parts of their time to be measured, so that what
 	 * they used in all says nothing of it. NULL: they cannot. */
 	bool (*has_windows)(const struct backend *backend);

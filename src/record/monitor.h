@@ -61,12 +61,12 @@ struct record_result {
 	 * length many should have been: 0 if there is none, of the worst resource. */
 	double unsampled;
 	const char *unsampled_name;
-	const char *unsampled_in; /* where, in few words */
-	char shortcoming[128];    /* of the backend, in this run; "": none */
-	uint64_t crowded;         /* samples a second, if so many that taking them slows the target; else 0 */
-	size_t still_running;     /* processes that the command left behind */
-	const char *backend;      /* who measured */
-	char passed_over[160];    /* why one that is preferred did not: "bpf: not permitted"; "" if it did */
+	char unsampled_in[192]; /* where, in few words */
+	char shortcoming[192];  /* of the backend, in this run; "": none */
+	uint64_t crowded;       /* samples a second, if so many that taking them slows the target; else 0 */
+	size_t still_running;   /* processes that the command left behind */
+	const char *backend;    /* who measured */
+	char passed_over[160];  /* why one that is preferred did not: "bpf: not permitted"; "" if it did */
 	bool user_mode_only;
 	bool incomplete; /* writing failed: the file ends early; `error` says why */
 	int status;      /* of the command, as a shell says it; 0: none was run */

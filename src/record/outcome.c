@@ -91,6 +91,30 @@ static double unsampled_share(const struct run *run, size_t request)
 	return is_chance ? 0 : missing / expected;
 }
 
+static const char *unconnected_of(const struct run *run)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	return vtable->unconnected ? vtable->unconnected(run->backend) : NULL;
+}
+
+/* The first of all warnings: it tells why there may be no sample. */
+static void note_unconnected(struct run *run)
+{
+	const char *unconnected = unconnected_of(run);
+	if (unconnected)
+		profile_add_note(run->recorder.profile, "warning", unconnected);
+}
+
+/* Where no sample was taken, in few words. */
+static const char *unsampled_in(const struct run *run)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	const char *unconnected = unconnected_of(run);
+	return unconnected             ? unconnected
+	       : vtable->only_commands ? "short threads, or programs while they start"
+				       : "short threads, or set-user-ID programs";
+}
+
 static void find_unsampled(struct run *run)
 {
 	if (run->options->everything || (run->plan.vtable->load_code && !run->plan.vtable->only_commands))
@@ -111,9 +135,7 @@ static void find_unsampled(struct run *run)
 		if (share > run->result->unsampled) {
 			run->result->unsampled = share;
 			run->result->unsampled_name = run->plan.resources[i].row->name;
-			run->result->unsampled_in = run->plan.vtable->only_commands
-							    ? "short threads, or programs that it was not loaded into"
-							    : "short threads, or set-user-ID programs";
+			snprintf(run->result->unsampled_in, sizeof(run->result->unsampled_in), "%s", unsampled_in(run));
 		}
 	}
 }
@@ -193,6 +215,18 @@ static void note_troubles(struct run *run)
 				 "memory ran out while recording: later samples were lost");
 }
 
+/* What was not watched at all is worse than what was measured in part. */
+static void find_shortcoming(struct run *run)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	struct record_result *result = run->result;
+	const char *unconnected = unconnected_of(run);
+	if (unconnected && result->unsampled == 0)
+		snprintf(result->shortcoming, sizeof(result->shortcoming), "%s", unconnected);
+	else if (vtable->shortcoming)
+		vtable->shortcoming(run->backend, result->shortcoming, sizeof(result->shortcoming));
+}
+
 static void sum_up(struct run *run)
 {
 	const struct profile *profile = run->recorder.profile;
@@ -244,14 +278,14 @@ void run_finish(struct run *run, struct error *error)
 	vtable->drain(run->backend, UINT64_MAX, &run->sink);
 	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
 	take_counts(run);
+	note_unconnected(run);
 	find_unsampled(run);
 	find_crowded(run);
 	stacks_publish(run->recorder.stacks);
 	note_troubles(run);
 	if (run->plan.vtable->notes)
 		run->plan.vtable->notes(run->backend, add_note, profile);
-	if (vtable->shortcoming)
-		vtable->shortcoming(run->backend, run->result->shortcoming, sizeof(run->result->shortcoming));
+	find_shortcoming(run);
 	/* The rings' memory goes before the symbolizer needs its own. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);

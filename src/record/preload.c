@@ -36,6 +36,7 @@ struct backend {
 	struct code_loader *code;
 	char *environment[VARIABLES + 1]; /* owned */
 	char remarks[RESOURCE_REQUESTS_MAX][32];
+	char unconnected[192];
 	struct preload_sums sums; /* as of the last drain */
 };
 
@@ -127,6 +128,8 @@ static int open_all(struct backend *backend, struct error *error)
 		return error->code;
 	for (uint32_t i = 0; i < memory->request_count; i++)
 		backend->slots->keeps_accounts |= preload_unseen_concerns(memory->requests[i].counts);
+	snprintf(backend->slots->starts.channel_path, sizeof(backend->slots->starts.channel_path), "%s",
+		 strchr(backend->environment[CHANNEL_PATH_VARIABLE], '=') + 1);
 	backend->events = preload_events_new(backend->slots, &backend->request);
 	if (!backend->events)
 		return error_set(error, ERROR_MEMORY, "out of memory");
@@ -325,6 +328,20 @@ static bool preload_shortcoming(const struct backend *backend, char *text, size_
 	return ticks > 0;
 }
 
+static const char *preload_unconnected(const struct backend *backend)
+{
+	const struct preload_starts *starts = &backend->slots->starts;
+	char *text = ((struct backend *)backend)->unconnected;
+	if (backend->sums.not_connected == 0 && backend->slots->had_any)
+		return NULL;
+	if (starts->reason)
+		snprintf(text, sizeof(backend->unconnected), "'%s' was not seen: %s", starts->reason_name,
+			 starts->reason);
+	else
+		snprintf(text, sizeof(backend->unconnected), "'%s' did not load the library", starts->last);
+	return text;
+}
+
 static bool preload_has_windows(const struct backend *backend)
 {
 	return backend->sums.troubles & CHANNEL_TROUBLE_WINDOWS;
@@ -367,7 +384,8 @@ static void preload_notes(const struct backend *backend, void (*add)(void *conte
 		 "%" PRIu64 " programs that were started did not load the preload backend's library, and are not "
 		 "recorded (the last: '%s'): statically linked or set-user-ID ones cannot, nor those that are started "
 		 "without LD_PRELOAD in their "
-		 "environment; the bpf backend sees them",
+		 "environment, as another user, in another pid namespace, or by another cpprof; the bpf backend sees "
+		 "them",
 		 sums->not_connected, backend->slots->starts.last);
 	if (sums->not_connected > 0)
 		add(context, "warning", text);
@@ -394,6 +412,7 @@ const struct backend_vtable backend_preload = {
 	.remark = preload_remark,
 	.notes = preload_notes,
 	.shortcoming = preload_shortcoming,
+	.unconnected = preload_unconnected,
 	.has_windows = preload_has_windows,
 	.close = preload_close,
 };

@@ -305,6 +305,21 @@ static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
 	}
 }
 
+/* While they live. */
+static void ask_strangers(struct preload_slots *slots, uint64_t now_ns)
+{
+	preload_starts_ask(&slots->starts, now_ns);
+	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
+		struct preload_process *process = &slots->processes[i];
+		if (!process->is_known || is_over(process) || process->execs_ns == process->asked_ns ||
+		    now_ns < process->execs_ns + PRELOAD_LIVED_NS)
+			continue;
+		process->asked_ns = process->execs_ns;
+		if (process->execs_ns)
+			preload_starts_ask_of(&slots->starts, process->pid);
+	}
+}
+
 /* Now and then: whose end is waited for at once had at least this. */
 static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
 {
@@ -352,6 +367,7 @@ void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		look_at_thread(slots, i);
 	look_for_strangers(slots, now_ns);
+	ask_strangers(slots, now_ns);
 	look_at_accounts(slots, now_ns);
 }
 

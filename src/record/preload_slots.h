@@ -42,6 +42,7 @@ struct preload_process {
 	uint64_t maps_read_ns; /* when its maps were read last; 0: never */
 	uint64_t over_ns;      /* when it was found to be over; 0: it was not */
 	uint64_t execs_ns;     /* when it was about to become another program; 0: never */
+	uint64_t asked_ns;     /* execs_ns of the program that was asked why it is not connected */
 	struct preload_maps maps;
 	struct preload_account account;
 	struct preload_seen ended; /* what its threads that have ended had moved */

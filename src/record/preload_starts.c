@@ -33,13 +33,13 @@ static bool is_known(const struct preload_starts *starts, uint32_t pid)
 }
 
 /* As it is called while it lives. */
-static void note_name(struct preload_starts *starts, uint32_t pid)
+static void read_name(char *name, size_t bytes, uint32_t pid)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	FILE *file = fopen(path, "re");
-	if (file && fgets(starts->last, sizeof(starts->last), file))
-		starts->last[strcspn(starts->last, "\n")] = 0;
+	if (file && fgets(name, (int)bytes, file))
+		name[strcspn(name, "\n")] = 0;
 	if (file)
 		fclose(file);
 }
@@ -58,7 +58,7 @@ void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t firs
 	if (epoll_ctl(deaths, EPOLL_CTL_ADD, pidfd, &event) < 0)
 		forget(start);
 	else
-		note_name(starts, pid);
+		read_name(starts->last, sizeof(starts->last), pid);
 }
 
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid)
@@ -71,6 +71,26 @@ void preload_starts_connected(struct preload_starts *starts, uint32_t pid)
 static bool has_lived(const struct preload_start *start, uint64_t now_ns)
 {
 	return start->pid > 0 && now_ns > start->seen_ns + PRELOAD_LIVED_NS;
+}
+
+void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid)
+{
+	const char *reason = preload_reason_of(pid, starts->channel_path);
+	if (!reason)
+		return;
+	starts->reason = reason;
+	read_name(starts->reason_name, sizeof(starts->reason_name), pid);
+}
+
+void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns)
+{
+	for (size_t i = 0; i < PRELOAD_STARTS; i++) {
+		struct preload_start *start = &starts->items[i];
+		if (start->was_asked || !has_lived(start, now_ns))
+			continue;
+		start->was_asked = true;
+		preload_starts_ask_of(starts, start->pid);
+	}
 }
 
 bool preload_starts_died(struct preload_starts *starts, uint32_t number, uint64_t now_ns)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/preload_reasons.h"
+
 enum { PRELOAD_STARTS = 64 }; /* that are looked at, at a time: more are not */
 
 struct preload_starts {
@@ -15,8 +17,12 @@ struct preload_starts {
 		uint32_t pid; /* 0: none */
 		int pidfd;
 		uint64_t seen_ns; /* first */
+		bool was_asked;   /* why it is one */
 	} items[PRELOAD_STARTS];
-	char last[64]; /* name of the last that lived as one */
+	char last[64];                                 /* name of the last that lived as one */
+	const char *reason;                            /* why one was not seen, of the last where that is known; NULL */
+	char reason_name[64];                          /* ... and what it is called */
+	char channel_path[PRELOAD_CHANNEL_PATH_BYTES]; /* where connected programs find the channel */
 };
 
 /* A program that ends sooner after it was started may just not have been there. */
@@ -28,6 +34,10 @@ void preload_starts_children(uint32_t pid, uint32_t tid, void (*found)(void *con
 /* Process `pid` is not connected. `deaths`: an epoll that tells of its end, with `first` and
  * its number among the items as data. */
 void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t first, uint32_t pid, uint64_t now_ns);
+/* Finds out why those that live on as such are not connected, each once. */
+void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns);
+/* ... why that one is not, which is no child that was added. */
+void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid);
 /* It is connected by now. */
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid);
 /* An item has died. True: it lived as a program that we did not see. */

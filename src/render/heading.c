@@ -89,6 +89,8 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("nothing counted: the program used none of this resource\n", out);
 	else if (view->resource->kind == RESOURCE_MERGED)
 		fputs("no samples: what was imported has none\n", out);
+	else if (profile_note(view->profile, "warning"))
+		fprintf(out, "no samples: %s\n", profile_note(view->profile, "warning"));
 	else
 		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
 			render_interval(amount, sizeof(amount), view->resource->interval,

@@ -57,6 +57,19 @@ static bool find_channel(void)
 	return found;
 }
 
+/* Whether our pid is the one by which /proc, and so the monitor, knows us: in another pid namespace
+ * it is somebody else's there. */
+static bool has_own_pid(void)
+{
+	enum { DECIMAL = 10 };
+	char text[32];
+	uint32_t pid = 0;
+	long bytes = machine_syscall(SYS_readlink, (long)"/proc/self", (long)text, sizeof(text), 0, 0, 0);
+	for (long i = 0; i < bytes; i++)
+		pid = pid * DECIMAL + (uint32_t)(text[i] - '0');
+	return bytes <= 0 || pid == (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
 /* Our own code, whose frames are nobody's business. */
 static int find_text(struct dl_phdr_info *info, size_t bytes, void *context)
 {
@@ -222,7 +235,8 @@ static void forked(void)
 		return;
 	uint64_t code = runtime.process->code;
 	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	if (!take_process(code) || runtime.channel->is_over)
+	/* Pid 1 is in a pid namespace of its own: see has_own_pid. A filter may permit no such question here. */
+	if (runtime.channel->is_over || runtime.pid == 1 || !take_process(code))
 		runtime.channel = NULL;
 	runtime_thread_forked(parent_pid);
 	if (runtime.channel)
@@ -262,7 +276,7 @@ void cpprof_runtime_begin(void)
 		return;
 	int error = errno;
 	real_signals_begin();
-	if (find_channel())
+	if (has_own_pid() && find_channel())
 		connect();
 	errno = error;
 }

@@ -1,0 +1,49 @@
+"""Of a program that the library was not loaded into, the closing line, `info` and `report` say why."""
+import os
+import re
+import shutil
+import tempfile
+
+import pytest
+from record_support import CPPROF, build, record, run_cpprof
+
+pytestmark = pytest.mark.measured
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
+
+# name: (what starts the program, why it was not seen)
+WAYS = {
+	"environment": (["env", "-i"], "LD_PRELOAD is gone"),
+	"library": (["env", "LD_PRELOAD="], "LD_PRELOAD is gone"),
+	"channel": (["env", "-u", "CPPROF_CHANNEL"], "CPPROF_CHANNEL is gone"),
+	"recorder": ([CPPROF, "record", "-o", "inner.data", "--backend", "preload"], "another cpprof records it"),
+	"namespace": (["unshare", "-p", "--fork"], "in another pid namespace"),
+	"user": (["setpriv", "--reuid", "65534", "--clear-groups"], "another user's"),
+}
+
+
+def said_of(tmp_path, command, reason, resource):
+	recorded = record(tmp_path, command, "--backend", "preload", "-r", resource)
+	if recorded.status != 0:
+		pytest.skip(recorded.err)
+	closing = recorded.err.splitlines()[-1]
+	assert re.search(rf"; [^;]*'forms' was not seen: [^;]*{reason}", closing), closing
+	assert "short threads" not in closing, closing
+	assert re.search(rf"'forms' was not seen: .*{reason}", run_cpprof("info", recorded.path).stdout)
+	return recorded
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, marks=as_root) if way in ("namespace", "user") else way for way in WAYS])
+def test_programs_that_are_not_watched(tmp_path, way):
+	launcher, reason = WAYS[way]
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder: # where another user reaches it
+		os.chmod(folder, 0o755)
+		said_of(tmp_path, [*launcher, shutil.copy(build("forms.c"), folder), "60"], reason, "cpu")
+
+
+def test_static_program(tmp_path):
+	"""Of bytes nobody has an account: that none is there is not what was too little."""
+	recorded = said_of(tmp_path, ["sh", "-c", f"exec {build('forms.c', linkage='static')} 60"], "statically linked", "alloc-bytes")
+	assert recorded.closing()[0] == 0
+	report = run_cpprof("report", recorded.path)
+	assert "'forms' was not seen: it is statically linked" in report.stdout + report.stderr
+	assert "less than one interval" not in report.stdout
