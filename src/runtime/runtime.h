@@ -80,14 +80,14 @@ struct runtime_thread {
 	/* tick.c */
 	timer_t timer, cpu_timer;
 	bool has_timer, has_cpu_timer;
-	bool is_idle;                  /* the last tick found it waiting */
-	uint64_t next_tick_ns;         /* CLOCK_MONOTONIC */
-	uint64_t idle_wait_ns;         /* between ticks while it waits */
-	uint64_t real_ns, cpu_ns;      /* the clocks, as of what was counted last */
-	uint64_t cpu_seen_ns;          /* ... as of the last tick */
+	bool is_idle;                   /* the last tick found it waiting */
+	uint64_t stratum_ns, target_ns; /* see tick.c: of CPU time, or of CLOCK_MONOTONIC */
+	bool fell_due;                  /* ... a tick, while it waited without */
+	uint64_t idle_wait_ns;          /* between ticks while it waits */
+	uint64_t real_ns, cpu_ns;       /* the clocks, as of what was counted last */
+	uint64_t cpu_seen_ns;           /* ... as of the last tick */
 	uint64_t blocked_ns;           /* waits that no tick has found it in, to be charged to the next that one does */
 	uint64_t tick_samples;         /* `samples` as this tick left it: while equal, `walk` is of this tick */
-	int32_t off_share, call_share; /* see was_at_work; in 1/65536 */
 	uint64_t wait_ns, wait_cpu_ns; /* the clocks when it began the wait that it is in; 0: none */
 	uint64_t wait_function;        /* ... and the function */
 	uint64_t noted_ns;             /* when it last told where it waits */

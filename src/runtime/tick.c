@@ -1,14 +1,15 @@
 /*
- * Each thread's timer: it ticks once in each stratum of tick_ns, at a place drawn for it,
- * and the thread's clocks decide what is charged.
+ * Each thread's timer. Its CPU time is laid out in strata of tick_ns, with one target in each,
+ * at a place drawn for it (where no CPU time is measured, its elapsed time is). The timer is
+ * set to when the thread gets there if it runs on; where it does not, the tick comes too early
+ * and sets the timer again.
  *
- *   running   all CPU time since the last such tick is charged to where it runs: of all
+ *   reached   all CPU time since the last such tick is charged to where it is now: of all
  *             that it ran, each place is as likely to be hit
- *   waiting   (the tick interrupted a system call that it was asleep in) the time since the
- *             last tick is charged to where it waits; CPU time is left to the next tick that
- *             finds it running
+ *   asleep    (too early, out of a system call) the time that it was off the CPU since it was
+ *             found so last is charged to where it waits
  *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, as any
- *             counted call is; a tick that fell due in it counts nothing
+ *             counted call is
  *
  * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
  * which wakes nobody and starts the ticks again when the thread runs; where waiting is
@@ -24,7 +25,13 @@
 
 #include "sampling/advance.h"
 
-enum { NS_PER_S = 1000000000, IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000, FORGOTTEN_TICKS = 64 };
+enum {
+	NS_PER_S = 1000000000,
+	IDLE_MAX_NS = 16 * 1000 * 1000,
+	SOON_NS = 20 * 1000,
+	SLACK_NS = 10 * 1000,
+	FORGOTTEN_TICKS = 64
+};
 
 /* What a timer's signal carries, so that it is known from others of its number. */
 static const char mono_tick, cpu_tick;
@@ -127,39 +134,29 @@ static uint64_t less(uint64_t from, uint64_t what)
 	return from > what ? from - what : 0;
 }
 
-static void charge_waiting(struct runtime_thread *thread, uint64_t now, uint64_t cpu, const void *context)
+/* `blocked_ns`: off the CPU since that was charged last. */
+static void charge_blocked(struct runtime_thread *thread, const void *context)
 {
-	uint64_t elapsed = less(now, thread->real_ns);
-	uint64_t ran = less(cpu, thread->cpu_seen_ns);
-	thread->blocked_ns += less(elapsed, ran);
-	if (!repeats_wait(thread)) {
-		charge_here(thread, CHANNEL_REAL, elapsed, context);
-		charge_here(thread, CHANNEL_BLOCKED, thread->blocked_ns, context);
-	} else {
-		charge_wait(thread, CHANNEL_REAL, elapsed);
-		charge_wait(thread, CHANNEL_BLOCKED, thread->blocked_ns);
-	}
+	uint64_t blocked = thread->blocked_ns;
 	thread->blocked_ns = 0;
+	if (repeats_wait(thread)) {
+		charge_wait(thread, CHANNEL_REAL, blocked);
+		charge_wait(thread, CHANNEL_BLOCKED, blocked);
+	} else {
+		charge_here(thread, CHANNEL_REAL, blocked, context);
+		charge_here(thread, CHANNEL_BLOCKED, blocked, context);
+	}
 }
 
-static void charge_running(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool in_syscall,
+/* `used`: CPU time that this tick is to charge. */
+static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_t ran, bool in_syscall,
 			   const void *context)
 {
-	uint64_t elapsed = less(now, thread->real_ns);
-	uint64_t waited = less(elapsed, less(cpu, thread->cpu_seen_ns));
-	uint64_t used = less(cpu, thread->cpu_ns);
-	if (measures_waits() && repeats_wait(thread)) {
-		charge_wait(thread, CHANNEL_REAL, waited);
-		charge_wait(thread, CHANNEL_BLOCKED, thread->blocked_ns + waited);
-		thread->blocked_ns = 0;
-		elapsed -= waited;
-	} else {
-		thread->blocked_ns += waited;
-	}
-	thread->cpu_ns = cpu;
+	if (measures_waits() && repeats_wait(thread))
+		charge_blocked(thread, context);
 	charge_here(thread, CHANNEL_CPU, used, context);
 	charge_here(thread, in_syscall ? CHANNEL_SYS : CHANNEL_USER, used, context);
-	charge_here(thread, CHANNEL_REAL, elapsed, context);
+	charge_here(thread, CHANNEL_REAL, ran, context);
 }
 
 /* --- the timers --- */
@@ -171,22 +168,29 @@ static void set_timer(timer_t timer, int flags, uint64_t ns)
 	timer_settime(timer, flags, &at, NULL);
 }
 
-/* At the next drawn time that is still to come: one that has passed is gone, or what runs
- * right behind a wait or a tick would be hit more often than it should. Whatever the tick that
- * began `at_work_ns` ago has cost, the program gets as long for itself: where walks take longer
- * than ticks are apart, it would do nothing but tick. */
-static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t at_work_ns)
+static bool measures_cpu(void)
+{
+	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
+	       runtime.requests_of[CHANNEL_SYS];
+}
+
+/* The first target that is still to come: those that were passed are gone. */
+static void draw_target(struct runtime_thread *thread, uint64_t clock)
 {
 	uint64_t tick = runtime.channel->tick_ns;
-	uint64_t soonest = now + (at_work_ns > SOON_NS ? at_work_ns : 0);
-	if (thread->next_tick_ns > now + tick || now - thread->next_tick_ns > FORGOTTEN_TICKS * tick)
-		thread->next_tick_ns = now - (next_random(thread) >> 1) % tick;
-	uint64_t at;
+	if (clock - thread->stratum_ns > FORGOTTEN_TICKS * tick)
+		thread->stratum_ns = clock - (next_random(thread) >> 1) % tick;
 	do {
-		thread->next_tick_ns += tick;
-		at = thread->next_tick_ns + random_below(tick);
-	} while (at <= soonest);
-	set_timer(thread->timer, TIMER_ABSTIME, at);
+		thread->stratum_ns += tick;
+		thread->target_ns = thread->stratum_ns + random_below(tick);
+	} while (thread->target_ns <= clock);
+}
+
+/* `clock` is now the one that targets are of. */
+static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t clock, uint64_t least_ns)
+{
+	uint64_t left = less(thread->target_ns, clock);
+	set_timer(thread->timer, TIMER_ABSTIME, now + (left > least_ns ? left : least_ns) + 1);
 }
 
 static void set_idle(struct runtime_thread *thread, uint64_t now)
@@ -208,25 +212,25 @@ static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
 	return signals_has_small_stacks() && less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
 }
 
-/* Whether a thread that the tick has taken out of a system call was at work in it rather than
- * asleep, which nothing tells for sure. But ticks are evenly spread over time: as it is off
- * the CPU for `off` of it and `waited` of the ticks find it in such a call, waited - off of them
- * must have found it at work. Drawn with that chance. */
-static bool was_at_work(struct runtime_thread *thread, uint64_t elapsed, uint64_t ran, bool in_call)
-{
-	enum { ONE = 1 << 16, MEMORY = 16 };
-	int32_t off = elapsed ? (int32_t)(ONE - (ran < elapsed ? ran * ONE / elapsed : ONE)) : 0;
-	thread->off_share += (off - thread->off_share) / MEMORY;
-	thread->call_share += ((in_call ? ONE : 0) - thread->call_share) / MEMORY;
-	int32_t at_work = thread->call_share - thread->off_share;
-	return in_call && at_work > 0 && (int32_t)random_below((uint64_t)thread->call_share) < at_work;
-}
-
 static void stop_ticking(struct runtime_thread *thread)
 {
 	set_timer(thread->timer, 0, 0);
 	if (thread->has_cpu_timer)
 		set_timer(thread->cpu_timer, 0, 0);
+}
+
+/* Whatever the tick that began at `now` has cost, the program gets as long for itself: where walks
+ * take longer than ticks are apart, it would do nothing but tick. One that came too early does
+ * not come again at once. */
+static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, bool reached)
+{
+	enum { EARLY_SHARE = 8 };
+	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t spent = less(end, now);
+	uint64_t least = reached ? 0 : runtime.channel->tick_ns / EARLY_SHARE;
+	if (spent > SOON_NS && spent > least)
+		least = spent;
+	set_next_tick(thread, end, clock + spent, least);
 }
 
 /* `by_cpu`: by the timer of its CPU time, which finds it at work. */
@@ -236,26 +240,31 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t elapsed = less(now, thread->real_ns), ran = less(cpu, thread->cpu_seen_ns);
+	uint64_t clock = measures_cpu() ? cpu : now;
 	enum machine_place place = machine_place_of(context);
-	bool in_call = place == MACHINE_WAITED;
-	bool waits = in_call && !by_cpu;
-	if (!by_cpu && !thread->is_idle)
-		waits = !was_at_work(thread, elapsed, ran, in_call) && in_call;
+	bool reached = clock + SLACK_NS >= thread->target_ns;
+	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
+	uint64_t used = reached && !asleep ? less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
-	if (!waits && is_late(thread, cpu))
+	thread->blocked_ns += less(elapsed, ran);
+	if (reached && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
-	if (waits)
-		charge_waiting(thread, now, cpu, context);
-	else
-		charge_running(thread, now, cpu, place != MACHINE_RUNS, context);
+	if (asleep) {
+		charge_here(thread, CHANNEL_REAL, ran < elapsed ? ran : elapsed, context);
+		charge_blocked(thread, context);
+	} else {
+		charge_running(thread, used, ran, place != MACHINE_RUNS, context);
+	}
 	thread->real_ns = now;
 	thread->cpu_seen_ns = cpu;
-	if (waits && thread->has_cpu_timer && (thread->is_idle || ran * IDLE_BELOW < elapsed)) {
+	thread->cpu_ns += used;
+	if (reached)
+		draw_target(thread, clock);
+	if (asleep && thread->has_cpu_timer && (thread->is_idle || ran * IDLE_BELOW < elapsed)) {
 		set_idle(thread, now);
 	} else {
 		thread->is_idle = false;
-		uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
-		set_next_tick(thread, end, less(end, now));
+		go_on(thread, now, clock, reached);
 	}
 }
 
@@ -263,8 +272,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 
 static bool measures_time(void)
 {
-	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
-	       runtime.requests_of[CHANNEL_SYS] || measures_waits();
+	return measures_cpu() || measures_waits();
 }
 
 /* For the monitor, should the program end in it: where it waits. Not at each short one. */
@@ -312,8 +320,9 @@ void tick_wait_ends(struct runtime_thread *thread)
 	if (!began_ns || !runtime_set_busy(thread, RUNTIME_HERE))
 		return;
 	int error = errno;
-	uint64_t elapsed = less(runtime_now_ns(CLOCK_MONOTONIC), began_ns);
-	uint64_t ran = less(runtime_now_ns(CLOCK_THREAD_CPUTIME_ID), thread->wait_cpu_ns);
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC), cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t clock = measures_cpu() ? cpu : now;
+	uint64_t elapsed = less(now, began_ns), ran = less(cpu, thread->wait_cpu_ns);
 	tick_wait_forget(thread);
 	charge_shielded(thread, CHANNEL_CPU, ran);
 	charge_shielded(thread, CHANNEL_SYS, ran);
@@ -322,11 +331,24 @@ void tick_wait_ends(struct runtime_thread *thread)
 	thread->cpu_ns += ran;
 	thread->cpu_seen_ns += ran;
 	thread->real_ns += elapsed;
+	bool passed = thread->target_ns <= clock;
+	if (passed) /* that was counted */
+		draw_target(thread, clock);
+	if (passed || thread->fell_due)
+		set_next_tick(thread, now, clock, 0);
+	thread->fell_due = false;
 	runtime_leave(thread);
 	errno = error;
 }
 
 /* --- the handler --- */
+
+/* Not now. */
+static void tick_later(struct runtime_thread *thread)
+{
+	thread->fell_due = thread->waiting != 0;
+	set_timer(thread->timer, TIMER_ABSTIME, runtime_now_ns(CLOCK_MONOTONIC) + runtime.channel->tick_ns);
+}
 
 bool tick_is_ours(const siginfo_t *info)
 {
@@ -345,7 +367,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	} else if (thread && (thread->waiting ||
 			      (thread->busy && runtime_is_at_work(thread, machine_stack_pointer_of(context))))) {
 		if (runtime.on && thread->has_timer)
-			set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
+			tick_later(thread);
 	} else if (thread && __atomic_load_n(&runtime.channel->is_over, __ATOMIC_RELAXED)) {
 		runtime.on = false;
 		if (thread->has_timer)
@@ -403,7 +425,8 @@ void tick_start(struct runtime_thread *thread)
 	thread->cpu_ns = thread->cpu_seen_ns = cpu_clock_of(thread);
 	thread->blocked_ns = 0;
 	thread->is_idle = false;
-	thread->next_tick_ns = now;
+	thread->stratum_ns = measures_cpu() ? thread->cpu_ns : now;
+	thread->target_ns = thread->stratum_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		if (is_timed(runtime.channel->requests[i].counts))
 			runtime_set_mark(thread, i);
@@ -411,7 +434,7 @@ void tick_start(struct runtime_thread *thread)
 		thread->wait_ns = now;
 		thread->wait_cpu_ns = thread->cpu_ns;
 	}
-	set_timer(thread->timer, TIMER_ABSTIME, now + 1 + (thread->random >> 1) % runtime.channel->tick_ns);
+	set_next_tick(thread, now, thread->stratum_ns, 0);
 }
 
 /* What was used since the last tick: a part of the totals, but of no path. (The first tick of a
@@ -459,7 +482,7 @@ void tick_pause(struct runtime_thread *thread)
 void tick_resume(struct runtime_thread *thread)
 {
 	if (runtime.on)
-		set_next_tick(thread, runtime_now_ns(CLOCK_MONOTONIC), 0);
+		tick_later(thread);
 }
 
 void tick_finish(struct runtime_thread *thread)

@@ -166,7 +166,8 @@ static void give_back(struct scratch *scratch)
 
 static void add_lost(uint32_t request)
 {
-	uint64_t *lost = request < SAMPLE_REQUESTS ? &results.lost[request & (SAMPLE_REQUESTS - 1)] : &results.lost_creations;
+	uint64_t *lost =
+		request < SAMPLE_REQUESTS ? &results.lost[request & (SAMPLE_REQUESTS - 1)] : &results.lost_creations;
 	__sync_fetch_and_add(lost, 1);
 }
 
