@@ -51,6 +51,17 @@ def test_cpu(tmp_path, program, arguments, functions):
 			alike(paths["preload"], paths[backend], names)
 
 
+@pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100), (50000, 700)])
+def test_what_runs_between_naps(tmp_path, turns, microseconds):
+	"""Whatever the naps do to the ticks, of the work between them two thirds are where two thirds are done."""
+	rounds = 60_000_000 // turns // 3
+	paths = record_well(tmp_path, [build("naps.c"), str(min(rounds, 3000)), str(turns), str(microseconds)], "--backend", "preload", "-r",
+		"cpu/200us").paths("cpu")
+	first, second = hits(paths, "main", "twice"), hits(paths, "main", "once")
+	share = first / (first + second)
+	assert abs(share - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
+
+
 @needs_another
 def test_user_and_system_time(tmp_path):
 	recorded = by_each(tmp_path, [*KERNEL, "preload"], [build("user_sys.c"), "10"], "-r", "user/250us", "-r", "sys/250us")
