@@ -51,15 +51,21 @@ def test_cpu(tmp_path, program, arguments, functions):
 			alike(paths["preload"], paths[backend], names)
 
 
-@pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100), (50000, 700)])
-def test_what_runs_between_naps(tmp_path, turns, microseconds):
-	"""Whatever the naps do to the ticks, of the work between them two thirds are where two thirds are done."""
-	rounds = 60_000_000 // turns // 3
-	paths = record_well(tmp_path, [build("naps.c"), str(min(rounds, 3000)), str(turns), str(microseconds)], "--backend", "preload", "-r",
-		"cpu/200us").paths("cpu")
-	first, second = hits(paths, "main", "twice"), hits(paths, "main", "once")
-	share = first / (first + second)
-	assert abs(share - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
+@pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100)])
+def test_work_between_naps(tmp_path, turns, microseconds):
+	"""
+	Whatever naps do to the ticks: of the work between them two thirds are where two thirds are done, and what the naps
+	themselves cost is theirs, about as perf has it: its clocks are the threads', too, and its own work at a nap counts as well.
+	"""
+	command = [build("naps.c"), "1500", str(turns), str(microseconds)]
+	shares = {}
+	backends = [name for name in KERNEL if name == "perf"]
+	for backend, one in by_each(tmp_path, [*backends, "preload"], command, "-r", "cpu/200us").items():
+		paths = one.paths("cpu")
+		first, second = hits(paths, "main", "twice"), hits(paths, "main", "once")
+		assert abs(first / (first + second) - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
+		shares[backend] = (first + second) / hits(paths)
+	assert "perf" not in shares or abs(shares["preload"] - shares["perf"]) < 0.2, shares
 
 
 @needs_another
