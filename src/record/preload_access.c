@@ -32,7 +32,7 @@ static bool is_there(const char *path)
 
 int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error)
 {
-	static const char *const from_program[] = { ".", "../runtime", "../" CPPROF_LIBDIR_NAME };
+	static const char *const from_program[] = { ".", "../runtime", ("../" CPPROF_LIBDIR_NAME) };
 	int folder = (int)(path_basename(program) - program);
 	bool found = false;
 	for (size_t i = 0; i < sizeof(from_program) / sizeof(from_program[0]) && !found; i++) {

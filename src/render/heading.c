@@ -75,6 +75,14 @@ void heading_print(FILE *out, const char *heading, const struct view *view, cons
 	fputs("-----------------------------------------------------\n", out);
 }
 
+/* What the profile says, made safe. */
+static void print_line(FILE *out, const char *beginning, const char *text)
+{
+	fputs(beginning, out);
+	render_safe_text(out, text);
+	fputc('\n', out);
+}
+
 bool empty_print(FILE *out, const struct view *view)
 {
 	if (view->total > 0)
@@ -82,6 +90,7 @@ bool empty_print(FILE *out, const struct view *view)
 	const struct view_options *options = &view->options;
 	bool selected = options->processes || options->label_sets || options->thread != VIEW_ANY || options->from_ns ||
 			options->to_ns;
+	const char *reason = profile_note(view->profile, "warning");
 	char amount[64];
 	if (selected)
 		fputs("no samples in this selection\n", out);
@@ -89,8 +98,8 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("nothing counted: the program used none of this resource\n", out);
 	else if (view->resource->kind == RESOURCE_MERGED)
 		fputs("no samples: what was imported has none\n", out);
-	else if (profile_note(view->profile, "warning"))
-		fprintf(out, "no samples: %s\n", profile_note(view->profile, "warning"));
+	else if (reason)
+		print_line(out, "no samples: ", reason);
 	else
 		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
 			render_interval(amount, sizeof(amount), view->resource->interval,

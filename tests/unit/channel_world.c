@@ -57,7 +57,10 @@ static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name,
 {
 	(void)context, (void)time_ns, (void)tid;
 	/* Children of the test all have its name. */
-	note(is_exec ? "exec(%c) " : strncmp(name, "test_", 5) == 0 ? "" : "name(%c %s) ", letter(pid), name);
+	if (is_exec)
+		note("exec(%c) ", letter(pid));
+	else if (strncmp(name, "test_", 5) != 0)
+		note("name(%c %s) ", letter(pid), name);
 }
 
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
