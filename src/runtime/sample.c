@@ -66,9 +66,11 @@ static bool page_is_there(struct runtime_thread *thread, uint64_t page)
 	return true;
 }
 
-static void forget_pages(struct runtime_thread *thread)
+/* Only this one is known to be there; 0: none is. */
+static void know_page(struct runtime_thread *thread, uint64_t page)
 {
-	thread->pages[0] = thread->pages[1] = 0;
+	thread->pages[0] = page;
+	thread->pages[1] = 0;
 }
 
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
@@ -173,7 +175,6 @@ static bool walk_once(struct walk *walk, const struct machine_registers *registe
 
 static void walk_stack(struct runtime_thread *thread, const struct machine_registers *registers)
 {
-	forget_pages(thread);
 	if (!walk_once(thread->walk, registers) && !walk_once(thread->walk, registers))
 		thread->walk->end = WALK_NO_CODE;
 }
@@ -209,7 +210,7 @@ static void write_walked(struct runtime_thread *thread)
 static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
 	uint64_t at = from;
-	forget_pages(thread);
+	know_page(thread, 0);
 	while (at - from < SAMPLE_STACK_BYTES && page_is_there(thread, at / PAGE))
 		at = (at / PAGE + 1) * PAGE;
 	return at - from < SAMPLE_STACK_BYTES ? at - from : SAMPLE_STACK_BYTES;
@@ -277,6 +278,7 @@ __attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread
 	struct machine_registers registers;
 	machine_registers_here(&registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
+	know_page(thread, registers.value[MACHINE_RSP] / PAGE); /* we are on it */
 	take_sample(thread, &registers, function);
 }
 
@@ -286,6 +288,7 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	struct machine_registers registers;
 	machine_registers_of(context, &registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
+	know_page(thread, 0); /* a stack may just be overflowing */
 	take_sample(thread, &registers, 0);
 }
 
@@ -311,6 +314,7 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 	struct walk *walk = thread->walk;
 	thread->samples++;
 	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
+	know_page(thread, registers.value[MACHINE_RSP] / PAGE);
 	walk_stack(thread, &registers);
 	if (walk->end != WALK_ROOT) {
 		walk->record.kind = SAMPLE_HANDED_OVER; /* nothing to repeat */
