@@ -51,19 +51,32 @@ struct gmon {
 void gmon_init(struct gmon *gmon);
 void gmon_release(struct gmon *gmon);
 
-/* Adds to what is there. ERROR_MEMORY, ERROR_LIMIT (more than 2^64). Not sorted before gmon_settle. */
+/* Adds to what is there. ERROR_MEMORY; nothing changed then. Not sorted, and not one each, before gmon_settle. */
 int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count);
 int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count);
-/* A histogram of that shape, or the one of that shape that is there already: its number. Bins are `bytes_per_bin`
- * wide. ERROR_CORRUPT: it overlaps another shape. */
-int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape);
-/* Sorts and adds up what is the same. */
+/* Sorts and adds up what is the same. ERROR_LIMIT: a sum would pass 2^64 - 1, and is that. */
 int gmon_settle(struct gmon *gmon);
 
-/* Adds a file's records (gmon.out of any length; `name` is for messages) and settles. Errors: ERROR_CORRUPT
- * (truncated, another byte order, a version that is not known, impossible lengths), ERROR_SYSTEM, ERROR_MEMORY; gmon holds
- * then what it held before. */
+/* The number of the histogram of that shape: range, bins, rate and dimension. It is added with empty bins if there is
+ * none, then the bins of `shape` are added to it, unless they are NULL. ERROR_CORRUPT: it is damaged (no bins, no
+ * range), of another rate, or overlaps another shape; ERROR_LIMIT: as above; ERROR_MEMORY. */
+int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape);
+/* Counts at an address: in the histogram that covers it. ERROR_NOT_FOUND: none does; ERROR_LIMIT. */
+int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count);
+
+/* Adds all that `other` holds and settles; on any error `gmon` is as it was. */
+int gmon_add(struct gmon *gmon, const struct gmon *other);
+
+/* Adds a file's records (gmon.out of any length, to its end; `name` is for messages) and settles. On any error `gmon` is
+ * as it was: ERROR_FORMAT (another file, or of another byte order), ERROR_VERSION, ERROR_TRUNCATED, ERROR_CORRUPT
+ * (unknown records, impossible lengths, histograms that overlap each other or what is there), ERROR_LIMIT, ERROR_SYSTEM,
+ * ERROR_MEMORY. */
 int gmon_read(struct gmon *gmon, FILE *in, const char *name, struct error *error);
+
+/* Writes what Debian's gprof reads, flushed. A histogram with counts above 16 bits is several records of its shape; where
+ * these would take more than GMON_DENSE_BYTES, records of GMON_SPARSE_BINS bins each, and those without samples are left
+ * out (what gprof's -c cannot use, nor add to another file's). ERROR_LIMIT: that is too long as well. */
+enum { GMON_DENSE_BYTES = 64 << 20, GMON_SPARSE_BINS = 4096 };
 int gmon_write(const struct gmon *gmon, FILE *out, struct error *error);
 
 #endif

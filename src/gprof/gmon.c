@@ -1,0 +1,219 @@
+/* Arcs, blocks and histograms in memory: appended, then sorted and added up. */
+#include "gprof/gmon.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void gmon_init(struct gmon *gmon)
+{
+	*gmon = (struct gmon){ 0 };
+}
+
+void gmon_release(struct gmon *gmon)
+{
+	for (size_t i = 0; i < gmon->histogram_count; i++)
+		free(gmon->histograms[i].bins);
+	free(gmon->histograms);
+	free(gmon->arcs);
+	free(gmon->blocks);
+	gmon_init(gmon);
+}
+
+/* *sum += count; false: it stays at the largest number. */
+static bool add_count(uint64_t *sum, uint64_t count)
+{
+	if (!__builtin_add_overflow(*sum, count, sum))
+		return true;
+	*sum = UINT64_MAX;
+	return false;
+}
+
+/* --- arcs and blocks --- */
+
+int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count)
+{
+	if (ARRAY_RESERVE(gmon->arcs, gmon->arc_capacity, gmon->arc_count + 1) < 0)
+		return ERROR_MEMORY;
+	gmon->arcs[gmon->arc_count++] = (struct gmon_arc){ .from = from, .self = self, .count = count };
+	return 0;
+}
+
+int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count)
+{
+	if (ARRAY_RESERVE(gmon->blocks, gmon->block_capacity, gmon->block_count + 1) < 0)
+		return ERROR_MEMORY;
+	gmon->blocks[gmon->block_count++] = (struct gmon_block){ .address = address, .count = count };
+	return 0;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_arcs(const void *one, const void *other)
+{
+	const struct gmon_arc *a = one, *b = other;
+	int order = compare_numbers(a->from, b->from);
+	return order ? order : compare_numbers(a->self, b->self);
+}
+
+static int compare_blocks(const void *one, const void *other)
+{
+	const struct gmon_block *a = one, *b = other;
+	return compare_numbers(a->address, b->address);
+}
+
+static bool settle_arcs(struct gmon *gmon)
+{
+	bool fits = true;
+	size_t kept = 0;
+	if (gmon->arc_count)
+		qsort(gmon->arcs, gmon->arc_count, sizeof(*gmon->arcs), compare_arcs);
+	for (size_t i = 0; i < gmon->arc_count; i++) {
+		if (kept > 0 && compare_arcs(&gmon->arcs[kept - 1], &gmon->arcs[i]) == 0)
+			fits &= add_count(&gmon->arcs[kept - 1].count, gmon->arcs[i].count);
+		else
+			gmon->arcs[kept++] = gmon->arcs[i];
+	}
+	gmon->arc_count = kept;
+	return fits;
+}
+
+static bool settle_blocks(struct gmon *gmon)
+{
+	bool fits = true;
+	size_t kept = 0;
+	if (gmon->block_count)
+		qsort(gmon->blocks, gmon->block_count, sizeof(*gmon->blocks), compare_blocks);
+	for (size_t i = 0; i < gmon->block_count; i++) {
+		if (kept > 0 && gmon->blocks[kept - 1].address == gmon->blocks[i].address)
+			fits &= add_count(&gmon->blocks[kept - 1].count, gmon->blocks[i].count);
+		else
+			gmon->blocks[kept++] = gmon->blocks[i];
+	}
+	gmon->block_count = kept;
+	return fits;
+}
+
+int gmon_settle(struct gmon *gmon)
+{
+	bool arcs = settle_arcs(gmon), blocks = settle_blocks(gmon);
+	return arcs && blocks ? 0 : ERROR_LIMIT;
+}
+
+/* --- histograms --- */
+
+static bool are_same_shape(const struct gmon_histogram *a, const struct gmon_histogram *b)
+{
+	return a->low == b->low && a->high == b->high && a->bin_count == b->bin_count;
+}
+
+static bool are_same_unit(const struct gmon_histogram *a, const struct gmon_histogram *b)
+{
+	return a->rate == b->rate && a->abbreviation == b->abbreviation &&
+	       strncmp(a->dimension, b->dimension, sizeof(a->dimension)) == 0;
+}
+
+/* The one of that shape; histogram_count: there is none; ERROR_CORRUPT: it fits with none. */
+static int64_t find_shape(const struct gmon *gmon, const struct gmon_histogram *shape)
+{
+	for (size_t i = 0; i < gmon->histogram_count; i++) {
+		const struct gmon_histogram *other = &gmon->histograms[i];
+		if (!are_same_unit(other, shape))
+			return ERROR_CORRUPT;
+		if (are_same_shape(other, shape))
+			return (int64_t)i;
+		if (other->low < shape->high && shape->low < other->high)
+			return ERROR_CORRUPT;
+	}
+	return (int64_t)gmon->histogram_count;
+}
+
+static int append_histogram(struct gmon *gmon, const struct gmon_histogram *shape)
+{
+	uint64_t *bins = calloc(shape->bin_count, sizeof(*bins));
+	if (!bins || ARRAY_RESERVE(gmon->histograms, gmon->histogram_capacity, gmon->histogram_count + 1) < 0) {
+		free(bins);
+		return ERROR_MEMORY;
+	}
+	struct gmon_histogram *added = &gmon->histograms[gmon->histogram_count++];
+	*added = *shape;
+	added->dimension[sizeof(added->dimension) - 1] = '\0';
+	added->bins = bins;
+	return 0;
+}
+
+int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape)
+{
+	if (shape->bin_count == 0 || shape->low >= shape->high)
+		return ERROR_CORRUPT;
+	int64_t found = find_shape(gmon, shape);
+	if (found == (int64_t)gmon->histogram_count) {
+		int code = append_histogram(gmon, shape);
+		if (code < 0)
+			return code;
+	}
+	if (found < 0 || !shape->bins)
+		return found;
+	bool fits = true;
+	for (size_t i = 0; i < shape->bin_count; i++)
+		fits &= add_count(&gmon->histograms[found].bins[i], shape->bins[i]);
+	return fits ? found : ERROR_LIMIT;
+}
+
+int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count)
+{
+	for (size_t i = 0; i < gmon->histogram_count; i++) {
+		struct gmon_histogram *histogram = &gmon->histograms[i];
+		if (address < histogram->low || address >= histogram->high)
+			continue;
+		__uint128_t scaled = (__uint128_t)(address - histogram->low) * histogram->bin_count;
+		size_t bin = (size_t)(scaled / (histogram->high - histogram->low));
+		return add_count(&histogram->bins[bin], count) ? 0 : ERROR_LIMIT;
+	}
+	return ERROR_NOT_FOUND;
+}
+
+/* --- all of it --- */
+
+/* Appends what `other` holds, not settled. */
+static int append(struct gmon *gmon, const struct gmon *other)
+{
+	if (ARRAY_RESERVE(gmon->arcs, gmon->arc_capacity, gmon->arc_count + other->arc_count) < 0 ||
+	    ARRAY_RESERVE(gmon->blocks, gmon->block_capacity, gmon->block_count + other->block_count) < 0)
+		return ERROR_MEMORY;
+	if (other->arc_count)
+		memcpy(gmon->arcs + gmon->arc_count, other->arcs, other->arc_count * sizeof(*other->arcs));
+	if (other->block_count)
+		memcpy(gmon->blocks + gmon->block_count, other->blocks, other->block_count * sizeof(*other->blocks));
+	gmon->arc_count += other->arc_count;
+	gmon->block_count += other->block_count;
+	for (size_t i = 0; i < other->histogram_count; i++) {
+		int64_t code = gmon_add_histogram(gmon, &other->histograms[i]);
+		if (code < 0)
+			return (int)code;
+	}
+	return 0;
+}
+
+int gmon_add(struct gmon *gmon, const struct gmon *other)
+{
+	struct gmon sum;
+	gmon_init(&sum);
+	int code = append(&sum, gmon);
+	if (code == 0)
+		code = append(&sum, other);
+	if (code == 0)
+		code = gmon_settle(&sum);
+	if (code < 0) {
+		gmon_release(&sum);
+		return code;
+	}
+	gmon_release(gmon);
+	*gmon = sum;
+	return 0;
+}

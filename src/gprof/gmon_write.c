@@ -1,0 +1,157 @@
+/* Writing gmon.out: 64-bit counts into fields of 16 and 32 bits, in as many records as it takes. */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "gprof/gmon.h"
+
+enum { MOST_RECORDS = 1 << 20 }; /* for one count: more is not worth writing down */
+
+static void put(FILE *out, const void *bytes, size_t size)
+{
+	fwrite(bytes, 1, size, out);
+}
+
+static void put_u8(FILE *out, uint8_t value)
+{
+	put(out, &value, sizeof(value));
+}
+
+static void put_u16(FILE *out, uint16_t value)
+{
+	put(out, &value, sizeof(value));
+}
+
+static void put_u32(FILE *out, uint32_t value)
+{
+	put(out, &value, sizeof(value));
+}
+
+static void put_u64(FILE *out, uint64_t value)
+{
+	put(out, &value, sizeof(value));
+}
+
+/* What of a count the record number `round` holds, in a field up to `limit`. */
+static uint64_t part_of(uint64_t count, uint64_t round, uint64_t limit)
+{
+	uint64_t before = round * limit; /* rounds are few enough that this fits */
+	return count <= before ? 0 : count - before < limit ? count - before : limit;
+}
+
+static int too_many(struct error *error)
+{
+	return error_set(error, ERROR_LIMIT, "counts are too high to be written as gmon.out");
+}
+
+/* --- histograms --- */
+
+/* Bins [first, first + count) of a histogram. */
+struct stretch {
+	const struct gmon_histogram *histogram;
+	size_t first, count;
+};
+
+static uint64_t rounds_for(const struct stretch *stretch)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < stretch->count; i++) {
+		uint64_t bin = stretch->histogram->bins[stretch->first + i];
+		most = bin > most ? bin : most;
+	}
+	return most / UINT16_MAX + (most % UINT16_MAX != 0);
+}
+
+static void write_round(const struct stretch *stretch, uint64_t round, FILE *out)
+{
+	const struct gmon_histogram *histogram = stretch->histogram;
+	uint64_t range = histogram->high - histogram->low;
+	uint64_t width = range / histogram->bin_count;
+	bool is_whole = stretch->count == histogram->bin_count;
+	uint64_t low = is_whole ? histogram->low : histogram->low + stretch->first * width;
+	put_u8(out, 0);
+	put_u64(out, low);
+	put_u64(out, is_whole ? histogram->high : low + stretch->count * width);
+	put_u32(out, (uint32_t)stretch->count);
+	put_u32(out, histogram->rate);
+	put(out, histogram->dimension, sizeof(histogram->dimension) - 1);
+	put_u8(out, (uint8_t)histogram->abbreviation);
+	for (size_t i = 0; i < stretch->count; i++)
+		put_u16(out, (uint16_t)part_of(histogram->bins[stretch->first + i], round, UINT16_MAX));
+}
+
+static int write_stretch(const struct stretch *stretch, uint64_t rounds, FILE *out, struct error *error)
+{
+	if (rounds > MOST_RECORDS || stretch->count > UINT32_MAX)
+		return too_many(error);
+	for (uint64_t round = 0; round < rounds && !ferror(out); round++)
+		write_round(stretch, round, out);
+	return 0;
+}
+
+static int write_histogram(const struct gmon_histogram *histogram, FILE *out, struct error *error)
+{
+	struct stretch whole = { .histogram = histogram, .count = histogram->bin_count };
+	uint64_t rounds = rounds_for(&whole);
+	if (rounds <= 1 || rounds <= GMON_DENSE_BYTES / sizeof(uint16_t) / histogram->bin_count ||
+	    (histogram->high - histogram->low) % histogram->bin_count != 0)
+		return write_stretch(&whole, rounds ? rounds : 1, out, error);
+	int code = 0;
+	for (size_t first = 0; first < whole.count && code == 0; first += GMON_SPARSE_BINS) {
+		size_t left = whole.count - first;
+		struct stretch stretch = { .histogram = histogram,
+					   .first = first,
+					   .count = left < GMON_SPARSE_BINS ? left : GMON_SPARSE_BINS };
+		code = write_stretch(&stretch, rounds_for(&stretch), out, error);
+	}
+	return code;
+}
+
+/* --- arcs and blocks --- */
+
+static int write_arc(const struct gmon_arc *arc, FILE *out, struct error *error)
+{
+	uint64_t rounds = arc->count / UINT32_MAX + (arc->count % UINT32_MAX != 0);
+	if (rounds > MOST_RECORDS)
+		return too_many(error);
+	for (uint64_t round = 0; round < (rounds ? rounds : 1) && !ferror(out); round++) {
+		put_u8(out, 1);
+		put_u64(out, arc->from);
+		put_u64(out, arc->self);
+		put_u32(out, (uint32_t)part_of(arc->count, round, UINT32_MAX));
+	}
+	return 0;
+}
+
+static void write_blocks(const struct gmon *gmon, FILE *out)
+{
+	size_t done = 0;
+	while (done < gmon->block_count) {
+		size_t left = gmon->block_count - done;
+		uint32_t count = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+		put_u8(out, 2);
+		put_u32(out, count);
+		for (uint32_t i = 0; i < count; i++, done++) {
+			put_u64(out, gmon->blocks[done].address);
+			put_u64(out, gmon->blocks[done].count);
+		}
+	}
+}
+
+int gmon_write(const struct gmon *gmon, FILE *out, struct error *error)
+{
+	static const uint8_t header[] = { 'g', 'm', 'o', 'n', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	int code = 0;
+	errno = 0;
+	put(out, header, sizeof(header));
+	for (size_t i = 0; i < gmon->histogram_count && code == 0; i++)
+		code = write_histogram(&gmon->histograms[i], out, error);
+	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
+		code = write_arc(&gmon->arcs[i], out, error);
+	if (code < 0)
+		return code;
+	write_blocks(gmon, out);
+	if (fflush(out) != 0 || ferror(out))
+		return error_set_errno(error, "cannot write gmon.out");
+	return 0;
+}
