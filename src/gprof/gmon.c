@@ -37,7 +37,8 @@ int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count
 {
 	if (ARRAY_RESERVE(gmon->arcs, gmon->arc_capacity, gmon->arc_count + 1) < 0)
 		return ERROR_MEMORY;
-	gmon->arcs[gmon->arc_count++] = (struct gmon_arc){ .from = from, .self = self, .count = count };
+	gmon->arcs[gmon->arc_count++] =
+		(struct gmon_arc){ .from = from, .self = self, .count = count, .order = gmon->arc_order++ };
 	return 0;
 }
 
@@ -74,10 +75,13 @@ static bool settle_arcs(struct gmon *gmon)
 	if (gmon->arc_count)
 		qsort(gmon->arcs, gmon->arc_count, sizeof(*gmon->arcs), compare_arcs);
 	for (size_t i = 0; i < gmon->arc_count; i++) {
-		if (kept > 0 && compare_arcs(&gmon->arcs[kept - 1], &gmon->arcs[i]) == 0)
-			fits &= add_count(&gmon->arcs[kept - 1].count, gmon->arcs[i].count);
-		else
-			gmon->arcs[kept++] = gmon->arcs[i];
+		struct gmon_arc *last = kept > 0 ? &gmon->arcs[kept - 1] : NULL, *arc = &gmon->arcs[i];
+		if (!last || compare_arcs(last, arc) != 0) {
+			gmon->arcs[kept++] = *arc;
+			continue;
+		}
+		fits &= add_count(&last->count, arc->count);
+		last->order = arc->order < last->order ? arc->order : last->order;
 	}
 	gmon->arc_count = kept;
 	return fits;
@@ -190,6 +194,11 @@ static int append(struct gmon *gmon, const struct gmon *other)
 		memcpy(gmon->arcs + gmon->arc_count, other->arcs, other->arc_count * sizeof(*other->arcs));
 	if (other->block_count)
 		memcpy(gmon->blocks + gmon->block_count, other->blocks, other->block_count * sizeof(*other->blocks));
+	for (size_t i = 0; i < other->arc_count; i++)
+		gmon->arcs[gmon->arc_count + i].order += gmon->arc_order;
+	gmon->arc_order += other->arc_order;
+	for (size_t i = 0; i < sizeof(gmon->record_counts) / sizeof(gmon->record_counts[0]); i++)
+		gmon->record_counts[i] += other->record_counts[i];
 	gmon->arc_count += other->arc_count;
 	gmon->block_count += other->block_count;
 	for (size_t i = 0; i < other->histogram_count; i++) {

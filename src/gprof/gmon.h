@@ -33,6 +33,7 @@ struct gmon_arc {
 	uint64_t from; /* in the caller, mostly a return address; 0: outside the object */
 	uint64_t self; /* in the callee */
 	uint64_t count;
+	uint64_t order; /* the place of its first record among all arcs that were added: what ties in reports go by */
 };
 
 struct gmon_block {
@@ -46,6 +47,8 @@ struct gmon {
 	struct gmon_block *blocks;         /* each address once, sorted */
 	size_t histogram_count, arc_count, block_count;
 	size_t histogram_capacity, arc_capacity, block_capacity;
+	uint64_t arc_order;        /* of the next arc that is added */
+	uint64_t record_counts[3]; /* by tag: how many records were read, before they were added up */
 };
 
 void gmon_init(struct gmon *gmon);

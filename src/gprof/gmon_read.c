@@ -162,6 +162,7 @@ static int read_records(struct reading *reading)
 			return error_set(reading->error, ERROR_CORRUPT,
 					 "%s: byte %zu begins a record of no known kind (%u)", reading->name,
 					 reading->record, tag);
+		reading->gmon->record_counts[tag]++;
 		code = readers[tag](reading);
 	}
 	return code < 0 ? code : told(reading, gmon_settle(reading->gmon));
