@@ -69,9 +69,11 @@ struct hook_thread {
 	uint64_t last_tsc;              /* TALLY_PATHS_TIMED: when time was charged last */
 	uint64_t nodes;                 /* made so far */
 	uint64_t stack_low, stack_high; /* of the stack that `top` is on, as far as known */
-	uint64_t *words, *words_end;    /* TALLY_TRACE: the buffer, as far as it is filled */
+	uint64_t *words;                /* TALLY_TRACE: a ring of words (hooks_trace.c) */
+	uint64_t written, flushed;      /* ... words that were put into it, and into the file; both only grow */
 	uint64_t base_tsc;              /* ... what its events count from */
-	uint64_t *buffer;
+	uint64_t paths_numbered;        /* ... */
+	uint64_t events;                /* ... that are in the ring */
 	struct tally_blocks *blocks; /* the table that is counted in */
 	uint64_t block_mask, block_count;
 	uint32_t number;                      /* of its tally_thread */

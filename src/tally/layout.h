@@ -175,7 +175,7 @@ struct tally_node {
 	struct tally_edge *edges; /* the one that was taken last is near the front */
 	struct tally_tick *ticks;
 	uint64_t exclusive_tsc; /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
-	uint64_t spare;
+	uint64_t number;        /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
 };
 
 enum { TALLY_NODES_MAX = 1 << 21 };
@@ -194,8 +194,8 @@ struct tally_edge {
 	uint64_t count;           /* calls */
 	struct tally_node *child; /* TALLY_ARCS and TALLY_BLOCKS: NULL */
 	struct tally_edge *next;
-	uint32_t flags;  /* enum tally_edge_flags */
-	uint32_t number; /* TALLY_TRACE: by which events refer to it, from 1 */
+	uint32_t flags; /* enum tally_edge_flags */
+	uint32_t spare;
 };
 
 /* Samples that found the path of its node current. */
@@ -238,23 +238,22 @@ struct tally_blocks {
 
 /* --- traces --- */
 
-/* An event is one word, or a word and those that belong to it:
+/* The paths and their counts are in the thread's objects, as those of TALLY_PATHS are; the events say when. Each
+ * is one word, or a word and those that belong to it:
  *
  *   63..62 kind   61..32 TSC since the last TALLY_EVENT_TIME   31..0 number
  *
- * ENTER and LEAVE carry the number of a definition that this thread made before (tally_edge.number; LEAVE
- * may carry 0: the function that was entered last). OTHER: `number` is an enum tally_event_other. */
+ * ENTER and LEAVE carry the path that is current from then on (tally_node.number; 0: the root): ENTER because it was
+ * called, LEAVE because what it had called was left, by returning or by a jump. So what an event means depends on
+ * none before it, and a handler that interrupts a hook before it has written its event does no harm. Hooks that know
+ * entries alone (mcount, __fentry__) write no LEAVE. OTHER: `number` is an enum tally_event_other. */
 enum tally_event_kind { TALLY_EVENT_OTHER, TALLY_EVENT_ENTER, TALLY_EVENT_LEAVE, TALLY_EVENT_SPARE };
 
 enum tally_event_other {
 	TALLY_EVENT_NOTHING, /* to be skipped */
-	TALLY_EVENT_TIME,    /* 1 word: the TSC that what follows counts from */
-	TALLY_EVENT_DEFINE,  /* 3 words: number, site, function */
+	TALLY_EVENT_TIME,    /* 1 word: the TSC that what follows counts from. Each chunk begins with one */
 	TALLY_EVENT_TICK,    /* 3 words: pc, request, hits: the thread was sampled */
 	TALLY_EVENT_USER,    /* 2 words: id, value */
-	TALLY_EVENT_REWOUND, /* 1 word: a stack address: frames below it are gone (longjmp) */
-	TALLY_EVENT_ENTRY,   /* 4 words: number, stack address of the return address, site, function: a hook
-			      * that knows entries alone. Frames at and below the address are gone */
 	TALLY_EVENT_OTHERS
 };
 
