@@ -11,8 +11,8 @@
  * Nothing in it is believed: what refers to nowhere is ERROR_CORRUPT, what ends too early
  * ERROR_TRUNCATED.
  *
- * Each thread has a tree of call paths, wherever that comes from: objects in the file (tree.c), or
- * events that are gone through (replay.c). Paths are made of functions, not of call sites: a path
+ * Each thread has a tree of call paths, from the objects in the file (objects.c); events tell how long
+ * its paths took (replay.c). Paths are made of functions, not of call sites: a path
  * that was called from two sites is one, with two calls above it.
  *
  *   root (function 0) --call site 1--> main --call site 2--> sort --call site 3--> compare
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash_map.h"
 #include "profile/profile.h"
 #include "tally/layout.h"
 
@@ -40,6 +41,7 @@ struct tallied_path {
 	uint64_t exclusive_ns; /* time in it, and not in an instrumented callee; 0 too if it was not timed */
 	uint32_t parent;       /* index of a smaller path; the root's: TALLY_NONE */
 	uint32_t call;         /* index of a call that leads to it, or TALLY_NONE */
+	uint64_t number;       /* by which events refer to it (tally_node.number); 0: by none */
 };
 
 struct tallied_call {
@@ -102,20 +104,22 @@ struct tallied_module {
 
 struct tallied_process {
 	const struct tally_process *shared; /* in the file: whole, but without its modules */
-	struct tallied_module *modules;     /* sorted by their start, none overlap */
+	struct tallied_module *modules;     /* sorted by their start */
 	size_t module_count, module_capacity;
 	const struct tallied_chunk **mapped; /* those with an address, sorted by it, none overlap */
 	size_t mapped_count, mapped_capacity;
-	double ns_per_tsc; /* 0: not known */
-	uint32_t number;   /* as the file has it; tally.processes are sorted by it */
-	uint32_t id;       /* in the profile */
+	struct hash_map locations; /* of addresses, in the profile */
+	double ns_per_tsc;         /* 0: not known */
+	uint32_t number;           /* as the file has it; tally.processes are sorted by it */
+	uint32_t id;               /* in the profile */
 };
 
 struct tallied_thread {
 	const struct tally_thread *shared; /* in the file */
 	struct tallied_tree tree;
-	uint32_t process;      /* index in tally.processes */
-	uint32_t number;       /* in its process */
+	uint32_t first_chunk, chunk_count; /* in tally.chunks */
+	uint32_t process;                  /* index in tally.processes */
+	uint32_t number;                   /* in its process */
 	uint32_t creator;      /* index in tally.threads, of the thread with the path that created it, or TALLY_NONE */
 	uint32_t creator_path; /* ... and that path */
 	uint32_t id;           /* in the profile */
@@ -128,7 +132,7 @@ struct tally {
 	size_t size;
 	bool is_mapped;               /* to be unmapped by tally_free */
 	struct tally_header header;   /* a copy, checked: counts within bounds, texts end with a NUL */
-	struct tallied_chunk *chunks; /* in the file's order */
+	struct tallied_chunk *chunks; /* sorted by process, thread and place in the file */
 	struct tallied_process *processes;
 	struct tallied_thread *threads; /* sorted by process and number */
 	size_t chunk_count, process_count, thread_count;
@@ -167,8 +171,8 @@ int64_t tally_location(const struct tally *tally, struct profile *profile, uint3
 /* A resource with that name, counted exactly; its id. */
 int64_t tally_add_exact(struct profile *profile, const char *name, const char *title, const char *unit);
 
-/* replay.c: fills in a thread's tree from its events (TALLY_TRACE). 0, ERROR_MEMORY, ERROR_LIMIT or
- * ERROR_CORRUPT. */
+/* replay.c: goes through a thread's events (TALLY_TRACE), for the times of the tree's paths, which is there
+ * already but for them. 0, ERROR_MEMORY, ERROR_LIMIT or ERROR_CORRUPT. */
 int tally_replay(const struct tally *tally, struct tallied_thread *thread, struct error *error);
 /* blocks.c: the locations of all blocks; the resources `blocks` and `lines` (TALLY_BLOCKS). */
 int tally_block_locations(struct tally *tally, struct profile *profile, struct error *error);

@@ -1,0 +1,196 @@
+/* The file as a whole: its header, and where its chunks are. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/path.h"
+#include "tally/parts.h"
+
+enum { MAGIC_BYTES = sizeof(((struct tally_header *)NULL)->magic) };
+
+bool tally_is(const void *start, size_t bytes)
+{
+	return bytes >= MAGIC_BYTES && memcmp(start, TALLY_MAGIC, MAGIC_BYTES) == 0;
+}
+
+int tally_out_of_memory(struct error *error)
+{
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+/* --- the header --- */
+
+#define END_TEXT(text) ((text)[sizeof(text) - 1] = 0)
+
+static int read_header(struct tally *tally, const char *name, struct error *error)
+{
+	struct tally_header *header = &tally->header;
+	if (!tally_is(tally->bytes, tally->size))
+		return error_set(error, ERROR_FORMAT, "'%s' is not a tally of cpprof's", name);
+	if (tally->size < TALLY_HEADER_BYTES)
+		return error_set(error, ERROR_TRUNCATED, "'%s' ends within its header", name);
+	memcpy(header, tally->bytes, sizeof(*header));
+	if (header->version > TALLY_VERSION)
+		return error_set(error, ERROR_VERSION, "'%s' is of version %" PRIu32 ": a newer cpprof reads it", name,
+				 header->version);
+	if (header->version != TALLY_VERSION || header->measurement >= TALLY_MEASUREMENTS ||
+	    header->request_count > TALLY_REQUESTS || header->used < TALLY_HEADER_BYTES)
+		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: its header makes no sense", name);
+	for (uint32_t i = 0; i < header->request_count; i++) {
+		struct tally_request *request = &header->requests[i];
+		END_TEXT(request->own);
+		END_TEXT(request->name);
+		END_TEXT(request->title);
+		END_TEXT(request->unit);
+		if (request->interval == 0 || !request->name[0])
+			return error_set(error, ERROR_CORRUPT,
+					 "'%s' is damaged: its resource %" PRIu32 " makes no sense", name, i);
+	}
+	return 0;
+}
+
+/* --- the chunks --- */
+
+static uint64_t least_bytes(uint32_t kind)
+{
+	static const uint64_t least[TALLY_CHUNK_KINDS] = {
+		[TALLY_PROCESS] = sizeof(struct tally_process), [TALLY_THREAD] = sizeof(struct tally_thread),
+		[TALLY_OBJECTS] = sizeof(struct tally_chunk),   [TALLY_BLOCK_COUNTS] = sizeof(struct tally_blocks),
+		[TALLY_EVENTS] = sizeof(struct tally_trace),
+	};
+	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
+}
+
+static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint64_t offset)
+{
+	if (ARRAY_RESERVE(tally->chunks, tally->chunk_capacity, tally->chunk_count + 1) < 0)
+		return ERROR_MEMORY;
+	uint64_t least = least_bytes(header->kind);
+	tally->chunks[tally->chunk_count++] = (struct tallied_chunk){
+		.bytes = tally->bytes + offset,
+		.size = header->bytes,
+		.used = header->used > header->bytes ? header->bytes
+			: header->used < least       ? least
+						     : header->used,
+		.address = header->address,
+		.kind = header->kind,
+		.process = header->process,
+		.thread = header->thread,
+	};
+	return 0;
+}
+
+/* What was never finished is passed over granule by granule: it may be of any length. */
+static int read_chunks(struct tally *tally, const char *name, struct error *error)
+{
+	uint64_t end = tally->header.used < tally->size ? tally->header.used : tally->size;
+	uint64_t offset = TALLY_HEADER_BYTES;
+	tally->ends_early = tally->header.used > tally->size;
+	while (end - offset >= sizeof(struct tally_chunk)) {
+		struct tally_chunk header;
+		memcpy(&header, tally->bytes + offset, sizeof(header));
+		bool is_chunk = header.magic == TALLY_CHUNK_MAGIC && header.kind != TALLY_NOTHING;
+		uint64_t bytes = is_chunk ? header.bytes : TALLY_GRANULE;
+		if (bytes % TALLY_GRANULE != 0 || bytes < least_bytes(header.kind))
+			return error_set(error, ERROR_CORRUPT, "'%s' is damaged: a chunk at %" PRIu64 " makes no sense",
+					 name, offset);
+		if (bytes > end - offset && is_chunk)
+			return error_set(error, ERROR_TRUNCATED, "'%s' ends within a chunk, at %" PRIu64 " of %" PRIu64,
+					 name, end, tally->header.used);
+		if (is_chunk && header.kind < TALLY_CHUNK_KINDS && add_chunk(tally, &header, offset) < 0)
+			return tally_out_of_memory(error);
+		offset += bytes < end - offset ? bytes : end - offset;
+	}
+	return 0;
+}
+
+const struct tallied_chunk *tally_next_chunk(const struct tally *tally, const struct tallied_thread *thread,
+					     uint32_t kind, const struct tallied_chunk *after)
+{
+	const struct tallied_chunk *first = tally->chunks + thread->first_chunk, *end = first + thread->chunk_count;
+	for (const struct tallied_chunk *chunk = after ? after + 1 : first; chunk < end; chunk++)
+		if (chunk->kind == kind)
+			return chunk;
+	return NULL;
+}
+
+/* --- open and close --- */
+
+static int read_all(struct tally *tally, const char *name, struct error *error)
+{
+	int result = read_header(tally, name, error);
+	if (result == 0)
+		result = read_chunks(tally, name, error);
+	if (result == 0)
+		result = tally_read_processes(tally, name, error);
+	if (result == 0)
+		result = tally_read_threads(tally, name, error);
+	return result;
+}
+
+/* `is_mapped`: it is unmapped whatever becomes of it. */
+static struct tally *open_memory(const void *bytes, size_t size, bool is_mapped, const char *name, struct error *error)
+{
+	struct tally *tally = calloc(1, sizeof(*tally));
+	if (!tally) {
+		if (is_mapped)
+			munmap((void *)bytes, size);
+		tally_out_of_memory(error);
+		return NULL;
+	}
+	*tally = (struct tally){ .bytes = bytes, .size = size, .is_mapped = is_mapped };
+	if (read_all(tally, name, error) < 0) {
+		tally_free(tally);
+		return NULL;
+	}
+	return tally;
+}
+
+struct tally *tally_open_bytes(const void *bytes, size_t size, const char *name, struct error *error)
+{
+	return open_memory(bytes, size, false, name, error);
+}
+
+struct tally *tally_open(const char *path, struct error *error)
+{
+	struct stat status;
+	int fd = path_open_regular(path);
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		error_set_errno(error, "cannot read '%s'", path);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	size_t size = (size_t)status.st_size;
+	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (bytes == MAP_FAILED && size == 0)
+		error_set(error, ERROR_FORMAT, "'%s' is empty", path);
+	else if (bytes == MAP_FAILED)
+		error_set_errno(error, "cannot read '%s'", path);
+	close(fd);
+	return bytes == MAP_FAILED ? NULL : open_memory(bytes, size, true, path, error);
+}
+
+void tally_free(struct tally *tally)
+{
+	if (!tally)
+		return;
+	for (size_t i = 0; i < tally->process_count; i++) {
+		free(tally->processes[i].modules);
+		free(tally->processes[i].mapped);
+		hash_map_release(&tally->processes[i].locations);
+	}
+	for (size_t i = 0; i < tally->thread_count; i++)
+		tallied_tree_release(&tally->threads[i].tree);
+	free(tally->chunks);
+	free(tally->processes);
+	free(tally->threads);
+	if (tally->is_mapped)
+		munmap((void *)tally->bytes, tally->size);
+	free(tally);
+}

@@ -1,0 +1,29 @@
+/* Between the files of the reader. */
+#ifndef TALLY_PARTS_H
+#define TALLY_PARTS_H
+
+#include "tally/tally.h"
+
+/* processes.c: the table of processes with their modules and mapped chunks, from the chunks. */
+int tally_read_processes(struct tally *tally, const char *name, struct error *error);
+/* The process of that number in the file, or NULL. */
+struct tallied_process *tally_find_process(const struct tally *tally, uint32_t number);
+/* The bytes of an object of the thread that is at an address of its process, aligned to 8 and whole in one
+ * of its chunks; NULL: there is none. */
+const void *tally_object(const struct tally *tally, const struct tallied_thread *thread, uint64_t address,
+			 size_t bytes);
+
+/* threads.c: the table of threads; then who created whom, once all have their trees. */
+int tally_read_threads(struct tally *tally, const char *name, struct error *error);
+
+/* objects.c: a thread's tree from the objects that its process has made. `paths`, empty: the path that each
+ * node has become, by the node's address. */
+int tally_read_objects(const struct tally *tally, struct tallied_thread *thread, struct hash_map *paths,
+		       const char *name, struct error *error);
+
+/* losses.c: what is missing, as notes of the profile. */
+int tally_note_losses(const struct tally *tally, struct profile *profile);
+
+int tally_out_of_memory(struct error *error); /* says so: ERROR_MEMORY */
+
+#endif
