@@ -160,6 +160,9 @@ struct machine {
 	uint32_t file, line;
 	bool in_sequence; /* there is a last row */
 	bool is_dropped;  /* of a function that the linker left out: it is put at 0 */
+	line_row_fn *row; /* NULL: only what is wanted is of interest */
+	void *context;
+	int status; /* of `row` */
 };
 
 static void reset(struct machine *machine)
@@ -198,6 +201,10 @@ static void emit(struct machine *machine)
 			wanted->line = machine->row_line;
 		}
 	}
+	if (machine->row && machine->status == 0 && machine->in_sequence && !machine->is_dropped &&
+	    machine->row_address < machine->address)
+		machine->status = machine->row(machine->context, machine->row_address, machine->address,
+					       machine->row_file, machine->row_line);
 	machine->in_sequence = true;
 	machine->row_address = machine->address;
 	machine->row_file = machine->file;
@@ -258,25 +265,36 @@ static void run_standard(struct machine *machine, struct cursor *program, uint8_
 	}
 }
 
-int line_tables_find(struct line_tables *tables, size_t table_number, struct line_wanted *wanted, size_t count)
+static int run(struct machine *machine)
 {
-	struct line_table *table = &tables->tables[table_number];
-	struct machine machine = { .table = table, .wanted = wanted, .count = count };
+	struct line_table *table = machine->table;
 	struct cursor program = table->program;
 	int status = 0;
-	reset(&machine);
-	while (cursor_left(&program) > 0 && !program.failed && status == 0) {
+	reset(machine);
+	while (cursor_left(&program) > 0 && !program.failed && status == 0 && machine->status == 0) {
 		uint8_t opcode = cursor_u8(&program);
 		if (opcode >= table->opcode_base) {
 			uint8_t adjusted = (uint8_t)(opcode - table->opcode_base);
-			machine.address += (uint64_t)(adjusted / table->line_range) * table->instruction_bytes;
-			machine.line += (uint32_t)(table->line_base + adjusted % table->line_range);
-			emit(&machine);
+			machine->address += (uint64_t)(adjusted / table->line_range) * table->instruction_bytes;
+			machine->line += (uint32_t)(table->line_base + adjusted % table->line_range);
+			emit(machine);
 		} else if (opcode == 0) {
-			status = run_extended(&machine, &program);
+			status = run_extended(machine, &program);
 		} else {
-			run_standard(&machine, &program, opcode);
+			run_standard(machine, &program, opcode);
 		}
 	}
-	return status;
+	return status == 0 ? machine->status : status;
+}
+
+int line_tables_find(struct line_tables *tables, size_t table, struct line_wanted *wanted, size_t count)
+{
+	struct machine machine = { .table = &tables->tables[table], .wanted = wanted, .count = count };
+	return run(&machine);
+}
+
+int line_tables_each(struct line_tables *tables, size_t table, line_row_fn *row, void *context)
+{
+	struct machine machine = { .table = &tables->tables[table], .row = row, .context = context };
+	return run(&machine);
 }

@@ -77,6 +77,11 @@ struct line_wanted {
 /* Runs a table's program; fills in file and line of `count` addresses, which ascend. */
 int line_tables_find(struct line_tables *tables, size_t table, struct line_wanted *wanted, size_t count);
 
+/* Runs a table's program; calls `row` for each of its rows that any code lies in: [start, end) as DWARF counts.
+ * line 0: the compiler knows none. A negative return ends it, and is returned. */
+typedef int line_row_fn(void *context, uint64_t start, uint64_t end, uint32_t file, uint32_t line);
+int line_tables_each(struct line_tables *tables, size_t table, line_row_fn *row, void *context);
+
 /* --- lines.c for itself: line_header.c --- */
 
 /* Reads a table's header. Returns 0, ERROR_CORRUPT or ERROR_MEMORY. */
