@@ -1,0 +1,400 @@
+/* gmon.out in memory and on disk: what its fields cannot hold, and what must not be believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "base/buffer.h"
+#include "gprof/gmon.h"
+
+enum { HEADER_BYTES = 20, HISTOGRAM_BYTES = 41, ARC_BYTES = 21, BLOCK_BYTES = 16 };
+
+/* --- bytes by hand --- */
+
+static void put(struct buffer *file, uint64_t value, size_t size)
+{
+	buffer_append(file, &value, size);
+}
+
+static void put_header(struct buffer *file, uint32_t version)
+{
+	static const uint8_t spare[12];
+	buffer_append_string(file, "gmon");
+	put(file, version, 4);
+	buffer_append(file, spare, sizeof(spare));
+}
+
+static void put_histogram(struct buffer *file, uint64_t low, uint64_t high, uint32_t rate, uint32_t count)
+{
+	static const char dimension[15] = "seconds";
+	put(file, 0, 1);
+	put(file, low, 8);
+	put(file, high, 8);
+	put(file, count, 4);
+	put(file, rate, 4);
+	buffer_append(file, dimension, sizeof(dimension));
+	put(file, 's', 1);
+}
+
+static void put_arc(struct buffer *file, uint64_t from, uint64_t self, uint32_t count)
+{
+	put(file, 1, 1);
+	put(file, from, 8);
+	put(file, self, 8);
+	put(file, count, 4);
+}
+
+/* n as wide as `size`; then (address, count) pairs, 0 ends them. */
+static void put_blocks(struct buffer *file, size_t size, const uint64_t (*pairs)[2])
+{
+	uint64_t count = 0;
+	while (pairs[count][0])
+		count++;
+	put(file, 2, 1);
+	put(file, count, size);
+	buffer_append(file, pairs, count * sizeof(*pairs));
+}
+
+static int read_bytes(struct gmon *gmon, const void *bytes, size_t size, struct error *error)
+{
+	FILE *in = size ? fmemopen((void *)bytes, size, "r") : fopen("/dev/null", "re");
+	assert_non_null(in);
+	int code = gmon_read(gmon, in, "it", error);
+	fclose(in);
+	return code;
+}
+
+static int read_buffer(struct gmon *gmon, struct buffer *file)
+{
+	struct error error = { 0 };
+	int code = read_bytes(gmon, file->bytes, file->size, &error);
+	assert_int_equal(code, error.code);
+	buffer_release(file);
+	return code;
+}
+
+/* Reading these bytes is refused, with that word in the message; what was there stays. */
+static void assert_refused(struct buffer *file, int code, const char *word)
+{
+	struct gmon gmon;
+	struct error error = { 0 };
+	gmon_init(&gmon);
+	assert_int_equal(gmon_add_arc(&gmon, 1, 2, 3), 0);
+	assert_int_equal(read_bytes(&gmon, file->bytes, file->size, &error), code);
+	if (!strstr(error.message, word))
+		fail_msg("'%s' is not in '%s'", word, error.message);
+	assert_int_equal(gmon.arc_count, 1);
+	assert_int_equal(gmon.arcs[0].count, 3);
+	assert_int_equal(gmon.histogram_count + gmon.block_count, 0);
+	gmon_release(&gmon);
+	buffer_release(file);
+}
+
+static struct gmon written_and_read(const struct gmon *gmon, size_t *length)
+{
+	char *bytes = NULL;
+	size_t size = 0;
+	struct error error = { 0 };
+	struct gmon again;
+	FILE *out = open_memstream(&bytes, &size);
+	assert_int_equal(gmon_write(gmon, out, &error), 0);
+	fclose(out);
+	gmon_init(&again);
+	if (read_bytes(&again, bytes, size, &error) < 0)
+		fail_msg("%s", error.message);
+	free(bytes);
+	if (length)
+		*length = size;
+	return again;
+}
+
+/* --- reading --- */
+
+static void test_sums(void **state)
+{
+	(void)state;
+	struct buffer file;
+	struct gmon gmon;
+	gmon_init(&gmon);
+	for (int i = 0; i < 2; i++) {
+		buffer_init(&file);
+		put_header(&file, 1);
+		put_arc(&file, 0x20, 0x10, UINT32_MAX);
+		put_arc(&file, 0x10, 0x20, 5);
+		put_arc(&file, 0x20, 0x10, UINT32_MAX);
+		put_histogram(&file, 0x10, 0x14, 100, 2);
+		put(&file, 0xffff0001, 4);
+		put_histogram(&file, 0x10, 0x14, 100, 2);
+		put(&file, 0xffff0001, 4);
+		put_histogram(&file, 0x14, 0x18, 100, 1);
+		put(&file, 9, 2);
+		assert_int_equal(read_buffer(&gmon, &file), 0);
+	}
+	assert_int_equal(gmon.arc_count, 2);
+	assert_int_equal(gmon.arcs[0].from, 0x10);
+	assert_int_equal(gmon.arcs[0].count, 10);
+	assert_int_equal(gmon.arcs[1].count, 4 * (uint64_t)UINT32_MAX);
+	assert_int_equal(gmon.histogram_count, 2);
+	assert_int_equal(gmon.histograms[0].bins[0], 4);
+	assert_int_equal(gmon.histograms[0].bins[1], 4 * 0xffff);
+	assert_int_equal(gmon.histograms[1].bins[0], 18);
+	assert_string_equal(gmon.histograms[1].dimension, "seconds");
+	assert_int_equal(gmon.histograms[1].abbreviation, 's');
+	gmon_release(&gmon);
+}
+
+/* The C library's 8 bytes of a count, and gprof's 4. */
+static void test_block_widths(void **state)
+{
+	(void)state;
+	static const uint64_t some[][2] = { { 0x1139, 7 }, { 0x1150, UINT64_C(1) << 40 }, { 0, 0 } },
+			      none[][2] = { { 0, 0 } };
+	for (size_t size = 4; size <= 8; size += 4) {
+		struct buffer file;
+		struct gmon gmon;
+		gmon_init(&gmon);
+		buffer_init(&file);
+		put_header(&file, 1);
+		put_blocks(&file, size, none);
+		put_histogram(&file, 0x1000, 0x1004, 100, 2);
+		put(&file, 0x00020001, 4);
+		put_blocks(&file, size, some);
+		put_blocks(&file, size, some);
+		put_arc(&file, 1, 2, 3);
+		put_blocks(&file, size, none);
+		put_blocks(&file, size, some);
+		assert_int_equal(read_buffer(&gmon, &file), 0);
+		assert_int_equal(gmon.block_count, 2);
+		assert_int_equal(gmon.blocks[0].address, 0x1139);
+		assert_int_equal(gmon.blocks[0].count, 21);
+		assert_int_equal(gmon.blocks[1].count, UINT64_C(3) << 40);
+		assert_int_equal(gmon.arc_count, 1);
+		assert_int_equal(gmon.histogram_count, 1);
+		gmon_release(&gmon);
+	}
+}
+
+static void test_foreign(void **state)
+{
+	(void)state;
+	struct buffer file;
+	buffer_init(&file);
+	assert_refused(&file, ERROR_FORMAT, "not a gmon.out");
+	buffer_append_string(&file, "\x7f"
+				    "ELF and so on");
+	assert_refused(&file, ERROR_FORMAT, "not a gmon.out");
+	buffer_append_string(&file, "gmon");
+	assert_refused(&file, ERROR_TRUNCATED, "header");
+	put_header(&file, 2);
+	assert_refused(&file, ERROR_VERSION, "version 2");
+	put_header(&file, 0x01000000);
+	assert_refused(&file, ERROR_FORMAT, "byte order");
+	put_header(&file, 1);
+	put_arc(&file, 4, 5, 6);
+	put(&file, 17, 1);
+	assert_refused(&file, ERROR_CORRUPT, "byte 41");
+}
+
+/* Every prefix of a file is either whole records, or named as cut. */
+static void test_cut(void **state)
+{
+	(void)state;
+	static const uint64_t pairs[][2] = { { 0x1139, 7 }, { 0, 0 } };
+	static const size_t whole[] = { HEADER_BYTES, HEADER_BYTES + ARC_BYTES,
+					HEADER_BYTES + ARC_BYTES + HISTOGRAM_BYTES + 4,
+					HEADER_BYTES + ARC_BYTES + HISTOGRAM_BYTES + 4 + 5 + BLOCK_BYTES };
+	struct buffer file;
+	buffer_init(&file);
+	put_header(&file, 1);
+	put_arc(&file, 4, 5, 6);
+	put_histogram(&file, 0x10, 0x14, 100, 2);
+	put(&file, 0x00020001, 4);
+	put_blocks(&file, 4, pairs);
+	assert_int_equal(file.size, whole[3]);
+	for (size_t size = 4; size <= file.size; size++) {
+		struct gmon gmon;
+		struct error error = { 0 };
+		gmon_init(&gmon);
+		bool is_whole = false;
+		for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+			is_whole |= size == whole[i];
+		assert_int_equal(read_bytes(&gmon, file.bytes, size, &error), is_whole ? 0 : ERROR_TRUNCATED);
+		gmon_release(&gmon);
+	}
+	buffer_release(&file);
+}
+
+static void test_hostile(void **state)
+{
+	(void)state;
+	static const uint64_t many[][2] = { { 16, UINT64_MAX }, { 16, 1 }, { 0, 0 } };
+	struct buffer file;
+	buffer_init(&file);
+	put_header(&file, 1);
+	put_histogram(&file, 0, UINT64_MAX, 100, UINT32_MAX);
+	assert_refused(&file, ERROR_TRUNCATED, "byte 20");
+	put_header(&file, 1);
+	put_histogram(&file, 0x20, 0x10, 100, 1);
+	put(&file, 0, 2);
+	assert_refused(&file, ERROR_CORRUPT, "before it begins");
+	put_header(&file, 1);
+	put(&file, 2, 1);
+	put(&file, UINT32_MAX, 4);
+	assert_refused(&file, ERROR_TRUNCATED, "byte 20");
+	put_header(&file, 1);
+	put_blocks(&file, 4, many);
+	assert_refused(&file, ERROR_LIMIT, "2^64");
+	for (uint32_t change = 0; change < 3; change++) { /* the range, the rate, the number of bins */
+		put_header(&file, 1);
+		put_histogram(&file, 0x10, 0x20, 100, 4);
+		put(&file, 0, 8);
+		put_histogram(&file, 0x10 + 8 * (change == 0), 0x28, 100 + (change == 1), 4);
+		put(&file, 0, 8);
+		assert_refused(&file, ERROR_CORRUPT, "byte 69");
+	}
+}
+
+/* A second file that does not fit with the first leaves the first alone. */
+static void test_misfit(void **state)
+{
+	(void)state;
+	struct gmon gmon;
+	struct error error = { 0 };
+	struct buffer file;
+	gmon_init(&gmon);
+	buffer_init(&file);
+	put_header(&file, 1);
+	put_histogram(&file, 0x10, 0x20, 100, 4);
+	put(&file, 0x0001000200030004, 8);
+	assert_int_equal(read_buffer(&gmon, &file), 0);
+	put_header(&file, 1);
+	put_arc(&file, 1, 2, 3);
+	put_histogram(&file, 0x10, 0x24, 100, 4);
+	put(&file, 0, 8);
+	assert_int_equal(read_bytes(&gmon, file.bytes, file.size, &error), ERROR_CORRUPT);
+	assert_non_null(strstr(error.message, "another program or build"));
+	assert_int_equal(gmon.arc_count, 0);
+	assert_int_equal(gmon.histogram_count, 1);
+	assert_int_equal(gmon.histograms[0].bins[0], 4);
+	gmon_release(&gmon);
+	buffer_release(&file);
+}
+
+/* --- writing --- */
+
+static void test_split(void **state)
+{
+	(void)state;
+	static const uint64_t counts[] = { 0, 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 33) + 5 };
+	struct gmon_histogram shape = {
+		.low = 0x1000, .high = 0x1006, .rate = 1000, .bin_count = 3, .dimension = "seconds"
+	};
+	struct gmon gmon;
+	gmon_init(&gmon);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(gmon_add_arc(&gmon, i, i, counts[i]), 0);
+	assert_int_equal(gmon_add_block(&gmon, 0x1000, UINT64_MAX), 0);
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), 0);
+	assert_int_equal(gmon_add_sample(&gmon, 0x1001, 65535), 0);
+	assert_int_equal(gmon_add_sample(&gmon, 0x1002, 65536), 0);
+	assert_int_equal(gmon_add_sample(&gmon, 0x1005, 200000), 0);
+	assert_int_equal(gmon_add_sample(&gmon, 0x1006, 1), ERROR_NOT_FOUND);
+	size_t length;
+	struct gmon again = written_and_read(&gmon, &length);
+	/* 200000 is four records of 16 bits; the arcs take 1, 1, 1, 2 and 3. */
+	assert_int_equal(length, HEADER_BYTES + 4 * (HISTOGRAM_BYTES + 3 * 2) + 8 * ARC_BYTES + 5 + BLOCK_BYTES);
+	assert_int_equal(again.arc_count, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(again.arcs[i].count, counts[i]);
+	assert_int_equal(again.histogram_count, 1);
+	assert_int_equal(again.histograms[0].bins[0], 65535);
+	assert_int_equal(again.histograms[0].bins[1], 65536);
+	assert_int_equal(again.histograms[0].bins[2], 200000);
+	assert_int_equal(again.blocks[0].count, UINT64_MAX);
+	gmon_release(&again);
+	gmon_release(&gmon);
+}
+
+/* A histogram that would be too long if all of it were repeated: only the stretches with samples are. */
+static void test_sparse(void **state)
+{
+	(void)state;
+	enum { BINS = 1 << 20 };
+	struct gmon_histogram shape = { .low = 0x1000, .high = 0x1000 + 2 * BINS, .rate = 1000, .bin_count = BINS };
+	struct gmon gmon;
+	gmon_init(&gmon);
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), 0);
+	assert_int_equal(gmon_add_sample(&gmon, shape.low, 100 * UINT16_MAX), 0);
+	assert_int_equal(gmon_add_sample(&gmon, shape.high - 1, 3), 0);
+	size_t length;
+	struct gmon again = written_and_read(&gmon, &length);
+	assert_int_equal(length, HEADER_BYTES + 101 * (HISTOGRAM_BYTES + 2 * GMON_SPARSE_BINS));
+	assert_int_equal(again.histogram_count, 2);
+	assert_int_equal(again.histograms[0].bins[0], 100 * UINT16_MAX);
+	assert_int_equal(again.histograms[0].high, shape.low + 2 * GMON_SPARSE_BINS);
+	assert_int_equal(again.histograms[1].high, shape.high);
+	assert_int_equal(again.histograms[1].bins[GMON_SPARSE_BINS - 1], 3);
+	gmon_release(&again);
+	gmon_release(&gmon);
+}
+
+static void test_unwritable(void **state)
+{
+	(void)state;
+	struct gmon gmon;
+	struct error error = { 0 };
+	gmon_init(&gmon);
+	FILE *full = fopen("/dev/full", "we");
+	assert_int_equal(gmon_write(&gmon, full, &error), ERROR_NO_SPACE);
+	fclose(full);
+	assert_int_equal(gmon_add_arc(&gmon, 1, 2, UINT64_MAX), 0);
+	FILE *null = fopen("/dev/null", "we");
+	assert_int_equal(gmon_write(&gmon, null, &error), ERROR_LIMIT);
+	fclose(null);
+	gmon_release(&gmon);
+}
+
+static void try_read(const struct buffer *file)
+{
+	struct gmon gmon;
+	struct error error = { 0 };
+	gmon_init(&gmon);
+	for (int i = 0; i < 2; i++) {
+		int code = read_bytes(&gmon, file->bytes, file->size, &error);
+		assert_true(code == 0 || code == ERROR_MEMORY);
+		assert_int_equal(code, error.code);
+		if (code < 0)
+			break;
+	}
+	gmon_release(&gmon);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	static const uint64_t pairs[][2] = { { 0x1139, 7 }, { 0, 0 } };
+	struct buffer file;
+	buffer_init(&file);
+	put_header(&file, 1);
+	put_arc(&file, 4, 5, 6);
+	put_histogram(&file, 0x10, 0x14, 100, 2);
+	put(&file, 0x00020001, 4);
+	put_blocks(&file, 8, pairs);
+	ALLOC_FAIL_EACH(try_read(&file));
+	buffer_release(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums),       cmocka_unit_test(test_block_widths),
+		cmocka_unit_test(test_foreign),    cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_misfit),
+		cmocka_unit_test(test_split),      cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_unwritable), cmocka_unit_test(test_no_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
