@@ -29,11 +29,13 @@
 /* A call that has not returned, as far as is known. */
 struct hook_frame {
 	struct tally_node *node;
-	uint64_t place; /* entries alone known: where its return address lies; else the hook's stack pointer when it
-			 * was entered, and HOOK_FRAME_LEAVES */
+	uint64_t place; /* entries alone known: where its return address lies; else its stack pointer where it called
+			 * the hook, and HOOK_FRAME_LEAVES */
 	uint64_t site;  /* its return address */
 };
 enum { HOOK_FRAME_LEAVES = 1 }; /* in `place`: its hook tells when it is left */
+/* As `place`: none was called here, a run of frames on another stack begins; frames[0] is one. */
+#define HOOK_FRAME_BASE UINT64_MAX
 
 struct hook_thread;
 
@@ -60,6 +62,16 @@ extern const struct hook_measurement hooks_off, hooks_arcs, hooks_paths, hooks_p
 
 enum { HOOK_CACHE = 4096 };
 
+/* Whose state it is: of hooks.c alone. */
+struct hook_owner {
+	struct hook_thread *next; /* of all states that there are; none is ever taken out */
+	uint32_t tid;
+	uint32_t has_ended;              /* its last destructors run, or it is gone */
+	uint32_t has_stopped;            /* for want of memory: it is not turned on again */
+	uint64_t seen_ns;                /* when it last said what time it is */
+	uint64_t totals[TALLY_REQUESTS]; /* of the thread's clocks, as far as they are in tally_thread.totals */
+};
+
 /* The state of a thread; private memory. */
 struct hook_thread {
 	const struct hook_measurement *measurement; /* hooks_off where it cannot count, or not now */
@@ -68,17 +80,32 @@ struct hook_thread {
 	struct tally_chunk *chunk;      /* that objects are taken from */
 	uint64_t last_tsc;              /* TALLY_PATHS_TIMED: when time was charged last */
 	uint64_t nodes;                 /* made so far */
-	uint64_t stack_low, stack_high; /* of the stack that `top` is on, as far as known */
-	uint64_t *words;                /* TALLY_TRACE: a ring of words (hooks_trace.c) */
-	uint64_t written, flushed;      /* ... words that were put into it, and into the file; both only grow */
-	uint64_t base_tsc;              /* ... what its events count from */
-	uint64_t paths_numbered;        /* ... */
-	uint64_t events;                /* ... that are in the ring */
-	struct tally_blocks *blocks; /* the table that is counted in */
+	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
+	struct hook_frame *run;         /* hooks_frames.c: the base of the run that `top` is in */
+	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */
+	uint64_t depth_unknown;         /* calls that have no frame, as there was no room */
+	uint64_t *words;                /* TALLY_TRACE: events that are not in the file yet (hooks_trace.c) */
+	uint64_t written, flushed;      /* ... words of events, those in the file: both only grow */
+	uint64_t operands;              /* ... of these words, those that begin no event; as of the last flush */
+	uint64_t base_tsc;              /* ... what events count from */
+	uint64_t paths_numbered;        /* ... tally_node.number of the last one */
+	uint32_t is_flushing;           /* ... by whomever; atomic */
+	bool events_over;               /* ... no memory, disk space or the limit is reached */
+	struct tally_blocks *blocks;    /* the table that is counted in */
 	uint64_t block_mask, block_count;
-	uint32_t number;                      /* of its tally_thread */
+	uint32_t number; /* of its tally_thread */
+	struct hook_owner owner;
+	struct hook_edges *edges;             /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
 	struct tally_edge *cache[HOOK_CACHE]; /* edges by what they are looked up by: a hint */
 };
+
+/* A new thread's frames, when `frames` and `limit` are set: the root's alone, and no stack is known. */
+void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
+
+/* What mcount and __fentry__ call has the vector registers of the function that called them: the files of
+ * measurements are compiled with -mgeneral-regs-only, and call what is not (the C library, say) by this, which
+ * keeps all of them; its value is the function's. */
+uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second);
 
 /* Never NULL: before a thread's first event it is `hooks_nobody`, whose measurement makes its state. */
 extern _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec")));
@@ -99,8 +126,16 @@ extern struct hooks hooks;
  * that is called. */
 void hooks_begin(void);
 
-/* The present thread's state, made if need be; &hooks_nobody with hooks_off behind it: it cannot be. */
+/* The same as far as the recorder asks for it: nothing is made. By the first constructor. */
+void hooks_begin_recorded(void);
+
+/* The present thread's state, made if need be. Where it cannot be, one whose measurement is hooks_off: it may be
+ * looked at, not written to. Async-signal-safe. */
 struct hook_thread *hooks_thread_begin(void);
+/* The same of a thread that was created where that was the current path; NULL: not known. */
+void hooks_thread_created(struct tally_node *creator);
+/* The present thread's current path; NULL: none. */
+struct tally_node *hooks_current(void);
 /* It ends, but its last destructors may still call hooks: its state is handed to a later thread only when it is
  * really gone. */
 void hooks_thread_end(void);
@@ -111,6 +146,17 @@ void hooks_turn(bool on);
 void hooks_finish(void);
 /* The child of a fork: chunks of its own from now on. */
 void hooks_forked(void);
+/* ... it has not become another one. */
+void hooks_go_on(void);
+/* The thread of that number has another name. */
+void hooks_named(uint32_t tid, const char *name, size_t bytes);
+/* What the present thread's clocks have counted so far is written down, and sometimes what time it is. In its
+ * handler of ticks, and when it ends. */
+void hooks_total(const struct runtime_thread *thread);
+/* A request's interval was over so often, here or in what a handler has interrupted (`context`). */
+void hooks_tick(uint32_t request, uint64_t hits, const void *context);
+/* There is nothing left to count in: this thread's hooks return at once from now on. */
+void hooks_stop_thread(struct hook_thread *thread);
 
 /* Whether samples are charged to call paths of the hooks, instead of walking the stack (sample.c). */
 static inline bool hooks_measure(void)
@@ -128,8 +174,11 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
  * counting (hooks_off). */
 void *tally_object_new(struct hook_thread *thread, size_t bytes);
 
-/* Code was loaded, or an address turned up that no module has. Not in a handler: there nothing happens. */
+/* Code was loaded. Not in a handler. */
 void tally_modules_changed(void);
+/* The module of the code at this address is known from now on, if any has it: call it before an edge or a tick
+ * with a new address is made. Async-signal-safe; some ns where it is known already. */
+void tally_know_code(uint64_t address);
 
 /* The first and the last byte + 1 of the function's code around an address, by its unwind table; false: not
  * known. Async-signal-safe. */

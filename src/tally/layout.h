@@ -172,10 +172,11 @@ struct tally_tick;
 struct tally_node {
 	uint64_t function; /* an address in it: its first byte, or where its hook returns to. 0: a root */
 	struct tally_node *parent;
-	struct tally_edge *edges; /* the one that was taken last is near the front */
+	struct tally_edge *edges; /* about in the order in which they were taken first */
 	struct tally_tick *ticks;
-	uint64_t exclusive_tsc; /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
-	uint64_t number;        /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
+	uint64_t exclusive_tsc;    /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
+	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
+	struct tally_edge *recent; /* the runtime's own: where it looks first */
 };
 
 enum { TALLY_NODES_MAX = 1 << 21 };
@@ -266,7 +267,7 @@ struct tally_trace {
 };
 
 _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header has room");
-_Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 48 && sizeof(struct tally_edge) == 48 &&
+_Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 56 && sizeof(struct tally_edge) == 48 &&
 		       sizeof(struct tally_tick) == 40,
 	       "as in files that exist");
 
