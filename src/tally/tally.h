@@ -140,7 +140,15 @@ struct tally {
 	bool ends_early; /* the file is shorter than its header says: full disk, or cut since */
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
 	uint32_t requests[TALLY_REQUESTS], calls, real, blocks, lines;
+	uint32_t anonymous; /* module in the profile: code without a file */
 };
+
+/* Notes of its profile: how it was measured ("paths"), and by which hooks ("mcount"), one note each. */
+#define TALLY_NOTE_MEASUREMENT "measurement"
+#define TALLY_NOTE_HOOK "hook"
+
+/* "paths"; "": there is no such measurement. */
+const char *tally_measurement_name(uint32_t measurement);
 
 /* Whether these first bytes of a file (8 are enough) are a tally's. */
 bool tally_is(const void *start, size_t bytes);
@@ -158,6 +166,10 @@ int tally_locations(struct tally *tally, struct profile *profile, struct error *
 /* Adds nodes and hits to that profile, its locations being named or not. */
 int tally_hits(struct tally *tally, struct profile *profile, struct error *error);
 
+/* All of the above: a profile, symbolized, that the caller frees. `names` may be NULL. NULL: `error` says why. */
+struct symbolize_options;
+struct profile *tally_load(const char *path, const struct symbolize_options *names, struct error *error);
+
 /* --- for the parts of it --- */
 
 /* The chunks of a kind of one thread, in the file's order: the next one behind `after`
@@ -166,8 +178,13 @@ const struct tallied_chunk *tally_next_chunk(const struct tally *tally, const st
 					     uint32_t kind, const struct tallied_chunk *after);
 /* TSC ticks of a process as ns; 0 where the process did not live long enough to tell. */
 uint64_t tally_ns(const struct tallied_process *process, uint64_t tsc);
-/* The location of an address, added if new: its module's, or that of code without a file. */
+/* The location of an address, added if new: its module's, or that of code without a file. `process`: index in
+ * tally.processes. */
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address);
+/* ... of a return address: that of the call before it. */
+int64_t tally_site_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t site);
+/* ... of a function's entry, as hooks tell it. */
+int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
 /* A resource with that name, counted exactly; its id. */
 int64_t tally_add_exact(struct profile *profile, const char *name, const char *title, const char *unit);
 

@@ -1,0 +1,83 @@
+/* What a tally does not tell, or not all of. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tally/parts.h"
+
+struct losses {
+	uint64_t threads_refused, threads_stopped, events_lost, calls_uncounted;
+	uint64_t folded;     /* calls whose paths were too many to be told apart */
+	uint64_t unended;    /* processes that were killed, or are still running */
+	uint64_t reused;     /* threads whose counts another one has taken on */
+	uint64_t ends_early; /* 1: the file does */
+	uint64_t untimed;    /* 1: times were asked for, and hooks that tell no ends were called */
+};
+
+static uint64_t folded_calls(const struct tallied_tree *tree)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < tree->call_count; i++)
+		if (tree->calls[i].flags & TALLY_EDGE_FOLDED)
+			count += tree->calls[i].count;
+	return count;
+}
+
+static struct losses find_losses(const struct tally *tally)
+{
+	struct losses losses = { .ends_early = tally->ends_early };
+	bool is_timed = tally->header.measurement == TALLY_PATHS_TIMED || tally->header.measurement == TALLY_TRACE;
+	for (size_t i = 0; i < tally->process_count; i++) {
+		const struct tally_process *process = tally->processes[i].shared;
+		losses.threads_refused += process->threads_refused;
+		losses.threads_stopped += process->threads_stopped;
+		losses.events_lost += process->events_lost;
+		losses.calls_uncounted += process->calls_uncounted;
+		losses.unended += process->end_ns == 0;
+		if (is_timed && process->hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY))
+			losses.untimed = 1;
+	}
+	for (size_t i = 0; i < tally->thread_count; i++) {
+		losses.folded += folded_calls(&tally->threads[i].tree);
+		losses.reused += tally->threads[i].shared->threads_before;
+	}
+	return losses;
+}
+
+int tally_note_losses(const struct tally *tally, struct profile *profile)
+{
+	const struct losses losses = find_losses(tally);
+	const struct {
+		uint64_t count;
+		const char *key;
+		const char *sentence; /* with a place for the count */
+	} notes[] = {
+		{ losses.untimed, "warning",
+		  "-pg's hooks tell when a function is entered, but not when it is left: its calls were counted, not "
+		  "timed; compile with -finstrument-functions to time them" },
+		{ losses.threads_refused, "warning",
+		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file" },
+		{ losses.threads_stopped, "warning",
+		  "%" PRIu64 " threads were counted only until memory, disk space or the room in the file ran out" },
+		{ losses.calls_uncounted, "warning", "%" PRIu64 " calls were not counted" },
+		{ losses.events_lost, "warning", "%" PRIu64 " events of the trace were lost" },
+		{ losses.folded, "warning",
+		  "%" PRIu64
+		  " calls were counted on shorter paths than their own: a thread has room for 2 million paths" },
+		{ losses.ends_early, "warning",
+		  "the file is shorter than it was to be: the disk was full, or it was cut since" },
+		{ losses.unended, "processes without an end",
+		  "%" PRIu64 ": killed, or still running; what they had counted until then is here" },
+		{ losses.reused, "threads counted with others",
+		  "%" PRIu64 ": a new thread goes on where one that has ended had counted" },
+	};
+	char text[256];
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		if (notes[i].count == 0)
+			continue;
+		snprintf(text, sizeof(text), notes[i].sentence, notes[i].count);
+		int64_t result = profile_add_note(profile, notes[i].key, text);
+		if (result < 0)
+			return (int)result;
+	}
+	return 0;
+}
