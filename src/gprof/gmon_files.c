@@ -1,0 +1,98 @@
+#include "gprof/gmon_files.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "gprof/from_profile.h"
+#include "gprof/gmon.h"
+
+struct writing {
+	const struct profile *profile;
+	const char *directory;
+	struct buffer *names; /* may be NULL */
+	struct error *error;
+	uint32_t program;
+	bool *counted; /* owned, per module */
+	int written;
+};
+
+static const char *base_of(const struct writing *writing, uint32_t module)
+{
+	return path_basename(profile_string(writing->profile, writing->profile->modules[module].path));
+}
+
+/* How many files before that of a module have its name. */
+static unsigned namesakes(const struct writing *writing, uint32_t module)
+{
+	unsigned count = 0;
+	for (uint32_t i = 0; i < module; i++)
+		count += writing->counted[i] && i != writing->program &&
+			 strcmp(base_of(writing, i), base_of(writing, module)) == 0;
+	return count;
+}
+
+/* The caller frees it; NULL: no memory. */
+static char *path_of(const struct writing *writing, uint32_t module)
+{
+	char *path;
+	int length;
+	unsigned before = namesakes(writing, module);
+	if (module == writing->program)
+		length = asprintf(&path, "%s/gmon.out", writing->directory);
+	else if (before == 0)
+		length = asprintf(&path, "%s/gmon.out.%s", writing->directory, base_of(writing, module));
+	else
+		length = asprintf(&path, "%s/gmon.out.%s.%u", writing->directory, base_of(writing, module), before + 1);
+	return length < 0 ? NULL : path;
+}
+
+static int write_to(const struct gmon *gmon, const char *path, struct error *error)
+{
+	FILE *out = fopen(path, "we");
+	if (!out)
+		return error_set_errno(error, "cannot write '%s'", path);
+	struct error why = { 0 };
+	int code = gmon_write(gmon, out, &why);
+	if (fclose(out) != 0 && code == 0)
+		code = error_set_errno(&why, "cannot write gmon.out");
+	return code < 0 ? error_set(error, code, "'%s': %s", path, why.message) : 0;
+}
+
+static int write_module(struct writing *writing, uint32_t module)
+{
+	struct gmon gmon;
+	gmon_init(&gmon);
+	char *path = path_of(writing, module);
+	int code = path ? gmon_from_profile(writing->profile, module, PROFILE_NONE, &gmon, writing->error)
+			: error_set(writing->error, ERROR_MEMORY, "out of memory");
+	if (code == 0)
+		code = write_to(&gmon, path, writing->error);
+	if (code == 0 && writing->names) {
+		if (writing->written > 0)
+			buffer_append_string(writing->names, ", ");
+		buffer_append_string(writing->names, path);
+	}
+	writing->written += code == 0;
+	free(path);
+	gmon_release(&gmon);
+	return code;
+}
+
+int gmon_files_write(const struct profile *profile, const char *directory, struct buffer *names, struct error *error)
+{
+	struct writing writing = { .profile = profile, .directory = directory, .names = names, .error = error };
+	writing.counted = calloc(profile->module_count + 1, sizeof(*writing.counted));
+	if (!writing.counted)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	gmon_counted(profile, writing.counted);
+	writing.program = gmon_program(profile);
+	int code = 0;
+	for (uint32_t i = 0; i < profile->module_count && code == 0; i++)
+		if (writing.counted[i])
+			code = write_module(&writing, i);
+	free(writing.counted);
+	return code < 0 ? code : writing.written;
+}
