@@ -1,0 +1,43 @@
+#include "gprof/executions.h"
+
+/* The number of the first block at or above an address. */
+static size_t first_block(const struct gmon *gmon, uint64_t address)
+{
+	size_t low = 0, high = gmon->block_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (gmon->blocks[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_blocks(const struct gprof_report *report)
+{
+	return report->options->by_line && report->gmon && report->gmon->block_count > 0;
+}
+
+struct executions executions_of(const struct gprof_report *report, uint32_t symbol)
+{
+	if (!has_blocks(report))
+		return (struct executions){ 0 };
+	const struct image_symbol *place = &report->image->symbols[symbol];
+	size_t first = first_block(report->gmon, place->start);
+	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, place->end) - first };
+}
+
+const struct gmon_block *executions_before(const struct gprof_report *report, uint32_t symbol)
+{
+	if (!has_blocks(report))
+		return NULL;
+	const struct image_symbol *symbols = report->image->symbols;
+	size_t first = first_block(report->gmon, symbols[symbol].start);
+	uint32_t function = symbol;
+	while (function > 0 && !symbols[function].is_function)
+		function--;
+	if (first == 0 || report->gmon->blocks[first - 1].address < symbols[function].start)
+		return NULL;
+	return &report->gmon->blocks[first - 1];
+}

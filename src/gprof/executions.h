@@ -1,0 +1,21 @@
+/*
+ * How often what lies at a source line ran: what annotated source and execution counts share.
+ *
+ * Blocks are counted with -l alone, as with gprof. They belong to the symbol that they begin in.
+ */
+#ifndef GPROF_EXECUTIONS_H
+#define GPROF_EXECUTIONS_H
+
+#include "gprof/print.h"
+
+/* The blocks that begin in a symbol, by address; none without -l. Into the gmon's own memory. */
+struct executions {
+	const struct gmon_block *blocks;
+	size_t count;
+};
+struct executions executions_of(const struct gprof_report *report, uint32_t symbol);
+
+/* The block that runs on into a symbol from before it, within the same function; NULL: not known. */
+const struct gmon_block *executions_before(const struct gprof_report *report, uint32_t symbol);
+
+#endif

@@ -1,0 +1,184 @@
+#include "gprof/order.h"
+
+#include <stdlib.h>
+
+#include "gprof/object_map.h"
+
+/* A chain is known by its head; of functions that are no head `tail` and `length` mean nothing. */
+struct chained {
+	uint32_t head, next, tail;
+	uint32_t length;
+};
+
+struct order {
+	const struct graph *graph;
+	struct chained *functions; /* owned */
+	uint32_t *arcs;            /* owned: those that count, the busiest first */
+	size_t arc_count;
+	uint32_t *places; /* owned: functions in their new order */
+	size_t place_count;
+	bool *is_placed; /* owned */
+};
+
+static int by_count(const void *left, const void *right, void *context)
+{
+	const struct graph_arc *arcs = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	if (arcs[a].count != arcs[b].count)
+		return arcs[a].count > arcs[b].count ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void sort_arcs(struct order *order)
+{
+	const struct graph *graph = order->graph;
+	for (uint32_t i = 0; i < graph->arc_count; i++) {
+		const struct graph_arc *arc = &graph->arcs[i];
+		if (arc->count > 0 && arc->parent != arc->child && arc->parent < graph->function_count &&
+		    arc->child < graph->function_count)
+			order->arcs[order->arc_count++] = i;
+	}
+	if (order->arc_count > 0)
+		qsort_r(order->arcs, order->arc_count, sizeof(*order->arcs), by_count, graph->arcs);
+}
+
+/* How many functions stand before this one in its chain. */
+static uint32_t place_in_chain(const struct order *order, uint32_t function)
+{
+	uint32_t place = 0;
+	for (uint32_t at = order->functions[function].head; at != function; at = order->functions[at].next)
+		place++;
+	return place;
+}
+
+static void append_chain(struct order *order, uint32_t first, uint32_t second)
+{
+	struct chained *functions = order->functions;
+	functions[functions[first].tail].next = second;
+	functions[first].tail = functions[second].tail;
+	functions[first].length += functions[second].length;
+	for (uint32_t at = second; at != GRAPH_NONE; at = functions[at].next)
+		functions[at].head = first;
+}
+
+static void join(struct order *order, uint32_t parent, uint32_t child)
+{
+	const struct chained *functions = order->functions;
+	uint32_t a = functions[parent].head, b = functions[child].head;
+	if (a == b)
+		return;
+	uint32_t place_a = place_in_chain(order, parent), place_b = place_in_chain(order, child);
+	uint64_t parents_first = (uint64_t)functions[a].length - place_a + place_b;
+	uint64_t childs_first = (uint64_t)functions[b].length - place_b + place_a;
+	if (parents_first <= childs_first)
+		append_chain(order, a, b);
+	else
+		append_chain(order, b, a);
+}
+
+static void place(struct order *order, uint32_t function)
+{
+	if (order->is_placed[function])
+		return;
+	order->is_placed[function] = true;
+	order->places[order->place_count++] = function;
+}
+
+static void place_all(struct order *order)
+{
+	const struct graph *graph = order->graph;
+	for (size_t i = 0; i < order->arc_count; i++) {
+		uint32_t at = order->functions[graph->arcs[order->arcs[i]].parent].head;
+		if (order->is_placed[at])
+			continue;
+		for (; at != GRAPH_NONE; at = order->functions[at].next)
+			place(order, at);
+	}
+	for (uint32_t i = 0; i < graph->function_count; i++)
+		if (graph->nodes[i].calls + graph->nodes[i].self_calls > 0)
+			place(order, i);
+	for (uint32_t i = 0; i < graph->function_count; i++)
+		place(order, i);
+}
+
+static void order_release(struct order *order)
+{
+	free(order->functions);
+	free(order->arcs);
+	free(order->places);
+	free(order->is_placed);
+}
+
+/* ERROR_MEMORY; call order_release in any case. */
+static int order_make(struct order *order, const struct graph *graph)
+{
+	size_t count = graph->function_count;
+	*order = (struct order){ .graph = graph };
+	order->functions = calloc(count + 1, sizeof(*order->functions));
+	order->arcs = calloc(graph->arc_count + 1, sizeof(*order->arcs));
+	order->places = calloc(count + 1, sizeof(*order->places));
+	order->is_placed = calloc(count + 1, sizeof(*order->is_placed));
+	if (!order->functions || !order->arcs || !order->places || !order->is_placed)
+		return ERROR_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		order->functions[i] = (struct chained){ .head = i, .next = GRAPH_NONE, .tail = i, .length = 1 };
+	sort_arcs(order);
+	for (size_t i = 0; i < order->arc_count; i++)
+		join(order, graph->arcs[order->arcs[i]].parent, graph->arcs[order->arcs[i]].child);
+	place_all(order);
+	return 0;
+}
+
+static const char *name_of(const struct gprof_report *report, uint32_t function)
+{
+	return report->image ? report->image->symbols[function].name : report->graph->names[function];
+}
+
+int print_function_order(struct gprof_report *report, struct error *error)
+{
+	struct order order;
+	int status = order_make(&order, report->graph);
+	if (status < 0)
+		error_set(error, status, "out of memory");
+	else
+		print_page(report);
+	for (size_t i = 0; i < order.place_count && status == 0; i++)
+		fprintf(report->out, "%s\n", name_of(report, order.places[i]));
+	order_release(&order);
+	return status;
+}
+
+/* The objects' numbers count up from 0. */
+static int print_objects(struct gprof_report *report, const struct order *order, struct object_map *map)
+{
+	bool *is_printed = calloc(map->objects.count + 1, sizeof(*is_printed));
+	if (!is_printed)
+		return ERROR_MEMORY;
+	print_page(report);
+	for (size_t i = 0; i < order->place_count; i++) {
+		uint32_t object = object_map_find(map, name_of(report, order->places[i]));
+		if (object == HASH_MAP_NONE || is_printed[object])
+			continue;
+		is_printed[object] = true;
+		fprintf(report->out, "%s\n", strings_get(&map->objects, object));
+	}
+	free(is_printed);
+	return 0;
+}
+
+int print_file_order(struct gprof_report *report, struct error *error)
+{
+	struct object_map map;
+	struct order order = { 0 };
+	int status = object_map_read(&map, report->options->map_file, error);
+	if (status == 0) {
+		status = order_make(&order, report->graph);
+		if (status == 0)
+			status = print_objects(report, &order, &map);
+		if (status == ERROR_MEMORY)
+			error_set(error, status, "out of memory");
+	}
+	order_release(&order);
+	object_map_release(&map);
+	return status;
+}
