@@ -72,15 +72,19 @@ struct graph {
 	double bin_units;                       /* width of a bin in units of 2 bytes */
 	double total_time;                      /* samples that the flat profile is about */
 	double shown_time;                      /* ... and the call graph */
+	double whole_time;                      /* that are 100 % in the call graph; 0: shown_time */
 	uint64_t samples;                       /* all of the histogram, whatever the options choose */
 	uint64_t samples_outside, arcs_outside; /* in no symbol */
 	uint64_t calls_from_outside;            /* counted at a caller that is in no symbol, callee known */
 };
 
 int graph_init(struct graph *graph, const struct image *image);
+/* A graph of functions without addresses; the names must outlive it. */
+int graph_init_named(struct graph *graph, const char *const *names, size_t count);
+int graph_make_nodes(struct graph *graph); /* for these two */
 void graph_release(struct graph *graph);
 
-/* Adds `count` to the arc, made if new. ERROR_MEMORY, ERROR_LIMIT. */
+/* Adds `count` to the arc, made if new. ERROR_MEMORY, ERROR_LIMIT (2^32 arcs). */
 int graph_add_arc(struct graph *graph, uint32_t parent, uint32_t child, uint64_t count);
 /* The arc's number, or GRAPH_NONE. */
 uint32_t graph_find_arc(const struct graph *graph, uint32_t parent, uint32_t child);
@@ -89,13 +93,23 @@ int graph_assign(struct graph *graph, const struct gmon *gmon, const struct choi
 int graph_count(struct graph *graph, const struct gmon *gmon, const struct choices *choices);
 int graph_scan(struct graph *graph, const struct gmon *gmon);
 
-/* Once, after everything was added. ERROR_MEMORY, ERROR_LIMIT. */
+/* Once, after everything was added. ERROR_MEMORY. */
 int graph_solve(struct graph *graph, const struct choices *choices);
 
 /* The parts of graph_solve, in their order. cycles.c: finds the strongly connected parts, numbers them in the order of
  * their heads, counts calls into and within them, and orders all topologically. propagate.c: passes times on. */
 int graph_find_cycles(struct graph *graph);
 int graph_propagate(struct graph *graph, const struct choices *choices);
+/* sort.c: the entries, and each one's index. */
+int graph_sort(struct graph *graph);
+/* Arcs of a node as its entry lists them: of callers the one that costs least first, of callees the one that costs
+ * most. `arcs` has room for all arcs; returns how many there are. */
+size_t graph_parents(const struct graph *graph, uint32_t node, uint32_t *arcs);
+size_t graph_children(const struct graph *graph, uint32_t node, uint32_t *arcs);
+/* Members of a cycle, the dearest first; `members` has room for all functions. Their number, or ERROR_MEMORY. */
+int64_t graph_members(const struct graph *graph, uint32_t cycle, uint32_t *members);
+/* The name of a function as its symbol has it. */
+const char *graph_name(const struct graph *graph, uint32_t node);
 
 /* Number of a cycle as printed, from 1, of a node that is in one. */
 static inline uint32_t graph_cycle_number(const struct graph *graph, uint32_t node)

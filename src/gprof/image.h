@@ -32,6 +32,7 @@ struct image_symbol {
 struct image_options {
 	bool no_statics;     /* -a: what they do is the symbol's before them */
 	bool only_functions; /* -D: untyped symbols are none */
+	bool all_clones;     /* --clones: "fib.isra.0" and the like are functions of their own */
 	bool no_demangle;
 	bool with_source; /* fill in file and line, where there is debug information */
 };

@@ -22,6 +22,7 @@ struct print_options {
 	bool inline_files; /* --inline-file-names */
 	bool full_paths;   /* -L */
 	bool no_errors;    /* --no-errors: the flat profile has no column of them */
+	bool true_times;   /* of call paths, not passed on by counts */
 	bool exact_times;  /* times are counted, not sampled: they have no error */
 	unsigned width;    /* -w: of the index, 80 */
 
@@ -48,15 +49,21 @@ struct gprof_report {
 typedef int print_function(struct gprof_report *report, struct error *error);
 
 print_function print_flat;  /* -p */
-print_function print_graph; /* -q: with its index */
+print_function print_graph; /* -q */
+print_function print_index; /* ... and the index behind it */
 
 /* Parts that reports share. Begins a new page but for the first report. */
 void print_page(struct gprof_report *report);
 /* "fib", with -l "fib (fib.c:12 @ 1139)"; returns its length. */
 int print_name_alone(struct gprof_report *report, uint32_t node);
+int print_name_width(const struct gprof_report *report, uint32_t node);
 /* ... and "<cycle 2> [13]". */
 void print_name(struct gprof_report *report, uint32_t node);
-/* What an arc, a function's line or its being called is to the options: neither called nor with time, and no -z. */
+/* A source file as the options want it: the last part of its path, or all of it. */
+const char *print_source_name(const struct gprof_report *report, const char *path);
+/* "granularity: each sample hit covers ..." of so many samples. */
+void print_granularity(struct gprof_report *report, double samples, double seconds);
+/* Neither called nor sampled, and no -z. */
 bool print_is_unused(const struct gprof_report *report, uint32_t node);
 
 #endif

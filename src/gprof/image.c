@@ -1,0 +1,338 @@
+#include "gprof/image.h"
+
+#include <ctype.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/path.h"
+#include "symbolize/names.h"
+
+/* One symbol table as it lies in the file. */
+struct table {
+	Elf *elf;
+	Elf_Data *symbols;
+	size_t strings; /* its string table's section */
+	const char *strings_end;
+};
+
+const char *image_base_name(const char *path)
+{
+	return path_basename(path);
+}
+
+/* --- which symbols are taken --- */
+
+/* Behind a dot: "clone." or "constprop." before the number, or the number alone. */
+static const char *skip_clone_word(const char *dot)
+{
+	static const char *const words[] = { ".clone.", ".constprop." };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t length = strlen(words[i]);
+		if (strncmp(dot, words[i], length) == 0 && dot[length])
+			return dot + length;
+	}
+	return dot + 1;
+}
+
+/* The end of the name behind clones' numbers, as in "f.constprop.0.1", from its first dot on; NULL: something else
+ * stands there. */
+static const char *skip_clone_numbers(const char *dot)
+{
+	const char *at = dot;
+	while (*at == '.') {
+		at = skip_clone_word(at);
+		bool has_digit = false;
+		for (; *at && !(has_digit && *at == '.'); at++) {
+			if (!isdigit((unsigned char)*at))
+				return NULL;
+			has_digit = true;
+		}
+	}
+	return at;
+}
+
+/*
+ * Whether the name of a static symbol is a function's to gprof: no '$' in it, and dots before a clone's number only.
+ * Having passed such a number, binutils 2.40 goes on reading behind the name's end, in the next string of the table. So
+ * whether it takes "f.constprop.0" for a function depends on which name the linker has put there; and so do the figures
+ * of whatever is before it.
+ */
+static bool is_functions_name(const char *name, const char *strings_end)
+{
+	const char *at = name;
+	while (at < strings_end && *at) {
+		if (*at == '$')
+			return false;
+		if (*at == '.' && !(at = skip_clone_numbers(at)))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+static bool is_compilers_mark(const char *name)
+{
+	static const char *const marks[] = { "__gnu_compiled", "___gnu_compiled" };
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (strncmp(name, marks[i], strlen(marks[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool is_in_code(Elf *elf, const GElf_Sym *symbol)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = symbol->st_shndx < SHN_LORESERVE ? elf_getscn(elf, symbol->st_shndx) : NULL;
+	return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
+}
+
+/* A weak symbol is taken wherever it is: gprof does not ask whether it is code. */
+static bool is_taken(const struct table *table, const GElf_Sym *symbol, const char *name,
+		     const struct image_options *options)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info), binding = GELF_ST_BIND(symbol->st_info);
+	if (symbol->st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE || type == STT_GNU_IFUNC)
+		return false;
+	if (binding == STB_WEAK)
+		return type != STT_OBJECT;
+	if (!is_in_code(table->elf, symbol) || (binding != STB_GLOBAL && binding != STB_LOCAL))
+		return false;
+	if (binding == STB_GLOBAL)
+		return true;
+	if (options->no_statics || (options->only_functions && type != STT_FUNC))
+		return false;
+	return name[0] && !is_compilers_mark(name) &&
+	       (options->all_clones ? !strchr(name, '$') : is_functions_name(name, table->strings_end));
+}
+
+/* --- reading them --- */
+
+static int find_table(Elf *elf, struct table *table)
+{
+	*table = (struct table){ .elf = elf };
+	for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		table->symbols = elf_getdata(section, NULL);
+		table->strings = header.sh_link;
+		Elf_Scn *names = elf_getscn(elf, header.sh_link);
+		Elf_Data *strings = names ? elf_getdata(names, NULL) : NULL;
+		if (!table->symbols || !strings || !strings->d_buf || strings->d_size == 0)
+			continue;
+		table->strings_end = (const char *)strings->d_buf + strings->d_size;
+		if (table->strings_end[-1] == '\0')
+			return 0;
+	}
+	return ERROR_NOT_FOUND;
+}
+
+static const char *keep_text(struct image *image, const char *text)
+{
+	int64_t id = strings_add(&image->texts, text, strlen(text));
+	return id < 0 ? NULL : strings_get(&image->texts, (uint32_t)id);
+}
+
+static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name, bool no_demangle)
+{
+	if (ARRAY_RESERVE(image->symbols, image->symbol_capacity, image->symbol_count + 1) < 0)
+		return ERROR_MEMORY;
+	char *demangled = no_demangle ? NULL : name_demangle(name);
+	struct image_symbol symbol = {
+		.start = raw->st_value,
+		.name = keep_text(image, name),
+		.readable = keep_text(image, demangled ? demangled : name),
+		.is_static = GELF_ST_BIND(raw->st_info) == STB_LOCAL,
+		.is_function = true,
+	};
+	free(demangled);
+	if (!symbol.name || !symbol.readable)
+		return ERROR_MEMORY;
+	image->symbols[image->symbol_count++] = symbol;
+	return 0;
+}
+
+static int read_table(struct image *image, const struct table *table, const struct image_options *options)
+{
+	GElf_Sym symbol;
+	int code = 0;
+	for (int i = 1; code == 0 && gelf_getsym(table->symbols, i, &symbol); i++) {
+		const char *name = elf_strptr(table->elf, table->strings, symbol.st_name);
+		if (name && is_taken(table, &symbol, name, options))
+			code = add_symbol(image, &symbol, name, options->no_demangle);
+	}
+	return code;
+}
+
+/* The program's own table; if it was stripped, that of its separate debug information. */
+static int read_symbols(struct image *image, const struct image_options *options)
+{
+	GElf_Addr bias;
+	Dwarf *dwarf = NULL;
+	struct table table;
+	if (find_table(dwfl_module_getelf(image->file.module, &bias), &table) == 0)
+		return read_table(image, &table, options);
+	dwarf = dwfl_module_getdwarf(image->file.module, &bias);
+	if (dwarf && find_table(dwarf_getelf(dwarf), &table) == 0)
+		return read_table(image, &table, options);
+	return 0;
+}
+
+/* --- one symbol an address --- */
+
+static int compare_starts(const void *one, const void *other)
+{
+	const struct image_symbol *a = one, *b = other;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Of two at one address, whether the later one of the table is the better name. */
+static bool is_better(const struct image_symbol *later, const struct image_symbol *earlier)
+{
+	if (later->is_static != earlier->is_static)
+		return earlier->is_static;
+	return (later->name[0] != '_' && earlier->name[0] == '_') ||
+	       (later->name[0] && later->name[1] != '_' && earlier->name[0] && earlier->name[1] == '_');
+}
+
+/* Sorts without changing the order of equals: qsort may. */
+static int sort_symbols(struct image *image)
+{
+	size_t count = image->symbol_count;
+	struct image_symbol *spare = malloc((count + 1) * sizeof(*spare)), *from = image->symbols, *to = spare;
+	if (!spare)
+		return ERROR_MEMORY;
+	for (size_t width = 1; width < count; width *= 2) {
+		for (size_t start = 0; start < count; start += 2 * width) {
+			size_t a = start, a_end = start + width < count ? start + width : count;
+			size_t b = a_end, b_end = a_end + width < count ? a_end + width : count;
+			for (size_t i = start; i < b_end; i++)
+				to[i] = b == b_end || (a < a_end && compare_starts(&from[a], &from[b]) <= 0)
+						? from[a++]
+						: from[b++];
+		}
+		struct image_symbol *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	if (from == spare)
+		memcpy(image->symbols, spare, count * sizeof(*spare));
+	free(spare);
+	return 0;
+}
+
+static void drop_aliases(struct image *image)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < image->symbol_count; i++) {
+		struct image_symbol *last = kept > 0 ? &image->symbols[kept - 1] : NULL, *symbol = &image->symbols[i];
+		if (!last || last->start != symbol->start)
+			image->symbols[kept++] = *symbol;
+		else if (is_better(symbol, last))
+			*last = *symbol;
+	}
+	image->symbol_count = kept;
+	for (size_t i = 0; i < kept; i++) {
+		uint64_t end =
+			image->text_end > image->symbols[i].start ? image->text_end : image->symbols[i].start + 1;
+		image->symbols[i].end = i + 1 < kept ? image->symbols[i + 1].start : end;
+	}
+}
+
+/* --- the file --- */
+
+static void find_text(struct image *image)
+{
+	struct elf_bytes text =
+		image->file.bytes ? elf_file_section(image->file.bytes, ".text") : (struct elf_bytes){ 0 };
+	image->text_start = text.address;
+	image->text_end = text.address + text.size;
+	if (!text.bytes && image->file.bytes)
+		elf_file_text_range(image->file.bytes, &image->text_start, &image->text_end);
+}
+
+static void find_build_id(struct image *image)
+{
+	const uint8_t *id = NULL;
+	size_t bytes = image->file.bytes ? elf_file_build_id(image->file.bytes, &id) : 0;
+	image->build_id_bytes = bytes <= sizeof(image->build_id) ? bytes : 0;
+	if (image->build_id_bytes)
+		memcpy(image->build_id, id, bytes);
+}
+
+static int find_source(struct image *image)
+{
+	for (size_t i = 0; i < image->symbol_count; i++) {
+		struct image_symbol *symbol = &image->symbols[i];
+		Dwfl_Line *row = dwfl_module_getsrc(image->file.module, symbol->start + image->file.bias);
+		int line = 0;
+		const char *file = row ? dwfl_lineinfo(row, NULL, &line, NULL, NULL, NULL) : NULL;
+		if (!file || line <= 0)
+			continue;
+		symbol->line = (uint32_t)line;
+		symbol->file = keep_text(image, file);
+		if (!symbol->file)
+			return ERROR_MEMORY;
+	}
+	return 0;
+}
+
+static int read_image(struct image *image, const struct image_options *options)
+{
+	find_text(image);
+	find_build_id(image);
+	int code = read_symbols(image, options);
+	if (code == 0)
+		code = sort_symbols(image);
+	if (code == 0)
+		drop_aliases(image);
+	if (code == 0 && image->symbol_count >= IMAGE_NONE)
+		code = ERROR_LIMIT;
+	if (code == 0 && options->with_source)
+		code = find_source(image);
+	return code;
+}
+
+int image_open(struct image *image, const char *path, const struct image_options *options, struct error *error)
+{
+	*image = (struct image){ 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(error, "cannot open '%s'", path);
+	int code = module_file_open(&image->file, fd, path, error);
+	if (code < 0)
+		return code;
+	image->path = strdup(path);
+	code = image->path && strings_init(&image->texts) == 0 ? read_image(image, options) : ERROR_MEMORY;
+	if (code < 0) {
+		image_close(image);
+		return error_set(error, code, "%s: %s", path, error_text(code));
+	}
+	return 0;
+}
+
+void image_close(struct image *image)
+{
+	free(image->symbols);
+	free(image->path);
+	strings_release(&image->texts);
+	module_file_close(&image->file);
+	*image = (struct image){ 0 };
+}
+
+uint32_t image_find(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->symbol_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (image->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < image->symbols[low - 1].end ? (uint32_t)(low - 1) : IMAGE_NONE;
+}

@@ -1,0 +1,78 @@
+/* How all reports show a function, and what stands above them. */
+#include <string.h>
+
+#include "gprof/print.h"
+
+enum { NAME_MAX_BYTES = 4096, UNIT_BYTES = 2 };
+
+void print_page(struct gprof_report *report)
+{
+	if (report->has_output)
+		fputs("\f\n", report->out);
+	report->has_output = true;
+}
+
+bool print_is_unused(const struct gprof_report *report, uint32_t node)
+{
+	const struct graph_node *function = &report->graph->nodes[node];
+	return !report->options->all_symbols && function->calls == 0 && function->time == 0;
+}
+
+const char *print_source_name(const struct gprof_report *report, const char *path)
+{
+	return report->options->full_paths ? path : image_base_name(path);
+}
+
+/* What is printed for a function, as far as it fits. */
+static int format_name(const struct gprof_report *report, uint32_t node, char *text, size_t size)
+{
+	const struct print_options *options = report->options;
+	if (!report->graph->image)
+		return snprintf(text, size, "%s", graph_name(report->graph, node));
+	const struct image_symbol *symbol = &report->graph->image->symbols[node];
+	const char *name = options->traditional ? symbol->name : symbol->readable;
+	if (symbol->file && options->by_line)
+		return snprintf(text, size, "%s (%s:%u @ %llx)", name, print_source_name(report, symbol->file),
+				symbol->line, (unsigned long long)symbol->start);
+	if (symbol->file && options->inline_files)
+		return snprintf(text, size, "%s (%s:%u)", name, print_source_name(report, symbol->file), symbol->line);
+	return snprintf(text, size, "%s", name);
+}
+
+int print_name_width(const struct gprof_report *report, uint32_t node)
+{
+	return format_name(report, node, NULL, 0);
+}
+
+int print_name_alone(struct gprof_report *report, uint32_t node)
+{
+	char text[NAME_MAX_BYTES];
+	int width = format_name(report, node, text, sizeof(text));
+	for (char *at = text; *at; at++) /* names come from the file: no escape sequence of theirs reaches a terminal */
+		fputc((unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at, report->out);
+	return width < (int)sizeof(text) ? width : (int)sizeof(text) - 1;
+}
+
+void print_name(struct gprof_report *report, uint32_t number)
+{
+	const struct graph *graph = report->graph;
+	const struct graph_node *node = &graph->nodes[number];
+	if (graph_is_cycle(graph, number)) {
+		fprintf(report->out, "<cycle %u as a whole> [%u]", graph_cycle_number(graph, number), node->index);
+		return;
+	}
+	print_name_alone(report, number);
+	if (node->cycle != GRAPH_NONE)
+		fprintf(report->out, " <cycle %u>", graph_cycle_number(graph, number));
+	fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
+}
+
+void print_granularity(struct gprof_report *report, double samples, double seconds)
+{
+	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)",
+		(long)report->graph->bin_units * UNIT_BYTES);
+	if (samples > 0)
+		fprintf(report->out, " for %.2f%% of %.2f seconds\n\n", 100 / samples, seconds);
+	else
+		fputs(" no time propagated\n\n", report->out);
+}
