@@ -1,6 +1,7 @@
 /* A process that leaves its terminal, its parent and its directory by daemon(), and goes on working. */
 #include <sys/wait.h>
 #include <unistd.h>
+#include <valgrind/callgrind.h>
 
 #include "hooks.h"
 
@@ -19,6 +20,7 @@ static NOINLINE void become_daemon(int told)
 {
 	step();
 	CHECK(daemon(0, 0) == 0);
+	CALLGRIND_ZERO_STATS;
 	serve(500);
 	CHECK(write(told, "x", 1) == 1);
 }
@@ -30,6 +32,7 @@ int main(void)
 	CHECK(pipe(pipes) == 0);
 	pid_t child = fork();
 	if (child == 0) {
+		CALLGRIND_ZERO_STATS;
 		close(pipes[0]);
 		become_daemon(pipes[1]);
 		return 0;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <valgrind/callgrind.h>
 
 #include "hooks.h"
 
@@ -40,6 +41,7 @@ static NOINLINE void fork_tree(int depth, int way)
 	pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
+		CALLGRIND_ZERO_STATS;
 		fork_tree(depth - 1, way);
 		end(way);
 	}

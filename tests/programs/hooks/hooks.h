@@ -1,6 +1,8 @@
 /*
  * What the programs of this folder share. Each has one behaviour that those who count calls get wrong, calls
  * its functions a number of times that does not depend on chance, and returns 0 if it computed what it should.
+ * Valgrind gives a forked child what its parent has counted, and forgets what a program has when it becomes another
+ * one: requests to it (valgrind/callgrind.h) set that right, and do nothing elsewhere.
  */
 #ifndef HOOKS_H
 #define HOOKS_H

@@ -41,14 +41,18 @@ int main(int count, char **words)
 	}
 	for (volatile int i = 0; i < 3; i++) {
 		pid_t child = vfork();
-		if (child == 0)
+		if (child == 0) {
+			CALLGRIND_ZERO_STATS;
 			become(words[0]);
+		}
 		wait_for(child);
 	}
 	for (volatile int i = 0; i < 2; i++) {
 		pid_t child = vfork();
-		if (child == 0)
+		if (child == 0) {
+			CALLGRIND_ZERO_STATS;
 			_exit(0);
+		}
 		wait_for(child);
 	}
 	return 0;

@@ -1,0 +1,183 @@
+"""What the tests of compiler instrumentation share: building programs with a hook, counting their calls by valgrind, which knows
+nothing of hooks, and by `cpprof record --instrumented`."""
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from record_support import BUILD, LINKAGES, PROGRAMS, SECONDS_ALLOWED, run_cpprof
+
+FOLDER = PROGRAMS / "hooks"
+HOOKS = {
+	"mcount": ["-pg"],
+	"fentry": ["-pg", "-mfentry"],
+	"cyg": ["-finstrument-functions"],
+}
+HOOK_FUNCTIONS = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "__cyg_profile_func_enter"}
+CXX = {"gcc": "g++", "clang": "clang++"}
+
+
+def compile_once(command, sources, output_name):
+	"""Runs a compiler unless it did so before, on the same text by the same command; returns the output's path."""
+	key = hashlib.sha256(repr(command).encode())
+	for source in [*sources, *sorted(FOLDER.glob("*.h"))]:
+		key.update(source.read_bytes())
+	output = BUILD / "tests/programs/hooks" / key.hexdigest()[:16] / output_name
+	if not output.exists():
+		output.parent.mkdir(parents=True, exist_ok=True)
+		partial = output.with_name(f"{output.name}.{os.getpid()}")
+		subprocess.run([*command, "-o", partial, *sources], check=True)
+		partial.rename(output)
+	return output
+
+
+def compiler_for(source, compiler):
+	return CXX[compiler] if source.suffix == ".cpp" else compiler
+
+
+class Program:
+	"""A program of tests/programs/hooks, built with a hook, with its library if it has one (NAME.lib.c)."""
+
+	def __init__(self, name, hook, compiler="gcc", level="-O2", linkage="pie", flags=(), symbols="-g"):
+		self.source = next(FOLDER.glob(f"{name}.c*"))
+		self.libraries = sorted(FOLDER.glob(f"{name}.lib.*"))
+		self.hook, self.level = hook, level
+		common = [level, symbols, "-D_GNU_SOURCE", "-pthread", *HOOKS[hook]]
+		libraries = [compile_once(
+			[compiler_for(source, compiler), *common, "-fPIC", "-shared", "-fsemantic-interposition", f"-Wl,-soname,lib{name}.so"],
+			[source], f"lib{name}.so") for source in self.libraries]
+		self.words = [str(library) for library in libraries] if name == "plugins" else []
+		linked = [] if name == "plugins" else libraries
+		command = [compiler_for(self.source, compiler), *common, *LINKAGES[linkage], *flags]
+		for library in linked:
+			command += [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", f"-Wl,--push-state,--no-as-needed,-l:{library.name},--pop-state"]
+		self.path = compile_once(command, [self.source], name)
+		self.command = [str(self.path), *self.words]
+
+	def functions(self):
+		"""Names of the functions that its sources define, as they are laid out, but for those that are not to be counted."""
+		text = "".join(source.read_text() for source in [self.source, *self.libraries])
+		names = set(re.findall(r"(~?\w+)(?=\([^;{}]*\)[^;{}]*\{)", text))
+		text = (FOLDER / "hooks.h").read_text() + text
+		names -= set(re.findall(r"no_instrument_function\)\)[^(]*?(\w+)\(", text))
+		return names | {f"small_{number}" for number in range(1000, 4000)} if "small_##n" in text else names
+
+
+# --- by valgrind ---
+
+POSITION = re.compile(r"^(ob|fn|cob|cfn)=(.*)$")
+
+
+def base_name(name):
+	"""The function of `name(int)`, `space::name<int>`, `name.constprop.0`, `name'2` (callgrind's second level of a recursion)."""
+	name = re.sub(r"'\d+", "", name)
+	name = re.sub(r" \[clone [^\]]*\]", "", name)
+	name = re.sub(r"\([^()]*\)( const)?$", "", name)
+	name = re.sub(r"<[^<>]*>", "", name)
+	name = name.split("::")[-1]
+	return re.sub(r"\.(?:constprop|isra|part|\d).*$", "", name)
+
+
+def add_callgrind_file(path, calls):
+	"""Adds {((object, function), (object, function)): calls} of one process: of a caller, and what it calls."""
+	current, called = {"ob": "", "fn": ""}, {}
+	for line in path.read_text().splitlines():
+		position = POSITION.match(line)
+		if position:
+			where, value = position.groups()
+			(called if where.startswith("c") else current)[where.removeprefix("c")] = value
+		elif line.startswith("calls="):
+			caller = (Path(current["ob"]).name, current["fn"])
+			callee = (Path(called.get("ob", current["ob"])).name, called["fn"])
+			calls[caller, callee] = calls.get((caller, callee), 0) + int(line[len("calls="):].split()[0])
+			called = {}
+
+
+class Callgrind:
+	"""A run of a program by valgrind, with hooks that do nothing, and all calls of all its processes."""
+
+	def __init__(self, program, folder):
+		folder = Path(folder) / f"callgrind-{program.path.parent.name}"
+		folder.mkdir()
+		hooks = compile_once(["gcc", "-fPIC", "-shared"], [FOLDER / "none.c"], "none.so")
+		command = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=/bin/*,/usr/bin/*",
+			f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no", "--main-stacksize=67108864"]
+		result = subprocess.run([*command, *program.command], cwd=folder, capture_output=True, text=True, check=False,
+			timeout=SECONDS_ALLOWED, env={**os.environ, "LD_PRELOAD": str(hooks), "LD_BIND_NOW": "1"})
+		assert result.returncode == 0, result.stderr
+		self.program, self.calls = program, {}
+		for path in folder.glob("[0-9]*"):
+			add_callgrind_file(path, self.calls)
+
+	def own_name(self, function):
+		"""The base name of a function of the program or its library, which its source defines; or None."""
+		binary, name = function
+		objects = {self.program.path.name, *(f"lib{self.program.path.name}.so" for _ in self.program.libraries)}
+		base = base_name(name.removesuffix(".cold"))
+		return base if binary in objects and base in self.program.functions() else None
+
+	def called(self):
+		"""{function: calls of it}, by what calls. Handlers have no caller, and a forked child counts again what it is in."""
+		found = {}
+		for (_, callee), count in self.calls.items():
+			name = self.own_name(callee)
+			if name and not callee[1].endswith(".cold"):
+				found[name] = found.get(name, 0) + count
+		return found
+
+	def hooked(self):
+		"""{function: calls of the hook by it}: how often it was entered, whoever called it; what is inlined into it included."""
+		found = {}
+		for (caller, callee), count in self.calls.items():
+			name = self.own_name(caller)
+			if name and callee[1] == HOOK_FUNCTIONS[self.program.hook]:
+				found[name] = found.get(name, 0) + count
+		return found
+
+	def total(self):
+		"""Calls of the hook by all there are."""
+		return sum(count for (_, callee), count in self.calls.items() if callee[1] == HOOK_FUNCTIONS[self.program.hook])
+
+
+# --- by cpprof ---
+
+
+class Counted:
+	"""One run of `cpprof record --instrumented`: what it and the program said, and what was counted."""
+
+	def __init__(self, command, folder, measurement="arcs", options=(), name="out.data", **settings):
+		self.path = Path(folder) / name
+		result = run_cpprof("record", f"--instrumented={measurement}", "-o", self.path, *options, "--", *command,
+			**{"cwd": folder, **settings})
+		self.status, self.out, self.err = result.returncode, result.stdout, result.stderr
+
+	def stated(self):
+		"""{function: calls} that the program itself counted."""
+		return {name: int(count) for name, count in re.findall(r"^calls (\w+) (\d+)$", self.out, re.MULTILINE)}
+
+	def calls(self):
+		return counted_calls(self.path)
+
+
+def counted_calls(path):
+	"""{function as cpprof names it: calls} of a profile."""
+	result = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", path)
+	assert result.returncode == 0, result.stderr
+	return {entry["path"][-1]: entry["hits"] for entry in json.loads(result.stdout)["entries"]}
+
+
+def by_base_name(calls, names):
+	found = {}
+	for function, count in calls.items():
+		name = base_name(function)
+		if name in names:
+			found[name] = found.get(name, 0) + count
+	return found
+
+
+def differences(expected, found):
+	"""Lines that say which functions' counts differ; none if all agree."""
+	return [f"{name}: {found.get(name, 0)} calls counted, not {expected.get(name, 0)}"
+		for name in sorted(expected.keys() | found.keys()) if expected.get(name, 0) != found.get(name, 0)]

@@ -1,0 +1,75 @@
+"""
+Calls that compiler hooks count, against valgrind's callgrind, which knows each instruction that ran: programs of one behaviour each,
+built by both compilers with each hook. The numbers must be equal, function by function.
+
+Each program meets each hook and both compilers, at levels of optimisation and by measurements that go round; CPPROF_HOOKS_MATRIX=full in the
+environment takes all there are.
+"""
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hooks_support import FOLDER, HOOKS, Callgrind, Counted, Program, by_base_name, differences
+
+COMPILERS = ["gcc", "clang"]
+LEVELS = ["-O0", "-O1", "-O2", "-O3"]
+MEASUREMENTS = ["paths", "arcs", "paths-timed", "blocks", "trace"]
+IS_FULL = os.environ.get("CPPROF_HOOKS_MATRIX") == "full"
+
+NOT_PROGRAMS = ["none", "steps", "same"]
+PROGRAMS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.c*")} - set(NOT_PROGRAMS))
+# GNU C's alone.
+GCC_ALONE = ["nested_functions"]
+# Those whose numbers hang on the moments at which signals come, or in which processes are killed, which valgrind's file does not outlive:
+# they count themselves.
+STATED_ALONE = ["interrupted", "own_profiler", "sudden_ends"]
+# The C library's functions that are inlined into the program are counted too, and allocations by the linker are its own.
+OTHER_TOTALS = ["allocator"]
+
+
+def builds(name):
+	"""[(hook, compiler, level, measurement)] for a program."""
+	number = PROGRAMS.index(name)
+	if IS_FULL:
+		found = [(hook, compiler, level, MEASUREMENTS[(number + order) % len(MEASUREMENTS)])
+			for order, (hook, compiler, level) in enumerate((hook, compiler, level) for hook in HOOKS for compiler in COMPILERS for level in LEVELS)]
+	else:
+		found = [(hook, COMPILERS[(number + order) % 2], LEVELS[(number // 2 + order) % 4], MEASUREMENTS[(number + order) % len(MEASUREMENTS)])
+			for order, hook in enumerate(HOOKS)]
+	return [(hook, "gcc" if name in GCC_ALONE else compiler, level, measurement) for hook, compiler, level, measurement in found]
+
+
+def expected(program, name, compiler, stated, folder):
+	"""({function: calls}, calls of all functions or None) by valgrind, or as the program states."""
+	if name in STATED_ALONE:
+		return stated, None
+	run = Callgrind(program, folder)
+	counts, total = run.hooked(), run.total() if name not in OTHER_TOTALS else None
+	# What is inlined has its hook in another function: those are the calls that are written in the source, as without optimisation.
+	if program.hook == "cyg" and program.level != "-O0":
+		counts = Callgrind(Program(name, "cyg", compiler, "-O0"), folder).hooked()
+	return {**counts, **stated}, total
+
+
+def differences_of(name, hook, compiler, level, measurement, folder):
+	folder = folder / f"{hook}-{compiler}{level}"
+	folder.mkdir()
+	program = Program(name, hook, compiler, level)
+	counted = Counted(program.command, folder, measurement)
+	what = f"{hook} {compiler} {level} {measurement}"
+	if counted.status != 0:
+		return [f"{what}: status {counted.status}: {counted.err}"]
+	wanted, total = expected(program, name, compiler, counted.stated(), folder)
+	calls = counted.calls()
+	names = wanted.keys() if name in STATED_ALONE else program.functions()
+	found = differences(wanted, by_base_name(calls, names))
+	if total is not None and sum(calls.values()) != total:
+		found.append(f"all functions together: {sum(calls.values())} calls, not {total}")
+	return [f"{what}: {line}" for line in found]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_counts_are_callgrinds(name, tmp_path):
+	with ThreadPoolExecutor(2) as pool:
+		found = list(pool.map(lambda build: differences_of(name, *build, tmp_path), builds(name)))
+	assert not any(found), "\n".join(line for lines in found for line in lines)
