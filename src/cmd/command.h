@@ -21,7 +21,9 @@ struct command_option {
 	int id;            /* of the command's own choice; from view_options.h for shared ones */
 	char letter;       /* -r; 0: none */
 	const char *name;  /* --resource, without the dashes; NULL ends the table */
-	const char *value; /* what the help calls its value, "RES"; "[KEY]": it may be left out; NULL: it takes none */
+	/* What the help calls its value, "RES"; "[KEY]": it may be left out; "[=KEY]": it may, and where it is given it is
+	 * part of the word ("--name=value", "-nvalue"); NULL: it takes none. */
+	const char *value;
 	const char *help;  /* one sentence, no full stop at its end */
 	const char *standard; /* the default, as the help shows it; NULL: none worth saying */
 };

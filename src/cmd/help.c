@@ -34,7 +34,7 @@ static void print_option(FILE *out, const struct command_option *option)
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c", option->letter);
 	snprintf(left, sizeof(left), "  %s%s --%s%s%s", letter, option->letter ? "," : " ", option->name,
-		 option->value ? " " : "", option->value ? option->value : "");
+		 option->value && strncmp(option->value, "[=", 2) != 0 ? " " : "", option->value ? option->value : "");
 	snprintf(right, sizeof(right), "%s%s%s%s", option->help, option->standard ? " [" : "",
 		 option->standard ? option->standard : "", option->standard ? "]" : "");
 	fputs(left, out);

@@ -36,7 +36,7 @@ static void print_option(const struct command_option *option)
 		printf("-%c*, *", option->letter);
 	printf("--%s*", option->name);
 	if (option->value)
-		printf(" _%s_", option->value);
+		printf(strncmp(option->value, "[=", 2) == 0 ? "_%s_" : " _%s_", option->value);
 	fputs("\n\t", stdout);
 	print_plain(option->help);
 	if (option->standard) {

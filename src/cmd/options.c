@@ -58,11 +58,16 @@ static void use_option(struct reading *reading, const struct command_option *opt
 		invocation->uses[invocation->use_count++] = (struct option_use){ .option = option, .value = value };
 }
 
+static bool is_optional(const struct command_option *option)
+{
+	return option->value && option->value[0] == '[';
+}
+
 /* The next word, unless it is an option or names a file; NULL: it is not this option's. */
-static const char *optional_value(struct reading *reading)
+static const char *optional_value(struct reading *reading, const struct command_option *option)
 {
 	const char *word = *reading->next;
-	if (!word || word[0] == '-' || access(word, F_OK) == 0)
+	if (option->value[1] == '=' || !word || word[0] == '-' || access(word, F_OK) == 0)
 		return NULL;
 	reading->next++;
 	return word;
@@ -79,8 +84,8 @@ static int read_long(struct reading *reading)
 		return unknown_name(reading, word, length);
 	if (value && !option->value)
 		return error_set(reading->error, ERROR_USAGE, "option '--%s' takes no value", option->name);
-	if (!value && option->value && option->value[0] == '[')
-		value = optional_value(reading);
+	if (!value && is_optional(option))
+		value = optional_value(reading, option);
 	else if (!value && option->value && !(value = *reading->next++))
 		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value: %s", option->name,
 				 option->value);
@@ -100,8 +105,10 @@ static int read_short(struct reading *reading)
 			use_option(reading, option, NULL);
 			continue;
 		}
-		const char *value = letter[1] ? letter + 1 : *reading->next++;
-		if (!value)
+		const char *value = letter[1] ? letter + 1 : NULL;
+		if (!value && !is_optional(option))
+			value = *reading->next++;
+		if (!value && !is_optional(option))
 			return error_set(reading->error, ERROR_USAGE, "option '-%c' needs a value: %s", *letter,
 					 option->value);
 		use_option(reading, option, value);
