@@ -3,9 +3,11 @@
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H
 
+#ifndef __ASSEMBLER__
 #include <stdio.h>
 #include <string.h>
 
 #pragma GCC poison sprintf vsprintf strcpy strcat strncpy strncat gets strtok
+#endif
 
 #endif

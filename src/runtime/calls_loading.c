@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/hooks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -122,6 +123,7 @@ static void tell_exec(const char *path)
 	}
 	if (thread)
 		runtime_leave(thread);
+	hooks_finish();
 	if (is_watched_process())
 		__atomic_add_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
 	errno = error;
@@ -130,6 +132,7 @@ static void tell_exec(const char *path)
 static void exec_failed(void)
 {
 	int error = errno;
+	hooks_go_on();
 	if (is_watched_process())
 		__atomic_sub_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
 	errno = error;

@@ -17,6 +17,7 @@
 #include <threads.h>
 
 #include "runtime/calls_loading.h"
+#include "runtime/hooks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -27,6 +28,7 @@ struct starting {
 	void *argument;
 	bool believes_blocked; /* see signals.h */
 	uint64_t blocked_traps;
+	struct tally_node *path; /* of its creator, as hooks have counted it; NULL: none */
 	bool has_creator;
 	struct sample_record creator;
 	uint64_t frames[WALK_FRAMES]; /* of the creator, right behind its record */
@@ -70,6 +72,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 	starting->argument = argument;
 	starting->believes_blocked = signals_thread.believes_blocked;
 	starting->blocked_traps = signals_thread.blocked_traps;
+	starting->path = hooks_current();
 	starting->has_creator = false;
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
@@ -92,6 +95,7 @@ static void thread_ends(void *round)
 	if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(last_key, (void *)(rounds + 1)) == 0)
 		return;
 	runtime_thread_end();
+	hooks_thread_end();
 }
 
 static void end_will_be_told(void)
@@ -119,6 +123,7 @@ static __attribute__((noinline)) void *cpprof_thread_main(void *told)
 	signals_thread.believes_blocked = starting->believes_blocked;
 	signals_thread.blocked_traps = starting->blocked_traps;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
+	hooks_thread_created(starting->path);
 	starting_give(starting);
 	end_will_be_told();
 	return run(argument);
@@ -157,6 +162,7 @@ static void tell_name(uint32_t tid, const char *name)
 	if (thread) {
 		enum { NAME_BYTES = 15 };
 		runtime_tell(thread, CHANNEL_NAMED, tid, 0, name, strnlen(name, NAME_BYTES));
+		hooks_named(tid, name, strnlen(name, NAME_BYTES));
 		runtime_leave(thread);
 	}
 	errno = error;

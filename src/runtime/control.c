@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "runtime/hooks.h"
 #include "runtime/interface.h"
 
 struct runtime_thread *interface_thread(void)
@@ -57,6 +58,7 @@ static void turn(bool on)
 {
 	int error = errno;
 	cpprof_runtime_begin();
+	hooks_turn(on);
 	if (runtime.channel) {
 		begin_turn();
 		struct runtime_thread *thread = interface_enter();
@@ -94,7 +96,11 @@ int cpprof_flush(void)
 	enum { LONGEST_MS = 10 * 1000 };
 	int error = errno;
 	int result = -1;
-	struct runtime_thread *thread = interface_enter();
+	struct runtime_thread *thread = runtime.alone ? NULL : interface_enter();
+	if (runtime.alone) { /* all but a trace's last events is there already */
+		hooks_flush();
+		result = 0;
+	}
 	if (thread) {
 		/* Whoever reads the record sees at least our number. */
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->flush_wanted, 1, __ATOMIC_ACQ_REL);

@@ -144,10 +144,15 @@ void hooks_thread_end(void);
 void hooks_turn(bool on);
 /* The program ends, or becomes another one: what is in private memory is written, the times are set. */
 void hooks_finish(void);
-/* The child of a fork: chunks of its own from now on. */
-void hooks_forked(void);
+/* What the present thread has in private memory is written. */
+void hooks_flush(void);
 /* ... it has not become another one. */
 void hooks_go_on(void);
+/* The child of a fork: chunks of its own from now on. */
+void hooks_forked(void);
+/* ... gives it the calls that have not returned, which are as its parent has them, in tables of its own. False: there is
+ * no room for all (hooks_fork.c). */
+bool hooks_copy_frames(struct hook_thread *thread, const struct hook_frame *top);
 /* The thread of that number has another name. */
 void hooks_named(uint32_t tid, const char *name, size_t bytes);
 /* What the present thread's clocks have counted so far is written down, and sometimes what time it is. In its
@@ -157,6 +162,8 @@ void hooks_total(const struct runtime_thread *thread);
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
 /* There is nothing left to count in: this thread's hooks return at once from now on. */
 void hooks_stop_thread(struct hook_thread *thread);
+
+/* --- as far as the rest of the runtime goes (hooks_none.c where there are no hooks) --- */
 
 /* Whether samples are charged to call paths of the hooks, instead of walking the stack (sample.c). */
 static inline bool hooks_measure(void)
@@ -174,7 +181,7 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
  * counting (hooks_off). */
 void *tally_object_new(struct hook_thread *thread, size_t bytes);
 
-/* Code was loaded. Not in a handler. */
+/* Code was loaded, or unloaded: what was is known for ever, its addresses are not given out again. Not in a handler. */
 void tally_modules_changed(void);
 /* The module of the code at this address is known from now on, if any has it: call it before an edge or a tick
  * with a new address is made. Async-signal-safe; some ns where it is known already. */

@@ -12,6 +12,8 @@ enum { NS_PER_MS = 1000000 };
 void runtime_ring_bell(void)
 {
 	struct channel *channel = runtime.channel;
+	if (runtime.alone)
+		return;
 	__atomic_add_fetch(&channel->bell, 1, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&channel->bell_wanted, __ATOMIC_ACQUIRE))
 		machine_syscall(SYS_futex, (long)&channel->bell, FUTEX_WAKE, 1, 0, 0, 0);
@@ -36,7 +38,7 @@ bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t
 {
 	enum { BELL_AT = CHANNEL_RING_BYTES / 4 };
 	struct channel_thread *shared = thread->shared;
-	if (runtime_is_elsewhere())
+	if (runtime.alone || runtime_is_elsewhere())
 		return true;
 	uint64_t head = shared->head;
 	uint64_t used = head - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
@@ -57,6 +59,8 @@ void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint3
 {
 	enum { LONGEST_MS = 50, ALIGNMENT = 8 };
 	char copy[CHANNEL_TEXT_BYTES] = "";
+	if (runtime.alone)
+		return;
 	text_bytes = text_bytes < sizeof(copy) ? text_bytes : sizeof(copy);
 	if (text_bytes)
 		memcpy(copy, text, text_bytes);

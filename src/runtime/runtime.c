@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "runtime/hooks.h"
 #include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
 
@@ -216,6 +217,9 @@ static void wait_for_code(uint32_t wanted)
 void runtime_code_changed(void)
 {
 	int error = errno;
+	tally_modules_changed();
+	if (runtime.alone)
+		return;
 	struct runtime_thread *thread = runtime_thread_begin(NULL);
 	if (thread && runtime_set_busy(thread, RUNTIME_HERE)) {
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->code_wanted, 1, __ATOMIC_ACQ_REL);
@@ -228,15 +232,24 @@ void runtime_code_changed(void)
 
 /* --- fork --- */
 
+/* Of a private channel the child has a copy, and the only process in it is its own. */
+static bool take_forked_process(uint64_t code)
+{
+	if (runtime.alone)
+		return true;
+	/* Pid 1 is in a pid namespace of its own: see has_own_pid. A filter may permit no such question here. */
+	return !runtime.channel->is_over && runtime.pid != 1 && take_process(code);
+}
+
 static void forked(void)
 {
 	int64_t parent_pid = runtime.pid;
+	hooks_forked();
 	if (!runtime.channel)
 		return;
 	uint64_t code = runtime.process->code;
 	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	/* Pid 1 is in a pid namespace of its own: see has_own_pid. A filter may permit no such question here. */
-	if (runtime.channel->is_over || runtime.pid == 1 || !take_process(code))
+	if (!take_forked_process(code))
 		runtime.channel = NULL;
 	runtime_thread_forked(parent_pid);
 	if (runtime.channel)
@@ -247,26 +260,83 @@ static void forked(void)
 
 /* --- begin --- */
 
-static void connect(void)
+static void begin_clocks(void)
+{
+	read_requests();
+	if (tick_install() < 0 || (runtime.fp_kinds && fp_install() < 0))
+		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_SIGNAL, __ATOMIC_RELAXED);
+	runtime.on = !runtime.channel->starts_paused;
+	if (!runtime.on)
+		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
+}
+
+static void know_process(void)
 {
 	enum { BELOW_LAST = 3 };
 	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	runtime.signal = SIGRTMAX - BELOW_LAST;
 	runtime.kernel_copies = kernel_copies();
+}
+
+static void connect(void)
+{
+	know_process();
 	if (!take_process(0)) {
 		runtime.channel = NULL;
 		return;
 	}
 	dl_iterate_phdr(find_text, NULL);
-	read_requests();
-	if (tick_install() < 0 || (runtime.fp_kinds && fp_install() < 0))
-		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_SIGNAL, __ATOMIC_RELAXED);
-	pthread_atfork(NULL, NULL, forked);
-	runtime.on = !runtime.channel->starts_paused;
-	if (!runtime.on)
-		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
+	begin_clocks();
 	if (runtime_thread_begin_main(CHANNEL_STARTED, 0, program_invocation_short_name))
 		wait_for_code(1);
+}
+
+/* The rings and what walks need are not there: nothing is written to them. */
+static struct channel *make_channel(void)
+{
+	const struct tally_header *header = hooks.header;
+	long mapped = machine_syscall(SYS_mmap, 0, CHANNEL_RINGS, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped < 0 && mapped > -4096)
+		return NULL;
+	struct channel *channel = (void *)mapped;
+	channel->magic = CHANNEL_MAGIC;
+	channel->version = CHANNEL_VERSION;
+	channel->starts_paused = header->starts_paused;
+	channel->tick_ns = header->tick_ns;
+	for (uint32_t i = 0; i < header->request_count && i < SAMPLE_REQUESTS; i++) {
+		const struct tally_request *from = &header->requests[i];
+		struct channel_request *to = &channel->requests[i];
+		to->interval = from->interval;
+		to->counts = from->counts;
+		to->fp_kinds = from->fp_kinds;
+		memcpy(to->name, from->own, sizeof(to->name));
+		channel->request_count = i + 1;
+	}
+	return channel;
+}
+
+enum { NOT_YET, MAY_BEGIN, BEGUN };
+static uint32_t alone_state;
+
+void runtime_begin_alone(void)
+{
+	uint32_t expected = MAY_BEGIN;
+	int error = errno;
+	if (__atomic_load_n(&alone_state, __ATOMIC_RELAXED) == MAY_BEGIN && hooks.header && !runtime.channel &&
+	    __atomic_compare_exchange_n(&alone_state, &expected, BEGUN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		know_process();
+		struct channel *channel = make_channel();
+		runtime.alone = channel != NULL;
+		runtime.channel = channel;
+		if (channel) {
+			(void)take_process(0);
+			begin_clocks();
+		}
+	}
+	if (runtime.alone && !runtime_thread)
+		(void)runtime_thread_begin(NULL);
+	errno = error;
 }
 
 void cpprof_runtime_begin(void)
@@ -276,8 +346,14 @@ void cpprof_runtime_begin(void)
 		return;
 	int error = errno;
 	real_signals_begin();
-	if (has_own_pid() && find_channel())
+	hooks_begin_recorded();
+	if (!hooks.header && has_own_pid() && find_channel())
 		connect();
+	if (!runtime.channel)
+		__atomic_store_n(&alone_state, MAY_BEGIN, __ATOMIC_RELEASE);
+	if (hooks.header)
+		runtime_begin_alone();
+	pthread_atfork(NULL, NULL, forked);
 	errno = error;
 }
 

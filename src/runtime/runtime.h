@@ -3,6 +3,7 @@
  * folder. Nothing here may take a lock, allocate, or call what is not
  * async-signal-safe on the way of a sample; errno is the program's.
  *
+ *   hooks       tally*.c hooks*.c: hooks.h (hooks_none.c where there are none)
  *   core        runtime.c thread.c tick.c sample.c ring.c work.c real.c signals*.c
  *   interface   own.c control.c labels.c: include/cpprof/runtime.h
  *   exceptions  fp*.c
@@ -26,8 +27,9 @@ extern const size_t runtime_walk_bytes;
 /* --- the process --- */
 
 struct runtime {
-	struct channel *channel;         /* NULL: no recorder, nothing is to be done */
-	const uint8_t *code;             /* from CHANNEL_CODES on: read-only */
+	struct channel *channel; /* NULL: no recorder, nothing is to be done */
+	bool alone;              /* the channel is private: hooks count (hooks.h), and nobody is told anything */
+	const uint8_t *code;     /* from CHANNEL_CODES on: read-only */
 	struct channel_process *process; /* our slot */
 	uint32_t process_number;
 	uint32_t pid;
@@ -44,6 +46,10 @@ extern struct runtime runtime;
 /* Connects if there is a recorder; once, whoever calls it first. Called by a constructor,
  * and by what may run earlier. */
 void cpprof_runtime_begin(void) __attribute__((visibility("default")));
+
+/* Where hooks count and there is no recorder's channel, one is made, and this thread's clocks begin; before
+ * cpprof_runtime_begin, that does it. Async-signal-safe. Keeps errno. */
+void runtime_begin_alone(void);
 
 /* Tells the monitor that code was mapped or unmapped, and waits (at most a second, in
  * all the program's life not more than a few) until walks know it. Not in a handler. */
@@ -252,6 +258,8 @@ void tick_finish(struct runtime_thread *thread);
  * at the same time, which costs no more than the use of a tick. */
 void tick_start(struct runtime_thread *thread);
 void tick_stop(struct runtime_thread *thread);
+/* What the present thread has used since its last tick is counted now: for hooks' totals. */
+void tick_count_rest(struct runtime_thread *thread);
 /* One tick now, also where they have been stopped: then it is fp_tick alone. */
 void tick_send(struct runtime_thread *thread);
 

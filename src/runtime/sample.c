@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/x86_64/machine.h"
 
@@ -276,6 +277,10 @@ __attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread
 						   uint64_t amount, uint64_t function)
 {
 	struct machine_registers registers;
+	if (runtime.alone) {
+		hooks_tick(request, hits, NULL);
+		return;
+	}
 	machine_registers_here(&registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
 	know_page(thread, registers.value[MACHINE_RSP] / PAGE); /* we are on it */
@@ -286,6 +291,10 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 				const void *context)
 {
 	struct machine_registers registers;
+	if (runtime.alone) {
+		hooks_tick(request, hits, context);
+		return;
+	}
 	machine_registers_of(context, &registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
 	know_page(thread, 0); /* a stack may just be overflowing */
@@ -294,7 +303,7 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 
 bool runtime_can_repeat(const struct runtime_thread *thread)
 {
-	return thread->walk->record.kind == SAMPLE_WALKED;
+	return !runtime.alone && thread->walk->record.kind == SAMPLE_WALKED;
 }
 
 void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount)
@@ -310,6 +319,8 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 							uint64_t *frames)
 {
 	struct machine_registers registers;
+	if (runtime.alone)
+		return false;
 	machine_registers_here(&registers);
 	struct walk *walk = thread->walk;
 	thread->samples++;

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
@@ -75,7 +76,7 @@ static struct channel_thread *take_slot(void)
 	static bool was_in_vain;
 	const struct timespec wait = { .tv_nsec = 1000 * 1000 };
 	struct channel_thread *slot = find_slot();
-	for (int i = 0; i < TRIES && !slot && !was_in_vain && !runtime.channel->is_over; i++) {
+	for (int i = 0; i < TRIES && !slot && !was_in_vain && !runtime.alone && !runtime.channel->is_over; i++) {
 		runtime_ring_bell();
 		machine_syscall(SYS_nanosleep, (long)&wait, 0, 0, 0, 0, 0);
 		slot = find_slot();
@@ -245,6 +246,8 @@ void runtime_thread_forked(int64_t parent_pid)
 	struct runtime_thread *thread = runtime_thread;
 	all_locked = 0;
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
+		if (all[i] && runtime.alone)
+			all[i]->shared->state = CHANNEL_FREE; /* in this process's copy */
 		if (all[i] && all[i] != thread)
 			free_thread(all[i]); /* of threads that are not in this process */
 		all[i] = NULL;
@@ -278,12 +281,13 @@ void runtime_thread_end(void)
 	if (thread->fp)
 		fp_stop(thread);
 	tick_finish(thread);
+	hooks_total(thread);
 	runtime_tell(thread, CHANNEL_EXITS, 0, 0, NULL, 0);
 	lock_all();
 	all[number_of(thread->shared)] = NULL;
 	unlock_all();
 	runtime_thread = NULL;
-	__atomic_store_n(&thread->shared->state, CHANNEL_ENDED, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->shared->state, runtime.alone ? CHANNEL_FREE : CHANNEL_ENDED, __ATOMIC_RELEASE);
 	drop_alternate_stack(thread);
 	free_thread(thread);
 	real_sigmask(SIG_SETMASK, &old, NULL);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
@@ -378,6 +379,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 			fp_tick(thread, context);
 		if (runtime.on && thread->has_timer)
 			tick(thread, context, info->si_value.sival_ptr == &cpu_tick);
+		if (runtime.alone)
+			hooks_total(thread);
 		thread->busy = 0;
 	}
 	errno = error;
@@ -456,6 +459,16 @@ static void count_rest(struct runtime_thread *thread)
 	thread->real_ns = now;
 	thread->cpu_ns = thread->cpu_seen_ns = cpu;
 	thread->blocked_ns = 0;
+}
+
+void tick_count_rest(struct runtime_thread *thread)
+{
+	if (!runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	if (runtime.on && thread->has_timer)
+		count_rest(thread);
+	hooks_total(thread);
+	runtime_leave(thread);
 }
 
 void tick_send(struct runtime_thread *thread)

@@ -1,0 +1,616 @@
+/*
+ * The process and its threads, as far as hooks count in them.
+ *
+ *	hooks_nobody --first event--> a state of its own --hooks_thread_end--> ... --really gone--> the next thread's
+ *	      \--cannot be----------> hooks_refused
+ *
+ * A thread that comes after some hundred others goes on in the tables of one that is gone: so a program may start
+ * as many as it likes. All states are in a list that only grows; who wants one that is gone writes its own number
+ * into it (compare and swap).
+ */
+#include "runtime/hooks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/tally.h"
+#include "runtime/x86_64/machine.h"
+
+struct hooks hooks;
+
+/* --- before a thread has a state: each hook makes one, and hands the event on --- */
+
+static void nobody_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->entered(thread, function, site, place);
+}
+
+static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->enter(thread, function, site, place);
+}
+
+static void nobody_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->leave(thread, function, site, place);
+}
+
+static void nobody_block(struct hook_thread *thread, uint64_t pc)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->block(thread, pc);
+}
+
+static void nobody_tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->tick(thread, request, hits, context);
+}
+
+static void nobody_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+{
+	(void)thread;
+	(void)stack_pointer;
+}
+
+static void nobody_flush(struct hook_thread *thread)
+{
+	(void)thread;
+}
+
+static const struct hook_measurement nobody = {
+	.name = "nobody",
+	.entered = nobody_entered,
+	.enter = nobody_enter,
+	.leave = nobody_leave,
+	.block = nobody_block,
+	.tick = nobody_tick,
+	.rewind = nobody_rewind,
+	.flush = nobody_flush,
+};
+
+struct hook_thread hooks_nobody = { .measurement = &nobody };
+/* Of threads that cannot be counted in. */
+static struct hook_thread hooks_refused = { .measurement = &hooks_off };
+
+_Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec"))) = &hooks_nobody;
+
+static struct hook_thread *all; /* states */
+
+static bool has_state(const struct hook_thread *thread)
+{
+	return thread != &hooks_nobody && thread != &hooks_refused;
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static void block_signals(uint64_t *old)
+{
+	const uint64_t every = ~UINT64_C(0);
+	machine_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&every, (long)old, sizeof(every), 0, 0);
+}
+
+static void restore_signals(const uint64_t *old)
+{
+	machine_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
+}
+
+/* --- the file --- */
+
+/* Programs may have a getenv of their own, with hooks in it. */
+static const char *value_of(const char *name)
+{
+	size_t bytes = strnlen(name, PATH_MAX);
+	for (char **variable = environ; variable && *variable; variable++)
+		if (strncmp(*variable, name, bytes) == 0 && (*variable)[bytes] == '=')
+			return *variable + bytes + 1;
+	return NULL;
+}
+
+static const struct hook_measurement *const measurements[TALLY_MEASUREMENTS] = {
+	[TALLY_OFF] = &hooks_off,     [TALLY_ARCS] = &hooks_arcs,
+	[TALLY_PATHS] = &hooks_paths, [TALLY_PATHS_TIMED] = &hooks_paths_timed,
+	[TALLY_TRACE] = &hooks_trace, [TALLY_BLOCKS] = &hooks_blocks,
+};
+
+static const char *const measurement_names[TALLY_MEASUREMENTS] = TALLY_MEASUREMENT_NAMES;
+
+/* What the variable asks for; one that is not known counts as the usual one. */
+static enum tally_measurement measurement_asked(void)
+{
+	const char *asked = value_of(TALLY_MEASURE_VARIABLE);
+	for (int i = 0; asked && i < TALLY_MEASUREMENTS; i++)
+		if (strcmp(asked, measurement_names[i]) == 0)
+			return (enum tally_measurement)i;
+	return TALLY_PATHS;
+}
+
+/* Where a program that runs alone writes: the folder is the one in which it starts. */
+static char folder[PATH_MAX];
+
+static void remember_folder(void)
+{
+	if (!folder[0] && machine_syscall(SYS_getcwd, (long)folder, sizeof(folder), 0, 0, 0, 0) <= 0)
+		folder[0] = 0;
+}
+
+static struct tally_header *make_file(void)
+{
+	static char path[PATH_MAX];
+	const char *name = value_of(TALLY_OUTPUT_VARIABLE);
+	enum tally_measurement measurement = measurement_asked();
+	remember_folder();
+	name = name && name[0] ? name : "cpprof.data";
+	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
+	if (measurement == TALLY_OFF || folder_bytes + 1 + bytes >= sizeof(path))
+		return NULL;
+	memcpy(path, folder, folder_bytes);
+	if (name[0] != '/')
+		path[folder_bytes++] = '/';
+	memcpy(path + folder_bytes, name, bytes + 1);
+	return tally_make(path, measurement);
+}
+
+#ifdef CPPROF_PRELOADED
+static const bool runs_alone = false;
+#else
+static const bool runs_alone = true;
+#endif
+
+static struct tally_header *find_file(bool may_make)
+{
+	const char *recorded = value_of(TALLY_VARIABLE);
+	if (recorded)
+		return tally_open(recorded);
+	if (!may_make || !runs_alone || value_of(CHANNEL_VARIABLE) || getauxval(AT_SECURE))
+		return NULL;
+	return make_file();
+}
+
+/* --- the process begins --- */
+
+enum { NOT_BEGUN, BEGINNING, BEGUN };
+static uint32_t begun;
+static uint32_t beginner; /* the thread */
+
+static void start(struct tally_header *header)
+{
+	hooks.header = header;
+	hooks.process_number = __atomic_fetch_add(&header->processes, 1, __ATOMIC_RELAXED);
+	hooks.process = tally_process_new(NULL);
+	hooks.measurement = measurements[header->measurement];
+	hooks.on = !header->starts_paused;
+	if (!hooks.process)
+		hooks.header = NULL;
+}
+
+static void begin(bool may_make)
+{
+	uint64_t old;
+	uint32_t expected = NOT_BEGUN, here = own_tid();
+	block_signals(&old);
+	if (__atomic_compare_exchange_n(&begun, &expected, BEGINNING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&beginner, here, __ATOMIC_RELAXED);
+		struct tally_header *header = find_file(may_make);
+		if (header)
+			start(header);
+		__atomic_store_n(&begun, header || may_make ? BEGUN : NOT_BEGUN, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == BEGINNING &&
+	       __atomic_load_n(&beginner, __ATOMIC_RELAXED) != here)
+		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	restore_signals(&old);
+}
+
+void hooks_begin(void)
+{
+	/* So early that there is no environment yet, nobody knows what is wanted. */
+	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != BEGUN && environ)
+		begin(true);
+}
+
+/* The threads' ends are told by a key's destructor, or by calls_threads.c. */
+static bool ends_are_told = true;
+static pthread_key_t end_key;
+static bool has_end_key;
+
+/* Runs as often as destructors may, so that those of the program come before. */
+static void thread_ends(void *round)
+{
+	uintptr_t rounds = (uintptr_t)round;
+	if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, (void *)(rounds + 1)) == 0)
+		return;
+	runtime_thread_end();
+	hooks_thread_end();
+}
+
+/* In the preloaded library calls_threads.c tells. A key that is not among the first would allocate where it is
+ * set, which hooks may be called from. */
+static void make_end_key(void)
+{
+	enum { KEYS_WITHOUT_MEMORY = 32 };
+	has_end_key = runs_alone && pthread_key_create(&end_key, thread_ends) == 0 && end_key < KEYS_WITHOUT_MEMORY;
+	ends_are_told = !runs_alone || has_end_key;
+}
+
+void hooks_begin_recorded(void)
+{
+	if (runs_alone)
+		remember_folder();
+	make_end_key();
+	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == NOT_BEGUN && environ)
+		begin(false);
+	tally_modules_changed();
+}
+
+/* --- a thread's state --- */
+
+enum {
+	FRAMES_MOST = 512 * 1024, /* of 16 bytes each a stack of 8 MB has */
+	FRAMES_LEAST = 4 * 1024,
+	FRAMES_STEP = 8,
+	THREADS_OF_THEIR_OWN = 1000,
+};
+
+static struct hook_thread *map_state(uint64_t frames)
+{
+	uint64_t bytes = sizeof(struct hook_thread) + frames * sizeof(struct hook_frame);
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapped < 0 && mapped > -PATH_MAX)
+		return NULL;
+	struct hook_thread *thread = (void *)mapped;
+	thread->frames = (struct hook_frame *)(thread + 1);
+	thread->limit = thread->frames + frames;
+	return thread;
+}
+
+static struct hook_thread *new_state(uint32_t tid)
+{
+	struct hook_thread *thread = NULL;
+	for (uint64_t frames = FRAMES_MOST; !thread && frames >= FRAMES_LEAST; frames /= FRAMES_STEP)
+		thread = map_state(frames);
+	if (!thread)
+		return NULL;
+	thread->owner.tid = tid;
+	thread->owner.next = __atomic_load_n(&all, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&all, &thread->owner.next, thread, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+	return thread;
+}
+
+static bool is_gone(uint32_t tid, uint32_t here)
+{
+	return tid == here || machine_syscall(SYS_tgkill, hooks.process->pid, tid, 0, 0, 0, 0) == -ESRCH;
+}
+
+/* A state whose thread is gone; now it is ours. NULL: there is none. */
+static struct hook_thread *adopt(uint32_t here)
+{
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
+	     thread = thread->owner.next) {
+		uint32_t tid = __atomic_load_n(&thread->owner.tid, __ATOMIC_RELAXED);
+		bool may_be_gone = __atomic_load_n(&thread->owner.has_ended, __ATOMIC_ACQUIRE) || !ends_are_told;
+		if (may_be_gone && is_gone(tid, here) &&
+		    __atomic_compare_exchange_n(&thread->owner.tid, &tid, here, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return thread;
+	}
+	return NULL;
+}
+
+/* What is left of the thread before; the memory stays. */
+static void clear(struct hook_thread *thread)
+{
+	struct hook_frame *frames = thread->frames, *limit = thread->limit;
+	uint64_t *words = thread->words;
+	struct hook_owner owner = { .next = thread->owner.next, .tid = thread->owner.tid };
+	memset(thread, 0, sizeof(*thread));
+	thread->frames = frames;
+	thread->limit = limit;
+	thread->words = words;
+	thread->owner = owner;
+}
+
+/* Tables of its own for a state that is clear; false: there is no room. */
+static bool begin_tables(struct hook_thread *thread)
+{
+	uint32_t number = __atomic_fetch_add(&hooks.process->threads, 1, __ATOMIC_RELAXED);
+	struct tally_thread *shared = (struct tally_thread *)tally_chunk_new(TALLY_GRANULE, number);
+	if (!shared)
+		return false;
+	shared->chunk.used = sizeof(*shared);
+	shared->tid = thread->owner.tid;
+	shared->creator_process = UINT32_MAX;
+	shared->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	machine_syscall(SYS_prctl, PR_GET_NAME, (long)shared->name, 0, 0, 0, 0);
+	tally_chunk_finish(&shared->chunk, TALLY_THREAD);
+	thread->shared = shared;
+	thread->chunk = &shared->chunk;
+	thread->number = number;
+	hooks_frames_begin(thread, &shared->root);
+	thread->last_tsc = machine_time_stamp();
+	return true;
+}
+
+/* It goes on in the tables of one that is gone. */
+static void inherit_tables(struct hook_thread *thread)
+{
+	struct tally_thread *shared = thread->shared;
+	thread->owner.has_ended = 0;
+	memset(thread->owner.totals, 0, sizeof(thread->owner.totals));
+	shared->tid = thread->owner.tid;
+	shared->threads_before++;
+	shared->end_ns = 0;
+	machine_syscall(SYS_prctl, PR_GET_NAME, (long)shared->name, 0, 0, 0, 0);
+	hooks_frames_begin(thread, &shared->root);
+	thread->last_tsc = machine_time_stamp();
+}
+
+static void take_measurement(struct hook_thread *thread)
+{
+	const struct hook_measurement *wanted =
+		__atomic_load_n(&hooks.on, __ATOMIC_RELAXED) ? hooks.measurement : &hooks_off;
+	__atomic_store_n(&thread->measurement, thread->owner.has_stopped ? &hooks_off : wanted, __ATOMIC_RELEASE);
+}
+
+/* A state for the present thread; NULL: there is no room for one. */
+static struct hook_thread *take_state(uint32_t tid)
+{
+	struct hook_thread *thread = adopt(tid);
+	if (thread && thread->shared && !thread->owner.has_stopped &&
+	    __atomic_load_n(&hooks.process->threads, __ATOMIC_RELAXED) >= THREADS_OF_THEIR_OWN) {
+		inherit_tables(thread);
+		return thread;
+	}
+	if (thread)
+		clear(thread);
+	else
+		thread = new_state(tid);
+	if (thread && begin_tables(thread))
+		return thread;
+	if (thread) { /* for a later one */
+		thread->owner.tid = 0;
+		thread->owner.has_ended = 1;
+	}
+	return NULL;
+}
+
+/* --- threads begin and end --- */
+
+/* With all signals blocked. */
+static struct hook_thread *begin_thread(struct tally_node *creator)
+{
+	/* A child of vfork: what is made in its name its parent would go on with. */
+	if (machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != hooks.process->pid)
+		return &hooks_refused;
+	struct hook_thread *thread = hooks.measurement == &hooks_off ? NULL : take_state(own_tid());
+	hook_thread = thread ? thread : &hooks_refused;
+	if (!thread && hooks.measurement != &hooks_off)
+		__atomic_add_fetch(&hooks.process->threads_refused, 1, __ATOMIC_RELAXED);
+	if (!thread)
+		return &hooks_refused;
+	if (creator) {
+		thread->shared->creator = creator;
+		thread->shared->creator_process = hooks.process_number;
+	}
+	take_measurement(thread);
+	if (has_end_key)
+		(void)pthread_setspecific(end_key, (void *)1);
+	return thread;
+}
+
+static struct hook_thread *begin_unless_begun(struct tally_node *creator)
+{
+	uint64_t old;
+	hooks_begin();
+	if (hook_thread != &hooks_nobody || !hooks.header)
+		return hook_thread == &hooks_nobody ? &hooks_refused : hook_thread;
+	block_signals(&old);
+	struct hook_thread *thread = begin_thread(creator);
+	restore_signals(&old);
+	runtime_begin_alone();
+	return thread;
+}
+
+struct hook_thread *hooks_thread_begin(void)
+{
+	return begin_unless_begun(NULL);
+}
+
+void hooks_thread_created(struct tally_node *creator)
+{
+	if (hooks.header)
+		(void)begin_unless_begun(creator);
+}
+
+struct tally_node *hooks_current(void)
+{
+	struct hook_thread *thread = hook_thread;
+	return has_state(thread) ? thread->top->node : NULL;
+}
+
+void hooks_thread_end(void)
+{
+	struct hook_thread *thread = hook_thread;
+	if (!has_state(thread))
+		return;
+	hooks.measurement->flush(thread);
+	machine_syscall(SYS_prctl, PR_GET_NAME, (long)thread->shared->name, 0, 0, 0, 0);
+	thread->shared->end_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	tally_see_time(hooks.process);
+	__atomic_store_n(&thread->owner.has_ended, 1, __ATOMIC_RELEASE);
+}
+
+void hooks_stop_thread(struct hook_thread *thread)
+{
+	if (__atomic_exchange_n(&thread->owner.has_stopped, 1, __ATOMIC_RELAXED))
+		return;
+	__atomic_add_fetch(&hooks.process->threads_stopped, 1, __ATOMIC_RELAXED);
+	take_measurement(thread);
+}
+
+void hooks_named(uint32_t tid, const char *name, size_t bytes)
+{
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
+	     thread = thread->owner.next) {
+		struct tally_thread *shared = thread->shared;
+		if (thread->owner.tid != tid || !shared)
+			continue;
+		bytes = bytes < sizeof(shared->name) ? bytes : sizeof(shared->name) - 1;
+		memset(shared->name, 0, sizeof(shared->name));
+		memcpy(shared->name, name, bytes);
+	}
+}
+
+/* --- samples --- */
+
+void hooks_tick(uint32_t request, uint64_t hits, const void *context)
+{
+	struct hook_thread *thread = hook_thread;
+	thread->measurement->tick(thread, request, hits, context);
+}
+
+/* The clocks may be older than the state: what they had counted before counts as well. */
+void hooks_total(const struct runtime_thread *clocks)
+{
+	static const uint64_t often_ns = 100 * 1000 * 1000;
+	struct hook_thread *thread = hook_thread;
+	if (!has_state(thread))
+		return;
+	for (uint32_t i = 0; i < hooks.header->request_count && i < TALLY_REQUESTS; i++) {
+		uint64_t total = clocks->shared->clocks[i].total;
+		thread->shared->totals[i] += total - thread->owner.totals[i];
+		thread->owner.totals[i] = total;
+	}
+	if (__atomic_load_n(&hooks.header->is_over, __ATOMIC_RELAXED))
+		__atomic_store_n(&runtime.channel->is_over, 1, __ATOMIC_RELAXED);
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (now - thread->owner.seen_ns > often_ns) {
+		thread->owner.seen_ns = now;
+		tally_see_time(hooks.process);
+	}
+}
+
+/* --- on and off, and the end --- */
+
+void hooks_turn(bool on)
+{
+	if (!hooks.header)
+		return;
+	if (!on && has_state(hook_thread))
+		hooks.measurement->flush(hook_thread);
+	__atomic_store_n(&hooks.on, on, __ATOMIC_SEQ_CST);
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
+	     thread = thread->owner.next) {
+		thread->last_tsc = machine_time_stamp();
+		take_measurement(thread);
+	}
+}
+
+static void see_end(uint64_t end_ns)
+{
+	tally_see_time(hooks.process);
+	if (has_state(hook_thread))
+		hook_thread->shared->end_ns = end_ns;
+	hooks.process->end_ns = end_ns;
+}
+
+void hooks_flush(void)
+{
+	if (has_state(hook_thread))
+		hooks.measurement->flush(hook_thread);
+}
+
+void hooks_finish(void)
+{
+	/* Not that of its parent, in a child of vfork. */
+	if (!hooks.header || machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != hooks.process->pid)
+		return;
+	int error = errno;
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread; thread = thread->owner.next)
+		if (thread->shared && (thread == hook_thread || hooks.measurement == &hooks_trace))
+			hooks.measurement->flush(thread);
+	if (runtime.alone && runtime_thread)
+		tick_count_rest(runtime_thread);
+	see_end(runtime_now_ns(CLOCK_MONOTONIC));
+	errno = error;
+}
+
+void hooks_go_on(void)
+{
+	if (hooks.header && machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == hooks.process->pid)
+		see_end(0);
+}
+
+/* --- fork --- */
+
+/* The states of threads that are not in this process. */
+static void drop_others(struct hook_thread *thread)
+{
+	struct hook_thread *next = NULL;
+	for (struct hook_thread *other = all; other; other = next) {
+		next = other->owner.next;
+		uint64_t bytes = (uint64_t)((uint8_t *)other->limit - (uint8_t *)other);
+		if (other != thread)
+			machine_syscall(SYS_munmap, (long)other, (long)bytes, 0, 0, 0, 0);
+	}
+	all = has_state(thread) ? thread : NULL;
+	if (all)
+		all->owner.next = NULL;
+}
+
+/* What the parent's tables are to it is forgotten; the frames stay. */
+static void renew_tables(struct hook_thread *thread)
+{
+	const struct hook_frame *top = thread->top;
+	struct hook_thread *next = thread->owner.next;
+	thread->owner = (struct hook_owner){ .next = next, .tid = own_tid() };
+	thread->nodes = thread->paths_numbered = 0;
+	thread->flushed = thread->written;
+	thread->operands = thread->base_tsc = 0; /* so long ago that it is looked at first */
+	thread->is_flushing = 0;
+	thread->edges = NULL;
+	thread->blocks = NULL;
+	thread->block_mask = thread->block_count = 0;
+	memset(thread->cache, 0, sizeof(thread->cache));
+	if (!begin_tables(thread) || !hooks_copy_frames(thread, top))
+		hooks_stop_thread(thread);
+	take_measurement(thread);
+}
+
+void hooks_forked(void)
+{
+	struct hook_thread *thread = hook_thread;
+	const struct tally_process *before = hooks.process;
+	if (!hooks.header)
+		return;
+	drop_others(thread);
+	hooks.process_number = __atomic_fetch_add(&hooks.header->processes, 1, __ATOMIC_RELAXED);
+	struct tally_process *process = tally_process_new(before);
+	if (process)
+		hooks.process = process;
+	else
+		hooks.measurement = &hooks_off;
+	if (!has_state(thread))
+		hook_thread = &hooks_nobody;
+	else if (process)
+		renew_tables(thread);
+	else
+		hooks_stop_thread(thread);
+}

@@ -1,0 +1,16 @@
+/* The program ends by itself. Where it is killed, its counts are in the file anyway; what is not is said in
+ * tally/layout.h: when it ended, and a trace's last events. */
+#include <stdlib.h>
+
+#include "runtime/hooks.h"
+
+__attribute__((destructor)) static void ends(void)
+{
+	tally_modules_changed();
+	hooks_finish();
+}
+
+__attribute__((constructor)) static void will_end(void)
+{
+	(void)at_quick_exit(hooks_finish);
+}

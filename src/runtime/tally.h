@@ -1,0 +1,27 @@
+/* Where the tally's file comes from, for hooks.c: what measurements want of it is in hooks.h. All of it makes
+ * system calls itself: it runs where nothing of the C library may be called. Keeps errno. */
+#ifndef RUNTIME_TALLY_H
+#define RUNTIME_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/x86_64/machine.h"
+#include "tally/layout.h"
+
+/* The file that the recorder has made; its header, mapped for good. NULL: it cannot be opened, is none of ours, or is
+ * over. `path` is absolute, and copied. */
+struct tally_header *tally_open(const char *path);
+
+/* A new one, of a program that runs alone: of this measurement, at this path; an older file becomes PATH.old, and
+ * if a process still counts in that one, this is PATH.PID. NULL: it cannot be made. */
+struct tally_header *tally_make(const char *path, enum tally_measurement measurement);
+
+/* This process's chunk, with the modules that it has now, or of a forked process those of its parent: `before` is
+ * that one's chunk, else NULL. hooks.process_number is its number. NULL: there is no room. */
+struct tally_process *tally_process_new(const struct tally_process *before);
+
+/* Its clocks now: end_tsc and seen_ns. Async-signal-safe. */
+void tally_see_time(struct tally_process *process);
+
+#endif
