@@ -5,59 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "record/attach.h"
 #include "record/command_code.h"
+#include "record/description.h"
 #include "record/destination.h"
 #include "record/run.h"
+#include "record/target_signals.h"
 
 /* --- before anything runs --- */
 
 static int describe(struct run *run)
 {
-	struct profile *profile = run->recorder.profile;
-	struct utsname host;
-	char text[512] = "";
-	int64_t result = recorder_add_resources(&run->recorder, &run->plan.request, run->plan.vtable->name);
-	if (result >= 0)
-		result = profile_add_note(profile, "command", run->options->command_line);
-	if (result >= 0 && uname(&host) == 0) {
-		result = profile_add_note(profile, "host", host.nodename);
-		snprintf(text, sizeof(text), "%s %s %s", host.sysname, host.release, host.machine);
-		if (result >= 0)
-			result = profile_add_note(profile, "kernel", text);
-	}
-	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	if (result >= 0)
-		result = profile_add_note(profile, "cpus", text);
-	if (result >= 0 && getcwd(text, sizeof(text)))
-		result = profile_add_note(profile, "directory", text);
-	if (result >= 0)
-		result = profile_add_note(profile, "cpprof", CPPROF_VERSION);
-	return result < 0 ? (int)result : 0;
-}
-
-/* ^C is the target's: it gets it from the terminal, as it would without us. We
- * take signals from a descriptor, and pass on only what was sent to us alone. */
-static int take_signals(struct run *run, struct error *error)
-{
-	sigset_t signals;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGPIPE);
-	sigaddset(&signals, SIGXFSZ); /* a file limit of ours is an error of write, not our end */
-	sigprocmask(SIG_BLOCK, &signals, &run->old_signals);
-	sigdelset(&signals, SIGPIPE);
-	sigdelset(&signals, SIGXFSZ);
-	run->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	return run->signal_fd < 0 ? error_set_errno(error, "cannot receive signals") : 0;
+	int result = recorder_add_resources(&run->recorder, &run->plan.request, run->plan.vtable->name);
+	return result < 0 ? result : description_add(run->recorder.profile, run->options->command_line);
 }
 
 static void raise_file_limit(struct run *run)
@@ -120,7 +83,7 @@ static int prepare(struct run *run, struct error *error)
 		recorder_set_observer(&run->recorder, destination->event, destination->context);
 	run->sink = recorder_sink(&run->recorder);
 	raise_file_limit(run);
-	result = take_signals(run, error);
+	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
 	if (result == 0)
 		result = open_backend(run, error);
 	if (result == 0 && describe(run) < 0)

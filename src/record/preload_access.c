@@ -15,13 +15,28 @@
 
 #include "base/path.h"
 #include "probes/elf_needs.h"
+#include "probes/function_search.h"
 
-#define LIBRARY "libcpprof-preload.so"
 #define LINKER "ld-linux-x86-64.so.2" /* glibc's: the runtime is built for that C library */
 #define FROM_OUTSIDE                                                                                \
 	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
 	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
 #define FROM_INSIDE "nothing outside sees what was asked for: "
+
+/* What is preloaded: the runtime as the backend has it, or with the compiler's hooks. */
+struct library {
+	const char *name;
+	const char *who; /* needs it */
+	const char *static_remedy;
+	const char *linked; /* a function that statically linked programs have which have it in them; NULL: none can */
+};
+static const struct library backend_library = { .name = "libcpprof-preload.so",
+						.who = "the preload backend",
+						.static_remedy = "link the program dynamically" };
+static const struct library hooks_library = { .name = "libcpprof-hooks.so",
+					      .who = "--instrumented",
+					      .static_remedy = "link the program with libcpprof.a, or dynamically",
+					      .linked = "hooks_begin" };
 
 /* --- the library --- */
 
@@ -30,14 +45,15 @@ static bool is_there(const char *path)
 	return access(path, R_OK) == 0;
 }
 
-int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error)
+static int find_library(const struct library *library, const char *program, char *path, size_t bytes,
+			struct error *error)
 {
 	static const char *const from_program[] = { ".", "../runtime", ("../" CPPROF_LIBDIR_NAME) };
 	int folder = (int)(path_basename(program) - program);
 	bool found = false;
 	for (size_t i = 0; i < sizeof(from_program) / sizeof(from_program[0]) && !found; i++) {
 		char near[PATH_MAX];
-		snprintf(near, sizeof(near), "%.*s%s/" LIBRARY, folder, program, from_program[i]);
+		snprintf(near, sizeof(near), "%.*s%s/%s", folder, program, from_program[i], library->name);
 		char *real = realpath(near, NULL);
 		found = real && is_there(real) && strlen(real) < bytes;
 		if (found)
@@ -45,14 +61,14 @@ int preload_access_library_of(const char *program, char *path, size_t bytes, str
 		free(real);
 	}
 	if (!found) {
-		snprintf(path, bytes, CPPROF_LIBDIR "/" LIBRARY);
+		snprintf(path, bytes, CPPROF_LIBDIR "/%s", library->name);
 		found = is_there(path);
 	}
 	if (!found)
 		return error_set(error, ERROR_NOT_FOUND,
-				 "the preload backend needs its library " LIBRARY
-				 ", which is neither beside this program nor in " CPPROF_LIBDIR
-				 ": install cpprof again ('meson install')");
+				 "%s needs the library %s, which is neither beside this program nor in " CPPROF_LIBDIR
+				 ": install cpprof again ('meson install')",
+				 library->who, library->name);
 	if (strpbrk(path, " :\t\n"))
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "the dynamic linker cannot preload '%s': its path has a space or a colon; install "
@@ -61,17 +77,33 @@ int preload_access_library_of(const char *program, char *path, size_t bytes, str
 	return 0;
 }
 
-int preload_access_library(char *path, size_t bytes, struct error *error)
+int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error)
+{
+	return find_library(&backend_library, program, path, bytes, error);
+}
+
+static int find_own_library(const struct library *library, char *path, size_t bytes, struct error *error)
 {
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	if (length < 0)
 		return error_set(
 			error, ERROR_UNSUPPORTED,
-			"/proc is not to be seen here (no /proc/self/exe), and the preload backend needs it, to "
-			"be found by the program and to read what code that has: 'mount -t proc proc /proc'");
+			"/proc is not to be seen here (no /proc/self/exe), and %s needs it, to be found by the "
+			"program and to read what code that has: 'mount -t proc proc /proc'",
+			library->who);
 	program[length] = 0;
-	return preload_access_library_of(program, path, bytes, error);
+	return find_library(library, program, path, bytes, error);
+}
+
+int preload_access_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&backend_library, path, bytes, error);
+}
+
+int preload_access_hooks_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&hooks_library, path, bytes, error);
 }
 
 /* --- commands --- */
@@ -86,6 +118,7 @@ static bool may_gain(const char *path)
 /* A command that is looked at. */
 struct command {
 	const char *path;
+	const struct library *library;
 	bool from_inside; /* what is asked for is seen from inside alone */
 };
 
@@ -135,24 +168,36 @@ static const char *sanitizer_of(const struct elf_needs *needs)
 	return NULL;
 }
 
+/* Statically linked, with the runtime in it. */
+static bool has_it_linked(const struct command *command)
+{
+	struct module_file file;
+	struct function_places places = { 0 };
+	if (!command->library->linked || function_search_open(&file, command->path, NULL) < 0)
+		return false;
+	bool found = function_search(&file, command->library->linked, false, &places) == 0 && places.count > 0;
+	function_places_release(&places);
+	module_file_close(&file);
+	return found;
+}
+
 static int check_needs(const struct command *command, const struct elf_needs *needs, struct error *error)
 {
 	const char *linker = needs->interpreter ? path_basename(needs->interpreter) : NULL;
 	const char *sanitizer = sanitizer_of(needs);
 	/* The dynamic linker itself, given a program, is the one program without a linker. */
-	if (!linker && strcmp(path_basename(command->path), LINKER) != 0)
-		return refuse(command, "link the program dynamically", error,
+	if (!linker && strcmp(path_basename(command->path), LINKER) != 0 && !has_it_linked(command))
+		return refuse(command, command->library->static_remedy, error,
 			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
 	if (linker && strcmp(linker, LINKER) != 0)
 		return refuse(command, "build the program for glibc, 64-bit", error,
-			      "'%s' is of another C library (its dynamic linker is %s): the preload backend is for "
-			      "glibc's programs; ",
-			      command->path, linker);
+			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs; ",
+			      command->path, linker, command->library->who);
 	if (sanitizer)
 		return refuse(command, "build the program without -fsanitize", error,
-			      "'%s' is built with %s, which must be loaded first and keeps signals back, so that the "
-			      "preload backend would sample the wrong places: ",
-			      command->path, sanitizer);
+			      "'%s' is built with %s, which must be loaded first and keeps signals back, so that %s "
+			      "would sample the wrong places: ",
+			      command->path, sanitizer, command->library->who);
 	return 0;
 }
 
@@ -164,9 +209,8 @@ static int check_program(const struct command *command, struct error *error)
 		return result;
 	if (elf_needs_read(&needs, command->path, NULL) < 0)
 		return refuse(command, "make it readable", error,
-			      "'%s' cannot be read, so it is not known whether the preload backend can be loaded into "
-			      "it: ",
-			      command->path);
+			      "'%s' cannot be read, so it is not known whether %s is possible with it: ", command->path,
+			      command->library->who);
 	result = check_needs(command, &needs, error);
 	elf_needs_release(&needs);
 	return result;
@@ -202,7 +246,7 @@ static char *interpreter_of(const char *path)
 	return started ? started : strdup(name);
 }
 
-int preload_access_command(const char *path, bool from_inside, struct error *error)
+static int check_command(const struct library *library, const char *path, bool from_inside, struct error *error)
 {
 	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
 	char *owned = NULL;
@@ -214,10 +258,20 @@ int preload_access_command(const char *path, bool from_inside, struct error *err
 		owned = interpreter;
 	}
 	/* An interpreter that is not there is exec's to complain of. */
-	const struct command command = { .path = owned ? owned : path, .from_inside = from_inside };
+	const struct command command = { .path = owned ? owned : path, .library = library, .from_inside = from_inside };
 	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(&command, error);
 	free(owned);
 	return result;
+}
+
+int preload_access_command(const char *path, bool from_inside, struct error *error)
+{
+	return check_command(&backend_library, path, from_inside, error);
+}
+
+int preload_access_hooks_command(const char *path, struct error *error)
+{
+	return check_command(&hooks_library, path, true, error);
 }
 
 /* --- resources --- */

@@ -20,6 +20,10 @@ int preload_access_library_of(const char *program, char *path, size_t bytes, str
  * asked for is seen from inside alone, so that other backends would not. */
 int preload_access_command(const char *path, bool from_inside, struct error *error);
 
+/* The same two for the library with the compiler's hooks, which a statically linked program may have in it. */
+int preload_access_hooks_library(char *path, size_t bytes, struct error *error);
+int preload_access_hooks_command(const char *path, struct error *error);
+
 /* Whether the resource is seen from the inside: 0, or ERROR_UNSUPPORTED and who sees it. */
 int preload_access_resource(const struct resource_request *request, struct error *error);
 

@@ -8,6 +8,7 @@
 
 #include "record/destination.h"
 #include "record/run.h"
+#include "record/target_signals.h"
 
 enum {
 	NS_PER_MS = 1000000,
@@ -54,11 +55,11 @@ void run_flush(struct run *run)
 static void take_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (target_signals_next(run->signal_fd, &info)) {
 		if (!run->path)
-			run->done = true;            /* what we did not start is left running */
-		else if (info.ssi_code != SI_KERNEL) /* not the terminal's: it was sent to us */
-			kill(run->target.pid, (int)info.ssi_signo);
+			run->done = true; /* what we did not start is left running */
+		else
+			target_signals_pass(&info, run->target.pid);
 	}
 }
 

@@ -66,17 +66,15 @@ static uint64_t least_bytes(uint32_t kind)
 	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
 }
 
-static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint64_t offset)
+static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint64_t offset, uint64_t left)
 {
 	if (ARRAY_RESERVE(tally->chunks, tally->chunk_capacity, tally->chunk_count + 1) < 0)
 		return ERROR_MEMORY;
 	uint64_t least = least_bytes(header->kind);
 	tally->chunks[tally->chunk_count++] = (struct tallied_chunk){
 		.bytes = tally->bytes + offset,
-		.size = header->bytes,
-		.used = header->used > header->bytes ? header->bytes
-			: header->used < least       ? least
-						     : header->used,
+		.size = header->bytes < left ? header->bytes : left,
+		.used = header->used < least ? least : header->used,
 		.address = header->address,
 		.kind = header->kind,
 		.process = header->process,
@@ -85,26 +83,43 @@ static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint
 	return 0;
 }
 
-/* What was never finished is passed over granule by granule: it may be of any length. */
+/* What is mapped is there whole; events are written, and what is behind them may never be. */
+static bool is_whole(const struct tally_chunk *header, uint64_t left)
+{
+	uint64_t needed = header->address || header->used < least_bytes(header->kind) ? header->bytes : header->used;
+	return needed <= left;
+}
+
+/* The chunk at an offset, if there is one: how far it is to the next, or a negative error. */
+static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, const char *name, struct error *error)
+{
+	struct tally_chunk header;
+	memcpy(&header, tally->bytes + offset, sizeof(header));
+	/* One that was never finished may be of any length. */
+	if (header.magic != TALLY_CHUNK_MAGIC || header.kind == TALLY_NOTHING)
+		return TALLY_GRANULE;
+	if (header.bytes % TALLY_GRANULE != 0 || header.bytes < least_bytes(header.kind) || header.bytes > INT64_MAX ||
+	    header.used > header.bytes)
+		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: a chunk at %" PRIu64 " makes no sense", name,
+				 offset);
+	if (!is_whole(&header, left))
+		return error_set(error, ERROR_TRUNCATED, "'%s' ends within a chunk, at %" PRIu64 " of %" PRIu64, name,
+				 offset + left, tally->header.used);
+	if (header.kind < TALLY_CHUNK_KINDS && add_chunk(tally, &header, offset, left) < 0)
+		return tally_out_of_memory(error);
+	return (int64_t)header.bytes;
+}
+
 static int read_chunks(struct tally *tally, const char *name, struct error *error)
 {
 	uint64_t end = tally->header.used < tally->size ? tally->header.used : tally->size;
 	uint64_t offset = TALLY_HEADER_BYTES;
-	tally->ends_early = tally->header.used > tally->size;
-	while (end - offset >= sizeof(struct tally_chunk)) {
-		struct tally_chunk header;
-		memcpy(&header, tally->bytes + offset, sizeof(header));
-		bool is_chunk = header.magic == TALLY_CHUNK_MAGIC && header.kind != TALLY_NOTHING;
-		uint64_t bytes = is_chunk ? header.bytes : TALLY_GRANULE;
-		if (bytes % TALLY_GRANULE != 0 || bytes < least_bytes(header.kind))
-			return error_set(error, ERROR_CORRUPT, "'%s' is damaged: a chunk at %" PRIu64 " makes no sense",
-					 name, offset);
-		if (bytes > end - offset && is_chunk)
-			return error_set(error, ERROR_TRUNCATED, "'%s' ends within a chunk, at %" PRIu64 " of %" PRIu64,
-					 name, end, tally->header.used);
-		if (is_chunk && header.kind < TALLY_CHUNK_KINDS && add_chunk(tally, &header, offset) < 0)
-			return tally_out_of_memory(error);
-		offset += bytes < end - offset ? bytes : end - offset;
+	tally->ends_early = tally->header.used > tally->size && tally->header.used - tally->size >= TALLY_GRANULE;
+	while (offset < end && end - offset >= sizeof(struct tally_chunk)) {
+		int64_t bytes = read_chunk(tally, offset, end - offset, name, error);
+		if (bytes < 0)
+			return (int)bytes;
+		offset = (uint64_t)bytes < end - offset ? offset + (uint64_t)bytes : end;
 	}
 	return 0;
 }
@@ -143,6 +158,8 @@ static struct tally *open_memory(const void *bytes, size_t size, bool is_mapped,
 		tally_out_of_memory(error);
 		return NULL;
 	}
+	struct error unheard;
+	error = error ? error : &unheard;
 	*tally = (struct tally){ .bytes = bytes, .size = size, .is_mapped = is_mapped };
 	if (read_all(tally, name, error) < 0) {
 		tally_free(tally);

@@ -92,32 +92,6 @@ static int64_t self_node(const struct placing *placing, uint32_t thread, uint32_
 	return path == TALLIED_ROOT ? outer : below(placing, outer, entry_of(placing, thread, path));
 }
 
-/* Whether a process was forked by the creator of its first thread, and so goes on with its stack. */
-static bool is_forked(const struct placing *placing, uint32_t thread)
-{
-	const struct tallied_thread *threads = placing->tally->threads;
-	uint32_t creator = threads[thread].creator;
-	return creator != TALLY_NONE && threads[creator].process != threads[thread].process;
-}
-
-/* In no path that is known: below where the thread begins; or, of a fork's child, in the function of the path that
- * called fork or of those above it, of which it may be the first to return. */
-static int64_t place_at_root(const struct placing *placing, uint32_t thread, int64_t location)
-{
-	enum { ANCESTORS_MAX = 1024 };
-	const struct tallied_thread *at = &placing->tally->threads[thread];
-	uint32_t function = outermost(placing->profile, location);
-	if (!is_forked(placing, thread) || function == PROFILE_NONE)
-		return below(placing, placing->threads[thread].outer[TALLIED_ROOT], location);
-	uint32_t path = at->creator_path;
-	for (int i = 0; i < ANCESTORS_MAX && path != TALLIED_ROOT; i++) {
-		if (function_of(placing, at->creator, path) == function)
-			return below(placing, placing->threads[at->creator].outer[path], location);
-		path = tree_of(placing, at->creator)->paths[path].parent;
-	}
-	return below(placing, placing->threads[thread].outer[TALLIED_ROOT], location);
-}
-
 /* The node of code at a location while a path was current. `is_foreign`: it is known, or may be, that it is not the
  * path's own code. */
 static int64_t place(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
@@ -127,7 +101,7 @@ static int64_t place(const struct placing *placing, uint32_t thread, uint32_t pa
 	if (location < 0)
 		return location;
 	if (path == TALLIED_ROOT)
-		return place_at_root(placing, thread, location);
+		return below(placing, placed->outer[path], location);
 	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
 	uint32_t body = placed->body[path];
 	if (there != PROFILE_NONE && there == function)
@@ -230,11 +204,11 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 	if (at->creator == TALLY_NONE || !placing->threads[at->creator].is_placed)
 		return PROFILE_ROOT;
 	const struct tallied_thread *creator = &placing->tally->threads[at->creator];
-	if (at->creator_path == TALLIED_ROOT && !is_forked(placing, thread))
+	if (at->creator_path == TALLIED_ROOT) /* nothing says where */
 		return PROFILE_ROOT;
 	int64_t node = self_node(placing, at->creator, at->creator_path);
 	at->markers = creator->markers;
-	if (is_forked(placing, thread) || node == PROFILE_ROOT)
+	if (node == PROFILE_ROOT)
 		return node;
 	if (creator->markers >= MARKERS_MAX)
 		return creator->base;

@@ -1,0 +1,342 @@
+#include "record/instrumented.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile_file/writer.h"
+#include "record/description.h"
+#include "record/instrumented_tally.h"
+#include "record/preload_access.h"
+#include "record/run.h"
+#include "record/target.h"
+#include "record/target_signals.h"
+#include "symbolize/symbolize.h"
+#include "tally/tally.h"
+
+enum { PRELOAD_VARIABLE, TALLY_PATH_VARIABLE, VARIABLES };
+
+struct counted_run {
+	const struct instrumented_options *options;
+	struct instrumented_result *result;
+	struct resource_request resources[RESOURCE_REQUESTS_MAX];
+	struct backend_request request; /* points to `resources` */
+	struct instrumented_tally tally;
+	struct target target;
+	char *path;                       /* of the command's file; owned */
+	char *environment[VARIABLES + 1]; /* owned */
+	int signal_fd;
+	sigset_t old_signals;
+};
+
+/* --- the words --- */
+
+int instrumented_measurement(const char *name, enum tally_measurement *measurement, struct error *error)
+{
+	char names[128] = "";
+	for (uint32_t i = 0; i < TALLY_MEASUREMENTS; i++) {
+		size_t used = strlen(names);
+		if (strcmp(name, tally_measurement_name(i)) == 0) {
+			*measurement = (enum tally_measurement)i;
+			return 0;
+		}
+		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", tally_measurement_name(i));
+	}
+	return error_set(error, ERROR_USAGE, "there is no measurement '%s': --instrumented=MEASUREMENT, one of %s",
+			 name, names);
+}
+
+static bool tells_real_time(enum tally_measurement measurement)
+{
+	return measurement == TALLY_PATHS_TIMED || measurement == TALLY_TRACE;
+}
+
+static int check_resource(const struct counted_run *run, const struct resource_request *request, struct error *error)
+{
+	enum tally_measurement measurement = run->options->measurement;
+	if (!request->row->on_preload)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"%s is not seen from inside a program, where the hooks count: record it in a run of its "
+			"own, without --instrumented",
+			request->name);
+	if (tells_real_time(measurement) && strcmp(request->name, "real") == 0)
+		return error_set(error, ERROR_USAGE, "%s measures real time by itself, exactly: leave out '-r real'",
+				 tally_measurement_name(measurement));
+	return 0;
+}
+
+static int take_resources(struct counted_run *run, struct error *error)
+{
+	const struct record_options *asked = run->options->record;
+	size_t count = asked->resource_count;
+	memcpy(run->resources, asked->resources, sizeof(run->resources));
+	if (count == 0 && run->options->measurement != TALLY_OFF) {
+		int result = resource_parse("cpu", &run->resources[0], error);
+		if (result < 0)
+			return result;
+		if (asked->time_interval)
+			run->resources[0].interval = asked->time_interval;
+		count = 1;
+	}
+	run->request = (struct backend_request){ .resources = run->resources,
+						 .resource_count = count,
+						 .paused = asked->paused };
+	for (size_t i = 0; i < count; i++)
+		if (check_resource(run, &run->resources[i], error) < 0)
+			return error->code;
+	return 0;
+}
+
+/* --- before it runs --- */
+
+static int make_environment(struct counted_run *run, struct error *error)
+{
+	char library[PATH_MAX];
+	const char *others = getenv("LD_PRELOAD");
+	bool has_others = others && *others;
+	int result = preload_access_hooks_library(library, sizeof(library), error);
+	if (result < 0)
+		return result;
+	/* Before what the user preloads: the first of several wins. */
+	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", library, has_others ? ":" : "",
+		     has_others ? others : "") < 0)
+		run->environment[PRELOAD_VARIABLE] = NULL;
+	else if (asprintf(&run->environment[TALLY_PATH_VARIABLE], TALLY_VARIABLE "=%s", run->tally.path) < 0)
+		run->environment[TALLY_PATH_VARIABLE] = NULL;
+	bool made = run->environment[PRELOAD_VARIABLE] && run->environment[TALLY_PATH_VARIABLE];
+	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+/* Whether the profile can be written there, without a trace on the disk. */
+static int check_output(const char *output, struct error *error)
+{
+	struct stat status;
+	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+		return error_set(
+			error, ERROR_USAGE,
+			"with --instrumented the output is a file, beside which the program counts; %s is none",
+			output);
+	struct writer *writer = writer_open(output, error);
+	if (!writer)
+		return error->code;
+	writer_free(writer);
+	return 0;
+}
+
+static int prepare(struct counted_run *run, struct error *error)
+{
+	int result = take_resources(run, error);
+	if (result < 0)
+		return result;
+	run->path = target_find(run->options->record->command[0], error);
+	if (!run->path)
+		return error->code;
+	result = preload_access_hooks_command(run->path, error);
+	if (result == 0)
+		result = check_output(run->options->output, error);
+	if (result == 0)
+		result = instrumented_tally_make(&run->tally, run->options->output, run->options->measurement,
+						 &run->request, error);
+	if (result == 0)
+		result = make_environment(run, error);
+	return result == 0 ? target_signals_take(&run->signal_fd, &run->old_signals, error) : result;
+}
+
+/* --- it runs --- */
+
+static int start(struct counted_run *run, struct error *error)
+{
+	struct rlimit files;
+	getrlimit(RLIMIT_NOFILE, &files);
+	int result = target_fork(&run->target, run->path, run->options->record->command, run->environment,
+				 &run->old_signals, &files, error);
+	return result == 0 ? target_go(&run->target, run->path, error) : result;
+}
+
+static void wait_for_target(struct counted_run *run)
+{
+	struct pollfd descriptors[] = { { .fd = run->signal_fd, .events = POLLIN },
+					{ .fd = run->target.pidfd, .events = POLLIN } };
+	while (!descriptors[1].revents) {
+		struct signalfd_siginfo signal;
+		if (poll(descriptors, 2, -1) < 0)
+			descriptors[1].revents = 0; /* interrupted: of no meaning */
+		while (target_signals_next(run->signal_fd, &signal))
+			target_signals_pass(&signal, run->target.pid);
+	}
+	target_reap(&run->target);
+	run->result->status = run->target.status;
+}
+
+/* Children of it that are about to end may do so; ^C ends the waiting. */
+static void wait_for_others(struct counted_run *run)
+{
+	enum { STEP_MS = 10, STEPS = 100 };
+	struct pollfd signals = { .fd = run->signal_fd, .events = POLLIN };
+	size_t running = instrumented_tally_running(&run->tally);
+	for (int i = 0; i < STEPS && running > 0 && poll(&signals, 1, STEP_MS) == 0; i++)
+		running = instrumented_tally_running(&run->tally);
+	run->result->still_running = running;
+}
+
+/* --- what has come of it --- */
+
+static const char *how_to_compile(enum tally_measurement measurement)
+{
+	switch (measurement) {
+	case TALLY_PATHS_TIMED:
+	case TALLY_TRACE:
+		return "compile it with -finstrument-functions (-pg's hooks do not tell when a function is left)";
+	case TALLY_BLOCKS:
+		return "compile it with -fsanitize-coverage=trace-pc (gcc) or -fsanitize-coverage=trace-pc-guard "
+		       "(clang)";
+	default:
+		return "compile it with -pg, -pg -mfentry or -finstrument-functions";
+	}
+}
+
+static void explain_nothing(const struct counted_run *run)
+{
+	char *text = run->result->nothing;
+	const size_t bytes = sizeof(run->result->nothing);
+	const char *command = run->options->record->command[0];
+	if (run->options->measurement == TALLY_OFF)
+		snprintf(text, bytes, "nothing was counted, as was asked for (off)");
+	else if (instrumented_tally_processes(&run->tally) == 0)
+		snprintf(text, bytes,
+			 "nothing was counted: the hooks' library was never loaded; does something on the way clear "
+			 "LD_PRELOAD or " TALLY_VARIABLE " from the environment?");
+	else if (run->options->record->paused)
+		snprintf(
+			text, bytes,
+			"nothing was counted: the program did not call cpprof_start(), or called no hooks after it; if "
+			"it has none, %s",
+			how_to_compile(run->options->measurement));
+	else
+		snprintf(text, bytes, "nothing was counted: '%s' has no code that calls the compiler's hooks; %s",
+			 command, how_to_compile(run->options->measurement));
+}
+
+static uint64_t total_of(const struct profile *profile, const char *name)
+{
+	uint32_t resource = profile_find_resource(profile, name);
+	return resource == PROFILE_NONE ? 0 : profile->resources[resource].total;
+}
+
+static void sum_up(struct counted_run *run, const struct profile *profile)
+{
+	struct instrumented_result *result = run->result;
+	result->calls = total_of(profile, "calls");
+	result->blocks = total_of(profile, "blocks");
+	result->lost = profile->lost;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		result->samples += profile->resources[profile->hits[i].resource].kind == RESOURCE_SAMPLED;
+	for (size_t i = 0; i < profile->note_count && !result->shortcoming[0]; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0)
+			snprintf(result->shortcoming, sizeof(result->shortcoming), "%s",
+				 profile_string(profile, profile->notes[i].value));
+}
+
+static void report_progress(void *context, size_t done, size_t total)
+{
+	const struct record_options *options = context;
+	if (options->progress)
+		options->progress(options->context, done, total);
+}
+
+static int load(struct counted_run *run, struct error *error)
+{
+	const struct symbolize_options names = { .progress = report_progress, .context = (void *)run->options->record };
+	struct profile *profile = tally_load(run->tally.path, &names, error);
+	if (!profile)
+		return error->code;
+	run->result->profile = profile;
+	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
+	if (description_add(profile, run->options->record->command_line) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	sum_up(run, profile);
+	return 0;
+}
+
+static int write_profile(struct counted_run *run, struct error *error)
+{
+	struct instrumented_result *result = run->result;
+	if (run->options->measurement == TALLY_TRACE)
+		return instrumented_tally_publish(&run->tally, run->options->output, &result->bytes, error);
+	struct writer *writer = writer_open(run->options->output, error);
+	if (!writer)
+		return error->code;
+	int code = writer_publish(writer, error);
+	if (code == 0)
+		code = writer_finish(writer, result->profile, error);
+	result->bytes = writer_size(writer);
+	writer_free(writer);
+	return code;
+}
+
+/* What was counted is not lost if it cannot be read or written now. */
+static void keep_tally(struct counted_run *run, struct error *error)
+{
+	struct error why = *error;
+	run->result->incomplete = true;
+	error_set(error, why.code, "%.300s; what was counted is in %s, which 'cpprof report' reads", why.message,
+		  run->tally.path);
+	instrumented_tally_release(&run->tally);
+}
+
+static void finish(struct counted_run *run, struct error *error)
+{
+	struct instrumented_result *result = run->result;
+	instrumented_tally_end(&run->tally);
+	int code = load(run, error);
+	if (code == 0 && result->calls == 0 && result->blocks == 0) {
+		explain_nothing(run);
+		profile_free(result->profile);
+		result->profile = NULL;
+	} else if (code == 0) {
+		code = write_profile(run, error);
+	}
+	if (code < 0)
+		keep_tally(run, error);
+	else if (result->profile && run->options->measurement == TALLY_TRACE)
+		instrumented_tally_release(&run->tally);
+	else
+		instrumented_tally_remove(&run->tally);
+}
+
+int record_instrumented(const struct instrumented_options *options, struct instrumented_result *result,
+			struct error *error)
+{
+	*result = (struct instrumented_result){ 0 };
+	struct counted_run run = { .options = options,
+				   .result = result,
+				   .tally = { .fd = -1 },
+				   .signal_fd = -1,
+				   .target = { .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 } };
+	int status = prepare(&run, error);
+	if (status == 0)
+		status = start(&run, error);
+	if (status == 0) {
+		wait_for_target(&run);
+		wait_for_others(&run);
+		finish(&run, error);
+	} else {
+		instrumented_tally_remove(&run.tally);
+	}
+	target_release(&run.target);
+	for (int i = 0; i < VARIABLES; i++)
+		free(run.environment[i]);
+	free(run.path);
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	return status;
+}
