@@ -45,7 +45,7 @@ static int run(struct invocation *invocation)
 	      "\tdone\n"
 	      "\tif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then\n"
 	      "\t\tcase ${COMP_WORDS[1]} in\n"
-	      "\t\timport | export) words='folded' ;;\n"
+	      "\t\timport | export) words='folded gmon' ;;\n"
 	      "\t\tinfo) words='text json' ;;\n"
 	      "\t\t*) words='text json csv' ;;\n"
 	      "\t\tesac\n"

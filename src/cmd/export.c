@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/formats.h"
 #include "cmd/message.h"
@@ -9,7 +10,7 @@
 #include "cmd/view_options.h"
 #include "explore/selection.h"
 
-enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT };
+enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 
 /* The resource asked for; else the first, with a word about the others. */
 static int choose_resource(const struct invocation *invocation, uint32_t *resource, struct error *error)
@@ -52,6 +53,28 @@ static int export(const struct invocation *invocation, const struct convert_form
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
+/* EXIT_DONE, or that of having refused options which say nothing to the format. */
+static int check_options(const struct invocation *invocation, const struct convert_format *format)
+{
+	static const struct {
+		int id;
+		const char *name;
+	} of_frames[] = { { OPTION_NO_INLINES, "no-inlines" },
+			  { OPTION_UNTRIMMED, "untrimmed" },
+			  { OPTION_NO_STITCH, "no-stitch" } };
+	const char *output = option_value(invocation, OPTION_OUTPUT);
+	if (!format->is_of_object && option_given(invocation, OPTION_OBJECT))
+		return usage_error(invocation, "--object says nothing to the format '%s', which holds all",
+				   format->name);
+	for (size_t i = 0; format->is_of_object && i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
+		if (option_given(invocation, of_frames[i].id))
+			return usage_error(invocation, "--%s says nothing to the format '%s', which holds addresses",
+					   of_frames[i].name, format->name);
+	if (format->is_of_object && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
+		return usage_error(invocation, "the format '%s' is binary: name a file with -o", format->name);
+	return EXIT_DONE;
+}
+
 static int run(struct invocation *invocation)
 {
 	struct error error = { 0 };
@@ -59,20 +82,30 @@ static int run(struct invocation *invocation)
 		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
 		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
 		.no_stitch = option_given(invocation, OPTION_NO_STITCH),
+		.object = option_value(invocation, OPTION_OBJECT),
+		.resource = PROFILE_NONE,
 	};
 	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)
 		return EXIT_WORDS;
-	if (choose_resource(invocation, &selection.resource, &error) < 0)
+	int status = check_options(invocation, format);
+	if (status != EXIT_DONE)
+		return status;
+	/* What is of objects holds several resources: it knows best which of them. */
+	if ((!format->is_of_object || option_given(invocation, OPTION_RESOURCE)) &&
+	    choose_resource(invocation, &selection.resource, &error) < 0)
 		return failure_of(invocation, &error);
 	return export(invocation, format, &selection);
 }
 
-static const char *const usage[] = { "[--format FORMAT] [-r RES] [-o FILE] [FILE]", NULL };
+static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME] [-o FILE] [FILE]", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What to write: folded (lines such as 'main;f;g 12')", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT",
+	  "What to write: folded (lines such as 'main;f;g 12') or gmon (gmon.out)", "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
+	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
+	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
 	ROWS_FRAMES,
 	{ 0 },
@@ -80,6 +113,7 @@ static const struct command_option options[] = {
 
 static const struct command_example examples[] = {
 	{ "cpprof export --format folded | flamegraph.pl > flame.svg", "draw a flame graph" },
+	{ "cpprof export --format gmon -o gmon.out && gprof a.out", "let gprof show it" },
 	{ "cpprof export -r page-faults -o faults.txt run.data", "one resource of several" },
 	{ 0 },
 };

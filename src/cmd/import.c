@@ -9,8 +9,9 @@
 #include "cmd/rows.h"
 #include "profile_file/writer.h"
 #include "render/quality.h"
+#include "symbolize/symbolize.h"
 
-enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT };
+enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 
 static struct profile *read_input(const struct invocation *invocation, const struct convert_format *format,
 				  const char *path)
@@ -26,7 +27,13 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	char what[96];
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = format->import(in, is_standard ? "standard input" : path, &error);
+	struct profile *profile = format->import(in, is_standard ? "standard input" : path,
+						 option_value(invocation, OPTION_IMAGE), &error);
+	if (profile && !profile->symbolized &&
+	    symbolize_profile(profile, &(struct symbolize_options){ 0 }, &error) < 0) {
+		profile_free(profile);
+		profile = NULL;
+	}
 	progress_end();
 	if (!profile)
 		failure_of(invocation, &error);
@@ -73,15 +80,24 @@ static int run(struct invocation *invocation)
 	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
 	if (!format)
 		return EXIT_WORDS;
+	const char *image = option_value(invocation, OPTION_IMAGE);
+	if (format->is_of_object && !image)
+		return usage_error(invocation,
+				   "the format '%s' holds addresses: say of which program, as in --image ./a.out",
+				   format->name);
+	if (!format->is_of_object && image)
+		return usage_error(invocation, "--image says nothing to the format '%s', which holds names",
+				   format->name);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
 }
 
-static const char *const usage[] = { "[--format FORMAT] [-o FILE] INPUT|-", NULL };
+static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is: folded (lines such as 'main;f;g 12')",
-	  "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT",
+	  "What the input is: folded (lines such as 'main;f;g 12') or gmon (gmon.out)", "folded" },
+	{ OPTION_IMAGE, 0, "image", "FILE", "gmon: the program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
 	{ 0 },
@@ -89,6 +105,7 @@ static const struct command_option options[] = {
 
 static const struct command_example examples[] = {
 	{ "cpprof import --format folded stacks.txt", "read what a flame graph is drawn from" },
+	{ "cpprof import --format gmon --image ./a.out gmon.out", "what a program built with -pg left" },
 	{ "cpprof import -o run.data - < stacks.txt", "the same from standard input" },
 	{ 0 },
 };

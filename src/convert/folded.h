@@ -12,7 +12,7 @@
 
 #include "convert/format.h"
 
-struct profile *folded_import(FILE *in, const char *name, struct error *error);
+struct profile *folded_import(FILE *in, const char *name, const char *object, struct error *error);
 
 /* One line per distinct path that has hits of its own, sorted by the path's
  * bytes. Start code above `main` is left out unless asked for; a sample of

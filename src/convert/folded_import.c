@@ -246,8 +246,9 @@ static int describe(struct profile *profile)
 	return 0;
 }
 
-struct profile *folded_import(FILE *in, const char *name, struct error *error)
+struct profile *folded_import(FILE *in, const char *name, const char *object, struct error *error)
 {
+	(void)object; /* names need none */
 	struct import import = { .profile = profile_new(), .name = name, .error = error };
 	int code;
 	if (!import.profile || describe(import.profile) < 0)

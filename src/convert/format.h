@@ -2,6 +2,7 @@
 #ifndef CONVERT_FORMAT_H
 #define CONVERT_FORMAT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -13,15 +14,20 @@ struct convert_selection {
 	bool no_inlines;
 	bool untrimmed;
 	bool no_stitch;
+	const char *object; /* formats of objects: whose, the end of its path ("libfoo.so.1"); NULL: the program's */
 };
 
 struct convert_format {
 	const char *name;    /* "folded" */
 	const char *summary; /* one line for --help */
+	/* It is binary, and holds addresses in the code of one object (a program or a library). Such an import is
+	 * told the object's file, and of frames, threads and the start nothing can be chosen in an export. */
+	bool is_of_object;
 	/* Either may be NULL: not supported in that direction. The importer gives
-	 * a new profile that the caller frees; `name` of the input is for messages
-	 * ("stdin:17: ..."). The exporter returns 0 or a negative error. */
-	struct profile *(*import)(FILE *in, const char *name, struct error *error);
+	 * a new profile that the caller frees, its addresses not named yet (`symbolized`)
+	 * if it has some; `name` of the input is for messages ("stdin:17: ..."), `object`
+	 * is NULL unless is_of_object. The exporter returns 0 or a negative error. */
+	struct profile *(*import)(FILE *in, const char *name, const char *object, struct error *error);
 	int (*export)(const struct profile *profile, const struct convert_selection *selection, FILE *out,
 		      struct error *error);
 };

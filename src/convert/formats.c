@@ -2,6 +2,7 @@
 
 #include "convert/folded.h"
 #include "convert/format.h"
+#include "convert/gmon.h"
 
 static const struct convert_format folded = {
 	.name = "folded",
@@ -10,7 +11,15 @@ static const struct convert_format folded = {
 	.export = folded_export,
 };
 
-const struct convert_format *const convert_formats[] = { &folded, NULL };
+static const struct convert_format gmon = {
+	.name = "gmon",
+	.summary = "gmon.out, what gprof reads: calls and samples of one program or library",
+	.is_of_object = true,
+	.import = gmon_import,
+	.export = gmon_export,
+};
+
+const struct convert_format *const convert_formats[] = { &folded, &gmon, NULL };
 
 const struct convert_format *convert_find(const char *name)
 {

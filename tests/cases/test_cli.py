@@ -303,8 +303,8 @@ WRONG_WORDS = [
 	(["diff", "whole.data"], "too few arguments"),
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "do not go together"),
 	(["import"], "too few arguments"),
-	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded"),
-	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
+	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon"),
 ]
 
 
@@ -853,7 +853,7 @@ def completed(*words):
 def test_completion_offers_what_the_command_takes():
 	assert completed("di") == ["diff"]
 	assert completed("report", "--li") == ["--limit"]
-	assert completed("import", "--format", "") == ["folded"]
+	assert completed("import", "--format", "") == ["folded", "gmon"]
 	assert completed("info", "--format", "") == ["text", "json"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("record", "--", "ls", "--f") == []

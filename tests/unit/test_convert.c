@@ -15,7 +15,7 @@ static struct profile *import_bytes(const char *text, size_t size, struct error 
 {
 	FILE *in = fmemopen((void *)(size ? text : "\n"), size ? size : 1, "r");
 	assert_non_null(in);
-	struct profile *profile = convert_find("folded")->import(in, "it", error);
+	struct profile *profile = convert_find("folded")->import(in, "it", NULL, error);
 	fclose(in);
 	return profile;
 }
