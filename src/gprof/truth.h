@@ -1,0 +1,91 @@
+/*
+ * The call graph of a profile that knows call paths: what each call really cost, beside what gprof would say.
+ *
+ *   function   self: samples in it. below: samples on whose path it is, but further out.
+ *   arc f->g   of the samples on whose path f calls g: self: those in that g; below: all others.
+ *
+ * A sample counts once for a function and once for an arc, however often a recursion has them on its path; so cycles
+ * need no treatment, and what callers of one function add up to may be more than it has, where they are on one path.
+ *
+ * gprof knows arcs and not paths, and lets every call of a function cost the same: truth_graph(averaged). There what has
+ * no counted calls (a library that is not instrumented) cannot pass its time on; it is taken as its caller's own.
+ *
+ * Life cycle: truth_init, questions, truth_release.
+ */
+#ifndef GPROF_TRUTH_H
+#define GPROF_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/view.h"
+#include "base/error.h"
+#include "base/hash_map.h"
+#include "gprof/graph.h"
+#include "profile/profile.h"
+
+#define TRUTH_NONE UINT32_MAX
+
+/* By number: labels of the view by function, sorted by name. Those that the selection has nothing of are there too. */
+struct truth_function {
+	const char *name;  /* as reports have it; of the view */
+	uint32_t function; /* index in profile->functions, or PROFILE_NONE */
+	uint64_t calls;    /* all: by others, by itself, and by callers that are not known */
+	double self;
+	double below;
+};
+
+struct truth_arc {
+	uint32_t parent, child;
+	uint64_t calls; /* 0: not counted */
+	double self;
+	double below;
+};
+
+struct truth {
+	const struct profile *profile; /* not owned */
+	struct view *times;            /* owned */
+	struct view *calls;            /* owned; NULL: the profile has not counted calls */
+	struct truth_function *functions;
+	struct truth_arc *arcs; /* in the order of the view of times, then of calls */
+	const char **names;     /* [function_count] */
+	double *folded;         /* [function_count]: own time, with that of callees whose calls are not counted */
+	size_t function_count, arc_count, arc_capacity;
+	struct hash_map arc_by_ends;
+	double rate;      /* samples a second; of what is no time: a unit */
+	bool is_exact;    /* counted, not sampled: times have no error */
+	bool is_time;     /* in seconds */
+	const char *unit; /* of what is no time: "byte" */
+	double total;     /* samples, all of the selection */
+	uint64_t samples; /* independent ones among them; 0: exact */
+	uint64_t all_calls;
+};
+
+/* What gprof's assumption makes of it, at the arc or function where it is furthest from what was. */
+struct truth_worst {
+	uint32_t parent; /* TRUTH_NONE: a function alone */
+	uint32_t child;
+	double averaged; /* self and below, in samples, as gprof passes them on */
+	double real;
+	double error; /* their difference, as a part of all time: 0.5 is 50 % */
+};
+
+/* `options`: the resource (of time) and the selection; frames are shown by function and paths begin where their thread
+ * does, whatever it says. ERROR_MEMORY, ERROR_NOT_FOUND (no such resource), ERROR_LIMIT. */
+int truth_init(struct truth *truth, const struct profile *profile, const struct view_options *options,
+	       struct error *error);
+void truth_release(struct truth *truth);
+
+/* Of a profile's resources the one whose time a call graph is about: `cpu`, `real`, ...; PROFILE_NONE: there is none. */
+uint32_t truth_resource(const struct profile *profile);
+
+/* A graph to be printed, solved and sorted; nodes are the functions, `names` those of `truth`, which must outlive it.
+ * Averaged: as gprof would, with cycles. Else as it was: no cycles, times of arcs and functions are the real ones.
+ * ERROR_MEMORY, ERROR_LIMIT; then there is none. */
+int truth_graph(const struct truth *truth, bool averaged, struct graph *graph);
+
+/* Compares arcs whose calls are counted. error 0: gprof would be right throughout. ERROR_MEMORY, ERROR_LIMIT. */
+int truth_worst(const struct truth *truth, struct truth_worst *worst);
+
+#endif
