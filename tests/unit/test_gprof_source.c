@@ -1,0 +1,172 @@
+/* What annotated source and linking orders are made of: source files, maps of object files, an image by lines. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "gprof/lines.h"
+#include "gprof/object_map.h"
+#include "gprof/source_files.h"
+#include "symbols_lab.h"
+
+static void write_text(const char *name, const char *text)
+{
+	FILE *file = fopen(lab_path(name), "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The first line of the file that is found; NULL: none is. */
+static const char *found(const char *path, const char *const *folders)
+{
+	static char line[64];
+	FILE *file = source_file_open(path, folders);
+	if (!file)
+		return NULL;
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	return line;
+}
+
+static void test_source_files(void **state)
+{
+	(void)state;
+	lab_run("mkdir -p here/src/deep other");
+	write_text("here/src/deep/a.c", "deep");
+	write_text("here/a.c", "here");
+	write_text("other/b.c", "other");
+	char *here = strdup(lab_path("here")), *other = strdup(lab_path("other"));
+	const char *const folders[] = { here, other, NULL };
+	assert_string_equal(found(lab_path("here/a.c"), NULL), "here");
+	assert_null(found("/gone/a.c", NULL));
+	/* As much of the path as there is. */
+	assert_string_equal(found("/gone/src/deep/a.c", folders), "deep");
+	assert_string_equal(found("/gone/deep/a.c", folders), "here");
+	assert_string_equal(found("src//deep/a.c", folders), "deep");
+	assert_string_equal(found("b.c", folders), "other");
+	assert_null(found("/gone/c.c", folders));
+	/* A folder is no source file. */
+	assert_null(found("/gone/deep", (const char *const[]){ lab_path("here/src"), NULL }));
+	free(here);
+	free(other);
+}
+
+static void test_copies(void **state)
+{
+	(void)state;
+	struct source_names used = { 0 };
+	const char *expected[] = { "x.c-ann", "y.c-ann", "x.c-ann.2", "x.c-ann.3" };
+	const char *paths[] = { "/a/x.c", "y.c", "/b/x.c", "x.c" };
+	assert_int_equal(chdir(lab_path(".")), 0);
+	for (int i = 0; i < 4; i++) {
+		const char *name;
+		FILE *copy = source_file_create_copy(&used, paths[i], &name);
+		assert_non_null(copy);
+		assert_string_equal(name, expected[i]);
+		fclose(copy);
+	}
+	source_names_release(&used);
+}
+
+static const char *object_of(struct object_map *map, const char *function)
+{
+	uint32_t object = object_map_find(map, function);
+	return object == HASH_MAP_NONE ? NULL : strings_get(&map->objects, object);
+}
+
+static void test_object_map(void **state)
+{
+	(void)state;
+	struct object_map map;
+	struct error error;
+	write_text("map", "parse.o:0000000000001139 T parse_line\n"
+			  "lib.a:dec.o:00000000000000a0 t a::b(int, char)\n"
+			  "late.o:00000000 T parse_line\n"
+			  "un.o:                 U printf\n"
+			  ":0000 T nameless\n"
+			  "last.o:1 W last");
+	assert_int_equal(object_map_read(&map, lab_path("map"), &error), 0);
+	assert_string_equal(object_of(&map, "parse_line"), "parse.o");
+	assert_string_equal(object_of(&map, "a::b(int, char)"), "lib.a:dec.o");
+	assert_string_equal(object_of(&map, "last"), "last.o");
+	assert_null(object_of(&map, "printf"));
+	assert_null(object_of(&map, "nameless"));
+	assert_null(object_of(&map, ""));
+	object_map_release(&map);
+	write_text("map", "nothing\n");
+	assert_int_equal(object_map_read(&map, lab_path("map"), &error), ERROR_FORMAT);
+	assert_non_null(strstr(error.message, "nm -o"));
+	object_map_release(&map);
+	assert_int_equal(object_map_read(&map, lab_path("absent"), &error), ERROR_NOT_FOUND);
+	object_map_release(&map);
+}
+
+static void test_object_map_without_memory(void **state)
+{
+	(void)state;
+	struct object_map map;
+	struct error error;
+	write_text("map", "parse.o:0000000000001139 T parse_line\nx.o:0000000000001139 T other\n");
+	ALLOC_FAIL_EACH({
+		int status = object_map_read(&map, lab_path("map"), &error);
+		assert_true(status == 0 || status == ERROR_MEMORY);
+		object_map_release(&map);
+	});
+}
+
+static void expect_lines(const struct image *image, const char *source)
+{
+	size_t lines = 0, functions = 0;
+	for (size_t i = 0; i < image->symbol_count; i++) {
+		const struct image_symbol *symbol = &image->symbols[i];
+		assert_non_null(symbol->name);
+		assert_non_null(symbol->readable);
+		assert_true(symbol->start < symbol->end || i + 1 == image->symbol_count);
+		if (i + 1 < image->symbol_count)
+			assert_int_equal(symbol->end, image->symbols[i + 1].start);
+		lines += symbol->line > 0 && strstr(symbol->file, source);
+		functions += symbol->is_function;
+	}
+	assert_true(functions > 5);
+	assert_true(lines > functions);
+}
+
+static void test_lines_of_an_image(void **state)
+{
+	(void)state;
+	const struct image_options options = { 0 };
+	struct image image;
+	struct error error;
+	lab_run("gcc -g -O1 $S/inlines.c -o lines && gcc -O1 $S/inlines.c -o bare");
+	assert_int_equal(image_open(&image, lab_path("lines"), &options, &error), 0);
+	size_t functions = image.symbol_count;
+	uint64_t end = image.symbols[functions - 1].end;
+	assert_int_equal(lines_split(&image, &options), 0);
+	expect_lines(&image, "inlines.c");
+	assert_int_equal(image.symbols[image.symbol_count - 1].end, end);
+	image_close(&image);
+	/* Nothing to split by. */
+	assert_int_equal(image_open(&image, lab_path("bare"), &options, &error), 0);
+	functions = image.symbol_count;
+	assert_int_equal(lines_split(&image, &options), 0);
+	assert_int_equal(image.symbol_count, functions);
+	assert_true(image.symbols[0].is_function);
+	image_close(&image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_source_files),      cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_object_map),        cmocka_unit_test(test_object_map_without_memory),
+		cmocka_unit_test(test_lines_of_an_image),
+	};
+	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
+}
