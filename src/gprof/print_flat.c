@@ -96,18 +96,16 @@ static void print_heading(struct flat *flat)
 	char unit[16];
 	if (flat->report->options->traditional) {
 		print_granularity(flat->report, flat->total, seconds(flat, flat->total));
-		fprintf(out, "%5.5s %10.10s %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "%  ", "cumulative", "self  ", "",
-			"self  ", "total ", "");
-		fprintf(out, "%5.5s %9.9s  %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "time", "seconds ", "seconds", "calls",
-			"ms/call", "ms/call", "name");
+		fputs("  %   cumulative   self              self     total           \n"
+		      " time   seconds   seconds    calls  ms/call  ms/call  name    \n",
+		      out);
 		return;
 	}
 	fprintf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", graph->rate > 0 ? 1 / graph->rate : 0,
 		dimension);
 	if (flat->total <= 0)
 		fputs(" no time accumulated\n\n", out);
-	fprintf(out, "%3.3s   %9.9s  %8.8s %8.8s %8.8s %8.8s  %-8.8s\n", "%", "cumulative", "self  ", "", "self  ",
-		"total ", "");
+	fputs("  %   cumulative   self              self     total           \n", out);
 	snprintf(unit, sizeof(unit), "%c%c/call", flat->scale.prefix, graph->abbreviation ? graph->abbreviation : 's');
 	fprintf(out, "%5.5s %9.9s  %8.8s %8.8s %8.8s %8.8s  ", "time", dimension, dimension, "calls", unit, unit);
 	if (has_errors(flat))

@@ -21,8 +21,8 @@ static bool is_shown(const struct graph_page *page, uint32_t number)
 	bool is_unused = node->calls == 0 && node->self_calls == 0 && node->shown_time == 0 && node->shown_below == 0;
 	if (!node->is_printed || (is_unused && !options->all_symbols))
 		return false;
-	return !options->by_line || graph_is_cycle(page->graph, number) ||
-	       page->graph->image->symbols[number].is_function;
+	return !options->by_line ||
+	       (!graph_is_cycle(page->graph, number) && page->graph->image->symbols[number].is_function);
 }
 
 static void print_heading(struct graph_page *page)

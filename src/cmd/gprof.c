@@ -1,0 +1,435 @@
+#include "cmd/gprof.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+#include "cmd/text_output.h"
+#include "gprof/annotate.h"
+#include "gprof/counts.h"
+#include "gprof/order.h"
+
+#define SUM_FILE "gmon.sum"
+
+/* What is printed or written: a set of them. */
+enum output {
+	OUTPUT_FLAT = 1 << 0,
+	OUTPUT_GRAPH = 1 << 1,
+	OUTPUT_COUNTS = 1 << 2,
+	OUTPUT_SOURCE = 1 << 3,
+	OUTPUT_FUNCTION_ORDER = 1 << 4,
+	OUTPUT_FILE_ORDER = 1 << 5,
+	OUTPUT_SUM = 1 << 6,
+	OUTPUT_FILES = 1 << 7,
+};
+
+/* Options that choose an output, or symbols for it, or both. */
+static const struct selector {
+	int id;
+	int kind; /* enum choice_kind of its SPEC; -1: it has none */
+	bool excludes;
+	unsigned outputs; /* printed; of one that excludes all: not printed */
+} selectors[] = {
+	{ 'p', CHOICE_FLAT, false, OUTPUT_FLAT },
+	{ 'P', CHOICE_FLAT, true, OUTPUT_FLAT },
+	{ 'q', CHOICE_GRAPH, false, OUTPUT_GRAPH },
+	{ 'Q', CHOICE_GRAPH, true, OUTPUT_GRAPH },
+	{ 'B', -1, false, OUTPUT_GRAPH },
+	{ 'C', CHOICE_COUNTS, false, OUTPUT_COUNTS },
+	{ 'Z', CHOICE_COUNTS, true, OUTPUT_COUNTS },
+	{ 'A', CHOICE_SOURCE, false, OUTPUT_SOURCE },
+	{ 'J', CHOICE_SOURCE, true, OUTPUT_SOURCE },
+	{ 'r', -1, false, OUTPUT_FUNCTION_ORDER },
+	{ 'R', -1, false, OUTPUT_FILE_ORDER },
+	{ 's', -1, false, OUTPUT_SUM },
+	{ 'i', -1, false, OUTPUT_FILES },
+	{ 'e', CHOICE_GRAPH, true, 0 },
+	{ 'E', CHOICE_GRAPH, true, 0 },
+	{ 'E', CHOICE_TIME, true, 0 },
+	{ 'f', CHOICE_GRAPH, false, 0 },
+	{ 'F', CHOICE_GRAPH, false, 0 },
+	{ 'F', CHOICE_TIME, false, 0 },
+	{ 'n', CHOICE_TIME, false, 0 },
+	{ 'N', CHOICE_TIME, true, 0 },
+	{ 'k', CHOICE_ARCS, true, 0 },
+};
+
+/* Options that switch something on. */
+static const struct {
+	int id;
+	size_t offset; /* of a bool in struct gprof_run */
+} switches[] = {
+	{ 'a', offsetof(struct gprof_run, image_options.no_statics) },
+	{ 'D', offsetof(struct gprof_run, image_options.only_functions) },
+	{ GPROF_CLONES, offsetof(struct gprof_run, image_options.all_clones) },
+	{ GPROF_NO_DEMANGLE, offsetof(struct gprof_run, image_options.no_demangle) },
+	{ 'b', offsetof(struct gprof_run, print.brief) },
+	{ 'T', offsetof(struct gprof_run, print.traditional) },
+	{ 'z', offsetof(struct gprof_run, print.all_symbols) },
+	{ 'l', offsetof(struct gprof_run, print.by_line) },
+	{ 'L', offsetof(struct gprof_run, print.full_paths) },
+	{ GPROF_INLINE_FILES, offsetof(struct gprof_run, print.inline_files) },
+	{ GPROF_NO_ERRORS, offsetof(struct gprof_run, print.no_errors) },
+	{ 'x', offsetof(struct gprof_run, print.all_lines) },
+	{ 'y', offsetof(struct gprof_run, print.separate_files) },
+	{ 'c', offsetof(struct gprof_run, scans) },
+	{ 'i', offsetof(struct gprof_run, shows_files) },
+	{ GPROF_TRUE, offsetof(struct gprof_run, wants_truth) },
+};
+
+/* In the order in which they are printed: BSD's gprof has the call graph first. */
+static const struct {
+	unsigned output;
+	enum { EITHER_STYLE, OWN_STYLE, TRADITIONAL_STYLE } style;
+	print_function *print;
+} reports[] = {
+	{ OUTPUT_GRAPH, TRADITIONAL_STYLE, print_graph },
+	{ OUTPUT_FLAT, EITHER_STYLE, print_flat },
+	{ OUTPUT_GRAPH, OWN_STYLE, print_graph },
+	{ OUTPUT_GRAPH, EITHER_STYLE, print_index },
+	{ OUTPUT_COUNTS, EITHER_STYLE, print_counts },
+	{ OUTPUT_SOURCE, EITHER_STYLE, print_source },
+	{ OUTPUT_FUNCTION_ORDER, EITHER_STYLE, print_function_order },
+	{ OUTPUT_FILE_ORDER, EITHER_STYLE, print_file_order },
+};
+
+/* --- options --- */
+
+struct words {
+	struct gprof_run *run;
+	unsigned outputs;   /* asked for */
+	unsigned mentioned; /* asked for or not to be printed */
+	size_t folder_count, folder_capacity;
+	const char **folders; /* owned: -I; then NULL */
+};
+
+/* An arc is FROM/TO where a symbol may stand too. */
+static int choose(struct gprof_run *run, const struct selector *selector, const char *spec)
+{
+	enum choice_kind kind = (enum choice_kind)selector->kind;
+	if (kind == CHOICE_GRAPH && selector->outputs && strchr(spec, '/'))
+		kind = CHOICE_ARCS;
+	if (kind == CHOICE_ARCS && !strchr(spec, '/'))
+		return usage_error(run->invocation, "'%s' is no arc: write FROM/TO", spec);
+	return choices_add(&run->choices, kind, selector->excludes, spec) < 0
+		       ? failure(run->invocation, "out of memory")
+		       : EXIT_DONE;
+}
+
+static int select_outputs(struct words *words, const struct option_use *use)
+{
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]) && status == EXIT_DONE; i++) {
+		const struct selector *selector = &selectors[i];
+		if (selector->id != use->option->id)
+			continue;
+		words->mentioned |= selector->outputs;
+		if (selector->excludes && !use->value)
+			words->outputs &= ~selector->outputs;
+		else
+			words->outputs |= selector->outputs;
+		if (use->value && selector->kind >= 0)
+			status = choose(words->run, selector, use->value);
+	}
+	return status;
+}
+
+static void switch_on(struct gprof_run *run, int id)
+{
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (switches[i].id == id)
+			*(bool *)((char *)run + switches[i].offset) = true;
+}
+
+/* The value of an option that takes a number; `standard` if it was not given. */
+static int read_number(const struct invocation *invocation, int id, uint64_t standard, uint64_t *number)
+{
+	const char *text = option_value(invocation, id);
+	char *end;
+	*number = standard;
+	if (!text)
+		return EXIT_DONE;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || (id != 'm' && *number > UINT16_MAX))
+		return usage_error(invocation, "'%s' is no such number", text);
+	return EXIT_DONE;
+}
+
+static int read_numbers(struct gprof_run *run)
+{
+	enum { WIDTH = 80, TABLE_LENGTH = 10 };
+	uint64_t width, length;
+	int status = read_number(run->invocation, 'w', WIDTH, &width);
+	if (status == EXIT_DONE)
+		status = read_number(run->invocation, 't', TABLE_LENGTH, &length);
+	if (status == EXIT_DONE)
+		status = read_number(run->invocation, 'm', 0, &run->print.min_count);
+	if (status == EXIT_DONE) {
+		run->print.width = (unsigned)width;
+		run->print.table_length = (unsigned)length;
+	}
+	return status;
+}
+
+/* What an option's value must be, where only some words will do. */
+static int check_word(const struct invocation *invocation, int id, const char *const *allowed, const char *help)
+{
+	const char *value = option_value(invocation, id);
+	for (size_t i = 0; value && allowed[i]; i++)
+		if (strcmp(value, allowed[i]) == 0)
+			return EXIT_DONE;
+	return value ? usage_error(invocation, "'%s' is not known here: %s", value, help) : EXIT_DONE;
+}
+
+static int check_words(const struct gprof_run *run)
+{
+	static const char *const formats[] = { "auto", "magic", NULL };
+	static const char *const styles[] = { "auto", "gnu-v3", "rust", NULL };
+	int status = check_word(run->invocation, 'O', formats, "gmon.out has the format 'magic' or, the same, 'auto'");
+	if (status == EXIT_DONE)
+		status = check_word(run->invocation, GPROF_DEMANGLE, styles,
+				    "names are demangled as 'auto', 'gnu-v3' or 'rust' do");
+	return status;
+}
+
+static int add_folder(struct words *words, const char *folder)
+{
+	if (ARRAY_RESERVE(words->folders, words->folder_capacity, words->folder_count + 2) < 0)
+		return failure(words->run->invocation, "out of memory");
+	words->folders[words->folder_count++] = folder;
+	words->folders[words->folder_count] = NULL;
+	return EXIT_DONE;
+}
+
+/* -I, and the folders of GPROF_PATH behind them: of several, each stands by itself. */
+static int read_folders(struct words *words)
+{
+	const struct invocation *invocation = words->run->invocation;
+	const char *variable = getenv("GPROF_PATH");
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < invocation->use_count && status == EXIT_DONE; i++)
+		if (invocation->uses[i].option->id == 'I')
+			status = add_folder(words, invocation->uses[i].value);
+	if (variable && variable[0] && status == EXIT_DONE)
+		status = add_folder(words, variable);
+	words->run->print.folders = words->folders;
+	return status;
+}
+
+static int read_options(struct words *words)
+{
+	struct gprof_run *run = words->run;
+	const struct invocation *invocation = run->invocation;
+	int status = read_numbers(run);
+	if (status == EXIT_DONE)
+		status = check_words(run);
+	if (status == EXIT_DONE)
+		status = read_folders(words);
+	for (size_t i = 0; i < invocation->use_count && status == EXIT_DONE; i++) {
+		switch_on(run, invocation->uses[i].option->id);
+		status = select_outputs(words, &invocation->uses[i]);
+	}
+	run->print.map_file = option_value(invocation, 'R');
+	if (status == EXIT_DONE && (words->outputs & OUTPUT_FUNCTION_ORDER) && (words->outputs & OUTPUT_FILE_ORDER))
+		return usage_error(invocation, "-r orders functions, -R files: only one of them");
+	/* Names of statics in the index have their file; specs may. */
+	run->image_options.with_source = true;
+	return status;
+}
+
+/* --- what was not asked for --- */
+
+static unsigned standard_outputs(const struct words *words)
+{
+	const struct gmon *gmon = &words->run->gmon;
+	unsigned outputs = 0;
+	if (gmon->histogram_count > 0)
+		outputs |= OUTPUT_FLAT;
+	if (gmon->arc_count > 0)
+		outputs |= OUTPUT_GRAPH;
+	if (outputs == 0)
+		outputs = OUTPUT_COUNTS;
+	return outputs & ~words->mentioned;
+}
+
+static int check_outputs(const struct words *words)
+{
+	const struct gmon *gmon = &words->run->gmon;
+	if ((words->outputs & OUTPUT_FLAT) && gmon->histogram_count == 0)
+		return failure(words->run->invocation, "there is no flat profile: nothing was sampled");
+	if ((words->outputs & OUTPUT_GRAPH) && gmon->arc_count == 0)
+		return failure(words->run->invocation,
+			       "there is no call graph: no calls were counted. Compile with -pg and link with -pg");
+	return EXIT_DONE;
+}
+
+/* --- output --- */
+
+static int write_sum(const struct gprof_run *run)
+{
+	struct text_output output;
+	struct error error = { 0 };
+	if (text_output_open(&output, SUM_FILE, &error) < 0)
+		return failure_of(run->invocation, &error);
+	int code = gmon_write(&run->gmon, output.stream, &error);
+	if (code < 0)
+		text_output_discard(&output);
+	else
+		code = text_output_commit(&output, &error);
+	return code < 0 ? failure_of(run->invocation, &error) : EXIT_DONE;
+}
+
+static int make_graph(struct gprof_run *run)
+{
+	struct graph *graph = &run->graph;
+	int code = choices_settle(&run->choices, &run->image);
+	if (code == 0)
+		code = graph_init(graph, &run->image);
+	if (code == 0)
+		code = graph_assign(graph, &run->gmon, &run->choices);
+	if (code == 0)
+		code = graph_count(graph, &run->gmon, &run->choices);
+	if (code == 0 && run->scans)
+		code = graph_scan(graph, &run->gmon);
+	if (code == 0)
+		code = graph_solve(graph, &run->choices);
+	return code < 0 ? failure(run->invocation, "%s: %s", run->image.path, error_text(code)) : EXIT_DONE;
+}
+
+static int print_reports(struct gprof_run *run, unsigned outputs)
+{
+	struct error error = { 0 };
+	struct gprof_report report = {
+		.out = stdout,
+		.graph = &run->graph,
+		.image = &run->image,
+		.gmon = &run->gmon,
+		.choices = &run->choices,
+		.options = &run->print,
+		.has_output = run->has_output,
+	};
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+		bool is_of_style = reports[i].style == EITHER_STYLE ||
+				   (reports[i].style == TRADITIONAL_STYLE) == run->print.traditional;
+		if ((outputs & reports[i].output) && is_of_style && reports[i].print(&report, &error) < 0)
+			return failure_of(run->invocation, &error);
+	}
+	return EXIT_DONE;
+}
+
+static int run_words(struct words *words)
+{
+	struct gprof_run *run = words->run;
+	int status = read_options(words);
+	if (status == EXIT_DONE)
+		status = gprof_read_input(run);
+	if (status == EXIT_DONE && words->outputs == 0)
+		words->outputs = standard_outputs(words);
+	if (status == EXIT_DONE && (words->outputs & OUTPUT_SUM))
+		status = write_sum(run);
+	if (status == EXIT_DONE)
+		status = check_outputs(words);
+	if (status != EXIT_DONE || !(words->outputs & ~(unsigned)(OUTPUT_SUM | OUTPUT_FILES)))
+		return status;
+	status = make_graph(run);
+	if (status != EXIT_DONE)
+		return status;
+	gprof_check(run);
+	return print_reports(run, words->outputs);
+}
+
+static int run(struct invocation *invocation)
+{
+	if (option_given(invocation, 'v')) {
+		printf("cpprof %s\n", CPPROF_VERSION);
+		return EXIT_DONE;
+	}
+	struct gprof_run gprof = { .invocation = invocation };
+	struct words words = { .run = &gprof };
+	gmon_init(&gprof.gmon);
+	int status = run_words(&words);
+	graph_release(&gprof.graph);
+	choices_release(&gprof.choices);
+	gmon_release(&gprof.gmon);
+	if (gprof.has_image)
+		image_close(&gprof.image);
+	profile_free(gprof.profile);
+	free(words.folders);
+	return status;
+}
+
+static const char *const usage[] = { "[OPTION]... [IMAGE [GMON...]]", NULL };
+
+/* clang-format off */
+static const struct command_option options[] = {
+	{ 'p', 'p', "flat-profile", "[=SPEC]", "Print the flat profile, of what SPEC names: FUNCTION, FILE.c, FILE.c:FUNCTION or FILE.c:LINE", NULL },
+	{ 'P', 'P', "no-flat-profile", "[=SPEC]", "Print no flat profile, or it without what SPEC names", NULL },
+	{ 'q', 'q', "graph", "[=SPEC]", "Print the call graph, of what SPEC names and what that calls; SPEC may be an arc, FROM/TO", NULL },
+	{ 'Q', 'Q', "no-graph", "[=SPEC]", "Print no call graph, or it without what SPEC names", NULL },
+	{ 'B', 'B', "call-graph", NULL, "Print the call graph", NULL },
+	{ 'A', 'A', "annotated-source", "[=SPEC]", "Print the source with how often its functions were called; with -l, its lines", NULL },
+	{ 'J', 'J', "no-annotated-source", "[=SPEC]", "Print no annotated source, or it without what SPEC names", NULL },
+	{ 'C', 'C', "exec-counts", "[=SPEC]", "Print how often each function was called; with -l, each basic block", NULL },
+	{ 'Z', 'Z', "no-exec-counts", "[=SPEC]", "Print no such counts, or them without what SPEC names", NULL },
+	{ 'r', 'r', "function-ordering", NULL, "Print in which order a linker best places the functions", NULL },
+	{ 'R', 'R', "file-ordering", "MAP", "Print in which order object files are best linked; MAP says which functions are in which", NULL },
+	{ 'i', 'i', "file-info", NULL, "Print how many records each GMON has", NULL },
+	{ 's', 's', "sum", NULL, "Write the sum of all GMONs to " SUM_FILE, NULL },
+	{ 'k', 'k', "no-arcs", "FROM/TO", "Leave arcs from FROM to TO out of the call graph; either may be left empty", NULL },
+	{ 'n', 'n', "time", "SPEC", "Pass on the time of what SPEC names only", NULL },
+	{ 'N', 'N', "no-time", "SPEC", "Do not pass on the time of what SPEC names", NULL },
+	{ 'f', 'f', "only", "SPEC", "Print entries for what SPEC names and what that calls only", NULL },
+	{ 'F', 'F', "only-time", "SPEC", "The same, and count only time that was spent there", NULL },
+	{ 'e', 'e', "without", "SPEC", "Print no entry for what SPEC names", NULL },
+	{ 'E', 'E', "without-time", "SPEC", "The same, and do not count its time", NULL },
+	{ 'a', 'a', "no-static", NULL, "Count static functions as the one before them", NULL },
+	{ 'c', 'c', "static-call-graph", NULL, "Add calls that the code has and nobody made, with a count of 0", NULL },
+	{ 'D', 'D', "ignore-non-functions", NULL, "Take untyped symbols for no functions", NULL },
+	{ 'l', 'l', "line", NULL, "Count by source lines instead of functions", NULL },
+	{ 'm', 'm', "min-count", "N", "Leave out counts below N", "0" },
+	{ 'z', 'z', "display-unused-functions", NULL, "Show also what was neither called nor sampled", NULL },
+	{ 'b', 'b', "brief", NULL, "Explain nothing", NULL },
+	{ 'L', 'L', "print-path", NULL, "Show all of a source file's path", NULL },
+	{ GPROF_INLINE_FILES, 0, "inline-file-names", NULL, "Show each function's source file and line", NULL },
+	{ 'I', 'I', "directory-path", "DIR", "Look for source files below DIR; may be given several times", NULL },
+	{ 't', 't', "table-length", "N", "List N lines of a source file by their counts", "10" },
+	{ 'w', 'w', "width", "N", "Width of the index", "80" },
+	{ 'x', 'x', "all-lines", NULL, "Annotate all lines, not only those that a block begins in", NULL },
+	{ 'y', 'y', "separate-files", NULL, "Write annotated source to FILE-ann, a file each", NULL },
+	{ 'T', 'T', "traditional", NULL, "Print as BSD's gprof did", NULL },
+	{ GPROF_DEMANGLE, 0, "demangle", "[=STYLE]", "Show names of C++ and Rust as written; this is the default", NULL },
+	{ GPROF_NO_DEMANGLE, 0, "no-demangle", NULL, "Show names as the symbol table has them", NULL },
+	{ 'O', 'O', "file-format", "FORMAT", "The format of GMON: magic, or auto", "auto" },
+	{ GPROF_NO_ERRORS, 0, "no-errors", NULL, "Print the flat profile without its errors, byte by byte as gprof does", NULL },
+	{ GPROF_CLONES, 0, "clones", NULL, "Take a compiler's clones (parse.isra.0) for functions of their own", NULL },
+	{ GPROF_TRUE, 0, "true", NULL, "Print the call graph with the times of the call paths; GMON is a profile", NULL },
+	{ GPROF_RESOURCE, 0, "resource", "RES", "Of a profile, the resource that stands for time", "cpu" },
+	{ 'v', 'v', "version", NULL, "Print the version", NULL },
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct command_example examples[] = {
+	{ "cpprof gprof ./a.out gmon.out", "what gprof prints of a program that was compiled with -pg" },
+	{ "cpprof gprof -b -p ./a.out gmon.out gmon.out.1", "the flat profile of two runs, without explanations" },
+	{ "cpprof gprof -b -q ./a.out cpprof.data", "the call graph of what 'record --instrumented' counted" },
+	{ "cpprof gprof --true ./a.out cpprof.data", "the same with the times of the call paths themselves" },
+	{ "cpprof gprof -l -A -I ~/src ./a.out", "the source with how often each line ran" },
+	{ 0 },
+};
+
+const struct command command_gprof = {
+	.name = "gprof",
+	.task = TASK_READ,
+	.summary = "print gprof's reports of gmon.out or a profile",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.argument_max = SIZE_MAX,
+	.run = run,
+};

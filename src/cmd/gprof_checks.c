@@ -1,0 +1,75 @@
+/* What is odd about an image and its GMONs, of which gprof says nothing. */
+#include <string.h>
+
+#include "cmd/gprof.h"
+#include "cmd/message.h"
+
+/* Of the called addresses, how many are neither a function's first one nor behind the call of a hook: the files are of
+ * another build then. */
+static bool can_be_called(const struct image *image, uint64_t address)
+{
+	enum { DIRECT = 5, INDIRECT = 6, LANDING = 4 };
+	uint32_t symbol = image_find(image, address);
+	uint64_t into = symbol == IMAGE_NONE ? UINT64_MAX : address - image->symbols[symbol].start;
+	uint8_t code[INDIRECT];
+	if (into == 0 || into == LANDING)
+		return true;
+	if (into < DIRECT || !image->file.bytes ||
+	    !elf_file_copy(image->file.bytes, address - INDIRECT, code, sizeof(code)))
+		return false;
+	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
+}
+
+static void check_build(const struct gprof_run *run)
+{
+	const struct gmon *gmon = &run->gmon;
+	size_t odd = 0;
+	for (size_t i = 0; i < gmon->arc_count; i++)
+		odd += !can_be_called(&run->image, gmon->arcs[i].self);
+	if (odd > 0)
+		warning(run->invocation,
+			"%zu of %zu calls go to places in '%s' at which no function can count them: the GMON is of "
+			"another "
+			"program or build, and its figures stand at the wrong functions",
+			odd, gmon->arc_count, run->image.path);
+}
+
+static void check_places(const struct gprof_run *run)
+{
+	const struct graph *graph = &run->graph;
+	if (graph->samples_outside > 0)
+		warning(run->invocation, "%llu of %llu samples lie outside of the functions of '%s'",
+			(unsigned long long)graph->samples_outside, (unsigned long long)graph->samples,
+			run->image.path);
+	if (graph->calls_from_outside > 0)
+		warning(run->invocation,
+			"%llu calls by code outside of '%s' are left out, as gprof does: their callees look too cheap "
+			"a call",
+			(unsigned long long)graph->calls_from_outside, run->image.path);
+}
+
+/* gprof prints everything then, as if nothing had been asked. */
+static void check_choices(const struct gprof_run *run)
+{
+	for (size_t i = 0; i < run->choices.count; i++)
+		if (run->choices.items[i].matched == 0)
+			warning(run->invocation, "'%s' has nothing called '%s'", run->image.path,
+				run->choices.items[i].spec);
+}
+
+static void check_data(const struct gprof_run *run)
+{
+	if (run->gmon.histogram_count > 0 && run->graph.samples == 0)
+		notice(run->invocation, "nothing was sampled: the run was too short for its timer");
+	if (run->gmon.histogram_count > 0 && run->gmon.arc_count == 0)
+		notice(run->invocation, "no calls were counted: what is to count them must be compiled with -pg");
+}
+
+void gprof_check(const struct gprof_run *run)
+{
+	check_choices(run);
+	check_data(run);
+	if (run->profile_count == 0)
+		check_build(run);
+	check_places(run);
+}

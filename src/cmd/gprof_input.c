@@ -1,0 +1,213 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/gprof.h"
+#include "cmd/message.h"
+#include "cmd/profile_open.h"
+#include "gprof/from_profile.h"
+#include "gprof/lines.h"
+#include "profile_file/format.h"
+#include "tally/layout.h"
+
+#define IMAGE_DEFAULT "a.out"
+#define GMON_DEFAULT "gmon.out"
+
+enum file_kind { FILE_OTHER, FILE_GMON, FILE_IMAGE, FILE_PROFILE };
+
+static enum file_kind kind_of(const char *path)
+{
+	static const struct {
+		const char *magic;
+		size_t bytes;
+		enum file_kind kind;
+	} kinds[] = {
+		{ "gmon", 4, FILE_GMON },
+		{ "\177ELF", 4, FILE_IMAGE },
+		{ FORMAT_MAGIC, FORMAT_MAGIC_BYTES, FILE_PROFILE },
+		{ TALLY_MAGIC, sizeof(TALLY_MAGIC) - 1, FILE_PROFILE },
+	};
+	char bytes[FORMAT_MAGIC_BYTES] = "";
+	FILE *file = fopen(path, "re");
+	size_t count = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+	if (file)
+		fclose(file);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (count >= kinds[i].bytes && memcmp(bytes, kinds[i].magic, kinds[i].bytes) == 0)
+			return kinds[i].kind;
+	return FILE_OTHER;
+}
+
+/* --- GMONs --- */
+
+static void show_file(struct gprof_run *run, const char *path, const uint64_t *before)
+{
+	static const char *const names[] = { "histogram", "call-graph", "basic-block count" };
+	printf("File `%s' (version 1) contains:\n", path);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t count = run->gmon.record_counts[i] - before[i];
+		printf("\t%llu %s record%s\n", (unsigned long long)count, names[i], count == 1 ? "" : "s");
+	}
+	run->has_output = true;
+}
+
+static int read_gmon(struct gprof_run *run, const char *path)
+{
+	struct error error = { 0 };
+	uint64_t before[sizeof(run->gmon.record_counts) / sizeof(run->gmon.record_counts[0])];
+	memcpy(before, run->gmon.record_counts, sizeof(before));
+	FILE *in = fopen(path, "re");
+	if (!in && errno == ENOENT && strcmp(path, GMON_DEFAULT) == 0)
+		return failure(run->invocation,
+			       "there is no '" GMON_DEFAULT "' here: programs that were compiled and linked with -pg "
+			       "write it when they end");
+	if (!in) {
+		error_set_errno(&error, "cannot read '%s'", path);
+		return failure_of(run->invocation, &error);
+	}
+	int code = gmon_read(&run->gmon, in, path, &error);
+	fclose(in);
+	if (code < 0)
+		return failure_of(run->invocation, &error);
+	if (run->shows_files)
+		show_file(run, path, before);
+	return EXIT_DONE;
+}
+
+static bool is_same_build(const struct image *image, const struct profile_module *module)
+{
+	return module->build_id_bytes > 0 && module->build_id_bytes == image->build_id_bytes &&
+	       memcmp(module->build_id, image->build_id, image->build_id_bytes) == 0;
+}
+
+/* The image among a profile's modules: by its build-id, else by its file's name, which is warned of. */
+static uint32_t find_module(const struct gprof_run *run, const struct profile *profile, const char *path)
+{
+	uint32_t by_name = PROFILE_NONE;
+	for (uint32_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->modules[i];
+		if (module->kind != MODULE_FILE)
+			continue;
+		if (is_same_build(&run->image, module))
+			return i;
+		if (by_name == PROFILE_NONE && strcmp(image_base_name(profile_string(profile, module->path)),
+						      image_base_name(run->image.path)) == 0)
+			by_name = i;
+	}
+	if (by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0)
+		warning(run->invocation,
+			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): figures may "
+			"stand "
+			"at the wrong functions",
+			run->image.path, path);
+	return by_name;
+}
+
+static int choose_resource(const struct gprof_run *run, const struct profile *profile, uint32_t *resource)
+{
+	const char *name = option_value(run->invocation, GPROF_RESOURCE);
+	*resource = name ? profile_find_resource(profile, name) : PROFILE_NONE;
+	if (name && *resource == PROFILE_NONE)
+		return failure(run->invocation, "the profile has no resource '%s'", name);
+	return EXIT_DONE;
+}
+
+static int add_profile(struct gprof_run *run, const struct profile *profile, const char *path)
+{
+	struct error error = { 0 };
+	struct gmon gmon;
+	uint32_t resource, module = find_module(run, profile, path);
+	if (module == PROFILE_NONE)
+		return failure(run->invocation, "'%s' did not run when '%s' was recorded", run->image.path, path);
+	int status = choose_resource(run, profile, &resource);
+	if (status != EXIT_DONE)
+		return status;
+	gmon_init(&gmon);
+	int code = gmon_from_profile(profile, module, resource, &gmon, &error);
+	if (code == 0 && (code = gmon_add(&run->gmon, &gmon)) < 0)
+		error_set(&error, code, "'%s' does not fit with the other files", path);
+	gmon_release(&gmon);
+	return code < 0 ? failure_of(run->invocation, &error) : EXIT_DONE;
+}
+
+/* Profiles are loaded once, the one that says which the image is before that is known. */
+static int read_profile(struct gprof_run *run, const char *path)
+{
+	struct profile *profile = run->profile;
+	if (!run->profile_path || strcmp(run->profile_path, path) != 0) {
+		profile = profile_open(run->invocation, path);
+		if (!profile)
+			return EXIT_FAILED;
+		profile_free(run->profile);
+		run->profile = profile;
+		run->profile_path = path;
+	}
+	run->profile_count++;
+	return add_profile(run, profile, path);
+}
+
+static int read_data(struct gprof_run *run, const char *path)
+{
+	return kind_of(path) == FILE_PROFILE ? read_profile(run, path) : read_gmon(run, path);
+}
+
+/* --- the image --- */
+
+static int open_image(struct gprof_run *run, const char *path)
+{
+	struct error error = { 0 };
+	int code = image_open(&run->image, path, &run->image_options, &error);
+	if (code == ERROR_NOT_FOUND && strcmp(path, IMAGE_DEFAULT) == 0)
+		return failure(run->invocation,
+			       "there is no '" IMAGE_DEFAULT "' here: name the program that was profiled");
+	if (code < 0)
+		return failure_of(run->invocation, &error);
+	run->has_image = true;
+	if (run->image.symbol_count == 0)
+		return failure(
+			run->invocation,
+			"'%s' has no symbols: it was stripped. The program from before that serves as well, or its "
+			"separate debug information",
+			path);
+	if (run->print.by_line && (code = lines_split(&run->image, &run->image_options)) < 0)
+		return failure(run->invocation, "%s: %s", path, error_text(code));
+	return EXIT_DONE;
+}
+
+/* A profile knows which program it is of. */
+static int open_image_of(struct gprof_run *run, const char *path)
+{
+	run->profile = profile_open(run->invocation, path);
+	if (!run->profile)
+		return EXIT_FAILED;
+	run->profile_path = path;
+	uint32_t module = gmon_program(run->profile);
+	if (module == PROFILE_NONE)
+		return failure(run->invocation, "'%s' does not say what program ran: name it before the profile", path);
+	return open_image(run, profile_string(run->profile, run->profile->modules[module].path));
+}
+
+int gprof_read_input(struct gprof_run *run)
+{
+	const struct invocation *invocation = run->invocation;
+	static char standard_name[] = GMON_DEFAULT, *standard[] = { standard_name };
+	char **files = invocation->arguments;
+	size_t count = invocation->argument_count;
+	bool names_image = count > 0 && kind_of(files[0]) != FILE_PROFILE && kind_of(files[0]) != FILE_GMON;
+	int status;
+	if (count > 0 && kind_of(files[0]) == FILE_PROFILE)
+		status = open_image_of(run, files[0]);
+	else
+		status = open_image(run, names_image ? files[0] : IMAGE_DEFAULT);
+	if (names_image) {
+		files++;
+		count--;
+	}
+	if (count == 0) {
+		files = standard;
+		count = 1;
+	}
+	for (size_t i = 0; i < count && status == EXIT_DONE; i++)
+		status = read_data(run, files[i]);
+	return status;
+}
