@@ -111,8 +111,7 @@ static bool is_time(const struct profile *profile, uint32_t resource)
 	       profile->resources[resource].interval > 0;
 }
 
-/* What the histogram is of, if nothing was asked for; PROFILE_NONE: the profile has no time. */
-static uint32_t choose_time(const struct profile *profile)
+uint32_t gmon_time(const struct profile *profile)
 {
 	uint32_t best = PROFILE_NONE;
 	int best_rank = 0;
@@ -289,7 +288,7 @@ int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t r
 		.module = module,
 		.calls = find_exact(profile, "calls"),
 		.blocks = find_exact(profile, "blocks"),
-		.time = resource == PROFILE_NONE ? choose_time(profile) : resource,
+		.time = resource == PROFILE_NONE ? gmon_time(profile) : resource,
 		.per_hit = 1,
 		.gmon = gmon,
 	};

@@ -30,6 +30,9 @@
 int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t resource, struct gmon *gmon,
 		      struct error *error);
 
+/* The resource whose time that is; PROFILE_NONE: the profile has none. */
+uint32_t gmon_time(const struct profile *profile);
+
 /* The module of the program itself: of its first process, as far as is known. PROFILE_NONE: there is no file. */
 uint32_t gmon_program(const struct profile *profile);
 

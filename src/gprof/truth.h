@@ -62,9 +62,10 @@ struct truth {
 	uint64_t all_calls;
 };
 
-/* What gprof's assumption makes of it, at the arc or function where it is furthest from what was. */
+/* What gprof's assumption makes of it, at the arc where it is furthest from what was; of several the one whose
+ * callee is innermost, as from there the others have it. */
 struct truth_worst {
-	uint32_t parent; /* TRUTH_NONE: a function alone */
+	uint32_t parent; /* TRUTH_NONE, as child: there is no difference */
 	uint32_t child;
 	double averaged; /* self and below, in samples, as gprof passes them on */
 	double real;

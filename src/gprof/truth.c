@@ -1,0 +1,266 @@
+#include "gprof/truth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "gprof/from_profile.h"
+
+/* A view, its labels as functions, its nodes as arcs. */
+struct walked {
+	const struct view *view;
+	uint32_t *function; /* by label */
+	uint32_t *arc;      /* by node; TRUTH_NONE: nothing above it */
+};
+
+/* A node that the walk is below. */
+struct open_node {
+	uint32_t end; /* of its subtree */
+	uint32_t node;
+};
+
+/* --- functions and arcs --- */
+
+static void add_function(struct truth *truth, const struct view_label *label)
+{
+	struct truth_function *function = &truth->functions[truth->function_count];
+	*function = (struct truth_function){ .name = label->text, .function = label->function };
+	truth->names[truth->function_count++] = label->text;
+}
+
+static size_t label_count(const struct walked *walked)
+{
+	return walked->view ? walked->view->label_count : 0;
+}
+
+/* The labels of both views, which are mostly the same ones, in the order of their texts. */
+static int number_functions(struct truth *truth, struct walked *times, struct walked *calls)
+{
+	size_t room = label_count(times) + label_count(calls) + 1;
+	truth->functions = calloc(room, sizeof(*truth->functions));
+	truth->names = calloc(room, sizeof(*truth->names));
+	truth->folded = calloc(room, sizeof(*truth->folded));
+	times->function = calloc(room, sizeof(*times->function));
+	calls->function = calloc(room, sizeof(*calls->function));
+	if (!truth->functions || !truth->names || !truth->folded || !times->function || !calls->function)
+		return ERROR_MEMORY;
+	size_t i = 0, j = 0;
+	while (i < label_count(times) || j < label_count(calls)) {
+		int order = i == label_count(times) ? 1
+			    : j == label_count(calls)
+				    ? -1
+				    : strcmp(times->view->labels[i].text, calls->view->labels[j].text);
+		uint32_t number = (uint32_t)truth->function_count;
+		add_function(truth, order <= 0 ? &times->view->labels[i] : &calls->view->labels[j]);
+		if (order <= 0)
+			times->function[i++] = number;
+		if (order >= 0)
+			calls->function[j++] = number;
+	}
+	return 0;
+}
+
+static int64_t add_arc(struct truth *truth, uint32_t parent, uint32_t child)
+{
+	uint64_t ends = (uint64_t)parent << 32 | child;
+	uint32_t found = hash_map_get(&truth->arc_by_ends, ends);
+	if (found != HASH_MAP_NONE)
+		return found;
+	if (truth->arc_count >= TRUTH_NONE)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(truth->arcs, truth->arc_capacity, truth->arc_count + 1) < 0 ||
+	    hash_map_put(&truth->arc_by_ends, ends, (uint32_t)truth->arc_count) < 0)
+		return ERROR_MEMORY;
+	truth->arcs[truth->arc_count] = (struct truth_arc){ .parent = parent, .child = child };
+	return (int64_t)truth->arc_count++;
+}
+
+static uint32_t function_at(const struct walked *walked, uint32_t node)
+{
+	return walked->function[walked->view->label[node]];
+}
+
+static int add_arcs(struct truth *truth, struct walked *walked)
+{
+	if (!walked->view)
+		return 0;
+	walked->arc = malloc((walked->view->node_count + 1) * sizeof(*walked->arc));
+	if (!walked->arc)
+		return ERROR_MEMORY;
+	for (uint32_t i = 1; i < walked->view->node_count; i++) {
+		uint32_t parent = walked->view->parent[i];
+		int64_t arc = TRUTH_NONE;
+		if (parent != 0)
+			arc = add_arc(truth, function_at(walked, parent), function_at(walked, i));
+		if (arc < 0)
+			return (int)arc;
+		walked->arc[i] = (uint32_t)arc;
+	}
+	return 0;
+}
+
+/* --- figures --- */
+
+static void count_calls(struct truth *truth, const struct walked *calls)
+{
+	for (uint32_t i = 1; calls->view && i < calls->view->node_count; i++) {
+		uint64_t count = calls->view->hits[i];
+		truth->functions[function_at(calls, i)].calls += count;
+		truth->all_calls += count;
+		if (calls->arc[i] != TRUTH_NONE)
+			truth->arcs[calls->arc[i]].calls += count;
+	}
+}
+
+/* What is counted on the way down: how often each function and arc is on the path. */
+struct descent {
+	struct truth *truth;
+	const struct walked *walked;
+	uint32_t *functions, *arcs;
+	struct open_node *open;
+	size_t depth;
+};
+
+static void leave(struct descent *descent)
+{
+	uint32_t node = descent->open[--descent->depth].node;
+	uint32_t arc = descent->walked->arc[node];
+	descent->functions[function_at(descent->walked, node)]--;
+	if (arc != TRUTH_NONE)
+		descent->arcs[arc]--;
+}
+
+/* The nearest function of the path whose calls are counted; if none is, the innermost one. */
+static uint32_t counted_function(const struct descent *descent)
+{
+	for (size_t i = descent->depth; i-- > 0;) {
+		uint32_t function = function_at(descent->walked, descent->open[i].node);
+		if (descent->truth->functions[function].calls > 0)
+			return function;
+	}
+	return function_at(descent->walked, descent->open[descent->depth - 1].node);
+}
+
+static void enter(struct descent *descent, uint32_t node)
+{
+	const struct view *view = descent->walked->view;
+	uint32_t function = function_at(descent->walked, node), arc = descent->walked->arc[node];
+	double own = (double)view->hits[node], all = (double)view->weight[node];
+	struct truth_function *figures = &descent->truth->functions[function];
+	descent->open[descent->depth++] = (struct open_node){ .end = view->end[node], .node = node };
+	figures->self += own;
+	figures->below += (descent->functions[function]++ == 0 ? all : 0) - own;
+	if (own > 0)
+		descent->truth->folded[counted_function(descent)] += own;
+	if (arc == TRUTH_NONE)
+		return;
+	descent->truth->arcs[arc].self += own;
+	descent->truth->arcs[arc].below += (descent->arcs[arc]++ == 0 ? all : 0) - own;
+}
+
+/* Weights of a subtree count at the outermost node of a function, and of an arc: so each sample counts once. */
+static int add_times(struct truth *truth, const struct walked *times)
+{
+	struct descent descent = {
+		.truth = truth,
+		.walked = times,
+		.functions = calloc(truth->function_count + 1, sizeof(*descent.functions)),
+		.arcs = calloc(truth->arc_count + 1, sizeof(*descent.arcs)),
+		.open = malloc((times->view->depth + 1) * sizeof(*descent.open)),
+	};
+	int code = descent.functions && descent.arcs && descent.open ? 0 : ERROR_MEMORY;
+	for (uint32_t i = 1; code == 0 && i < times->view->node_count; i++) {
+		while (descent.depth > 0 && descent.open[descent.depth - 1].end <= i)
+			leave(&descent);
+		enter(&descent, i);
+	}
+	free(descent.functions);
+	free(descent.arcs);
+	free(descent.open);
+	return code;
+}
+
+static int add_figures(struct truth *truth)
+{
+	struct walked times = { .view = truth->times }, calls = { .view = truth->calls };
+	int code = number_functions(truth, &times, &calls);
+	if (code == 0)
+		code = add_arcs(truth, &times);
+	if (code == 0)
+		code = add_arcs(truth, &calls);
+	if (code == 0)
+		count_calls(truth, &calls);
+	if (code == 0)
+		code = add_times(truth, &times);
+	free(times.function);
+	free(times.arc);
+	free(calls.function);
+	free(calls.arc);
+	return code;
+}
+
+/* --- life --- */
+
+static int open_views(struct truth *truth, const struct view_options *chosen, struct error *error)
+{
+	struct view_options options = *chosen;
+	options.by = VIEW_FUNCTION;
+	options.no_stitch = true;
+	truth->times = view_new(truth->profile, &options, error);
+	if (!truth->times)
+		return ERROR_MEMORY;
+	uint32_t calls = profile_find_resource(truth->profile, "calls");
+	if (calls == PROFILE_NONE || truth->profile->resources[calls].kind != RESOURCE_EXACT)
+		return 0;
+	options.resource = calls;
+	truth->calls = view_new(truth->profile, &options, error);
+	return truth->calls ? 0 : ERROR_MEMORY;
+}
+
+static void describe(struct truth *truth)
+{
+	static const double SECOND_NS = 1e9;
+	const struct profile_resource *resource = truth->times->resource;
+	double interval = resource->interval ? (double)resource->interval : 1;
+	truth->unit = profile_string(truth->profile, resource->unit);
+	truth->is_time = strcmp(truth->unit, "ns") == 0;
+	truth->rate = truth->is_time ? SECOND_NS / interval : 1 / interval;
+	truth->is_exact = resource->kind == RESOURCE_EXACT;
+	truth->total = (double)truth->times->total;
+	truth->samples = truth->times->samples;
+}
+
+int truth_init(struct truth *truth, const struct profile *profile, const struct view_options *options,
+	       struct error *error)
+{
+	struct error why = { 0 };
+	*truth = (struct truth){ .profile = profile };
+	hash_map_init(&truth->arc_by_ends);
+	int code = open_views(truth, options, &why);
+	if (code == 0) {
+		describe(truth);
+		code = add_figures(truth);
+	}
+	if (code < 0) {
+		truth_release(truth);
+		return error_set(error, why.code ? why.code : code, "%s", why.code ? why.message : error_text(code));
+	}
+	return 0;
+}
+
+void truth_release(struct truth *truth)
+{
+	view_free(truth->times);
+	view_free(truth->calls);
+	free(truth->functions);
+	free(truth->arcs);
+	free((void *)truth->names);
+	free(truth->folded);
+	hash_map_release(&truth->arc_by_ends);
+	*truth = (struct truth){ 0 };
+}
+
+uint32_t truth_resource(const struct profile *profile)
+{
+	return gmon_time(profile);
+}
