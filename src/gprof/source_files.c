@@ -1,6 +1,7 @@
 #include "gprof/source_files.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,12 +22,13 @@ static FILE *open_text(const char *path)
 	return file;
 }
 
-static FILE *open_below(const char *folder, const char *path)
+/* `folder`: the first `length` bytes. */
+static FILE *open_below(const char *folder, size_t length, const char *path)
 {
 	for (const char *part = path; part;) {
 		char *candidate = NULL;
 		part += strspn(part, "/");
-		if (asprintf(&candidate, "%s/%s", folder, part) < 0)
+		if (asprintf(&candidate, "%.*s/%s", (int)length, folder, part) < 0)
 			return NULL;
 		FILE *file = open_text(candidate);
 		free(candidate);
@@ -37,12 +39,25 @@ static FILE *open_below(const char *folder, const char *path)
 	return NULL;
 }
 
+/* `list`: "/a:/b". */
+static FILE *open_below_any(const char *list, const char *path)
+{
+	FILE *file = NULL;
+	while (*list && !file) {
+		size_t length = strcspn(list, ":");
+		if (length > 0 && length <= INT_MAX)
+			file = open_below(list, length, path);
+		list += length + (list[length] == ':');
+	}
+	return file;
+}
+
 FILE *source_file_open(const char *path, const char *const *folders)
 {
 	FILE *file = open_text(path);
 	int first_error = errno;
 	for (size_t i = 0; !file && folders && folders[i]; i++)
-		file = open_below(folders[i], path);
+		file = open_below_any(folders[i], path);
 	if (!file)
 		errno = first_error;
 	return file;

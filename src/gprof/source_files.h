@@ -6,7 +6,7 @@
 
 /*
  * Opens a source file by its path in the debug information. If it is not there: below each of the folders
- * (NULL-terminated; NULL: none), by its path, then by ever fewer of its last parts:
+ * (NULL-terminated; NULL: none; each may be several, "/a:/b"), by its path, then by ever fewer of its last parts:
  *
  *	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
  *

@@ -52,6 +52,11 @@ static void test_source_files(void **state)
 	assert_string_equal(found("src//deep/a.c", folders), "deep");
 	assert_string_equal(found("b.c", folders), "other");
 	assert_null(found("/gone/c.c", folders));
+	char *both = NULL;
+	assert_true(asprintf(&both, ":%s:/nowhere:%s", other, here) > 0);
+	assert_string_equal(found("/gone/a.c", (const char *const[]){ both, NULL }), "here");
+	assert_string_equal(found("/gone/b.c", (const char *const[]){ both, NULL }), "other");
+	free(both);
 	/* A folder is no source file. */
 	assert_null(found("/gone/deep", (const char *const[]){ lab_path("here/src"), NULL }));
 	free(here);
