@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "profile_file/reader.h"
 #include "render/quality.h"
 #include "symbolize/symbolize.h"
+#include "tally/tally.h"
 
 static const double WHOLE_PERCENT_EXPECTED = 99;
 
@@ -85,8 +87,41 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 	return result == 0;
 }
 
+/* --- what hooks have counted, in a file of their own --- */
+
+/* A trace, the file of a program that ran alone, or what a recorder that was killed has left. */
+static bool is_tally(const char *path)
+{
+	char start[8];
+	int fd = path_open_regular(path);
+	ssize_t bytes = fd >= 0 ? pread(fd, start, sizeof(start), 0) : -1;
+	if (fd >= 0)
+		close(fd);
+	return bytes > 0 && tally_is(start, (size_t)bytes);
+}
+
+static struct profile *open_tally(const struct invocation *invocation, const char *path)
+{
+	const struct symbolize_options names = { .progress = show_naming };
+	struct error error = { 0 };
+	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
+	struct profile *profile = tally_load(path, &names, &error);
+	progress_end();
+	if (!profile) {
+		failure_of(invocation, &error);
+		return NULL;
+	}
+	if (profile->process_count > 0)
+		profile_add_note(profile, "command", profile_string(profile, profile->processes[0].name));
+	struct reader_report nothing = { 0 };
+	warn_of_losses(invocation, path, profile, &nothing);
+	return profile;
+}
+
 struct profile *profile_open(const struct invocation *invocation, const char *path)
 {
+	if (is_tally(path))
+		return open_tally(invocation, path);
 	char what[96];
 	struct error error = { 0 };
 	struct reader_report report = { 0 };

@@ -10,10 +10,13 @@
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
+#include "gprof/gmon_files.h"
 #include "record/file_destination.h"
+#include "record/instrumented.h"
 #include "record/monitor.h"
+#include "tally/tally.h"
 
-enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT, OPTION_PAUSED };
+enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT, OPTION_PAUSED, OPTION_INSTRUMENTED, OPTION_GMON };
 
 enum { NS_PER_S = 1000000000 };
 
@@ -144,6 +147,105 @@ static int record(struct invocation *invocation, struct record_options *options,
 	return result.status;
 }
 
+/* --- counted by the compiler's hooks --- */
+
+static void append_amount(struct buffer *line, uint64_t count, const char *what)
+{
+	buffer_printf(line, "%" PRIu64 " %s%s, ", count, what, count == 1 ? "" : "s");
+}
+
+static void say_counted(const struct instrumented_options *options, const struct instrumented_result *result,
+			const char *gmon_files)
+{
+	struct buffer line;
+	buffer_init(&line);
+	buffer_append_string(&line, "cpprof: ");
+	append_amount(&line, result->calls, "call");
+	if (result->blocks > 0)
+		append_amount(&line, result->blocks, "block");
+	append_amount(&line, result->samples, "sample");
+	buffer_printf(&line, "%" PRIu64 " lost, ", result->lost);
+	append_size(&line, result->bytes);
+	buffer_printf(&line, " in %s, by hooks (%s)", options->output, tally_measurement_name(options->measurement));
+	if (gmon_files[0])
+		buffer_printf(&line, "; and %s", gmon_files);
+	if (result->shortcoming[0])
+		buffer_printf(&line, "; %s", result->shortcoming);
+	if (result->still_running > 0)
+		buffer_printf(&line, "; %zu process%s still run%s, and %s counted no longer", result->still_running,
+			      result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "",
+			      result->still_running == 1 ? "is" : "are");
+	buffer_append_byte(&line, '\n');
+	if (buffer_error(&line) == 0)
+		fwrite(line.bytes, 1, line.size, stderr);
+	buffer_release(&line);
+}
+
+/* gmon.out files beside the output; their names, NUL-terminated, in `names`. */
+static int write_gmon(const struct invocation *invocation, const struct instrumented_options *options,
+		      const struct profile *profile, struct buffer *names)
+{
+	struct error error = { 0 };
+	const char *slash = strrchr(options->output, '/');
+	char *directory =
+		slash ? strndup(options->output, slash == options->output ? 1 : (size_t)(slash - options->output))
+		      : strdup(".");
+	int files = directory ? gmon_files_write(profile, directory, names, &error)
+			      : error_set(&error, ERROR_MEMORY, "out of memory");
+	free(directory);
+	if (files == 0) /* blocks and calls are of code without a file */
+		warning(invocation, "no gmon.out was written: nothing that has a file was counted");
+	return files < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+static int tell_counted(const struct invocation *invocation, const struct instrumented_options *options,
+			const struct instrumented_result *result, const struct error *error)
+{
+	struct buffer names;
+	int written = EXIT_DONE;
+	if (result->nothing[0]) {
+		failure(invocation, "%s", result->nothing);
+		return options->measurement == TALLY_OFF ? result->status : EXIT_FAILED;
+	}
+	if (!result->profile)
+		return failure_of(invocation, error);
+	buffer_init(&names);
+	if (option_given(invocation, OPTION_GMON))
+		written = write_gmon(invocation, options, result->profile, &names);
+	buffer_append_byte(&names, 0);
+	if (result->incomplete)
+		written = failure_of(invocation, error);
+	else
+		say_counted(options, result, buffer_error(&names) ? "" : (const char *)names.bytes);
+	buffer_release(&names);
+	return written == EXIT_DONE ? result->status : written;
+}
+
+static int record_counted(struct invocation *invocation, struct record_options *options, const char *output)
+{
+	const char *name = option_value(invocation, OPTION_INSTRUMENTED);
+	struct instrumented_options counted = { .record = options, .measurement = TALLY_PATHS, .output = output };
+	struct instrumented_result result;
+	struct error error = { 0 };
+	if (name && instrumented_measurement(name, &counted.measurement, &error) < 0)
+		return failure_of(invocation, &error);
+	if (!options->command || options->everything)
+		return usage_error(invocation, "--instrumented goes with a command: the hooks count in what it starts");
+	if (options->backend)
+		return usage_error(invocation,
+				   "--instrumented goes without --backend: it is the program itself that counts");
+	options->progress = on_progress;
+	options->warn = on_warning;
+	options->context = invocation;
+	int status = record_instrumented(&counted, &result, &error);
+	progress_end();
+	if (status < 0)
+		return failure_of(invocation, &error);
+	status = tell_counted(invocation, &counted, &result, &error);
+	profile_free(result.profile);
+	return status;
+}
+
 static int run(struct invocation *invocation)
 {
 	struct record_options options = { 0 };
@@ -156,6 +258,9 @@ static int run(struct invocation *invocation)
 	if (options.paused && (options.pid || options.everything))
 		return usage_error(invocation,
 				   "--paused goes with a command: what runs already is not asked when to begin");
+	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
+		return usage_error(invocation,
+				   "--gmon goes with --instrumented, which counts the calls that gprof shows");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
@@ -166,13 +271,16 @@ static int run(struct invocation *invocation)
 	buffer_init(&line);
 	subject_describe(invocation, &options, &line);
 	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = record(invocation, &options, output);
+	int status = option_given(invocation, OPTION_INSTRUMENTED) ? record_counted(invocation, &options, output)
+								   : record(invocation, &options, output);
 	buffer_release(&line);
 	return status;
 }
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
+	"--instrumented[=MEASUREMENT] [--gmon] [-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND "
+	"[ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
@@ -196,6 +304,17 @@ static const struct command_option options[] = {
 	{ OPTION_PAUSED, 0, "paused", NULL,
 	  "Count nothing until the program calls cpprof_start(); by the preload backend, from inside the program",
 	  NULL },
+	{ OPTION_INSTRUMENTED, 0, "instrumented", "[=MEASUREMENT]",
+	  "Count every call, by the hooks that the compiler puts into code compiled with -pg, -pg -mfentry, "
+	  "-finstrument-functions or -fsanitize-coverage=trace-pc: arcs (caller and function), paths (exact calls of "
+	  "each "
+	  "call path, to which samples are charged), paths-timed (and the time of each call), trace (each call, one "
+	  "after "
+	  "the other), blocks (executions of each basic block and line), off",
+	  "paths" },
+	{ OPTION_GMON, 0, "gmon", NULL,
+	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",
+	  NULL },
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };
@@ -209,6 +328,8 @@ static const struct command_example examples[] = {
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
 	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },
+	{ "cpprof record --instrumented ./program", "every call counted, of a program compiled with -pg" },
+	{ "cpprof record --instrumented=paths-timed ./program", "... and timed, compiled with -finstrument-functions" },
 	{ 0 },
 };
 
@@ -222,7 +343,9 @@ const struct command command_record = {
 	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. 1 if nothing "
 		       "could be "
 		       "recorded, 2 for wrong words: the command has then not run. Also 1 if the "
-		       "profile could not be written to its end, which a message says; then the command has run. ^C is "
+		       "profile could not be written to its end, or --instrumented counted nothing, which a message "
+		       "says; then "
+		       "the command has run. ^C is "
 		       "for the command: cpprof waits "
 		       "for it to "
 		       "end, and writes the profile.",
