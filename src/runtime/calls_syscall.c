@@ -2,6 +2,7 @@
  * function for, and some that it has: what waits (calls_waits.c) and masks of signals. */
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/calls_locks.h"
+#include "runtime/hooks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
@@ -162,8 +164,24 @@ static bool waits_for_lock(long number, const long arguments[ARGUMENTS])
 	}
 }
 
+/* What hooks count must not go into the parent's tables. */
+static long call_fork(long number, const long arguments[ARGUMENTS])
+{
+	long result = call(number, arguments);
+	if (result == 0)
+		runtime_forked();
+	return result;
+}
+
+static bool forks(long number, const long arguments[ARGUMENTS])
+{
+	return number == SYS_fork || (number == SYS_clone && !(arguments[0] & CLONE_VM));
+}
+
 static long dispatch(long number, long arguments[ARGUMENTS])
 {
+	if (hooks_measure() && forks(number, arguments))
+		return call_fork(number, arguments);
 	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
 		return change_mask(arguments);
 	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);

@@ -241,7 +241,7 @@ static bool take_forked_process(uint64_t code)
 	return !runtime.channel->is_over && runtime.pid != 1 && take_process(code);
 }
 
-static void forked(void)
+void runtime_forked(void)
 {
 	int64_t parent_pid = runtime.pid;
 	hooks_forked();
@@ -353,7 +353,7 @@ void cpprof_runtime_begin(void)
 		__atomic_store_n(&alone_state, MAY_BEGIN, __ATOMIC_RELEASE);
 	if (hooks.header)
 		runtime_begin_alone();
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(NULL, NULL, runtime_forked);
 	errno = error;
 }
 

@@ -51,6 +51,9 @@ void cpprof_runtime_begin(void) __attribute__((visibility("default")));
  * cpprof_runtime_begin, that does it. Async-signal-safe. Keeps errno. */
 void runtime_begin_alone(void);
 
+/* In the child of a fork that the C library does not tell of. Async-signal-safe where hooks count. */
+void runtime_forked(void);
+
 /* Tells the monitor that code was mapped or unmapped, and waits (at most a second, in
  * all the program's life not more than a few) until walks know it. Not in a handler. */
 void runtime_code_changed(void);
