@@ -204,6 +204,7 @@ void tally_free(struct tally *tally)
 	}
 	for (size_t i = 0; i < tally->thread_count; i++)
 		tallied_tree_release(&tally->threads[i].tree);
+	tally_block_release(tally);
 	free(tally->chunks);
 	free(tally->processes);
 	free(tally->threads);

@@ -141,6 +141,7 @@ struct tally {
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
 	uint32_t requests[TALLY_REQUESTS], calls, real, blocks, lines;
 	uint32_t anonymous; /* module in the profile: code without a file */
+	struct tallied_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
 };
 
 /* Notes of its profile: how it was measured ("paths"), and by which hooks ("mcount"), one note each. */
@@ -194,5 +195,6 @@ int tally_replay(const struct tally *tally, struct tallied_thread *thread, struc
 /* blocks.c: the locations of all blocks; the resources `blocks` and `lines` (TALLY_BLOCKS). */
 int tally_block_locations(struct tally *tally, struct profile *profile, struct error *error);
 int tally_block_hits(struct tally *tally, struct profile *profile, struct error *error);
+void tally_block_release(struct tally *tally);
 
 #endif
