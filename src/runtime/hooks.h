@@ -81,8 +81,11 @@ struct hook_thread {
 	uint64_t last_tsc;              /* TALLY_PATHS_TIMED: when time was charged last */
 	uint64_t nodes;                 /* made so far */
 	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
-	struct hook_frame *run;         /* hooks_frames.c: the base of the run that `top` is in */
+	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (site, function), a hint. */
+	struct tally_edge *cache[HOOK_CACHE];
+	struct hook_frame *run;         /* hooks_stacks.c: the base of the run that `top` is in */
 	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */
+	uint64_t other_low, other_high; /* ... that of the last event, if it is one that nobody knows; 0: it is not */
 	uint64_t depth_unknown;         /* calls that have no frame, as there was no room */
 	uint64_t *words;                /* TALLY_TRACE: events that are not in the file yet (hooks_trace.c) */
 	uint64_t written, flushed;      /* ... words of events, those in the file: both only grow */
@@ -95,8 +98,7 @@ struct hook_thread {
 	uint64_t block_mask, block_count;
 	uint32_t number; /* of its tally_thread */
 	struct hook_owner owner;
-	struct hook_edges *edges;             /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
-	struct tally_edge *cache[HOOK_CACHE]; /* edges by what they are looked up by: a hint */
+	struct hook_edges *edges; /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
 };
 
 /* A new thread's frames, when `frames` and `limit` are set: the root's alone, and no stack is known. */

@@ -35,6 +35,23 @@ static inline uint64_t machine_time_stamp(void)
 	return __builtin_ia32_rdtsc();
 }
 
+/* --- memory of one thread, and its handlers --- */
+
+static inline void machine_add_word(uint64_t *at, uint64_t value)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*at) : "r"(value));
+}
+
+/* Replaces what is there if it still is `old`, in one instruction: true, it has. */
+static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t value)
+{
+	bool has;
+	__asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(has), "+m"(*at), "+a"(old) : "r"(value) : "memory");
+	return has;
+}
+#define machine_replace(at, old, value)                                                             \
+	machine_replace_word((uint64_t *)(void *)(at), (uint64_t)(uintptr_t)(old), (uint64_t)(uintptr_t)(value))
+
 /* --- registers, by DWARF's numbers --- */
 
 enum { MACHINE_RBX = 3, MACHINE_RBP = 6, MACHINE_RSP = 7, MACHINE_R12 = 12, MACHINE_RIP = 16 };
@@ -52,9 +69,34 @@ static inline void machine_registers_of(const ucontext_t *context, struct machin
 		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
 }
 
+static inline uint64_t machine_program_counter_of(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
 static inline uint64_t machine_stack_pointer_of(const ucontext_t *context)
 {
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* The thread's control block, which the C library keeps above the thread's stack. */
+static inline uint64_t machine_thread_pointer(void)
+{
+	uint64_t value;
+	__asm__("mov %%fs:0, %0" : "=r"(value));
+	return value;
+}
+
+/* What a handler that was called with its return address at `place` has interrupted: its stack pointer; 0: `site`
+ * is not where handlers return to. The kernel puts a ucontext_t behind the return address. */
+static inline uint64_t machine_interrupted_by(uint64_t site, uint64_t place)
+{
+	/* mov $SYS_rt_sigreturn, %rax; syscall */
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+	for (uint32_t i = 0; i < sizeof(code); i++)
+		if (((const uint8_t *)(uintptr_t)site)[i] != code[i])
+			return 0;
+	return machine_stack_pointer_of((const ucontext_t *)(uintptr_t)(place + sizeof(uint64_t)));
 }
 
 /* Where longjmp will put it: the C library keeps it turned and mixed with a number of the thread. */

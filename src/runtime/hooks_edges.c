@@ -1,0 +1,254 @@
+/*
+ * The edges of a node: calls that were made from there.
+ *
+ *   1. All are in the node's list, in which none is ever moved. The first NEAR_EDGES of it are found by going along it.
+ *   2. Those behind are found by the thread's table of (node, edge). It grows, and old ones stay, for a handler may
+ *      have interrupted who reads one; what a handler has put into the old one meanwhile is not in the new one. Then
+ *      a second edge is made for the same call: counts add up.
+ *   3. An edge is linked in when it is complete, by one instruction that fails if a handler was faster.
+ */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "runtime/hooks_paths.h"
+#include "runtime/x86_64/machine.h"
+
+enum { NEAR_EDGES = 8, PROBES = 64 };
+
+struct slot {
+	struct tally_edge *edge;
+	struct tally_node *node; /* written behind it; NULL: the slot is free */
+};
+
+struct hook_edges {
+	uint64_t mask, count;
+	struct slot slots[];
+};
+
+/* --- the table --- */
+
+enum { ANY_SITE = 0 };
+
+static uint64_t turn(uint64_t value, uint32_t bits)
+{
+	enum { BITS = 64 };
+	return value << bits | value >> (BITS - bits);
+}
+
+static uint64_t hash(const struct tally_node *node, uint64_t site, uint64_t function)
+{
+	enum { THIRD = 21, HALF = 32 };
+	const uint64_t golden = 0x9e3779b97f4a7c15;
+	return (((uint64_t)(uintptr_t)node ^ turn(site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
+}
+
+/* `site` ANY_SITE: any edge of the node to that function, which were put there as such. */
+static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t site,
+				  uint64_t function)
+{
+	uint64_t at = hash(node, site, function);
+	for (uint32_t i = 0; edges && i < PROBES; i++) {
+		const struct slot *slot = &edges->slots[(at + i) & edges->mask];
+		if (!slot->node)
+			return NULL;
+		if (slot->node == node && slot->edge->function == function &&
+		    (slot->edge->site == site || site == ANY_SITE))
+			return slot->edge;
+	}
+	return NULL;
+}
+
+/* False: there is no room nearby. */
+static bool put(struct hook_edges *edges, struct tally_node *node, uint64_t site, struct tally_edge *edge)
+{
+	uint64_t at = hash(node, site, edge->function);
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct slot *slot = &edges->slots[(at + i) & edges->mask];
+		if (slot->node)
+			continue;
+		slot->edge = edge;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->node = node;
+		edges->count++;
+		return true;
+	}
+	return false;
+}
+
+static struct hook_edges *new_table(uint64_t slots)
+{
+	uint64_t bytes = sizeof(struct hook_edges) + slots * sizeof(struct slot);
+	long memory = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory < 0 && memory > -4096)
+		return NULL;
+	struct hook_edges *edges = (struct hook_edges *)memory;
+	edges->mask = slots - 1;
+	return edges;
+}
+
+/* By its site, and if it is the first with that function, by that. */
+static void put_both(struct hook_edges *edges, struct tally_node *node, struct tally_edge *edge)
+{
+	if (!look_up(edges, node, ANY_SITE, edge->function))
+		put(edges, node, ANY_SITE, edge);
+	if (!look_up(edges, node, edge->site, edge->function))
+		put(edges, node, edge->site, edge);
+}
+
+static void grow(struct hook_thread *thread)
+{
+	enum { FIRST_SLOTS = 1024, TIMES = 4 };
+	const struct hook_edges *old = thread->edges;
+	struct hook_edges *edges = new_table(old ? (old->mask + 1) * TIMES : FIRST_SLOTS);
+	if (!edges)
+		return;
+	for (uint64_t i = 0; old && i <= old->mask; i++) {
+		const struct slot *slot = &old->slots[i];
+		if (!slot->node)
+			continue;
+		put_both(edges, slot->node, slot->edge);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->edges = edges;
+}
+
+static void enlist(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
+{
+	if (!thread->edges || thread->edges->count * 2 > thread->edges->mask)
+		grow(thread);
+	if (thread->edges)
+		put_both(thread->edges, node, edge);
+}
+
+/* --- edges --- */
+
+static bool is_for(const struct tally_edge *edge, const struct hook_call *call)
+{
+	return edge->site == call->site && edge->function == call->function;
+}
+
+struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
+{
+	struct tally_edge *edge = hooks_edge_near(node, call->site, call->function);
+	if (edge)
+		return edge;
+	uint32_t passed = 0;
+	for (edge = node->edges; edge && passed < NEAR_EDGES && !is_for(edge, call); edge = edge->next)
+		passed++;
+	if (passed == NEAR_EDGES)
+		edge = look_up(thread->edges, node, call->site, call->function);
+	if (edge)
+		node->recent = edge;
+	return edge;
+}
+
+/* --- new ones --- */
+
+/* The child that another edge of the node has for this function; NULL: none has. */
+static struct tally_node *find_child(const struct hook_thread *thread, const struct tally_node *node, uint64_t function)
+{
+	uint32_t passed = 0;
+	for (const struct tally_edge *edge = node->edges; edge && passed < NEAR_EDGES; edge = edge->next, passed++)
+		if (edge->function == function && !(edge->flags & TALLY_EDGE_FOLDED))
+			return edge->child;
+	if (passed < NEAR_EDGES)
+		return NULL;
+	const struct tally_edge *edge = look_up(thread->edges, node, ANY_SITE, function);
+	return edge && !(edge->flags & TALLY_EDGE_FOLDED) ? edge->child : NULL;
+}
+
+static struct tally_node *new_node(struct hook_thread *thread, struct tally_node *parent, uint64_t function)
+{
+	struct tally_node *node = tally_object_new(thread, sizeof(*node));
+	if (!node)
+		return NULL;
+	node->function = function;
+	node->parent = parent;
+	thread->nodes++;
+	return node;
+}
+
+/* At the end of the list's near part, or of the list. */
+static void link_edge(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
+{
+	struct tally_edge *recent = node->recent, **at;
+	uint32_t count = 0;
+	for (at = &node->edges; *at && count < NEAR_EDGES; at = &(*at)->next)
+		count++;
+	/* What is called next mostly is what was called next before. */
+	if (count < NEAR_EDGES && recent)
+		at = &recent->next;
+	do
+		edge->next = *at;
+	while (!machine_replace(at, edge->next, edge));
+	node->recent = edge;
+	if (count == NEAR_EDGES)
+		enlist(thread, node, edge);
+}
+
+static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
+				   struct tally_node *child, uint32_t flags)
+{
+	struct tally_edge *edge = tally_object_new(thread, sizeof(*edge));
+	if (!edge)
+		return NULL;
+	edge->site = call->site;
+	edge->function = call->function;
+	edge->child = child;
+	edge->flags = call->flags | flags;
+	edge->spare = call->code;
+	link_edge(thread, node, edge);
+	return edge;
+}
+
+/* There are too many nodes: one of this function that is nearer to the root, or below it. */
+static struct tally_node *fold(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
+{
+	struct tally_node *root = &thread->shared->root;
+	struct tally_node *child;
+	for (child = node; child && child->function != call->function; child = child->parent)
+		;
+	if (!child)
+		child = find_child(thread, root, call->function);
+	if (child)
+		return child;
+	child = new_node(thread, root, call->function);
+	const struct hook_call foreign = { call->function, call->site, 0, TALLY_EDGE_FOREIGN, 0 };
+	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
+}
+
+struct wanted {
+	struct hook_thread *thread;
+	struct tally_node *node;
+	const struct hook_call *call;
+};
+
+static uint64_t make(void *argument, uint64_t has_child)
+{
+	const struct wanted *wanted = argument;
+	struct hook_thread *thread = wanted->thread;
+	const struct hook_call *call = wanted->call;
+	struct tally_node *child = NULL;
+	uint32_t flags = 0;
+	tally_know_code(call->site);
+	tally_know_code(call->function);
+	if (has_child) {
+		child = find_child(thread, wanted->node, call->function);
+		if (!child && thread->nodes >= TALLY_NODES_MAX && wanted->node != &thread->shared->root)
+			flags = TALLY_EDGE_FOLDED;
+		if (!child)
+			child = flags ? fold(thread, wanted->node, call)
+				      : new_node(thread, wanted->node, call->function);
+		if (!child)
+			return 0;
+	}
+	return (uintptr_t)new_edge(thread, wanted->node, call, child, flags);
+}
+
+struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
+				  bool has_child)
+{
+	struct wanted wanted = { thread, node, call };
+	return (struct tally_edge *)(uintptr_t)hooks_keep_vectors(make, &wanted, has_child);
+}

@@ -1,0 +1,46 @@
+/* Nothing is measured: now, or in this thread. */
+#include "runtime/hooks_paths.h"
+
+void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	(void)thread;
+	(void)function;
+	(void)site;
+	(void)place;
+}
+
+void hooks_no_block(struct hook_thread *thread, uint64_t pc)
+{
+	(void)thread;
+	(void)pc;
+}
+
+void hooks_no_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+{
+	(void)thread;
+	(void)stack_pointer;
+}
+
+void hooks_no_flush(struct hook_thread *thread)
+{
+	(void)thread;
+}
+
+static void no_tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
+{
+	(void)thread;
+	(void)request;
+	(void)hits;
+	(void)context;
+}
+
+const struct hook_measurement hooks_off = {
+	.name = "off",
+	.entered = hooks_no_call,
+	.enter = hooks_no_call,
+	.leave = hooks_no_call,
+	.block = hooks_no_block,
+	.tick = no_tick,
+	.rewind = hooks_no_rewind,
+	.flush = hooks_no_flush,
+};

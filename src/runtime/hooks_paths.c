@@ -1,0 +1,150 @@
+/* Exact counts of calls per call path, and samples that are charged to the path that is current. */
+#include "runtime/hooks_paths.h"
+#include "runtime/x86_64/hooks_offsets.h"
+
+#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), "as in hooks.S")
+AT(hook_thread, measurement, THREAD_MEASUREMENT);
+AT(hook_thread, top, THREAD_TOP);
+AT(hook_thread, limit, THREAD_LIMIT);
+AT(hook_thread, stack_low, THREAD_STACK_LOW);
+AT(hook_thread, stack_high, THREAD_STACK_HIGH);
+AT(hook_thread, cache, THREAD_CACHE);
+AT(hook_measurement, entered, MEASUREMENT_ENTERED);
+AT(hook_frame, node, FRAME_NODE);
+AT(hook_frame, place, FRAME_PLACE);
+AT(hook_frame, site, FRAME_SITE);
+AT(tally_node, edges, NODE_EDGES);
+AT(tally_node, recent, NODE_RECENT);
+AT(tally_edge, site, EDGE_SITE);
+AT(tally_edge, function, EDGE_FUNCTION);
+AT(tally_edge, count, EDGE_COUNT);
+AT(tally_edge, child, EDGE_CHILD);
+AT(tally_edge, next, EDGE_NEXT);
+AT(tally_edge, flags, EDGE_FLAGS);
+_Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
+_Static_assert((int)TALLY_EDGE_FOREIGN == 1 && (int)HOOK_FRAME_LEAVES == 1, "as in hooks.S");
+
+/* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet. */
+static void count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge, struct hook_call *call)
+{
+	if (!edge) {
+		top = hooks_frames_caller(thread, top, call);
+		edge = hooks_edge_find(thread, top->node, call);
+	}
+	if (!edge)
+		edge = hooks_edge_new(thread, top->node, call, true);
+	if (!edge)
+		return;
+	hooks_count(&edge->count);
+	hooks_frame_push(thread, top, edge->child, call->site, call->place);
+}
+
+/* --- hooks that tell of entries alone --- */
+
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	struct hook_call call = { function, site, place, 0, 0 };
+	struct hook_frame *top = hooks_frames_above(thread, &call);
+	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+	/* Code without hooks has called: what slots still hold may be old. */
+	if (edge && edge->flags & TALLY_EDGE_FOREIGN)
+		edge = NULL;
+	count(thread, top, edge, &call);
+}
+
+/* --- hooks that tell of returns --- */
+
+/* The lower half of where the hook returns to, with the lowest bit set: none is 0. */
+static uint32_t code_of(uint64_t place)
+{
+	uint64_t at = (place & ~(uint64_t)HOOK_FRAME_LEAVES) - sizeof(uint64_t);
+	return (uint32_t) * (const uint64_t *)(uintptr_t)at | 1;
+}
+
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	struct hook_call call = { function, site, place, 0, code_of(place) };
+	struct hook_frame *top = hooks_frames_above(thread, &call);
+	/* At its place: inlined there, or left behind, since the same call was made again. */
+	while (top->place == place && top->site == site) {
+		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+		bool is_inlined = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
+		if (is_inlined || hooks_is_inlined(thread, top, &call)) {
+			count(thread, top, edge, &call);
+			return;
+		}
+		top--;
+	}
+	count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
+}
+
+/* The frame of a function that is left, from `top` on down. It lies at its place, or above that if it has taken more of
+ * the stack since, or below if the hook was jumped to when its frame was given back. What lies below and is not its,
+ * is gone: *gone is then the frame before. NULL: it has none. */
+static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, uint64_t site, uint64_t place,
+				    struct hook_frame **gone)
+{
+	struct hook_frame *frame = top;
+	for (; !hooks_frame_is_base(frame); frame--) {
+		bool is_it = frame->node->function == function && frame->site == site;
+		if (frame->place >= place && is_it)
+			return frame;
+		if (frame->place > place)
+			return NULL;
+		if (frame->place < place && is_it && (frame - 1)->place >= place)
+			return frame;
+		if (frame->place < place)
+			*gone = frame - 1;
+	}
+	return NULL;
+}
+
+void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	uint64_t address = place & ~(uint64_t)HOOK_FRAME_LEAVES;
+	bool is_near = address >= thread->stack_low && address < thread->stack_high;
+	if (!is_near)
+		hooks_stack_turn(thread, address, 0);
+	struct hook_frame *top = thread->top, *gone = top;
+	if (thread->depth_unknown && top->place > place) {
+		thread->depth_unknown--;
+		return;
+	}
+	struct hook_frame *left = find_left(top, function, site, place, &gone);
+	thread->depth_unknown = 0;
+	thread->top = left ? left - 1 : gone;
+}
+
+/* --- the rest --- */
+
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	hooks_paths_enter(thread, function, site, place);
+}
+
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	hooks_paths_leave(thread, function, site, place);
+}
+
+void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+{
+	if (stack_pointer < thread->stack_low || stack_pointer >= thread->stack_high)
+		hooks_stack_turn(thread, stack_pointer, 0);
+	struct hook_frame *top = thread->top;
+	while (top->place < stack_pointer)
+		top--;
+	thread->depth_unknown = 0;
+	thread->top = top;
+}
+
+const struct hook_measurement hooks_paths = {
+	.name = "paths",
+	.entered = hooks_paths_entered,
+	.enter = enter,
+	.leave = leave,
+	.block = hooks_no_block,
+	.tick = hooks_tick_current,
+	.rewind = hooks_paths_rewind,
+	.flush = hooks_no_flush,
+};

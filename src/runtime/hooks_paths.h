@@ -1,0 +1,152 @@
+/*
+ * What the measurements share: edges of a node (hooks_edges.c), frames (hooks_frames.c), stacks (hooks_stacks.c),
+ * and samples (hooks_ticks.c). All of a thread's own; async-signal-safe; general registers alone.
+ */
+#ifndef RUNTIME_HOOKS_PATHS_H
+#define RUNTIME_HOOKS_PATHS_H
+
+#include "runtime/hooks.h"
+
+/* --- edges --- */
+
+/* A call, as a hook tells of it. */
+struct hook_call {
+	uint64_t function, site, place; /* as in struct hook_frame */
+	uint32_t flags;                 /* enum tally_edge_flags, of an edge that is made for it */
+	uint32_t code;                  /* __cyg_profile_func_enter: the lower half of where that returns to */
+};
+
+/* The edge of a node for such a call; NULL: there is none. The last one that was found or made is found fastest, and
+ * before it that behind it in the list. */
+struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call);
+
+/* A new one, with its child where `has_child`; NULL: there is no memory, and the thread counts no more. */
+struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
+				  bool has_child);
+
+/* The one behind the last one, or the last one, if it is for this call. */
+static inline __attribute__((always_inline)) struct tally_edge *hooks_edge_near(struct tally_node *node, uint64_t site,
+										uint64_t function)
+{
+	struct tally_edge *recent = node->recent;
+	if (__builtin_expect(!recent, 0))
+		return NULL;
+	struct tally_edge *edge = recent->next ? recent->next : node->edges;
+	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
+		node->recent = edge;
+		return edge;
+	}
+	return recent->site == site && recent->function == function ? recent : NULL;
+}
+
+/* --- frames --- */
+
+static inline bool hooks_frame_leaves(const struct hook_frame *frame)
+{
+	return frame->place & HOOK_FRAME_LEAVES;
+}
+
+static inline bool hooks_frame_is_base(const struct hook_frame *frame)
+{
+	return frame->place == HOOK_FRAME_BASE;
+}
+
+/* The stack of this address is the one that thread->stack_low and _high tell of from now on, and thread->top the
+ * last frame on it, or the base of a new run. `interrupted`: the stack pointer that the last frame's function had when
+ * it was left for this stack; 0: not known. */
+void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted);
+
+/* The last frame that is still there for a call at call->place, as far as that tells. */
+struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call);
+
+/* The last one from `top` on down whose and whose callers' return addresses are all there, the stack pointer being
+ * that, or below. */
+struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer);
+
+/* The frame that has made a call for which `top` has no edge; call->flags is set. */
+struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top,
+				       struct hook_call *call);
+
+/* Whether the hook that tells of this call is not in the function's own code. */
+bool hooks_is_inlined_code(const struct hook_call *call);
+
+/* Whether a call from `top`'s own call site is one of a function that is inlined there. */
+bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame *top, const struct hook_call *call);
+
+/* The path that is current for code at `pc` with that stack pointer (a handler may have interrupted it). */
+struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc);
+
+/* A frame behind `top`. Without room for it the call is counted alone. */
+static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_thread *thread, struct hook_frame *top,
+								   struct tally_node *node, uint64_t site,
+								   uint64_t place)
+{
+	struct hook_frame *frame = top + 1;
+	if (__builtin_expect(frame >= thread->limit, 0)) {
+		thread->depth_unknown++;
+		thread->top = top;
+		return;
+	}
+	do {
+		frame->node = node;
+		frame->place = place;
+		frame->site = site;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		thread->top = frame;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		/* A handler that came before it was on top has used its words. */
+	} while (__builtin_expect(frame->place != place, 0));
+}
+
+/* --- paths: also of measurements that count them and do more --- */
+
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer);
+
+static inline __attribute__((always_inline)) void hooks_paths_enter(struct hook_thread *thread, uint64_t function,
+								    uint64_t site, uint64_t place)
+{
+	struct hook_frame *top = thread->top;
+	if (__builtin_expect(top->place > place && hooks_frame_leaves(top) && place >= thread->stack_low, 1)) {
+		struct tally_edge *edge = hooks_edge_near(top->node, site, function);
+		if (__builtin_expect(edge != NULL, 1)) {
+			hooks_count(&edge->count);
+			hooks_frame_push(thread, top, edge->child, site, place);
+			return;
+		}
+	}
+	hooks_paths_enter_slowly(thread, function, site, place);
+}
+
+static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_thread *thread, uint64_t function,
+								    uint64_t site, uint64_t place)
+{
+	struct hook_frame *top = thread->top;
+	if (__builtin_expect(top->place == place && top->node->function == function, 1))
+		thread->top = top - 1;
+	else
+		hooks_paths_leave_slowly(thread, function, site, place);
+}
+
+/* --- samples --- */
+
+/* Charges a sample to a node. */
+void hooks_tick_at(struct hook_thread *thread, struct tally_node *node, uint64_t pc, uint32_t request, uint64_t hits);
+
+/* Where a handler has interrupted the program, or, without a context, where it has called into this library. */
+void hooks_where(const void *context, uint64_t *pc, uint64_t *stack_pointer);
+
+/* hook_measurement.tick of paths; and where there are none, of the thread as a whole. */
+void hooks_tick_current(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
+void hooks_tick_root(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
+
+/* --- members of hook_measurement that do nothing --- */
+
+void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_no_block(struct hook_thread *thread, uint64_t pc);
+void hooks_no_rewind(struct hook_thread *thread, uint64_t stack_pointer);
+void hooks_no_flush(struct hook_thread *thread);
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * mcount, _mcount and __fentry__: what gcc and clang call at the begin of each function that is compiled with
+ * -pg, and with -pg -mfentry. What is called there may hold arguments in any register (rax: how many vector registers
+ * a variadic function gets; r10: a nested function's frame), so all are kept; flags are nobody's.
+ *
+ *	mcount, in a function that has its frame            __fentry__, its first instruction
+ *
+ *	|  return address   |  8(%rbp)   <- place           |  return address   |  <- place
+ *	|  caller's rbp     |  (%rbp)                       |  in the function  |  <- rsp
+ *	:                   :
+ *	|  in the function  |  <- rsp
+ *
+ * What happens nearly always is done here: of `arcs`, that the edge is in the cache; of `paths`, that the caller is the
+ * frame on top, or one below, and has called this before. All else goes to the measurement, in C.
+ * hooks_frames.c says why frames are dropped as they are.
+ */
+#include "runtime/x86_64/hooks_offsets.h"
+
+#define PUSH(register)    \
+	push register;    \
+	.cfi_adjust_cfa_offset 8
+
+#define POP(register)    \
+	pop register;    \
+	.cfi_adjust_cfa_offset -8
+
+#define BEGIN(name)              \
+	.globl name;             \
+	.type name, @function;   \
+	.balign 64;              \
+name:                            \
+	.cfi_startproc;          \
+	endbr64
+
+#define END(name)       \
+	.cfi_endproc;   \
+	.size name, . - name
+
+	.hidden hook_thread
+	.hidden hooks_off
+	.hidden hooks_arcs
+	.hidden hooks_paths
+	.hidden hooks_keep_vectors
+	.text
+
+/* rax: the thread's state; rsi: the call site; rdi: the place; r8: in the function. */
+#define PUSHED_BYTES 48
+#define PUSH_SIX \
+	PUSH(%rax); PUSH(%rdx); PUSH(%rcx); PUSH(%rsi); PUSH(%rdi); PUSH(%r8)
+#define POP_SIX \
+	POP(%r8); POP(%rdi); POP(%rsi); POP(%rcx); POP(%rdx); POP(%rax)
+
+.macro HOOK place
+	PUSH_SIX
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rax
+	lea	\place, %rdi
+	mov	(%rdi), %rsi
+	mov	PUSHED_BYTES(%rsp), %r8
+	mov	THREAD_MEASUREMENT(%rax), %rdx
+	lea	hooks_paths(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_paths\@
+
+	/* rcx: the frame that has called. */
+	mov	THREAD_TOP(%rax), %rcx
+	mov	FRAME_PLACE(%rcx), %rdx
+	cmp	%rdi, %rdx
+	jbe	.Lreturned\@
+	cmp	THREAD_STACK_LOW(%rax), %rdi
+	jb	.Lslow\@
+.Lcaller\@:
+	test	$1, %dl
+	jne	.Lalive\@
+	mov	(%rdx), %rdx
+	cmp	%rdx, FRAME_SITE(%rcx)
+	jne	.Lslow\@
+.Lalive\@:
+
+	/* rdx: its edge, of its node rdi: the one behind that which was taken last, or that one. */
+	mov	FRAME_NODE(%rcx), %rdi
+	mov	NODE_RECENT(%rdi), %rdx
+	test	%rdx, %rdx
+	je	.Lslow\@
+	mov	EDGE_NEXT(%rdx), %rdx
+	test	%rdx, %rdx
+	je	.Lfirst\@
+.Lcompare\@:
+	cmp	EDGE_SITE(%rdx), %rsi
+	jne	.Lrecent\@
+	cmp	EDGE_FUNCTION(%rdx), %r8
+	jne	.Lrecent\@
+	mov	%rdx, NODE_RECENT(%rdi)
+.Lfound\@:
+	testb	$1, EDGE_FLAGS(%rdx)	/* TALLY_EDGE_FOREIGN */
+	jne	.Lslow\@
+	add	$FRAME_BYTES, %rcx
+	cmp	THREAD_LIMIT(%rax), %rcx
+	jae	.Lslow\@
+	incq	EDGE_COUNT(%rdx)
+	mov	EDGE_CHILD(%rdx), %rdx
+	lea	\place, %rdi
+	mov	%rdx, FRAME_NODE(%rcx)
+	mov	%rdi, FRAME_PLACE(%rcx)
+	mov	%rsi, FRAME_SITE(%rcx)
+	mov	%rcx, THREAD_TOP(%rax)
+	cmp	%rdi, FRAME_PLACE(%rcx)
+	jne	.Lagain\@
+.Ldone\@:
+	.cfi_remember_state
+	POP_SIX
+	ret
+	.cfi_restore_state
+
+.Lreturned\@:
+	cmp	THREAD_STACK_HIGH(%rax), %rdi
+	jae	.Lslow\@
+.Lbelow\@:
+	sub	$FRAME_BYTES, %rcx
+	mov	FRAME_PLACE(%rcx), %rdx
+	cmp	%rdi, %rdx
+	jbe	.Lbelow\@
+	jmp	.Lcaller\@
+
+.Lfirst\@:
+	mov	NODE_EDGES(%rdi), %rdx
+	jmp	.Lcompare\@
+
+.Lrecent\@:
+	mov	NODE_RECENT(%rdi), %rdx
+	cmp	EDGE_SITE(%rdx), %rsi
+	jne	.Lslow\@
+	cmp	EDGE_FUNCTION(%rdx), %r8
+	je	.Lfound\@
+	jmp	.Lslow\@
+
+	/* A handler has come before it was on top, and has used its words. */
+.Lagain\@:
+	mov	%rdx, FRAME_NODE(%rcx)
+	mov	%rdi, FRAME_PLACE(%rcx)
+	mov	%rsi, FRAME_SITE(%rcx)
+	jmp	.Ldone\@
+
+.Lno_paths\@:
+	lea	hooks_arcs(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_arcs\@
+	mov	%r8, %rdx
+	shr	$CACHE_SHIFT, %rdx
+	add	%rsi, %rdx
+	and	$(CACHE_SIZE - 1), %edx
+	mov	THREAD_CACHE(%rax, %rdx, 8), %rdx
+	test	%rdx, %rdx
+	je	.Lslow\@
+	cmp	EDGE_SITE(%rdx), %rsi
+	jne	.Lslow\@
+	cmp	EDGE_FUNCTION(%rdx), %r8
+	jne	.Lslow\@
+	incq	EDGE_COUNT(%rdx)
+	jmp	.Ldone\@
+
+.Lno_arcs\@:
+	lea	hooks_off(%rip), %rcx
+	cmp	%rcx, %rdx
+	je	.Ldone\@
+.Lslow\@:
+	lea	\place, %rdi
+	jmp	go_to_measurement
+.endm
+
+BEGIN(mcount)
+	HOOK	8(%rbp)
+END(mcount)
+
+	.globl	_mcount
+	.type	_mcount, @function
+	.set	_mcount, mcount
+
+BEGIN(__fentry__)
+	HOOK	PUSHED_BYTES + 8(%rsp)
+END(__fentry__)
+
+/* Calls the measurement, with the six registers above on the stack; then they are as they were, and it returns
+ * for the hook. */
+	.type	go_to_measurement, @function
+	.balign	16
+go_to_measurement:
+	.cfi_startproc
+	.cfi_adjust_cfa_offset PUSHED_BYTES
+	PUSH(%r9)
+	PUSH(%r10)
+	PUSH(%r11)
+	PUSH(%rbp)
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	and	$-16, %rsp
+	mov	%rdi, %rcx
+	mov	%rsi, %rdx
+	mov	%r8, %rsi
+	mov	%rax, %rdi
+	mov	THREAD_MEASUREMENT(%rdi), %rax
+	mov	MEASUREMENT_ENTERED(%rax), %rax
+	call	*%rax
+	mov	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	POP(%rbp)
+	.cfi_restore %rbp
+	POP(%r11)
+	POP(%r10)
+	POP(%r9)
+	POP_SIX
+	ret
+	.cfi_endproc
+	.size	go_to_measurement, . - go_to_measurement
+
+/* uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second): the vector
+ * registers are kept, wherever the processor has them: in the layout of XSAVE, or if the kernel does not let us
+ * use it, of FXSAVE.
+ *
+ *	0 legacy area   512 header, of which restoring wants that it was zero   576 ... 2688 the rest
+ */
+#define VECTORS_BYTES 2688
+#define HEADER 512
+#define HEADER_BYTES 64
+#define SSE_AVX_AVX512 0xe6
+
+	.globl	hooks_keep_vectors
+BEGIN(hooks_keep_vectors)
+	PUSH(%rbp)
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	push	%rbx
+	push	%r12
+	.cfi_offset %rbx, -24
+	.cfi_offset %r12, -32
+	sub	$VECTORS_BYTES, %rsp
+	and	$-64, %rsp
+	mov	%rdi, %r12
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	has_xsave(%rip), %eax
+	test	%eax, %eax
+	jne	.Lknown
+	mov	$1, %eax
+	xor	%ecx, %ecx
+	cpuid
+	xor	%eax, %eax
+	bt	$27, %ecx	/* OSXSAVE */
+	setc	%al
+	inc	%eax
+	mov	%eax, has_xsave(%rip)
+.Lknown:
+	cmp	$2, %eax
+	jne	.Lno_xsave
+	xor	%eax, %eax
+	.set	at, 0
+	.rept	HEADER_BYTES / 8
+	mov	%rax, HEADER + at(%rsp)
+	.set	at, at + 8
+	.endr
+	mov	$SSE_AVX_AVX512, %eax
+	xor	%edx, %edx
+	xsave	(%rsp)
+	call	*%r12
+	mov	%rax, %r12
+	mov	$SSE_AVX_AVX512, %eax
+	xor	%edx, %edx
+	xrstor	(%rsp)
+.Lkept:
+	mov	%r12, %rax
+	mov	-8(%rbp), %rbx
+	mov	-16(%rbp), %r12
+	mov	%rbp, %rsp
+	.cfi_remember_state
+	.cfi_def_cfa_register %rsp
+	.cfi_restore %rbx
+	.cfi_restore %r12
+	POP(%rbp)
+	.cfi_restore %rbp
+	ret
+	.cfi_restore_state
+.Lno_xsave:
+	fxsave	(%rsp)
+	call	*%r12
+	mov	%rax, %r12
+	fxrstor	(%rsp)
+	jmp	.Lkept
+END(hooks_keep_vectors)
+
+	.local	has_xsave
+	.comm	has_xsave, 4, 4		/* 0: not known yet; 1: no; 2: yes */
+
+	.section .note.GNU-stack, "", @progbits
+	/* It may run where the processor wants each indirect call to end at an endbr64. */
+	.section .note.gnu.property, "a"
+	.balign	8
+	.long	4, 16, 5
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3, 0	/* x86 features: IBT and shadow stacks */

@@ -1,0 +1,36 @@
+/* Where hooks.S finds things: hooks_paths.c asserts that they are there. */
+#ifndef RUNTIME_X86_64_HOOKS_OFFSETS_H
+#define RUNTIME_X86_64_HOOKS_OFFSETS_H
+
+/* struct hook_thread */
+#define THREAD_MEASUREMENT 0
+#define THREAD_TOP 8
+#define THREAD_LIMIT 24
+#define THREAD_STACK_LOW 64
+#define THREAD_STACK_HIGH 72
+#define THREAD_CACHE 80
+
+/* struct hook_measurement */
+#define MEASUREMENT_ENTERED 8
+
+/* struct hook_frame */
+#define FRAME_NODE 0
+#define FRAME_PLACE 8
+#define FRAME_SITE 16
+#define FRAME_BYTES 24
+
+/* struct tally_node and tally_edge */
+#define NODE_EDGES 16
+#define NODE_RECENT 48
+#define EDGE_SITE 0
+#define EDGE_FUNCTION 8
+#define EDGE_COUNT 16
+#define EDGE_CHILD 24
+#define EDGE_NEXT 32
+#define EDGE_FLAGS 40
+
+/* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
+#define CACHE_SHIFT 2
+#define CACHE_SIZE 4096
+
+#endif
