@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "gprof/image.h"
 #include "gprof/object.h"
 
 enum {
@@ -25,6 +26,7 @@ struct making {
 	uint64_t per_hit;   /* ticks of the histogram that a hit is; 0: hits are ns */
 	uint8_t *is_inside; /* owned, per location: it is in this object */
 	struct object object;
+	struct image image; /* without symbols if there are none */
 	struct gmon *gmon;
 };
 
@@ -213,6 +215,17 @@ static uint64_t from_of(const struct making *making, uint32_t parent)
 	return making->profile->locations[location].address + 1;
 }
 
+/* A unit of gprof's that two functions share is to gprof the second one's. Samples of the first go one unit back. */
+static uint64_t place_of(const struct making *making, uint64_t address)
+{
+	const struct image *image = &making->image;
+	uint32_t symbol = image_find(image, address);
+	if (symbol == IMAGE_NONE || address % UNIT_BYTES != 0 || image_find(image, address + 1) == symbol ||
+	    image->symbols[symbol].start > address - UNIT_BYTES)
+		return address;
+	return address - UNIT_BYTES;
+}
+
 static int add_hit(struct making *making, const struct profile_hit *hit)
 {
 	const struct profile_node *node = &making->profile->nodes[hit->node];
@@ -225,7 +238,8 @@ static int add_hit(struct making *making, const struct profile_hit *hit)
 	else if (hit->resource == making->blocks)
 		code = gmon_add_block(making->gmon, address, hit->count);
 	else if (hit->resource == making->time && making->gmon->histogram_count > 0)
-		code = gmon_add_sample(making->gmon, address, hit->count * (making->per_hit ? making->per_hit : 1));
+		code = gmon_add_sample(making->gmon, place_of(making, address),
+				       hit->count * (making->per_hit ? making->per_hit : 1));
 	return code == ERROR_NOT_FOUND ? 0 : code; /* not in the code of this build */
 }
 
@@ -261,14 +275,28 @@ static bool is_that_build(const struct object *object, const struct profile_modu
 					       memcmp(module->build_id, object->build_id, object->build_id_bytes) == 0);
 }
 
+/* What cannot be read, or is another build by now, is not known: that is no error. */
+static int read_object(struct making *making, const struct profile_module *module)
+{
+	static const struct image_options options = { .no_demangle = true };
+	const char *path = profile_string(making->profile, module->path);
+	int code = object_read(&making->object, path, NULL);
+	if (!is_that_build(&making->object, module))
+		making->object = (struct object){ 0 };
+	if (code < 0 || making->object.high == 0)
+		return code == ERROR_MEMORY ? code : 0;
+	code = image_open(&making->image, path, &options, NULL);
+	if (code < 0)
+		making->image = (struct image){ 0 };
+	return code == ERROR_MEMORY ? code : 0;
+}
+
 static int make(struct making *making)
 {
 	const struct profile *profile = making->profile;
-	const struct profile_module *module = &profile->modules[making->module];
-	object_read(&making->object, profile_string(profile, module->path), NULL);
-	if (!is_that_build(&making->object, module))
-		making->object = (struct object){ 0 };
-	int code = mark_inside(making);
+	int code = read_object(making, &profile->modules[making->module]);
+	if (code == 0)
+		code = mark_inside(making);
 	if (code == 0)
 		code = add_shape(making);
 	for (size_t i = 0; i < profile->hit_count && code == 0; i++)
@@ -277,6 +305,7 @@ static int make(struct making *making)
 	if (code == 0)
 		code = gmon_settle(making->gmon);
 	free(making->is_inside);
+	image_close(&making->image);
 	return code;
 }
 

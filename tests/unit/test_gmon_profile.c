@@ -10,6 +10,7 @@
 #include "alloc_fail.h"
 #include "gprof/from_profile.h"
 #include "gprof/gmon_files.h"
+#include "gprof/image.h"
 #include "gprof/object.h"
 #include "profile/profile.h"
 
@@ -183,6 +184,47 @@ static void test_samples(void **state)
 	}
 }
 
+/* A function of three bytes, and another that begins in the unit of two bytes in which that one ends. */
+__asm__(".pushsection .text\n"
+	".balign 2\n"
+	".globl odd_first\n"
+	".type odd_first, @function\n"
+	"odd_first: nop\n"
+	"	nop\n"
+	"	ret\n"
+	".globl odd_second\n"
+	".type odd_second, @function\n"
+	"odd_second: ret\n"
+	".popsection\n");
+
+static uint64_t symbol_at(const char *path, const char *name)
+{
+	struct image image;
+	uint64_t start = 0;
+	assert_int_equal(image_open(&image, path, &(struct image_options){ 0 }, NULL), 0);
+	for (size_t i = 0; i < image.symbol_count; i++)
+		if (strcmp(image.symbols[i].name, name) == 0)
+			start = image.symbols[i].start;
+	image_close(&image);
+	assert_int_not_equal(start, 0);
+	return start;
+}
+
+static void test_shared_unit(void **state)
+{
+	(void)state;
+	struct made made = make(1000000);
+	uint64_t first = symbol_at(made.path, "odd_first"), second = symbol_at(made.path, "odd_second");
+	assert_int_equal(second, first + 3);
+	HIT(&made, CPU, 5, { PROGRAM, first + 2 });
+	HIT(&made, CPU, 7, { PROGRAM, second });
+	struct gmon gmon = gmon_of(&made, PROGRAM, PROFILE_NONE);
+	assert_int_equal(bin_at(&gmon, first), 5);
+	assert_int_equal(bin_at(&gmon, second), 7);
+	gmon_release(&gmon);
+	unmake(&made);
+}
+
 /* Times that are counted become ticks of 0.1 ms, if nothing was sampled or if they are asked for. */
 static void test_exact_times(void **state)
 {
@@ -304,8 +346,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arcs),         cmocka_unit_test(test_samples), cmocka_unit_test(test_exact_times),
-		cmocka_unit_test(test_unknown_file), cmocka_unit_test(test_files),   cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_arcs),         cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_shared_unit),  cmocka_unit_test(test_exact_times),
+		cmocka_unit_test(test_unknown_file), cmocka_unit_test(test_files),
+		cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
