@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 from record_support import BUILD, LINKAGES, PROGRAMS, SECONDS_ALLOWED, run_cpprof
@@ -55,6 +56,7 @@ class Program:
 			command += [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", f"-Wl,--push-state,--no-as-needed,-l:{library.name},--pop-state"]
 		self.path = compile_once(command, [self.source], name)
 		self.command = [str(self.path), *self.words]
+		self.objects = {name, *(f"lib{name}.so" for _ in libraries)}
 
 	def functions(self):
 		"""Names of the functions that its sources define, as they are laid out, but for those that are not to be counted."""
@@ -96,49 +98,33 @@ def add_callgrind_file(path, calls):
 
 
 class Callgrind:
-	"""A run of a program by valgrind, with hooks that do nothing, and all calls of all its processes."""
+	"""A run by valgrind, with hooks that do nothing, and all calls of all its processes."""
 
-	def __init__(self, program, folder):
-		folder = Path(folder) / f"callgrind-{program.path.parent.name}"
-		folder.mkdir()
+	def __init__(self, command, hook, folder):
+		folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 		hooks = compile_once(["gcc", "-fPIC", "-shared"], [FOLDER / "none.c"], "none.so")
-		command = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=/bin/*,/usr/bin/*",
+		valgrind = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=/bin/*,/usr/bin/*",
 			f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no", "--main-stacksize=67108864"]
-		result = subprocess.run([*command, *program.command], cwd=folder, capture_output=True, text=True, check=False,
+		result = subprocess.run([*valgrind, *command], cwd=folder, capture_output=True, text=True, check=False,
 			timeout=SECONDS_ALLOWED, env={**os.environ, "LD_PRELOAD": str(hooks), "LD_BIND_NOW": "1"})
 		assert result.returncode == 0, result.stderr
-		self.program, self.calls = program, {}
+		self.hook, self.calls = HOOK_FUNCTIONS[hook], {}
 		for path in folder.glob("[0-9]*"):
 			add_callgrind_file(path, self.calls)
 
-	def own_name(self, function):
-		"""The base name of a function of the program or its library, which its source defines; or None."""
-		binary, name = function
-		objects = {self.program.path.name, *(f"lib{self.program.path.name}.so" for _ in self.program.libraries)}
-		base = base_name(name.removesuffix(".cold"))
-		return base if binary in objects and base in self.program.functions() else None
-
-	def called(self):
-		"""{function: calls of it}, by what calls. Handlers have no caller, and a forked child counts again what it is in."""
+	def hooked(self, objects):
+		"""{function: calls of the hook by it} of these objects' functions: how often each was entered, whoever called it, and what is
+		inlined into it as well. (That is known of handlers and of the first function of a thread, too; calls of them are not.)"""
 		found = {}
-		for (_, callee), count in self.calls.items():
-			name = self.own_name(callee)
-			if name and not callee[1].endswith(".cold"):
-				found[name] = found.get(name, 0) + count
-		return found
-
-	def hooked(self):
-		"""{function: calls of the hook by it}: how often it was entered, whoever called it; what is inlined into it included."""
-		found = {}
-		for (caller, callee), count in self.calls.items():
-			name = self.own_name(caller)
-			if name and callee[1] == HOOK_FUNCTIONS[self.program.hook]:
+		for ((binary, function), callee), count in self.calls.items():
+			if callee[1] == self.hook and binary in objects:
+				name = base_name(function.removesuffix(".cold"))
 				found[name] = found.get(name, 0) + count
 		return found
 
 	def total(self):
 		"""Calls of the hook by all there are."""
-		return sum(count for (_, callee), count in self.calls.items() if callee[1] == HOOK_FUNCTIONS[self.program.hook])
+		return sum(count for (_, callee), count in self.calls.items() if callee[1] == self.hook)
 
 
 # --- by cpprof ---
@@ -168,16 +154,15 @@ def counted_calls(path):
 	return {entry["path"][-1]: entry["hits"] for entry in json.loads(result.stdout)["entries"]}
 
 
-def by_base_name(calls, names):
+def by_base_name(calls):
 	found = {}
 	for function, count in calls.items():
 		name = base_name(function)
-		if name in names:
-			found[name] = found.get(name, 0) + count
+		found[name] = found.get(name, 0) + count
 	return found
 
 
-def differences(expected, found):
-	"""Lines that say which functions' counts differ; none if all agree."""
+def differences(expected, found, names):
+	"""Lines that say for which of these functions the counts differ; none if all agree."""
 	return [f"{name}: {found.get(name, 0)} calls counted, not {expected.get(name, 0)}"
-		for name in sorted(expected.keys() | found.keys()) if expected.get(name, 0) != found.get(name, 0)]
+		for name in sorted(names) if expected.get(name, 0) != found.get(name, 0)]
