@@ -9,20 +9,21 @@
 #include "runtime/tally.h"
 #include "runtime/x86_64/machine.h"
 
-/* How `node` was called; NULL: it is not known (TALLY_EDGE_FOLDED). */
-static const struct tally_edge *edge_to(const struct tally_node *node)
+/* How `node` was called, from that site if possible; NULL: it is not known (TALLY_EDGE_FOLDED). */
+static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t site)
 {
-	const struct tally_edge *edge = node->parent ? node->parent->edges : NULL;
-	while (edge && edge->child != node)
-		edge = edge->next;
-	return edge;
+	const struct tally_edge *found = NULL;
+	for (const struct tally_edge *edge = node->parent ? node->parent->edges : NULL; edge; edge = edge->next)
+		if (edge->child == node && (!found || edge->site == site))
+			found = edge;
+	return found;
 }
 
 /* The copy of a path below `parent`; NULL: there is no room. */
 static struct tally_node *copy_node(struct hook_thread *thread, struct tally_node *parent,
 				    const struct tally_node *node, uint64_t site)
 {
-	const struct tally_edge *before = edge_to(node);
+	const struct tally_edge *before = edge_to(node, site);
 	struct tally_node *copy = tally_object_new(thread, sizeof(*copy));
 	struct tally_edge *edge = copy ? tally_object_new(thread, sizeof(*edge)) : NULL;
 	if (!edge)
@@ -31,9 +32,8 @@ static struct tally_node *copy_node(struct hook_thread *thread, struct tally_nod
 	copy->parent = parent;
 	if (hooks.header->measurement == TALLY_TRACE)
 		copy->number = ++thread->paths_numbered;
-	edge->site = before ? before->site : site;
-	edge->function = before ? before->function : node->function;
-	edge->flags = before ? before->flags : 0;
+	*edge = before ? *before : (struct tally_edge){ .site = site, .function = node->function };
+	edge->count = 0;
 	edge->child = copy;
 	edge->next = parent->edges;
 	thread->nodes++;
