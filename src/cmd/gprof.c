@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/text_output.h"
 #include "gprof/annotate.h"
 #include "gprof/counts.h"
 #include "gprof/order.h"
+#include "gprof/truth.h"
 
 #define SUM_FILE "gmon.sum"
 
@@ -250,7 +252,7 @@ static unsigned standard_outputs(const struct words *words)
 	unsigned outputs = 0;
 	if (gmon->histogram_count > 0)
 		outputs |= OUTPUT_FLAT;
-	if (gmon->arc_count > 0)
+	if (gmon->arc_count > 0 || words->run->wants_truth)
 		outputs |= OUTPUT_GRAPH;
 	if (outputs == 0)
 		outputs = OUTPUT_COUNTS;
@@ -262,7 +264,7 @@ static int check_outputs(const struct words *words)
 	const struct gmon *gmon = &words->run->gmon;
 	if ((words->outputs & OUTPUT_FLAT) && gmon->histogram_count == 0)
 		return failure(words->run->invocation, "there is no flat profile: nothing was sampled");
-	if ((words->outputs & OUTPUT_GRAPH) && gmon->arc_count == 0)
+	if ((words->outputs & OUTPUT_GRAPH) && gmon->arc_count == 0 && !words->run->wants_truth)
 		return failure(words->run->invocation,
 			       "there is no call graph: no calls were counted. Compile with -pg and link with -pg");
 	return EXIT_DONE;
@@ -301,6 +303,22 @@ static int make_graph(struct gprof_run *run)
 	return code < 0 ? failure(run->invocation, "%s: %s", run->image.path, error_text(code)) : EXIT_DONE;
 }
 
+/* What of a profile the call graph with true times is about: all of it. */
+static struct view_options true_view(const struct gprof_run *run)
+{
+	const char *name = option_value(run->invocation, GPROF_RESOURCE);
+	return (struct view_options){
+		.resource = name ? profile_find_resource(run->profile, name) : truth_resource(run->profile),
+		.thread = VIEW_ANY,
+	};
+}
+
+static int print_truth(struct gprof_run *run)
+{
+	struct view_options view = true_view(run);
+	return call_graph_print(run->invocation, run->profile, &view, &run->print, run->has_output);
+}
+
 static int print_reports(struct gprof_run *run, unsigned outputs)
 {
 	struct error error = { 0 };
@@ -319,6 +337,41 @@ static int print_reports(struct gprof_run *run, unsigned outputs)
 		if ((outputs & reports[i].output) && is_of_style && reports[i].print(&report, &error) < 0)
 			return failure_of(run->invocation, &error);
 	}
+	run->has_output = report.has_output;
+	return EXIT_DONE;
+}
+
+/* The call graph with true times takes the place of the one that gprof makes. */
+static int report(struct gprof_run *run, unsigned outputs)
+{
+	bool is_true = run->wants_truth && (outputs & OUTPUT_GRAPH);
+	int status = make_graph(run);
+	if (status != EXIT_DONE)
+		return status;
+	gprof_check(run);
+	status = print_reports(run, is_true ? outputs & ~(unsigned)OUTPUT_GRAPH : outputs);
+	if (status == EXIT_DONE && is_true)
+		return print_truth(run);
+	if (status == EXIT_DONE && run->profile_count > 0 && (outputs & OUTPUT_GRAPH)) {
+		struct view_options view = true_view(run);
+		return call_graph_judge(run->invocation, run->profile, &view);
+	}
+	return status;
+}
+
+/* What only call paths know can be said of one profile, and of all of it. */
+static int check_truth(const struct words *words)
+{
+	const struct gprof_run *run = words->run;
+	if (!run->wants_truth)
+		return EXIT_DONE;
+	if (run->profile_count != 1 || run->gmon_count > 0)
+		return failure(run->invocation,
+			       "--true needs the call paths of one profile (cpprof.data), and no gmon.out");
+	if (run->choices.count > 0 || run->print.by_line || run->scans)
+		return usage_error(run->invocation,
+				   "--true shows all of the call graph: 'cpprof report --call-graph' knows "
+				   "other selections than gprof's");
 	return EXIT_DONE;
 }
 
@@ -328,6 +381,8 @@ static int run_words(struct words *words)
 	int status = read_options(words);
 	if (status == EXIT_DONE)
 		status = gprof_read_input(run);
+	if (status == EXIT_DONE)
+		status = check_truth(words);
 	if (status == EXIT_DONE && words->outputs == 0)
 		words->outputs = standard_outputs(words);
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_SUM))
@@ -336,11 +391,7 @@ static int run_words(struct words *words)
 		status = check_outputs(words);
 	if (status != EXIT_DONE || !(words->outputs & ~(unsigned)(OUTPUT_SUM | OUTPUT_FILES)))
 		return status;
-	status = make_graph(run);
-	if (status != EXIT_DONE)
-		return status;
-	gprof_check(run);
-	return print_reports(run, words->outputs);
+	return report(run, words->outputs);
 }
 
 static int run(struct invocation *invocation)

@@ -34,7 +34,7 @@ struct gprof_run {
 	bool has_image;
 	struct profile *profile; /* owned; where a GMON is one: the last such */
 	const char *profile_path;
-	size_t profile_count;
+	size_t profile_count, gmon_count;
 	struct graph graph;
 	bool has_output; /* -i has printed something */
 };

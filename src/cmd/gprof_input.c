@@ -69,6 +69,7 @@ static int read_gmon(struct gprof_run *run, const char *path)
 	fclose(in);
 	if (code < 0)
 		return failure_of(run->invocation, &error);
+	run->gmon_count++;
 	if (run->shows_files)
 		show_file(run, path, before);
 	return EXIT_DONE;

@@ -2,12 +2,14 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "cmd/modes.h"
 #include "cmd/rows.h"
 #include "explore/selection.h"
+#include "gprof/truth.h"
 
-enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL };
+enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL, OPTION_CALL_GRAPH };
 
 /* One resource's part of the report, or of it one group of labels. */
 struct part {
@@ -29,6 +31,36 @@ struct report {
 	size_t part_count, part_capacity;
 	struct error not_found; /* of the first part that has hits, but none of the root */
 };
+
+/* Reports that are not lists of entries take no options about these. */
+static int check_fit(const struct report *report)
+{
+	static const struct {
+		int kind;
+		const char *what;
+		struct {
+			int id;
+			const char *name;
+		} unfit[4];
+	} rules[] = {
+		{ OPTION_SOURCE,
+		  "--source shows all lines of a function",
+		  { { OPTION_THRESHOLD, "threshold" }, { OPTION_LIMIT, "limit" }, { OPTION_BY, "by" } } },
+		{ OPTION_CALL_GRAPH,
+		  "--call-graph shows all functions as gprof does",
+		  { { OPTION_THRESHOLD, "threshold" },
+		    { OPTION_LIMIT, "limit" },
+		    { OPTION_BY, "by" },
+		    { OPTION_FORMAT, "format" } } },
+	};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		for (size_t j = 0; j < sizeof(rules[i].unfit) / sizeof(rules[i].unfit[0]); j++)
+			if (rules[i].kind == report->kind && rules[i].unfit[j].name &&
+			    option_given(report->invocation, rules[i].unfit[j].id))
+				return usage_error(report->invocation, "%s: --%s does not go with it", rules[i].what,
+						   rules[i].unfit[j].name);
+	return EXIT_DONE;
+}
 
 static int choose_kind(struct report *report)
 {
@@ -52,16 +84,7 @@ static int choose_kind(struct report *report)
 	if (report->kind == OPTION_PAGES && (report->by_label || option_given(invocation, OPTION_LABEL)))
 		return usage_error(invocation, "touched memory has no labels: --pages and --%s do not go together",
 				   report->by_label ? "by-label" : "label");
-	if (report->kind != OPTION_SOURCE)
-		return EXIT_DONE;
-	static const int unfit[] = { OPTION_THRESHOLD, OPTION_LIMIT, OPTION_BY };
-	static const char *const unfit_names[] = { "threshold", "limit", "by" };
-	for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++)
-		if (option_given(invocation, unfit[i]))
-			return usage_error(invocation,
-					   "--source shows all lines of a function: --%s does not go with it",
-					   unfit_names[i]);
-	return EXIT_DONE;
+	return check_fit(report);
 }
 
 /* The root's labels in one view. A resource without any hits has no functions
@@ -102,6 +125,16 @@ static int choose_paged(struct report *report)
 	request->view.keep_places = true;
 	return kept ? EXIT_DONE
 		    : failure(report->invocation, "no touched addresses were recorded: record with -r page-faults");
+}
+
+/* A call graph is about time, unless it is said of what else. */
+static void choose_graphed(struct report *report)
+{
+	uint32_t resource = truth_resource(report->invocation->profile);
+	if (option_given(report->invocation, OPTION_RESOURCE) || resource == PROFILE_NONE)
+		return;
+	report->request.resources[0] = resource;
+	report->request.resource_count = 1;
 }
 
 /* A part of what `request.view` selects now; `section` NULL: it is no section. */
@@ -233,11 +266,21 @@ static int print_labels(struct report *report, const struct part *part, struct e
 	return 0;
 }
 
+/* Without gprof's explanations, as no report has any. */
+static int print_call_graph(const struct report *report, const struct part *part)
+{
+	enum { INDEX_WIDTH = 80 };
+	static const struct print_options print = { .brief = true, .width = INDEX_WIDTH };
+	return call_graph_print(report->invocation, part->view->profile, &part->view->options, &print, false);
+}
+
 static int print_part(struct report *report, const struct part *part)
 {
 	struct error error = { 0 };
 	const struct mode *mode = mode_find(report->kind);
 	int result;
+	if (report->kind == OPTION_CALL_GRAPH)
+		return print_call_graph(report, part);
 	if (mode)
 		result = mode_report(mode, part->view, &part->roots, root_name(report, part), &report->request.render,
 				     &error);
@@ -283,6 +326,8 @@ static int run(struct invocation *invocation)
 		return failure_of(invocation, &error);
 	if (report.kind == OPTION_PAGES)
 		status = choose_paged(&report);
+	if (report.kind == OPTION_CALL_GRAPH)
+		choose_graphed(&report);
 	if (status == EXIT_DONE)
 		status = choose_label_key(&report);
 	if (status == EXIT_DONE)
@@ -299,7 +344,7 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages] [OPTION]... [FILE]",
+	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages|--call-graph] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
 
@@ -308,6 +353,9 @@ static const struct command_option options[] = {
 	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
 	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
 	{ OPTION_PAGES, 'P', "pages", NULL, "Which memory page faults touched, and on which paths", NULL },
+	{ OPTION_CALL_GRAPH, 'g', "call-graph", NULL,
+	  "Each function between its callers and what it called, as gprof prints it, with the times of the call paths",
+	  NULL },
 	{ OPTION_BY_LABEL, 0, "by-label", "[KEY]",
 	  "The share of each value of label KEY, or of each set of labels; with another report, that one for each",
 	  NULL },
@@ -329,6 +377,7 @@ static const struct command_example examples[] = {
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
+	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },
 	{ "cpprof report --body --from 1.5 --to 2", "where half a second of the run was spent" },
 	{ "cpprof report --format json --limit 0 --threshold 0 run.data", "everything, for a program" },
 	{ 0 },

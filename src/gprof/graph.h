@@ -53,7 +53,6 @@ struct graph_arc {
 	uint64_t count; /* 0: only seen in the code (-c) */
 	double time;    /* what it passes on of the child's own time */
 	double below;   /* ... and of what the child got from its callees */
-	bool no_time;   /* its time is not known or lies elsewhere: only the count is printed */
 };
 
 struct graph {

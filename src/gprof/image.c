@@ -15,7 +15,8 @@
 struct table {
 	Elf *elf;
 	Elf_Data *symbols;
-	size_t strings; /* its string table's section */
+	bool has_functions; /* symbols are typed: who has no type is no function */
+	size_t strings;     /* its string table's section */
 	const char *strings_end;
 };
 
@@ -111,6 +112,13 @@ static bool is_taken(const struct table *table, const GElf_Sym *symbol, const ch
 
 /* --- reading them --- */
 
+static void look_for_types(struct table *table)
+{
+	GElf_Sym symbol;
+	for (int i = 1; !table->has_functions && gelf_getsym(table->symbols, i, &symbol); i++)
+		table->has_functions = GELF_ST_TYPE(symbol.st_info) == STT_FUNC;
+}
+
 static int find_table(Elf *elf, struct table *table)
 {
 	*table = (struct table){ .elf = elf };
@@ -125,8 +133,10 @@ static int find_table(Elf *elf, struct table *table)
 		if (!table->symbols || !strings || !strings->d_buf || strings->d_size == 0)
 			continue;
 		table->strings_end = (const char *)strings->d_buf + strings->d_size;
-		if (table->strings_end[-1] == '\0')
-			return 0;
+		if (table->strings_end[-1] != '\0')
+			continue;
+		look_for_types(table);
+		return 0;
 	}
 	return ERROR_NOT_FOUND;
 }
@@ -137,7 +147,7 @@ static const char *keep_text(struct image *image, const char *text)
 	return id < 0 ? NULL : strings_get(&image->texts, (uint32_t)id);
 }
 
-static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name, bool no_demangle)
+static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name, bool is_function, bool no_demangle)
 {
 	if (ARRAY_RESERVE(image->symbols, image->symbol_capacity, image->symbol_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -147,7 +157,7 @@ static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name
 		.name = keep_text(image, name),
 		.readable = keep_text(image, demangled ? demangled : name),
 		.is_static = GELF_ST_BIND(raw->st_info) == STB_LOCAL,
-		.is_function = true,
+		.is_function = is_function,
 	};
 	free(demangled);
 	if (!symbol.name || !symbol.readable)
@@ -163,7 +173,9 @@ static int read_table(struct image *image, const struct table *table, const stru
 	for (int i = 1; code == 0 && gelf_getsym(table->symbols, i, &symbol); i++) {
 		const char *name = elf_strptr(table->elf, table->strings, symbol.st_name);
 		if (name && is_taken(table, &symbol, name, options))
-			code = add_symbol(image, &symbol, name, options->no_demangle);
+			code = add_symbol(image, &symbol, name,
+					  !table->has_functions || GELF_ST_TYPE(symbol.st_info) == STT_FUNC,
+					  options->no_demangle);
 	}
 	return code;
 }
@@ -195,6 +207,8 @@ static bool is_better(const struct image_symbol *later, const struct image_symbo
 {
 	if (later->is_static != earlier->is_static)
 		return earlier->is_static;
+	if (later->is_function != earlier->is_function)
+		return later->is_function;
 	return (later->name[0] != '_' && earlier->name[0] == '_') ||
 	       (later->name[0] && later->name[1] != '_' && earlier->name[0] && earlier->name[1] == '_');
 }

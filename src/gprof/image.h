@@ -2,7 +2,8 @@
  * What gprof's reports are about: the functions of one loaded object, by its symbol table; with -l, its source lines.
  *
  * A symbol reaches to the next one, whatever its size says, as with gprof: padding belongs to what is before it.
- * Of several at one address one is kept: a global one before a static one, then one whose name begins with no
+ * Of several at one address one is kept: a global one before a static one, then
+ * a function before a label, then one whose name begins with no
  * underscore, then the first of the table. Labels that no compiler takes for a function's name ("$d", "fib.cold") are none.
  *
  * Life cycle: image_open, questions, image_close. Addresses are the object's own (ELF virtual addresses).
@@ -26,7 +27,7 @@ struct image_symbol {
 	const char *file;     /* path of the source file as in the debug information; NULL: not known */
 	uint32_t line;        /* of its first instruction; 0: not known */
 	bool is_static;
-	bool is_function; /* false with -l: a line of the function before it that is not its first */
+	bool is_function; /* false: an untyped label; with -l: a line of the function before it that is not its first */
 };
 
 struct image_options {

@@ -83,7 +83,7 @@ static void print_relative(struct graph_page *page, const struct graph_arc *arc,
 {
 	const struct graph *graph = page->graph;
 	uint32_t cycle = graph->nodes[arc->child].cycle, head = cycle == GRAPH_NONE ? arc->child : cycle;
-	if (arc->no_time || graph_are_siblings(graph, arc->parent, arc->child))
+	if (graph_are_siblings(graph, arc->parent, arc->child))
 		fprintf(page->out, "%6s %5s %7s %*s %7llu %7s     ", "", "", "", page->below_width, "",
 			(unsigned long long)arc->count, "");
 	else
@@ -152,9 +152,10 @@ static const char explanation_of_guess[] =
 	"entry\n"
 	" lists its members; calls among them show a count alone.\n";
 
-static const char explanation_of_truth[] = " These times are of the call paths themselves: a sample is the caller's "
-					   "for whom it was taken. Where a function\n"
-					   " is on a path several times, its outermost call has the time.\n";
+static const char explanation_of_truth[] =
+	" These times are of the call paths themselves: nothing is passed on by counts. A sample counts once for a "
+	"function\n"
+	" and once for a pair, however often a recursion has them on its path; so there are no cycles.\n";
 
 int print_graph(struct gprof_report *report, struct error *error)
 {

@@ -69,8 +69,13 @@ void print_name(struct gprof_report *report, uint32_t number)
 
 void print_granularity(struct gprof_report *report, double samples, double seconds)
 {
-	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)",
-		(long)report->graph->bin_units * UNIT_BYTES);
+	const struct graph *graph = report->graph;
+	if (graph->bin_units <= 0) {
+		fprintf(report->out, "\ngranularity: each sample stands for %g %s, all for %.2f %s\n\n",
+			graph->rate > 0 ? 1 / graph->rate : 0, graph->dimension, seconds, graph->dimension);
+		return;
+	}
+	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)", (long)graph->bin_units * UNIT_BYTES);
 	if (samples > 0)
 		fprintf(report->out, " for %.2f%% of %.2f seconds\n\n", 100 / samples, seconds);
 	else

@@ -1,0 +1,71 @@
+#include "cmd/call_graph.h"
+
+#include "cmd/message.h"
+#include "gprof/truth.h"
+
+static int print_truth(const struct truth *truth, const struct print_options *print, bool has_output,
+		       struct error *error)
+{
+	static const struct choices all = { 0 };
+	struct graph graph;
+	struct print_options options = *print;
+	int code = truth_graph(truth, false, &graph);
+	if (code < 0)
+		return error_set(error, code, "%s", error_text(code));
+	options.true_times = true;
+	options.exact_times = truth->is_exact;
+	struct gprof_report report = {
+		.out = stdout, .graph = &graph, .choices = &all, .options = &options, .has_output = has_output
+	};
+	code = print_graph(&report, error);
+	if (code == 0)
+		code = print_index(&report, error);
+	graph_release(&graph);
+	return code;
+}
+
+int call_graph_print(const struct invocation *invocation, const struct profile *profile,
+		     const struct view_options *options, const struct print_options *print, bool has_output)
+{
+	struct truth truth;
+	struct error error = { 0 };
+	if (truth_init(&truth, profile, options, &error) < 0)
+		return failure_of(invocation, &error);
+	if (!truth.calls)
+		notice(invocation, "calls were not counted, so 'called' is 0: 'record --instrumented' counts them");
+	int code = print_truth(&truth, print, has_output, &error);
+	truth_release(&truth);
+	return code < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+static void tell_worst(const struct invocation *invocation, const struct truth *truth, const struct truth_worst *worst)
+{
+	enum { PERCENT = 100 };
+	if (worst->child == TRUTH_NONE || worst->error < 0.005) {
+		notice(invocation, "gprof's assumption that all calls of a function cost the same holds here: no "
+				   "caller's time is off "
+				   "by 0.5 %% of all or more");
+		return;
+	}
+	notice(invocation,
+	       "gprof's assumption that all calls of a function cost the same puts up to %.1f %% of all time at the "
+	       "wrong "
+	       "caller: of '%s' called by '%s' it says %.2f, and it was %.2f %s (--true shows what was)",
+	       PERCENT * worst->error, truth->functions[worst->child].name, truth->functions[worst->parent].name,
+	       worst->averaged / truth->rate, worst->real / truth->rate, truth->is_time ? "seconds" : truth->unit);
+}
+
+int call_graph_judge(const struct invocation *invocation, const struct profile *profile,
+		     const struct view_options *options)
+{
+	struct truth truth;
+	struct truth_worst worst;
+	struct error error = { 0 };
+	if (truth_init(&truth, profile, options, &error) < 0)
+		return failure_of(invocation, &error);
+	int code = truth_worst(&truth, &worst);
+	if (code == 0 && truth.all_calls > 0)
+		tell_worst(invocation, &truth, &worst);
+	truth_release(&truth);
+	return code < 0 ? failure(invocation, "%s", error_text(code)) : EXIT_DONE;
+}
