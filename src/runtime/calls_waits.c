@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/select.h>
@@ -15,7 +14,6 @@
 #include <sys/socket.h>
 #include <threads.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "runtime/calls_locks.h"
@@ -228,41 +226,4 @@ INTERPOSED int io_getevents(void *context, long least, long count, void *events,
 	if (!REAL(io_getevents))
 		return -ENOSYS;
 	return WAITING(io_getevents, context, least, count, events, timeout);
-}
-
-/* --- jumps out of handlers --- */
-
-_Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
-
-static void leave_to(uint64_t stack_pointer)
-{
-	if (runtime_thread)
-		runtime_abandon(runtime_thread, stack_pointer);
-	waits_abandon();
-}
-
-static void leave(struct __jmp_buf_tag *target)
-{
-	leave_to(machine_stack_pointer_of_jump(target));
-	if (target->__mask_was_saved)
-		signals_jump((sigset_t *)(void *)&target->__saved_mask);
-}
-
-#define JUMP(function)                                                      \
-	INTERPOSED void function(struct __jmp_buf_tag target[1], int value) \
-	{                                                                   \
-		leave(target);                                              \
-		REAL(function)(target, value);                              \
-		__builtin_unreachable();                                    \
-	}
-
-JUMP(longjmp)
-JUMP(_longjmp)
-JUMP(siglongjmp)
-JUMP(__longjmp_chk)
-
-INTERPOSED int setcontext(const ucontext_t *target)
-{
-	leave_to(machine_stack_pointer_of(target));
-	return REAL(setcontext)(target);
 }

@@ -162,6 +162,8 @@ void hooks_named(uint32_t tid, const char *name, size_t bytes);
 void hooks_total(const struct runtime_thread *thread);
 /* A request's interval was over so often, here or in what a handler has interrupted (`context`). */
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
+/* The present thread is about to jump there: calls that were made below are over. Async-signal-safe. */
+void hooks_rewind(uint64_t stack_pointer);
 /* There is nothing left to count in: this thread's hooks return at once from now on. */
 void hooks_stop_thread(struct hook_thread *thread);
 

@@ -21,6 +21,11 @@ void hooks_thread_end(void)
 {
 }
 
+void hooks_rewind(uint64_t stack_pointer)
+{
+	(void)stack_pointer;
+}
+
 void hooks_turn(bool on)
 {
 	(void)on;

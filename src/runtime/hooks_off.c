@@ -1,6 +1,12 @@
 /* Nothing is measured: now, or in this thread. */
 #include "runtime/hooks_paths.h"
 
+void hooks_rewind(uint64_t stack_pointer)
+{
+	struct hook_thread *thread = hook_thread;
+	thread->measurement->rewind(thread, stack_pointer);
+}
+
 void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	(void)thread;
