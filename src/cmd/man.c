@@ -35,8 +35,10 @@ static void print_option(const struct command_option *option)
 	if (option->letter)
 		printf("-%c*, *", option->letter);
 	printf("--%s*", option->name);
-	if (option->value)
-		printf(strncmp(option->value, "[=", 2) == 0 ? "_%s_" : " _%s_", option->value);
+	if (option->value && strncmp(option->value, "[=", 2) == 0)
+		printf("\\[=_%.*s_\\]", (int)strcspn(option->value + 2, "]"), option->value + 2);
+	else if (option->value)
+		printf(" _%s_", option->value);
 	fputs("\n\t", stdout);
 	print_plain(option->help);
 	if (option->standard) {
