@@ -166,12 +166,14 @@ static int settle_arcs(struct choices *choices, struct choice *choice)
 /* What the C library's runtime is called, which counts and is not counted. */
 static void exclude_runtime(struct choices *choices)
 {
-	static const char *const names[] = { "mcount", "_mcount", "__mcount", "__mcount_internal", "__mcleanup" };
+	static const char *const names[] = { "mcount",        "_mcount",   "__mcount", "__mcount_internal",
+					     "_gprof_mcount", "__mcleanup" };
 	for (size_t i = 0; i < choices->image->symbol_count; i++)
 		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
 			if (strcmp(choices->image->symbols[i].name, names[j]) == 0)
 				choices->marks[i] |=
-					(uint16_t)(mark_of(CHOICE_TIME, true) | mark_of(CHOICE_GRAPH, true));
+					(uint16_t)(mark_of(CHOICE_TIME, true) | mark_of(CHOICE_GRAPH, true) |
+						   mark_of(CHOICE_FLAT, true));
 }
 
 int choices_settle(struct choices *choices, const struct image *image)

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/path.h"
 #include "symbolize/names.h"
+#include "symbolize/scopes.h"
 
 /* One symbol table as it lies in the file. */
 struct table {
@@ -278,21 +279,37 @@ static void find_build_id(struct image *image)
 		memcpy(image->build_id, id, bytes);
 }
 
-static int find_source(struct image *image)
+static int take_sources(struct image *image, const struct scopes *scopes)
 {
 	for (size_t i = 0; i < image->symbol_count; i++) {
 		struct image_symbol *symbol = &image->symbols[i];
-		Dwfl_Line *row = dwfl_module_getsrc(image->file.module, symbol->start + image->file.bias);
-		int line = 0;
-		const char *file = row ? dwfl_lineinfo(row, NULL, &line, NULL, NULL, NULL) : NULL;
-		if (!file || line <= 0)
+		const struct scoped_address *place = &scopes->addresses[i];
+		if (!place->file || place->line == 0)
 			continue;
-		symbol->line = (uint32_t)line;
-		symbol->file = keep_text(image, file);
+		symbol->line = place->line;
+		symbol->file = keep_text(image, place->file);
 		if (!symbol->file)
 			return ERROR_MEMORY;
 	}
 	return 0;
+}
+
+static int find_source(struct image *image)
+{
+	static const struct symbolize_options quiet;
+	struct progress progress = { .options = &quiet };
+	struct scopes scopes;
+	uint64_t *starts = calloc(image->symbol_count + 1, sizeof(*starts));
+	if (!starts)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < image->symbol_count; i++)
+		starts[i] = image->symbols[i].start;
+	int status = scopes_find(&scopes, &image->file, starts, image->symbol_count, &progress);
+	if (status == 0)
+		status = take_sources(image, &scopes);
+	scopes_release(&scopes);
+	free(starts);
+	return status;
 }
 
 static int read_image(struct image *image, const struct image_options *options)

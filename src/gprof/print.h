@@ -62,7 +62,7 @@ void print_name(struct gprof_report *report, uint32_t node);
 /* A source file as the options want it: the last part of its path, or all of it. */
 const char *print_source_name(const struct gprof_report *report, const char *path);
 /* "granularity: each sample hit covers ..." of so many samples. */
-void print_granularity(struct gprof_report *report, double samples, double seconds);
+void print_granularity(struct gprof_report *report, double samples, double seconds, const char *what);
 /* Neither called nor sampled, and no -z. */
 bool print_is_unused(const struct gprof_report *report, uint32_t node);
 

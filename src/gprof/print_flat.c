@@ -95,7 +95,7 @@ static void print_heading(struct flat *flat)
 	const char *dimension = graph->dimension[0] ? graph->dimension : "seconds";
 	char unit[16];
 	if (flat->report->options->traditional) {
-		print_granularity(flat->report, flat->total, seconds(flat, flat->total));
+		print_granularity(flat->report, flat->total, seconds(flat, flat->total), "accumulated");
 		fputs("  %   cumulative   self              self     total           \n"
 		      " time   seconds   seconds    calls  ms/call  ms/call  name    \n",
 		      out);
@@ -124,9 +124,10 @@ static void print_line(struct flat *flat, uint32_t number)
 		flat->total > 0 ? 100 * node->time / flat->total : 0, seconds(flat, flat->cumulative),
 		seconds(flat, node->time));
 	if (node->calls) {
-		double factor = flat->scale.factor / (double)node->calls;
+		double factor = flat->scale.factor, calls = (double)node->calls;
 		fprintf(out, " %8llu %8.2f %8.2f  ", (unsigned long long)node->calls,
-			factor * seconds(flat, node->time), factor * seconds(flat, node->time + node->below));
+			seconds(flat, factor * node->time) / calls,
+			seconds(flat, factor * (node->time + node->below)) / calls);
 	} else {
 		fprintf(out, " %8s %8s %8s  ", "", "", "");
 	}

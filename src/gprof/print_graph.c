@@ -31,7 +31,7 @@ static void print_heading(struct graph_page *page)
 	if (!options->traditional)
 		fputs(options->brief ? "\t\t\tCall graph\n\n" : "\t\t     Call graph (explanation follows)\n\n",
 		      page->out);
-	print_granularity(page->report, page->graph->shown_time, page->graph->shown_time / page->rate);
+	print_granularity(page->report, page->graph->shown_time, page->graph->shown_time / page->rate, "propagated");
 	if (!options->traditional) {
 		fputs("index % time    self  children    called     name\n", page->out);
 		return;

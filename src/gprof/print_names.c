@@ -67,7 +67,7 @@ void print_name(struct gprof_report *report, uint32_t number)
 	fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
 }
 
-void print_granularity(struct gprof_report *report, double samples, double seconds)
+void print_granularity(struct gprof_report *report, double samples, double seconds, const char *what)
 {
 	const struct graph *graph = report->graph;
 	if (graph->bin_units <= 0) {
@@ -79,5 +79,5 @@ void print_granularity(struct gprof_report *report, double samples, double secon
 	if (samples > 0)
 		fprintf(report->out, " for %.2f%% of %.2f seconds\n\n", 100 / samples, seconds);
 	else
-		fputs(" no time propagated\n\n", report->out);
+		fprintf(report->out, " no time %s\n\n", what);
 }
