@@ -26,7 +26,7 @@ static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, 
 	hooks_paths_leave(thread, function, site, place);
 }
 
-static void rewind(struct hook_thread *thread, uint64_t stack_pointer)
+static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 {
 	charge(thread);
 	hooks_paths_rewind(thread, stack_pointer);
@@ -44,6 +44,6 @@ const struct hook_measurement hooks_paths_timed = {
 	.leave = leave,
 	.block = hooks_no_block,
 	.tick = hooks_tick_current,
-	.rewind = rewind,
+	.rewind = rewind_to,
 	.flush = flush,
 };
