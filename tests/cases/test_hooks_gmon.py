@@ -1,0 +1,97 @@
+"""gmon.out from what the hooks counted: Debian's gprof and ours read from it what was counted, object by object; and where gprof's
+averages are wrong, the call paths know better."""
+import re
+import subprocess
+
+import pytest
+from hooks_support import Counted, Program
+from record_support import CPPROF, run_cpprof
+from test_gmon import gprof_calls
+
+ROUNDS = "300000"
+
+
+def counted(program, folder, measurement="paths", words=()):
+	run = Counted([*program.command, *words], folder, measurement, options=["--gmon"])
+	assert run.status == 0, run.err
+	return run
+
+
+def relatives(text, function):
+	"""{caller or callee: (self + children, calls)} of the entry of a function in a call graph, as gprof prints it."""
+	entry, = [entry for entry in text.split("-----------------------------------------------\n")
+		if re.search(rf"^\[\d+\].* {function} \[\d+\]$", entry, re.MULTILINE)]
+	lines = re.findall(r"^ +([\d.]+) +([\d.]+) +(\d+)/\d+ +(\S+) \[\d+\]$", entry, re.MULTILINE)
+	return {name: (float(own) + float(below), int(calls)) for own, below, calls, name in lines}
+
+
+@pytest.mark.parametrize("hook, linkage, level", [("mcount", "pie", "-O0"), ("fentry", "no-pie", "-O2"), ("cyg", "pie", "-O1")])
+def test_one_file_for_each_object(tmp_path, hook, linkage, level):
+	"""The program's calls and the library's, and those between them: kept under a caller that every object has."""
+	program = Program("library", hook, level=level, linkage=linkage)
+	run = counted(program, tmp_path, "arcs")
+	assert sorted(path.name for path in tmp_path.glob("gmon.out*")) == ["gmon.out", "gmon.out.liblibrary.so"]
+	calls = run.calls()
+	for image, gmon, functions in (program.path, "gmon.out", ["main", "call_library", "callback"]), (
+			library_of(program), "gmon.out.liblibrary.so", ["library_sum", "library_inner"]):
+		found = gprof_calls(image, tmp_path / gmon)
+		for name in functions:
+			assert found[name] == calls[name], (name, found, calls)
+
+
+def library_of(program):
+	"""Where the program's library was built."""
+	text = subprocess.run(["ldd", program.path], check=True, capture_output=True, text=True).stdout
+	return re.search(r"liblibrary\.so => (\S+)", text).group(1)
+
+
+def test_callers_outside(tmp_path):
+	"""Comparators, visitors, handlers: all that the C library calls is counted, and called by _start."""
+	program = Program("callbacks", "cyg", level="-O0")
+	run = counted(program, tmp_path)
+	calls = run.calls()
+	found = gprof_calls(program.path, tmp_path / "gmon.out")
+	for name in "compare", "visit", "begin", "at_end", "main", "order":
+		assert found[name] == calls[name], name
+	text = subprocess.run(["gprof", "-b", "-q", program.path, tmp_path / "gmon.out"], check=True, capture_output=True, text=True).stdout
+	for name in "compare", "begin", "at_end", "at_end_with", "main":
+		assert relatives(text, name)["_start"][1] == calls[name], name
+	assert sum(count for _, count in relatives(text, "visit").values()) == calls["visit"]
+
+
+@pytest.mark.measured
+def test_averages(tmp_path):
+	"""The paper's example: gprof says 50 : 50, and it was 100 : 0."""
+	program = Program("averages", "mcount", level="-O1")
+	run = counted(program, tmp_path, words=[ROUNDS])
+	for command in ["gprof", "-b", "-q", program.path, tmp_path / "gmon.out"], [CPPROF, "gprof", "-b", "-q", program.path, run.path]:
+		parents = relatives(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "work")
+		assert parents["light"][1] == parents["heavy"][1] == 100
+		assert parents["light"][0] == pytest.approx(parents["heavy"][0], abs=0.02) and parents["light"][0] > 0.01
+	result = subprocess.run([CPPROF, "gprof", "-b", "-q", program.path, run.path], check=True, capture_output=True, text=True)
+	assert re.search(r"50\.0 % .*'work'.*--true", result.stderr), result.stderr
+	for command in [CPPROF, "gprof", "-b", "-q", "--true", program.path, run.path], [CPPROF, "report", "--call-graph", run.path]:
+		parents = relatives(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "work")
+		assert parents["light"][0] < 0.01 * parents["heavy"][0]
+		assert parents["light"][1] == parents["heavy"][1] == 100
+
+
+def test_sums_of_runs(tmp_path):
+	"""Files of several runs have one shape, whatever was sampled: gprof adds them up."""
+	program = Program("averages", "fentry", level="-O2")
+	for name, rounds in ("one", "10"), ("two", ROUNDS):
+		(tmp_path / name).mkdir()
+		counted(program, tmp_path / name, words=[rounds])
+	files = [tmp_path / "one/gmon.out", tmp_path / "two/gmon.out"]
+	text = subprocess.run(["gprof", "-b", "-p", program.path, *files], check=True, capture_output=True, text=True).stdout
+	assert re.search(r" 400 .* work$", text, re.MULTILINE), text
+	result = run_cpprof("gprof", "-b", "-p", "--no-errors", program.path, *files)
+	assert result.stdout == text
+
+
+def test_unwritable(tmp_path):
+	program = Program("averages", "mcount")
+	(tmp_path / "gmon.out").mkdir()
+	run = Counted(program.command, tmp_path, options=["--gmon"])
+	assert run.status != 0 and "gmon.out" in run.err, run.err
+	assert run.calls()["work"] == 200
