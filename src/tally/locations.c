@@ -47,7 +47,7 @@ static int64_t add_resource(struct profile *profile, const char *const texts[5],
 
 int64_t tally_add_exact(struct profile *profile, const char *name, const char *title, const char *unit)
 {
-	const char *const texts[] = { name, title, unit, "hooks", "exact" };
+	const char *const texts[] = { name, title, unit, "hooks", "" };
 	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
 	return add_resource(profile, texts, &exact);
 }
