@@ -298,7 +298,7 @@ static int make_graph(struct gprof_run *run)
 		code = graph_count(graph, &run->gmon, &run->choices);
 	if (code == 0 && run->scans)
 		code = graph_scan(graph, &run->gmon);
-	if (code == 0)
+	if (code == 0 && run->gmon.arc_count > 0)
 		code = graph_solve(graph, &run->choices);
 	return code < 0 ? failure(run->invocation, "%s: %s", run->image.path, error_text(code)) : EXIT_DONE;
 }

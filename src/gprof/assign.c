@@ -80,12 +80,6 @@ int graph_assign(struct graph *graph, const struct gmon *gmon, const struct choi
 	return 0;
 }
 
-static int compare_orders(const void *one, const void *other)
-{
-	const struct gmon_arc *const *a = one, *const *b = other;
-	return ((*a)->order > (*b)->order) - ((*a)->order < (*b)->order);
-}
-
 static int count_arc(struct graph *graph, const struct gmon_arc *arc, const struct choices *choices)
 {
 	uint32_t parent = image_find(graph->image, arc->from), child = image_find(graph->image, arc->self);
@@ -108,12 +102,8 @@ static int count_arc(struct graph *graph, const struct gmon_arc *arc, const stru
 
 int graph_count(struct graph *graph, const struct gmon *gmon, const struct choices *choices)
 {
-	const struct gmon_arc **arcs = malloc((gmon->arc_count + 1) * sizeof(*arcs));
+	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);
 	int code = arcs ? 0 : ERROR_MEMORY;
-	for (size_t i = 0; arcs && i < gmon->arc_count; i++)
-		arcs[i] = &gmon->arcs[i];
-	if (arcs)
-		qsort(arcs, gmon->arc_count, sizeof(*arcs), compare_orders);
 	for (size_t i = 0; code == 0 && i < gmon->arc_count; i++)
 		code = count_arc(graph, arcs[i], choices);
 	free(arcs);

@@ -87,6 +87,22 @@ static bool settle_arcs(struct gmon *gmon)
 	return fits;
 }
 
+static int compare_orders(const void *one, const void *other)
+{
+	const struct gmon_arc *const *a = one, *const *b = other;
+	return compare_numbers((*a)->order, (*b)->order);
+}
+
+const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon)
+{
+	const struct gmon_arc **arcs = malloc((gmon->arc_count + 1) * sizeof(*arcs));
+	for (size_t i = 0; arcs && i < gmon->arc_count; i++)
+		arcs[i] = &gmon->arcs[i];
+	if (arcs)
+		qsort(arcs, gmon->arc_count, sizeof(*arcs), compare_orders);
+	return arcs;
+}
+
 static bool settle_blocks(struct gmon *gmon)
 {
 	bool fits = true;

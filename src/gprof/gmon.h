@@ -59,6 +59,8 @@ int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count
 int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count);
 /* Sorts and adds up what is the same. ERROR_LIMIT: a sum would pass 2^64 - 1, and is that. */
 int gmon_settle(struct gmon *gmon);
+/* The arcs in the order of their files: gmon->arc_count of them, to be freed. NULL: out of memory. */
+const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon);
 
 /* The number of the histogram of that shape: range, bins, rate and dimension. It is added with empty bins if there is
  * none, then the bins of `shape` are added to it, unless they are NULL. ERROR_CORRUPT: it is damaged (no bins, no

@@ -1,6 +1,7 @@
 /* Writing gmon.out: 64-bit counts into fields of 16 and 32 bits, in as many records as it takes. */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gprof/gmon.h"
@@ -123,6 +124,19 @@ static int write_arc(const struct gmon_arc *arc, FILE *out, struct error *error)
 	return 0;
 }
 
+/* Reports tell ties by the order, so it is kept. */
+static int write_arcs(const struct gmon *gmon, FILE *out, struct error *error)
+{
+	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);
+	if (!arcs)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int code = 0;
+	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
+		code = write_arc(arcs[i], out, error);
+	free(arcs);
+	return code;
+}
+
 static void write_blocks(const struct gmon *gmon, FILE *out)
 {
 	size_t done = 0;
@@ -146,8 +160,8 @@ int gmon_write(const struct gmon *gmon, FILE *out, struct error *error)
 	put(out, header, sizeof(header));
 	for (size_t i = 0; i < gmon->histogram_count && code == 0; i++)
 		code = write_histogram(&gmon->histograms[i], out, error);
-	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
-		code = write_arc(&gmon->arcs[i], out, error);
+	if (code == 0)
+		code = write_arcs(gmon, out, error);
 	if (code < 0)
 		return code;
 	write_blocks(gmon, out);

@@ -64,7 +64,8 @@ void print_name(struct gprof_report *report, uint32_t number)
 	print_name_alone(report, number);
 	if (node->cycle != GRAPH_NONE)
 		fprintf(report->out, " <cycle %u>", graph_cycle_number(graph, number));
-	fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
+	if (node->index) /* no call graph, no index */
+		fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
 }
 
 void print_granularity(struct gprof_report *report, double samples, double seconds, const char *what)

@@ -119,7 +119,7 @@ static int compare_members(const void *one, const void *other, void *context)
 	const struct graph_node *left = &members->graph->nodes[a], *right = &members->graph->nodes[b];
 	int order = compare_times(right->shown_time + right->shown_below, left->shown_time + left->shown_below);
 	if (order == 0)
-		order = compare_counts(right->calls, left->calls);
+		order = compare_counts(right->calls + right->self_calls, left->calls + left->self_calls);
 	return order ? order : compare_counts(members->place[a], members->place[b]);
 }
 
