@@ -163,7 +163,7 @@ static bool is_live(const struct tally_process *process)
 /* Whether a process still counts in an older file. */
 static bool is_in_use(const char *path)
 {
-	union {
+	static union { /* too large for any stack that a hook may be called on */
 		struct tally_header header;
 		struct tally_process process;
 	} read;
@@ -211,17 +211,24 @@ static bool append_pid(char path[PATH_MAX])
 
 static bool move_away(const char *path)
 {
-	char old[PATH_MAX];
+	static char old[PATH_MAX];
 	memcpy(old, path, strnlen(path, PATH_MAX - 1) + 1);
 	long result = append(old, ".old") ? machine_syscall(SYS_rename, (long)path, (long)old, 0, 0, 0, 0) : -1;
 	return result == 0 || result == -ENOENT;
 }
 
+static long make_file(void)
+{
+	return move_away(tally_path) ? open_file(tally_path, O_RDWR | O_CREAT | O_EXCL) : -1;
+}
+
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement)
 {
-	if (!remember_path(path) || (is_in_use(tally_path) ? !append_pid(tally_path) : false) || !move_away(tally_path))
+	if (!remember_path(path))
 		return NULL;
-	long fd = open_file(tally_path, O_RDWR | O_CREAT | O_EXCL);
+	long fd = is_in_use(tally_path) ? -EEXIST : make_file();
+	if (fd == -EEXIST && append_pid(tally_path))
+		fd = make_file();
 	if (is_error(fd))
 		return NULL;
 	struct tally_header *header = reserve(fd, 0, TALLY_HEADER_BYTES) ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
@@ -268,23 +275,39 @@ static void fill_chunk(struct tally_chunk *chunk, uint64_t bytes, uint64_t used,
 	chunk->thread = thread;
 }
 
-struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread)
+struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, uint32_t thread, uint64_t *at)
 {
 	bytes = whole_granules(bytes);
-	uint64_t at = take(bytes);
-	long fd = at ? open_file(tally_path, O_RDWR) : -1;
+	*at = take(bytes);
+	long fd = *at ? open_file(tally_path, O_RDWR) : -1;
 	struct tally_chunk *chunk = NULL;
 	if (!is_error(fd)) {
-		chunk = reserve(fd, at, bytes) ? map_file(fd, at, bytes) : NULL;
+		chunk = reserve(fd, *at, reserved < bytes ? reserved : bytes) ? map_file(fd, *at, bytes) : NULL;
 		close_file(fd);
 	}
 	if (chunk) {
 		fill_chunk(chunk, bytes, sizeof(*chunk), thread);
 		chunk->address = (uint64_t)(uintptr_t)chunk;
-	} else if (at) {
-		give_back(at, bytes);
+	} else if (*at) {
+		give_back(*at, bytes);
 	}
 	return chunk;
+}
+
+struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread)
+{
+	uint64_t at;
+	return tally_chunk_new_sparse(bytes, UINT64_MAX, thread, &at);
+}
+
+bool tally_reserve(uint64_t at, uint64_t bytes)
+{
+	long fd = open_file(tally_path, O_RDWR);
+	if (is_error(fd))
+		return false;
+	bool reserved = reserve(fd, at, bytes);
+	close_file(fd);
+	return reserved;
 }
 
 void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind)

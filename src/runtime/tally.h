@@ -17,6 +17,12 @@ struct tally_header *tally_open(const char *path);
  * if a process still counts in that one, this is PATH.PID. NULL: it cannot be made. */
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement);
 
+/* As tally_chunk_new, with disk space for the first `reserved` bytes: what lies behind must be reserved before
+ * anything is written there. `at` is where it lies in the file. */
+struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, uint32_t thread, uint64_t *at);
+/* False: there is no disk space. */
+bool tally_reserve(uint64_t at, uint64_t bytes);
+
 /* This process's chunk, with the modules that it has now, or of a forked process those of its parent: `before` is
  * that one's chunk, else NULL. hooks.process_number is its number. NULL: there is no room. */
 struct tally_process *tally_process_new(const struct tally_process *before);

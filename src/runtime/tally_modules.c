@@ -21,23 +21,32 @@
 
 /* --- what is known --- */
 
-enum { MODULES_MAX = 4096 };
+enum { MODULES_MAX = 4096, KEPT_MAX = 256 };
 
-static struct {
+static struct known {
+	const struct tally_module *module;
 	uint64_t start, end;
 	bool is_kept; /* it is gone, and its addresses are kept free */
+	bool is_gone; /* ... and they are not: another may be there */
 } known[MODULES_MAX];
 static uint32_t known_count;
+static uint32_t kept_count;
 static uint32_t is_adding;
 static uint32_t was_missed; /* dl_iterate_phdr has something that is not here */
+
+static bool has_address(const struct known *entry, uint64_t address)
+{
+	return address - entry->start < entry->end - entry->start && !entry->is_gone;
+}
 
 static bool is_known(uint64_t address)
 {
 	static uint32_t last;
-	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE), at = last;
+	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
+	uint32_t at = __atomic_load_n(&last, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < count; i++, at = at + 1 < count ? at + 1 : 0) {
-		if (at < count && address - known[at].start < known[at].end - known[at].start) {
-			last = at;
+		if (has_address(&known[at], address)) {
+			__atomic_store_n(&last, at, __ATOMIC_RELAXED);
 			return true;
 		}
 	}
@@ -123,31 +132,65 @@ static struct extent extent_of(uint64_t bias, const ElfW(Phdr) * segments, size_
 	return extent;
 }
 
-static void write_module(struct tally_process *process, const struct extent *extent, uint64_t bias, const char *name)
+/* Where its chunk lies in the file, and how much of that has disk space. */
+static uint64_t process_at, process_reserved;
+
+/* So many bytes at the end of the chunk; NULL: there is no room. */
+static void *take_bytes(struct tally_process *process, uint64_t bytes)
+{
+	uint64_t used = process->chunk.used;
+	if (bytes > process->chunk.bytes - used)
+		return NULL;
+	if (used + bytes > process_reserved) {
+		if (!tally_reserve(process_at + process_reserved, TALLY_GRANULE))
+			return NULL;
+		process_reserved += TALLY_GRANULE;
+	}
+	return (uint8_t *)process + used;
+}
+
+/* It is one that was here before, at the same place. */
+static bool comes_back(const struct extent *extent, const char *path)
+{
+	for (uint32_t i = 0; i < known_count; i++) {
+		struct known *entry = &known[i];
+		const struct tally_module *module = entry->module;
+		if (!entry->is_gone || entry->start != extent->start || entry->end != extent->end ||
+		    module->build_id_bytes != extent->build_id_bytes ||
+		    memcmp(module->build_id, extent->build_id, module->build_id_bytes) != 0 ||
+		    strcmp(module->path, path) != 0)
+			continue;
+		entry->is_gone = false;
+		return true;
+	}
+	return false;
+}
+
+static void write_module(struct tally_process *process, struct extent *extent, uint64_t bias, const char *name)
 {
 	enum { ALIGNMENT = 8 };
 	static char path[PATH_MAX]; /* who is here is alone */
 	bool is_vdso = extent->start == getauxval(AT_SYSINFO_EHDR);
 	size_t path_bytes = write_path(path, sizeof(path), name, is_vdso) + 1;
-	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	uint64_t used = process->chunk.used;
-	if (known_count == MODULES_MAX || bytes > process->chunk.bytes - used)
+	if (extent->build_id_bytes > TALLY_BUILD_ID_MAX)
+		extent->build_id_bytes = 0;
+	if (known_count == MODULES_MAX || comes_back(extent, path))
 		return;
-	struct tally_module *module = (void *)((uint8_t *)process + used);
+	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	struct tally_module *module = take_bytes(process, bytes);
+	if (!module)
+		return;
 	module->bytes = (uint32_t)bytes;
 	module->is_vdso = is_vdso;
 	module->start = extent->start;
 	module->end = extent->end;
 	module->bias = bias;
-	if (extent->build_id_bytes <= TALLY_BUILD_ID_MAX) {
-		module->build_id_bytes = (uint8_t)extent->build_id_bytes;
-		memcpy(module->build_id, extent->build_id, extent->build_id_bytes);
-	}
+	module->build_id_bytes = (uint8_t)extent->build_id_bytes;
+	memcpy(module->build_id, extent->build_id, extent->build_id_bytes);
 	memcpy(module->path, path, path_bytes);
-	process->chunk.used = used + bytes;
+	process->chunk.used += bytes;
 	__atomic_store_n(&process->modules_bytes, process->modules_bytes + bytes, __ATOMIC_RELEASE);
-	known[known_count].start = extent->start;
-	known[known_count].end = extent->end;
+	known[known_count] = (struct known){ .module = module, .start = extent->start, .end = extent->end };
 	__atomic_store_n(&known_count, known_count + 1, __ATOMIC_RELEASE);
 }
 
@@ -178,21 +221,26 @@ static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, si
 
 /* --- what is gone --- */
 
+/* Addresses of code that was unloaded are kept free, so that they mean one thing for ever; of a program that loads and
+ * unloads all the time not always: then the same library comes to the same place, and is known. */
 static void keep_unloaded(void)
 {
 	struct dl_find_object found;
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t start = known[i].start, bytes = known[i].end - start;
-		if (bytes == 0 || known[i].is_kept || start == getauxval(AT_SYSINFO_EHDR) ||
-		    _dl_find_object((void *)(uintptr_t)start, &found) == 0)
+		struct known *entry = &known[i];
+		uint64_t bytes = entry->end - entry->start;
+		if (entry->is_kept || entry->is_gone || entry->module->is_vdso ||
+		    _dl_find_object((void *)(uintptr_t)entry->start, &found) == 0)
 			continue;
-		long kept = machine_syscall(SYS_mmap, (long)start, (long)bytes, PROT_NONE,
-					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-		known[i].is_kept = kept == (long)start;
-		/* Somebody was faster: what is there from now on is another module. */
-		if (!known[i].is_kept)
-			known[i].end = start;
+		long kept = -1;
+		if (kept_count < KEPT_MAX)
+			kept = machine_syscall(SYS_mmap, (long)entry->start, (long)bytes, PROT_NONE,
+					       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+					       0);
+		entry->is_kept = kept == (long)entry->start;
+		entry->is_gone = !entry->is_kept;
+		kept_count += entry->is_kept;
 	}
 }
 
@@ -256,10 +304,13 @@ static void write_name(struct tally_process *process)
 
 struct tally_process *tally_process_new(const struct tally_process *before)
 {
-	struct tally_process *process =
-		(struct tally_process *)tally_chunk_new(before ? before->chunk.bytes : TALLY_GRANULE, 0);
+	static const uint64_t room = 4ULL * TALLY_GRANULE; /* for some thousand modules */
+	uint64_t reserved = before ? process_reserved : TALLY_GRANULE, at;
+	struct tally_process *process = (struct tally_process *)tally_chunk_new_sparse(room, reserved, 0, &at);
 	if (!process)
 		return NULL;
+	process_at = at;
+	process_reserved = reserved;
 	is_adding = is_seeing = 0; /* of a thread that is not there after a fork */
 	process->pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	process->parent = before ? before->chunk.process : UINT32_MAX;
