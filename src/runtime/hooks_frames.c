@@ -142,7 +142,7 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 	if (top->node->function == call->function) {
 		/* Of the two hooks of a function that is inlined into itself, or the same hook again. */
 		const struct tally_edge *edge = top > thread->frames ? edge_to(top) : NULL;
-		return edge && edge->spare != call->code;
+		return edge && edge->code != call->code;
 	}
 	return hooks_is_inlined_code(call);
 }

@@ -13,16 +13,14 @@ AT(hook_measurement, entered, MEASUREMENT_ENTERED);
 AT(hook_frame, node, FRAME_NODE);
 AT(hook_frame, place, FRAME_PLACE);
 AT(hook_frame, site, FRAME_SITE);
-AT(tally_node, edges, NODE_EDGES);
 AT(tally_node, recent, NODE_RECENT);
 AT(tally_edge, site, EDGE_SITE);
 AT(tally_edge, function, EDGE_FUNCTION);
 AT(tally_edge, count, EDGE_COUNT);
 AT(tally_edge, child, EDGE_CHILD);
-AT(tally_edge, next, EDGE_NEXT);
-AT(tally_edge, flags, EDGE_FLAGS);
+AT(tally_edge, after, EDGE_AFTER);
 _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
-_Static_assert((int)TALLY_EDGE_FOREIGN == 1 && (int)HOOK_FRAME_LEAVES == 1, "as in hooks.S");
+_Static_assert((int)HOOK_FRAME_LEAVES == HOOK_LEAVES, "as in hooks.S");
 
 /* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet. */
 static void count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge, struct hook_call *call)

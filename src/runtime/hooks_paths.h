@@ -24,14 +24,14 @@ struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node
 struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
 				  bool has_child);
 
-/* The one behind the last one, or the last one, if it is for this call. */
+/* The one behind that which was taken last, or that one, if it is for this call. */
 static inline __attribute__((always_inline)) struct tally_edge *hooks_edge_near(struct tally_node *node, uint64_t site,
 										uint64_t function)
 {
 	struct tally_edge *recent = node->recent;
 	if (__builtin_expect(!recent, 0))
 		return NULL;
-	struct tally_edge *edge = recent->next ? recent->next : node->edges;
+	struct tally_edge *edge = recent->after;
 	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
 		node->recent = edge;
 		return edge;
@@ -87,15 +87,17 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 		thread->top = top;
 		return;
 	}
-	do {
+	/* Mostly it was there before: then whoever reads it next needs not wait for what `node` comes from. */
+	if (__builtin_expect(frame->node != node, 0))
 		frame->node = node;
+	do {
 		frame->place = place;
 		frame->site = site;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		thread->top = frame;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		/* A handler that came before it was on top has used its words. */
-	} while (__builtin_expect(frame->place != place, 0));
+	} while (__builtin_expect(frame->place != place, 0) && (frame->node = node, true));
 }
 
 /* --- paths: also of measurements that count them and do more --- */

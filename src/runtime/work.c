@@ -2,7 +2,7 @@
  * Work of ours that does not end: a handler of the program's has interrupted it and leaves by a
  * jump, an exception or another context. All work is done in the frames of one function and of
  * those that it calls, so it is over when the thread is found above them. Jumps tell where they
- * go (calls_waits.c); what else there is, is found by the next tick or call of ours up there.
+ * go (calls_jumps.c); what else there is, is found by the next tick or call of ours up there.
  */
 #include <sys/syscall.h>
 

@@ -176,7 +176,7 @@ struct tally_node {
 	struct tally_tick *ticks;
 	uint64_t exclusive_tsc;    /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
 	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
-	struct tally_edge *recent; /* the runtime's own: where it looks first */
+	struct tally_edge *recent; /* the runtime's own: the edge that was taken last */
 };
 
 enum { TALLY_NODES_MAX = 1 << 21 };
@@ -195,8 +195,9 @@ struct tally_edge {
 	uint64_t count;           /* calls */
 	struct tally_node *child; /* TALLY_ARCS and TALLY_BLOCKS: NULL */
 	struct tally_edge *next;
-	uint32_t flags; /* enum tally_edge_flags */
-	uint32_t spare;
+	uint32_t flags;           /* enum tally_edge_flags */
+	uint32_t code;            /* the runtime's own, as is: which hook has told of it first */
+	struct tally_edge *after; /* which edge of this node it looks at first behind this one */
 };
 
 /* Samples that found the path of its node current. */
@@ -267,7 +268,7 @@ struct tally_trace {
 };
 
 _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header has room");
-_Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 56 && sizeof(struct tally_edge) == 48 &&
+_Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 56 && sizeof(struct tally_edge) == 56 &&
 		       sizeof(struct tally_tick) == 40,
 	       "as in files that exist");
 

@@ -43,34 +43,38 @@ name:                            \
 	.hidden hooks_keep_vectors
 	.text
 
-/* rax: the thread's state; rsi: the call site; rdi: the place; r8: in the function. */
-#define PUSHED_BYTES 48
-#define PUSH_SIX \
-	PUSH(%rax); PUSH(%rdx); PUSH(%rcx); PUSH(%rsi); PUSH(%rdi); PUSH(%r8)
-#define POP_SIX \
-	POP(%r8); POP(%rdi); POP(%rsi); POP(%rcx); POP(%rdx); POP(%rax)
+/* Bytes of the stack from the last register that was pushed to the return address. */
+#define PUSHED_THREE 24
+#define PUSHED_FIVE 40
+#define POP_THREE \
+	POP(%rdx); POP(%rcx); POP(%rax)
+#define POP_FIVE \
+	POP(%rdi); POP(%rsi); POP_THREE
 
-.macro HOOK place
-	PUSH_SIX
+/* `slot`: where the return address lies, with `pushed` bytes on the stack. */
+.macro HOOK slot, base, from_stack=0
+	PUSH(%rax)
+	PUSH(%rcx)
+	PUSH(%rdx)
 	mov	hook_thread@gottpoff(%rip), %rax
 	mov	%fs:(%rax), %rax
-	lea	\place, %rdi
-	mov	(%rdi), %rsi
-	mov	PUSHED_BYTES(%rsp), %r8
-	mov	THREAD_MEASUREMENT(%rax), %rdx
 	lea	hooks_paths(%rip), %rcx
+	mov	THREAD_MEASUREMENT(%rax), %rdx
 	cmp	%rcx, %rdx
 	jne	.Lno_paths\@
 
-	/* rcx: the frame that has called. */
+	/* rcx: the frame that has called; rsi: the call site. */
+	PUSH(%rsi)
+	PUSH(%rdi)
 	mov	THREAD_TOP(%rax), %rcx
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
 	mov	FRAME_PLACE(%rcx), %rdx
 	cmp	%rdi, %rdx
 	jbe	.Lreturned\@
 	cmp	THREAD_STACK_LOW(%rax), %rdi
 	jb	.Lslow\@
 .Lcaller\@:
-	test	$1, %dl
+	test	$HOOK_LEAVES, %dl
 	jne	.Lalive\@
 	mov	(%rdx), %rdx
 	cmp	%rdx, FRAME_SITE(%rcx)
@@ -78,29 +82,28 @@ name:                            \
 .Lalive\@:
 
 	/* rdx: its edge, of its node rdi: the one behind that which was taken last, or that one. */
+	mov	(%rdi), %rsi
 	mov	FRAME_NODE(%rcx), %rdi
 	mov	NODE_RECENT(%rdi), %rdx
 	test	%rdx, %rdx
 	je	.Lslow\@
-	mov	EDGE_NEXT(%rdx), %rdx
-	test	%rdx, %rdx
-	je	.Lfirst\@
-.Lcompare\@:
+	mov	EDGE_AFTER(%rdx), %rdx
 	cmp	EDGE_SITE(%rdx), %rsi
-	jne	.Lrecent\@
-	cmp	EDGE_FUNCTION(%rdx), %r8
 	jne	.Lrecent\@
 	mov	%rdx, NODE_RECENT(%rdi)
 .Lfound\@:
-	testb	$1, EDGE_FLAGS(%rdx)	/* TALLY_EDGE_FOREIGN */
+	mov	PUSHED_FIVE(%rsp), %rdi
+	cmp	EDGE_FUNCTION(%rdx), %rdi
 	jne	.Lslow\@
 	add	$FRAME_BYTES, %rcx
 	cmp	THREAD_LIMIT(%rax), %rcx
 	jae	.Lslow\@
 	incq	EDGE_COUNT(%rdx)
 	mov	EDGE_CHILD(%rdx), %rdx
-	lea	\place, %rdi
-	mov	%rdx, FRAME_NODE(%rcx)
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
+	cmp	%rdx, FRAME_NODE(%rcx)
+	jne	.Lnode\@
+.Lpush\@:
 	mov	%rdi, FRAME_PLACE(%rcx)
 	mov	%rsi, FRAME_SITE(%rcx)
 	mov	%rcx, THREAD_TOP(%rax)
@@ -108,7 +111,7 @@ name:                            \
 	jne	.Lagain\@
 .Ldone\@:
 	.cfi_remember_state
-	POP_SIX
+	POP_FIVE
 	ret
 	.cfi_restore_state
 
@@ -119,20 +122,27 @@ name:                            \
 	sub	$FRAME_BYTES, %rcx
 	mov	FRAME_PLACE(%rcx), %rdx
 	cmp	%rdi, %rdx
-	jbe	.Lbelow\@
-	jmp	.Lcaller\@
+	ja	.Lcaller\@
+	sub	$FRAME_BYTES, %rcx
+	mov	FRAME_PLACE(%rcx), %rdx
+	cmp	%rdi, %rdx
+	ja	.Lcaller\@
+	jmp	.Lbelow\@
 
-.Lfirst\@:
-	mov	NODE_EDGES(%rdi), %rdx
-	jmp	.Lcompare\@
+.Lnode\@:
+	mov	%rdx, FRAME_NODE(%rcx)
+	jmp	.Lpush\@
 
 .Lrecent\@:
 	mov	NODE_RECENT(%rdi), %rdx
 	cmp	EDGE_SITE(%rdx), %rsi
-	jne	.Lslow\@
-	cmp	EDGE_FUNCTION(%rdx), %r8
 	je	.Lfound\@
-	jmp	.Lslow\@
+.Lslow\@:
+	.cfi_remember_state
+	POP(%rdi)
+	POP(%rsi)
+	jmp	.Lmeasurement\@
+	.cfi_restore_state
 
 	/* A handler has come before it was on top, and has used its words. */
 .Lagain\@:
@@ -141,35 +151,42 @@ name:                            \
 	mov	%rsi, FRAME_SITE(%rcx)
 	jmp	.Ldone\@
 
+	.cfi_adjust_cfa_offset PUSHED_THREE - PUSHED_FIVE
 .Lno_paths\@:
 	lea	hooks_arcs(%rip), %rcx
 	cmp	%rcx, %rdx
 	jne	.Lno_arcs\@
-	mov	%r8, %rdx
-	shr	$CACHE_SHIFT, %rdx
-	add	%rsi, %rdx
-	and	$(CACHE_SIZE - 1), %edx
-	mov	THREAD_CACHE(%rax, %rdx, 8), %rdx
-	test	%rdx, %rdx
-	je	.Lslow\@
-	cmp	EDGE_SITE(%rdx), %rsi
-	jne	.Lslow\@
-	cmp	EDGE_FUNCTION(%rdx), %r8
-	jne	.Lslow\@
-	incq	EDGE_COUNT(%rdx)
-	jmp	.Ldone\@
+	mov	PUSHED_THREE(%rsp), %rcx
+	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
+	shr	$CACHE_SHIFT, %rcx
+	add	%rdx, %rcx
+	and	$(CACHE_SIZE - 1), %ecx
+	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
+	test	%rax, %rax
+	je	.Lmeasurement\@
+	cmp	EDGE_SITE(%rax), %rdx
+	jne	.Lmeasurement\@
+	mov	PUSHED_THREE(%rsp), %rcx
+	cmp	EDGE_FUNCTION(%rax), %rcx
+	jne	.Lmeasurement\@
+	incq	EDGE_COUNT(%rax)
+.Lcounted\@:
+	.cfi_remember_state
+	POP_THREE
+	ret
+	.cfi_restore_state
 
 .Lno_arcs\@:
 	lea	hooks_off(%rip), %rcx
 	cmp	%rcx, %rdx
-	je	.Ldone\@
-.Lslow\@:
-	lea	\place, %rdi
+	je	.Lcounted\@
+.Lmeasurement\@:
+	lea	\slot + \from_stack * PUSHED_THREE(\base), %rcx
 	jmp	go_to_measurement
 .endm
 
 BEGIN(mcount)
-	HOOK	8(%rbp)
+	HOOK	8, %rbp
 END(mcount)
 
 	.globl	_mcount
@@ -177,16 +194,20 @@ END(mcount)
 	.set	_mcount, mcount
 
 BEGIN(__fentry__)
-	HOOK	PUSHED_BYTES + 8(%rsp)
+	HOOK	8, %rsp, 1
 END(__fentry__)
 
-/* Calls the measurement, with the six registers above on the stack; then they are as they were, and it returns
- * for the hook. */
+/* Calls the measurement, with the three registers above on the stack and the place in rcx; then all are as they
+ * were, and it returns for the hook. */
 	.type	go_to_measurement, @function
 	.balign	16
 go_to_measurement:
 	.cfi_startproc
-	.cfi_adjust_cfa_offset PUSHED_BYTES
+	.cfi_adjust_cfa_offset PUSHED_THREE
+	PUSH(%rsi)
+	PUSH(%rdi)
+	mov	PUSHED_FIVE(%rsp), %rsi
+	PUSH(%r8)
 	PUSH(%r9)
 	PUSH(%r10)
 	PUSH(%r11)
@@ -195,13 +216,11 @@ go_to_measurement:
 	mov	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	and	$-16, %rsp
-	mov	%rdi, %rcx
-	mov	%rsi, %rdx
-	mov	%r8, %rsi
-	mov	%rax, %rdi
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rdi
+	mov	(%rcx), %rdx
 	mov	THREAD_MEASUREMENT(%rdi), %rax
-	mov	MEASUREMENT_ENTERED(%rax), %rax
-	call	*%rax
+	call	*MEASUREMENT_ENTERED(%rax)
 	mov	%rbp, %rsp
 	.cfi_def_cfa_register %rsp
 	POP(%rbp)
@@ -209,7 +228,8 @@ go_to_measurement:
 	POP(%r11)
 	POP(%r10)
 	POP(%r9)
-	POP_SIX
+	POP(%r8)
+	POP_FIVE
 	ret
 	.cfi_endproc
 	.size	go_to_measurement, . - go_to_measurement

@@ -20,14 +20,15 @@
 #define FRAME_BYTES 24
 
 /* struct tally_node and tally_edge */
-#define NODE_EDGES 16
 #define NODE_RECENT 48
 #define EDGE_SITE 0
 #define EDGE_FUNCTION 8
 #define EDGE_COUNT 16
 #define EDGE_CHILD 24
-#define EDGE_NEXT 32
-#define EDGE_FLAGS 40
+#define EDGE_AFTER 48
+
+/* HOOK_FRAME_LEAVES */
+#define HOOK_LEAVES 1
 
 /* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
 #define CACHE_SHIFT 2
