@@ -103,8 +103,8 @@ class Callgrind:
 	def __init__(self, command, hook, folder):
 		folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 		hooks = compile_once(["gcc", "-fPIC", "-shared"], [FOLDER / "none.c"], "none.so")
-		valgrind = ["valgrind", "--tool=callgrind", "--trace-children=yes", "--trace-children-skip=/bin/*,/usr/bin/*",
-			f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no", "--main-stacksize=67108864"]
+		valgrind = ["valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/%p",
+			"--compress-strings=no", "--compress-pos=no", "--main-stacksize=67108864"]
 		result = subprocess.run([*valgrind, *command], cwd=folder, capture_output=True, text=True, check=False,
 			timeout=SECONDS_ALLOWED, env={**os.environ, "LD_PRELOAD": str(hooks), "LD_BIND_NOW": "1"})
 		assert result.returncode == 0, result.stderr

@@ -2,6 +2,7 @@
  * before main. */
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hooks.h"
 
@@ -9,10 +10,11 @@ enum { ARENA_BYTES = 16 << 20 };
 
 static _Alignas(16) char arena[ARENA_BYTES];
 static size_t used;
-static long taken, given;
+static long taken, given, took;
 
 static NOINLINE void *take(size_t bytes)
 {
+	__atomic_fetch_add(&took, 1, __ATOMIC_RELAXED);
 	size_t rounded = (bytes + 31) & ~(size_t)15;
 	size_t at = __atomic_fetch_add(&used, rounded, __ATOMIC_RELAXED);
 	if (at + rounded > ARENA_BYTES)
@@ -29,8 +31,8 @@ void *malloc(size_t bytes)
 
 void free(void *block)
 {
-	if (block)
-		__atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
+	(void)block;
+	__atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
 }
 
 void *calloc(size_t count, size_t bytes)
@@ -70,8 +72,11 @@ int main(void)
 {
 	long taken_before = taken, given_before = given;
 	own_calls();
-	CHECK(taken - taken_before == 100 && given - given_before == 100);
+	CHECK(taken - taken_before == 100 && given - given_before >= 100);
+	puts("allocates"); /* its buffer; from here on nothing does, to the end */
+	fflush(stdout);
 	states("malloc", taken);
 	states("free", given);
-	return 0;
+	states("take", took);
+	_exit(0);
 }

@@ -1,0 +1,42 @@
+"""Threads that are counted with compiler hooks: not one call is lost, however many there are at a time, and each is known by its thread."""
+import json
+
+import pytest
+from hooks_support import HOOKS, Counted, Program, by_base_name
+from record_support import run_cpprof
+
+
+@pytest.mark.parametrize("measurement", ["arcs", "paths"])
+@pytest.mark.parametrize("hook", HOOKS)
+def test_80_million_calls_on_4_threads(hook, measurement, tmp_path):
+	counted = Counted([Program("steps", hook).path, "4", "20000000"], tmp_path, measurement)
+	assert counted.status == 0, counted.err
+	calls = by_base_name(counted.calls())
+	assert (calls["step"], calls["count"], calls["main"]) == (80_000_000, 4, 1)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_each_thread_has_its_own_calls(hook, tmp_path):
+	counted = Counted([Program("steps", hook).path, "6", "1000", "10"], tmp_path, "paths")
+	assert counted.status == 0, counted.err
+	threads = counted_threads(counted.path)
+	assert sorted(threads) == [1, 1001, 1011, 1021, 1031, 1041, 1051]
+
+
+def counted_threads(path):
+	"""Calls of each thread."""
+	info = json.loads(run_cpprof("info", "--format", "json", path).stdout)
+	found = []
+	for thread in info["threads"]:
+		result = run_cpprof("report", "--body", "-r", "calls", "--thread", thread["tid"], "-n", 0, "-t", 0, "--format", "json", path)
+		assert result.returncode == 0, result.stderr
+		found.append(sum(entry["hits"] for entry in json.loads(result.stdout)["entries"]))
+	return found
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_more_threads_than_tables(hook, tmp_path):
+	counted = Counted([Program("short_threads", hook).path], tmp_path, "paths")
+	assert counted.status == 0, counted.err
+	calls = by_base_name(counted.calls())
+	assert (calls["step"], calls["count"], calls["main"]) == (2000 * 7, 2000, 1)
