@@ -21,7 +21,7 @@ static void print_symbol(struct gprof_report *report, uint32_t number)
 	const struct graph_node *node = &report->graph->nodes[number];
 	if (is_shown(report, node->calls)) {
 		print_line(report, symbol, symbol->start, node->calls);
-		if (node->self_calls > 0)
+		if (node->self_calls > 0 && !report->options->brief)
 			fprintf(report->out, ", and %" PRIu64 " by itself", node->self_calls);
 		fputc('\n', report->out);
 	}

@@ -9,7 +9,7 @@
  *	/src/fib.c:5: (fib:0x1150) 1597 executions
  *
  * By address; a function before the blocks of its first line. Calls of a function by itself are told apart, as in the
- * call graph: "2 executions, and 12 by itself".
+ * call graph, unless with -b: "2 executions, and 12 by itself".
  */
 print_function print_counts;
 

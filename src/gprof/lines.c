@@ -91,26 +91,35 @@ static int take_row(struct split *split, const struct line_row *row)
 	return function && function->start == row->address ? 0 : add_line(split, row, name, is_static);
 }
 
+/* gprof loses the last symbol. That is a label behind all code (data_start, _fini), and in its call graph the numbers of
+ * the entries go by how many symbols there are: so it is left out here too. */
+static size_t kept_functions(const struct image *image)
+{
+	size_t count = image->symbol_count;
+	return count > 0 && image->symbols[count - 1].start >= image->text_end ? count - 1 : count;
+}
+
 static int merge(struct split *split)
 {
 	const struct image *image = split->image;
-	size_t row = 0;
+	size_t row = 0, functions = kept_functions(image);
 	int status = 0;
-	for (size_t i = 0; i <= image->symbol_count && status == 0; i++) {
-		uint64_t until = i < image->symbol_count ? image->symbols[i].start : UINT64_MAX;
+	for (size_t i = 0; i <= functions && status == 0; i++) {
+		uint64_t until = i < functions ? image->symbols[i].start : UINT64_MAX;
 		for (; row < split->rows->count && split->rows->rows[row].address < until && status == 0; row++)
 			status = take_row(split, &split->rows->rows[row]);
-		if (status == 0 && i < image->symbol_count)
+		if (status == 0 && i < functions)
 			status = add_function(split, &image->symbols[i]);
 	}
 	return status;
 }
 
-/* Each reaches to the next one, the last one to where the functions ended. */
+/* Each reaches to the next one, the last one to where its function ended. */
 static void set_ends(struct split *split)
 {
 	const struct image *image = split->image;
-	uint64_t end = image->symbol_count ? image->symbols[image->symbol_count - 1].end : image->text_end;
+	size_t functions = kept_functions(image);
+	uint64_t end = functions ? image->symbols[functions - 1].end : image->text_end;
 	for (size_t i = split->count; i-- > 0;) {
 		struct image_symbol *symbol = &split->symbols[i];
 		symbol->end = end > symbol->start ? end : symbol->start;

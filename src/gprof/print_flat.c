@@ -131,7 +131,8 @@ static void print_line(struct flat *flat, uint32_t number)
 	} else {
 		fprintf(out, " %8s %8s %8s  ", "", "", "");
 	}
-	if (traditional) {
+	/* Without any calls there is no call graph whose entries could be referred to. */
+	if (traditional && flat->graph->arc_count > 0) {
 		print_name(flat->report, number);
 	} else {
 		int width = print_name_alone(flat->report, number);
