@@ -1,12 +1,13 @@
 """gmon.out from what the hooks counted: Debian's gprof and ours read from it what was counted, object by object; and where gprof's
 averages are wrong, the call paths know better."""
+import json
 import re
 import subprocess
 
 import pytest
 from hooks_support import Counted, Program
 from record_support import CPPROF, run_cpprof
-from test_gmon import gprof_calls
+from test_gmon import calls_of, gprof_calls
 
 ROUNDS = "300000"
 
@@ -57,6 +58,28 @@ def test_callers_outside(tmp_path):
 	for name in "compare", "begin", "at_end", "at_end_with", "main":
 		assert relatives(text, name)["_start"][1] == calls[name], name
 	assert sum(count for _, count in relatives(text, "visit").values()) == calls["visit"]
+
+
+@pytest.mark.parametrize("name", ["forks", "mutual", "plugins", "constructors", "thread_ends", "vfork_exec"])
+def test_all_calls(tmp_path, name):
+	"""What gprof adds up over all files is what was counted: of forked processes, plugins, threads, before and after main."""
+	program = Program(name, "mcount", level="-O0")
+	run = counted(program, tmp_path)
+	found = {}
+	for gmon in tmp_path.glob("gmon.out*"):
+		image = program.path if gmon.name == "gmon.out" else next(path for path in modules(run.path)
+			if path.endswith(gmon.name.replace("gmon.out.", "/")))
+		for function, calls in gprof_calls(image, gmon).items():
+			found[function] = found.get(function, 0) + calls
+	wanted = {function: calls for function, calls in calls_of(run.path).items() if "@" not in function}
+	assert len(wanted) > 2
+	assert {function: found.get(function) for function in wanted} == wanted
+
+
+def modules(path):
+	"""Paths of what the process had loaded."""
+	result = run_cpprof("info", "--format", "json", path)
+	return [module["path"] for module in json.loads(result.stdout).get("modules", [])]
 
 
 @pytest.mark.measured
