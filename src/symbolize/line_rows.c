@@ -207,13 +207,15 @@ int line_rows_read(struct line_rows *rows, struct module_file *file, uint64_t lo
 		status = scopes_find(&rows->scopes, file, starts.addresses, starts.count, &progress);
 	if (status == 0 && starts.count > 0)
 		status = make_rows(rows, &starts);
-	free(starts.addresses);
+	rows->starts = starts.addresses;
+	rows->start_count = starts.count;
 	return status;
 }
 
 void line_rows_release(struct line_rows *rows)
 {
 	free(rows->rows);
+	free(rows->starts);
 	scopes_release(&rows->scopes);
 	*rows = (struct line_rows){ 0 };
 }
@@ -229,4 +231,9 @@ const struct line_row *line_rows_at(const struct line_rows *rows, uint64_t addre
 			high = middle;
 	}
 	return low > 0 ? &rows->rows[low - 1] : NULL;
+}
+
+bool line_rows_begin_at(const struct line_rows *rows, uint64_t address)
+{
+	return rows->start_count && bsearch(&address, rows->starts, rows->start_count, sizeof(address), ascending);
 }

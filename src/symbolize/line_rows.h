@@ -14,6 +14,7 @@
 #ifndef SYMBOLIZE_LINE_ROWS_H
 #define SYMBOLIZE_LINE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ struct line_row {
 struct line_rows {
 	struct line_row *rows; /* owned; ascend */
 	size_t count;
+	uint64_t *starts; /* owned; ascend: where anything begins, rows of the line tables that go on with a line as well */
+	size_t start_count;
 	struct scopes scopes; /* the texts' owner */
 };
 
@@ -41,5 +44,7 @@ void line_rows_release(struct line_rows *rows);
 
 /* The row that an address lies in; NULL: below the range. */
 const struct line_row *line_rows_at(const struct line_rows *rows, uint64_t address);
+/* Whether a row of the line tables begins at an address, be it of the line before. */
+bool line_rows_begin_at(const struct line_rows *rows, uint64_t address);
 
 #endif

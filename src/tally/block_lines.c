@@ -16,7 +16,8 @@ struct key {
 /* A block has code of a line. */
 struct use {
 	uint32_t block;
-	uint32_t next; /* of the same line, further up; FLOW_NONE: none */
+	uint32_t next; /* of the same line, at a higher address; FLOW_NONE: none */
+	bool is_last;  /* it is the line that the block ends with */
 };
 
 struct counting {
@@ -24,7 +25,11 @@ struct counting {
 	struct line_rows rows;
 	struct key *keys;
 	struct use *uses;
-	uint32_t *marks; /* by block: the key that was seen there last, + 1 */
+	bool *has_lines;   /* by block: a row of the line table begins in it */
+	uint32_t *marks;   /* by block: the key that was seen there last, + 1 */
+	uint32_t *visited; /* ... the visit that it was met in last */
+	uint32_t *stack;   /* room for a block each */
+	uint32_t visit;
 	size_t key_count, key_capacity, use_count, use_capacity;
 	struct hash_map by_place;
 };
@@ -77,44 +82,101 @@ static bool is_entry(const struct flow_block *block, const struct line_row *row)
 	return block->start == block->function && block->first_in == FLOW_NONE && row->address <= block->start;
 }
 
+/* Whether a row that reaches into a block tells of it. Not one that began before: the compiler knows no line of the
+ * block then, or the same place still. Nor gcc's of how a function is left: its brace is a line only where a
+ * statement is made for it, which it is of functions that return nothing. */
+static bool counts_for(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
+{
+	if (row->line == 0 || !row->file)
+		return false;
+	if (row->address < block->start)
+		return line_rows_begin_at(&counting->rows, block->start);
+	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
+}
+
 /* The lines of one block; *row is moved to the last row that reaches into it. */
 static int add_lines(struct counting *counting, uint32_t number, size_t *row)
 {
 	const struct line_rows *rows = &counting->rows;
 	const struct flow_block *block = &counting->graph.blocks[number];
+	uint32_t last = FLOW_NONE;
 	while (*row + 1 < rows->count && rows->rows[*row + 1].address <= block->start)
 		++*row;
 	for (size_t i = *row; i < rows->count && rows->rows[i].address < block->end; i++) {
 		uint64_t end = i + 1 < rows->count ? rows->rows[i + 1].address : block->end;
-		if (rows->rows[i].line == 0 || !rows->rows[i].file)
+		if (!counts_for(counting, block, &rows->rows[i]))
 			continue;
+		counting->has_lines[number] = true;
 		int64_t key = key_of(counting, &rows->rows[i], end, block->function);
 		int status = key < 0 ? (int)key : add_use(counting, (uint32_t)key, number);
 		if (status < 0)
 			return status;
 		counting->keys[key].line.is_entry |= is_entry(block, &rows->rows[i]);
+		last = (uint32_t)key;
 	}
+	if (last != FLOW_NONE)
+		counting->uses[counting->keys[last].last].is_last = true;
 	return 0;
 }
 
 static int find_lines(struct counting *counting)
 {
 	size_t row = 0;
-	int status = 0;
+	counting->has_lines = calloc(counting->graph.block_count + 1, sizeof(*counting->has_lines));
+	int status = counting->has_lines ? 0 : ERROR_MEMORY;
 	for (size_t i = 0; i < counting->graph.block_count && status == 0; i++)
 		status = add_lines(counting, (uint32_t)i, &row);
 	return status;
 }
 
-/* How often control came to a block other than from the line itself, further up; false: nobody knows. */
-static bool arrivals(const struct counting *counting, uint32_t number, uint32_t mark, uint64_t *count)
+/* Whether a block has code of the line, or has no line and may only be come to from such. */
+static bool is_within(const struct counting *counting, uint32_t number, uint32_t mark, int depth)
 {
+	const struct flow_graph *graph = &counting->graph;
+	const struct flow_block *block = &graph->blocks[number];
+	if (counting->has_lines[number] || block->is_open || depth == 0 || block->first_in == FLOW_NONE)
+		return counting->marks[number] == mark;
+	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in)
+		if (!is_within(counting, graph->edges[i].from, mark, depth - 1))
+			return false;
+	return true;
+}
+
+/* Whether control may get from one block to another within a line. */
+static bool is_loop(struct counting *counting, uint32_t from, uint32_t to, uint32_t mark)
+{
+	const struct flow_graph *graph = &counting->graph;
+	size_t depth = 0;
+	counting->visit++;
+	counting->stack[depth++] = from;
+	counting->visited[from] = counting->visit;
+	while (depth > 0) {
+		uint32_t at = counting->stack[--depth];
+		if (at == to)
+			return true;
+		for (uint32_t i = graph->blocks[at].first_out; i != FLOW_NONE; i = graph->edges[i].next_out) {
+			const struct flow_edge *edge = &graph->edges[i];
+			if (counting->visited[edge->to] == counting->visit || (edge->is_known && edge->flow == 0) ||
+			    (counting->has_lines[edge->to] && counting->marks[edge->to] != mark))
+				continue;
+			counting->visited[edge->to] = counting->visit;
+			counting->stack[depth++] = edge->to;
+		}
+	}
+	return false;
+}
+
+/* How often control came to a block from another line, or back to it within the line; false: nobody knows. */
+static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, uint64_t *count)
+{
+	enum { DEPTH = 4 };
 	const struct flow_graph *graph = &counting->graph;
 	const struct flow_block *block = &graph->blocks[number];
 	uint64_t within = 0;
 	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in) {
 		const struct flow_edge *edge = &graph->edges[i];
-		if (counting->marks[edge->from] != mark || edge->from >= number)
+		if (!is_within(counting, edge->from, mark, DEPTH) ||
+		    (edge->from >= number && is_loop(counting, number, edge->from, mark)))
 			continue;
 		if (!edge->is_known && block->count > 0)
 			return false;
@@ -124,28 +186,45 @@ static bool arrivals(const struct counting *counting, uint32_t number, uint32_t 
 	return true;
 }
 
-/* Where the jumps between its blocks are not known, it is taken for the one that was executed most. */
-static void count_line(struct counting *counting, uint32_t key)
+/* The blocks that end with a line are what it is counted by: control is at that line when it leaves them. Where the
+ * jumps between them are not known, it is taken for the one that was executed most. */
+static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 {
-	struct block_line *line = &counting->keys[key].line;
 	uint64_t sum = 0, most = 0;
 	bool is_known = true;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next)
-		counting->marks[counting->uses[i].block] = key + 1;
+		if (counting->uses[i].is_last)
+			counting->marks[counting->uses[i].block] = key + 1;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
 		uint64_t count = 0, block = counting->graph.blocks[counting->uses[i].block].count;
+		if (!counting->uses[i].is_last)
+			continue;
 		is_known &= arrivals(counting, counting->uses[i].block, key + 1, &count);
 		sum += count;
 		most = block > most ? block : most;
 	}
-	line->count = is_known ? sum : most;
+	return is_known ? sum : most;
+}
+
+static void count_line(struct counting *counting, uint32_t key)
+{
+	struct block_line *line = &counting->keys[key].line;
+	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
+		if (counting->uses[i].is_last) {
+			line->count = count_arrivals(counting, key);
+			return;
+		}
+		line->count += counting->graph.blocks[counting->uses[i].block].count;
+	}
 }
 
 static int count_lines(struct counting *counting, struct block_lines *lines)
 {
 	counting->marks = calloc(counting->graph.block_count + 1, sizeof(*counting->marks));
+	counting->visited = calloc(counting->graph.block_count + 1, sizeof(*counting->visited));
+	counting->stack = calloc(counting->graph.block_count + 1, sizeof(*counting->stack));
 	lines->lines = calloc(counting->key_count + 1, sizeof(*lines->lines));
-	if (!counting->marks || !lines->lines)
+	if (!counting->marks || !counting->visited || !counting->stack || !lines->lines)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < counting->key_count; i++) {
 		count_line(counting, (uint32_t)i);
@@ -184,7 +263,10 @@ int block_lines_read(struct block_lines *lines, struct module_file *file, const 
 	hash_map_release(&counting.by_place);
 	free(counting.keys);
 	free(counting.uses);
+	free(counting.has_lines);
 	free(counting.marks);
+	free(counting.visited);
+	free(counting.stack);
 	if (status < 0)
 		block_lines_release(lines);
 	return status;

@@ -185,6 +185,7 @@ static int meet(struct reader *reader, struct first_pass *pass, const struct ins
 	int status = 0;
 	if (is_hook(reader, instruction)) {
 		pass->is_hooked = true;
+		reader->graph->has_arguments |= pass->argument != 0;
 		status = add_address(&reader->starts, pass->argument ? pass->argument : at);
 	}
 	if (instruction->sets_first_argument)
@@ -250,6 +251,7 @@ static int begin_block(struct reader *reader, const struct code *code, uint64_t 
 		return ERROR_MEMORY;
 	graph->blocks[graph->block_count++] = (struct flow_block){ .start = at,
 								   .end = at,
+								   .epilogue = at,
 								   .function = code->start,
 								   .first_in = FLOW_NONE,
 								   .first_out = FLOW_NONE,
@@ -313,6 +315,14 @@ static int end_block(struct reader *reader, const struct code *code, const struc
 	return status;
 }
 
+static void end_at(struct flow_block *block, const struct instruction *last, uint64_t at)
+{
+	/* So far nothing but that is behind `epilogue`. */
+	if (!last->restores && last->flow != INSTRUCTION_END)
+		block->epilogue = at + last->bytes;
+	block->end = at + last->bytes;
+}
+
 static int read_blocks(struct reader *reader, const struct code *code)
 {
 	struct flow_graph *graph = reader->graph;
@@ -326,7 +336,7 @@ static int read_blocks(struct reader *reader, const struct code *code)
 			status = begin_block(reader, code, at);
 		if (status < 0)
 			break;
-		last_block(reader)->end = next;
+		end_at(last_block(reader), &instruction, at);
 		if (is_hook(reader, &instruction))
 			set_count(reader, next);
 		else if (instruction.flow == INSTRUCTION_CALL)

@@ -34,6 +34,7 @@ struct flow_count {
 struct flow_block {
 	uint64_t start, end;          /* ELF virtual */
 	uint64_t function;            /* where it begins */
+	uint64_t epilogue;            /* where nothing but what ends the function begins; `end` if it does not return */
 	uint64_t count;               /* how often it was executed */
 	uint32_t first_in, first_out; /* edges; FLOW_NONE: none */
 	bool is_known;
@@ -53,6 +54,7 @@ struct flow_graph {
 	struct flow_block *blocks; /* sorted by address */
 	struct flow_edge *edges;
 	size_t block_count, edge_count;
+	bool has_arguments; /* hooks are told something: clang's, not gcc's */
 	size_t block_capacity, edge_capacity;
 };
 

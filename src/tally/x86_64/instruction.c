@@ -303,6 +303,40 @@ static bool sets_first_argument(const struct decoder *decoder)
 	}
 }
 
+/* pop, leave, add to rsp, and mov of rbx or r12 to r15 from the frame. */
+static bool restores(const struct decoder *decoder)
+{
+	enum {
+		POP = 0x58,
+		POP_LAST = 0x5f,
+		LEAVE = 0xc9,
+		ADD_BYTE = 0x83,
+		ADD = 0x81,
+		LOAD = 0x8b,
+		REGISTER = 3,
+		SP = 4,
+		BP = 5,
+		BX = 3,
+		REX_R = 4,
+		REX_B = 1
+	};
+	if (decoder->map != MAP_ONE_BYTE || decoder->is_vector)
+		return false;
+	switch (decoder->opcode) {
+	case POP ... POP_LAST:
+	case LEAVE:
+		return true;
+	case ADD_BYTE:
+	case ADD:
+		return decoder->mod == REGISTER && decoder->reg == 0 && decoder->rm == SP && decoder->is_wide;
+	case LOAD:
+		return decoder->is_wide && (decoder->mod == 1 || decoder->mod == 2) && decoder->rm == BP &&
+		       !(decoder->rex & REX_B) && (decoder->rex & REX_R ? decoder->reg >= SP : decoder->reg == BX);
+	default:
+		return false;
+	}
+}
+
 static void explain(const struct decoder *decoder, struct instruction *instruction)
 {
 	enum { LEA = 0x8d, TRAP = 0x0b, POINTER = 8 };
@@ -312,6 +346,7 @@ static void explain(const struct decoder *decoder, struct instruction *instructi
 		lead_to(decoder, instruction, INSTRUCTION_BRANCH, false);
 	else if (decoder->map == MAP_0F && !decoder->is_vector && decoder->opcode == TRAP)
 		instruction->flow = INSTRUCTION_END;
+	instruction->restores = restores(decoder);
 	instruction->sets_first_argument = sets_first_argument(decoder);
 	if (decoder->relative)
 		instruction->memory = decoder->address + decoder->at + (uint64_t)(int64_t)decoder->displacement;

@@ -24,6 +24,7 @@ struct instruction {
 	bool has_target;
 	bool sets_first_argument; /* rdi or edi, from nothing but itself and constants */
 	bool takes_address;       /* lea of `memory` */
+	bool restores;            /* a register of the caller's: what functions end with */
 	uint64_t target;          /* of a call (0 and !has_target: an indirect one), branch or jump */
 	uint64_t memory;          /* that its operand is in: relative to the instruction, or absolute; 0: neither */
 	bool indexes_by_8;        /* ... with an index in steps of 8 bytes */
