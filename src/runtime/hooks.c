@@ -56,11 +56,20 @@ static void restore_signals(const uint64_t *old)
 
 /* --- the file --- */
 
+extern void *__libc_stack_end; /* where the kernel has put: how many words, the words, NULL, the environment, NULL */
+
+/* The program's own functions for .preinit_array run before the C library knows of the environment. */
+static char **environment(void)
+{
+	char **words = __libc_stack_end;
+	return environ || !words ? environ : words + 1 + (uintptr_t)words[0] + 1;
+}
+
 /* Programs may have a getenv of their own, with hooks in it. */
 static const char *value_of(const char *name)
 {
 	size_t bytes = strnlen(name, PATH_MAX);
-	for (char **variable = environ; variable && *variable; variable++)
+	for (char **variable = environment(); variable && *variable; variable++)
 		if (strncmp(*variable, name, bytes) == 0 && (*variable)[bytes] == '=')
 			return *variable + bytes + 1;
 	return NULL;
@@ -164,7 +173,7 @@ static void begin(bool may_make)
 void hooks_begin(void)
 {
 	/* So early that there is no environment yet, nobody knows what is wanted. */
-	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != BEGUN && environ)
+	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != BEGUN && environment())
 		begin(true);
 }
 
@@ -197,7 +206,7 @@ void hooks_begin_recorded(void)
 	if (runs_alone)
 		remember_folder();
 	make_end_key();
-	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == NOT_BEGUN && environ)
+	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == NOT_BEGUN && environment())
 		begin(false);
 	tally_modules_changed();
 }

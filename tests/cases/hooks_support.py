@@ -17,6 +17,8 @@ HOOKS = {
 	"cyg": ["-finstrument-functions"],
 }
 HOOK_FUNCTIONS = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "__cyg_profile_func_enter"}
+# Compilers know what malloc does, and of this one it is not so.
+FLAGS = {"allocator": ["-fno-builtin"]}
 CXX = {"gcc": "g++", "clang": "clang++"}
 
 
@@ -51,7 +53,7 @@ class Program:
 			[source], f"lib{name}.so") for source in self.libraries]
 		self.words = [str(library) for library in libraries] if name == "plugins" else []
 		linked = [] if name == "plugins" else libraries
-		command = [compiler_for(self.source, compiler), *common, *LINKAGES[linkage], *flags]
+		command = [compiler_for(self.source, compiler), *common, *LINKAGES[linkage], *FLAGS.get(name, ()), *flags]
 		for library in linked:
 			command += [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", f"-Wl,--push-state,--no-as-needed,-l:{library.name},--pop-state"]
 		self.path = compile_once(command, [self.source], name)

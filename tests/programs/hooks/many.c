@@ -6,6 +6,7 @@ enum { FIRST = 1000, FUNCTIONS = 3000 };
 static long called;
 static void (*const functions[FUNCTIONS])(int);
 
+/* clang-format off */
 #define TEN(what, n) \
 	what(n##0) what(n##1) what(n##2) what(n##3) what(n##4) what(n##5) what(n##6) what(n##7) what(n##8) what(n##9)
 #define HUNDRED(what, n)                                                                                \
@@ -16,6 +17,7 @@ static void (*const functions[FUNCTIONS])(int);
 	HUNDRED(what, n##0)                                                                                 \
 	HUNDRED(what, n##1) HUNDRED(what, n##2) HUNDRED(what, n##3) HUNDRED(what, n##4) HUNDRED(what, n##5) \
 		HUNDRED(what, n##6) HUNDRED(what, n##7) HUNDRED(what, n##8) HUNDRED(what, n##9)
+/* clang-format on */
 #define ALL(what) THOUSAND(what, 1) THOUSAND(what, 2) THOUSAND(what, 3)
 
 #define DEFINE(n)                                                          \
