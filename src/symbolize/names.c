@@ -112,5 +112,6 @@ bool name_is_runtime(const char *path)
 {
 	size_t length;
 	const char *name = name_of_module(path, &length);
-	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so");
+	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so") ||
+	       starts_with(name, "libcpprof-hooks.so");
 }

@@ -29,6 +29,7 @@ struct placing {
 	struct profile *profile;
 	struct placed *threads; /* by thread */
 	uint32_t mark;          /* location at which threads begin; PROFILE_NONE: not needed so far */
+	uint32_t hooks;         /* ... that stands for all code of the hooks */
 	/* What no run reaches is not believed: rows of hits hold 32 bits, and would fill the memory. */
 	uint64_t count_left;
 	uint64_t rows_left; /* of samples, each of which is to be one; of the rest, some share one */
@@ -328,14 +329,46 @@ static int add_samples(struct placing *placing, uint32_t thread, int64_t node, c
 	return 0;
 }
 
+/* What the counting itself costs is one function, whichever of ours it was in. */
+static int64_t hooks_location(struct placing *placing)
+{
+	static const char name[] = "[hooks]";
+	struct profile *profile = placing->profile;
+	if (placing->hooks != PROFILE_NONE)
+		return placing->hooks;
+	int64_t text = profile_add_string(profile, name);
+	if (text < 0)
+		return text;
+	const struct profile_module module = { .path = (uint32_t)text, .kind = MODULE_NAMES };
+	int64_t in = profile_add_module(profile, &module);
+	const struct profile_function function = { .name = (uint32_t)text, .module = (uint32_t)in };
+	int64_t called = in < 0 ? in : profile_add_function(profile, &function);
+	const struct profile_frame frame = { .function = (uint32_t)called };
+	int64_t first = called < 0 ? called : profile_add_frame(profile, &frame);
+	int64_t location = first < 0 ? first : profile_add_location(profile, (uint32_t)in, 0);
+	if (location < 0)
+		return location;
+	profile->locations[location].first_frame = (uint32_t)first;
+	profile->locations[location].frame_count = 1;
+	placing->hooks = (uint32_t)location;
+	return location;
+}
+
+static int64_t tick_node(struct placing *placing, uint32_t thread, const struct tallied_tick *tick)
+{
+	uint32_t process = placing->tally->threads[thread].process;
+	if (tally_is_runtime(placing->tally, process, tick->pc))
+		return below(placing, self_node(placing, thread, tick->path), hooks_location(placing));
+	return place(placing, thread, tick->path, tally_location(placing->tally, placing->profile, process, tick->pc),
+		     false);
+}
+
 static int add_ticks(struct placing *placing, uint32_t thread)
 {
 	const struct tallied_tree *tree = tree_of(placing, thread);
-	uint32_t process = placing->tally->threads[thread].process;
 	for (size_t i = 0; i < tree->tick_count; i++) {
 		const struct tallied_tick *tick = &tree->ticks[i];
-		int64_t pc = tally_location(placing->tally, placing->profile, process, tick->pc);
-		int64_t node = place(placing, thread, tick->path, pc, false);
+		int64_t node = tick_node(placing, thread, tick);
 		int result = node < 0 ? (int)node : add_samples(placing, thread, node, tick);
 		if (result < 0)
 			return result;
@@ -362,6 +395,7 @@ int tally_hits(struct tally *tally, struct profile *profile, struct error *error
 				   .profile = profile,
 				   .threads = calloc(tally->thread_count + 1, sizeof(*placing.threads)),
 				   .mark = PROFILE_NONE,
+				   .hooks = PROFILE_NONE,
 				   .count_left = UINT64_C(1) << 54,
 				   .rows_left = UINT64_C(1) << 24 };
 	int result = placing.threads ? add_all(&placing) : ERROR_MEMORY;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolize/names.h"
 #include "tally/parts.h"
 
 static const char *const measurement_names[] = TALLY_MEASUREMENT_NAMES;
@@ -196,6 +197,7 @@ static int add_modules(struct tally *tally, struct profile *profile)
 			id = add_module(profile, &known, kind == MODULE_ANON ? "[anon]" : module->path, kind,
 					module->build_id, kind == MODULE_ANON ? 0 : module->build_id_bytes);
 			module->id = (uint32_t)id;
+			module->is_runtime = name_is_runtime(module->path);
 		}
 	}
 	hash_map_release(&known);
@@ -214,6 +216,12 @@ static const struct tallied_module *module_at(const struct tallied_process *proc
 			high = middle;
 	}
 	return low > 0 && address < process->modules[low - 1].end ? &process->modules[low - 1] : NULL;
+}
+
+bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address)
+{
+	const struct tallied_module *module = module_at(&tally->processes[process], address);
+	return module && module->is_runtime;
 }
 
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address)
@@ -272,7 +280,8 @@ static int add_locations_of(const struct tally *tally, const struct tallied_thre
 			id = tally_site_location(tally, profile, thread->process, tree->calls[i].site);
 	}
 	for (size_t i = 0; i < tree->tick_count && id >= 0; i++)
-		id = tally_location(tally, profile, thread->process, tree->ticks[i].pc);
+		if (!tally_is_runtime(tally, thread->process, tree->ticks[i].pc))
+			id = tally_location(tally, profile, thread->process, tree->ticks[i].pc);
 	return id < 0 ? (int)id : 0;
 }
 

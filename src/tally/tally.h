@@ -99,7 +99,8 @@ struct tallied_module {
 	const uint8_t *build_id;
 	uint8_t build_id_bytes;
 	bool is_vdso;
-	uint32_t id; /* in the profile, once tally_locations has run */
+	bool is_runtime; /* libcpprof, whichever of them; once tally_locations has run */
+	uint32_t id;     /* in the profile, once tally_locations has run */
 };
 
 struct tallied_process {
@@ -140,7 +141,7 @@ struct tally {
 	bool ends_early; /* the file is shorter than its header says: full disk, or cut since */
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
 	uint32_t requests[TALLY_REQUESTS], calls, real, blocks, lines;
-	uint32_t anonymous; /* module in the profile: code without a file */
+	uint32_t anonymous;                /* module in the profile: code without a file */
 	struct tallied_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
 };
 
@@ -182,6 +183,8 @@ uint64_t tally_ns(const struct tallied_process *process, uint64_t tsc);
 /* The location of an address, added if new: its module's, or that of code without a file. `process`: index in
  * tally.processes. */
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address);
+/* Whether an address is in the hooks and what they call. */
+bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address);
 /* ... of a return address: that of the call before it. */
 int64_t tally_site_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t site);
 /* ... of a function's entry, as hooks tell it. */
