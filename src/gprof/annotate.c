@@ -331,7 +331,7 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 		return status;
 	}
 	annotation->out = annotation->report->out;
-	fprintf(annotation->out, "%s*** File %s:", is_first ? "" : "\n\n", path);
+	fprintf(annotation->out, "%s*** File %s:", is_first ? "" : "\n\f\n", path);
 	if (!in) {
 		fprintf(annotation->out, " %s; -I names a folder that it is in\n", strerror(errno));
 		return 0;

@@ -1,6 +1,8 @@
 #include "gprof/counts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "gprof/executions.h"
 
@@ -34,13 +36,58 @@ static void print_symbol(struct gprof_report *report, uint32_t number)
 	}
 }
 
+struct counted {
+	uint32_t symbol;
+	enum { BEFORE_FILES, IN_FILE, BEHIND_FILES } group;
+	const char *file;
+	uint32_t line;
+};
+
+static int by_place(const void *left, const void *right)
+{
+	const struct counted *a = left, *b = right;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	int order = a->group == IN_FILE && a->file != b->file ? strcmp(a->file, b->file) : 0;
+	if (order != 0)
+		return order;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+}
+
+static size_t collect(const struct gprof_report *report, struct counted *counted)
+{
+	const struct image *image = report->image;
+	bool has_file = false;
+	size_t count = 0;
+	for (uint32_t i = 0; i < image->symbol_count; i++) {
+		const struct image_symbol *symbol = &image->symbols[i];
+		has_file |= symbol->file != NULL;
+		if (!choices_allow(report->choices, CHOICE_COUNTS, i))
+			continue;
+		counted[count++] = (struct counted){ .symbol = i,
+						     .group = symbol->file ? IN_FILE
+							      : has_file   ? BEHIND_FILES
+									   : BEFORE_FILES,
+						     .file = symbol->file,
+						     .line = symbol->line };
+	}
+	return count;
+}
+
 int print_counts(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
 		return error_set(error, ERROR_USAGE, "execution counts are of an image and its gmon.out files");
+	struct counted *counted = calloc(report->image->symbol_count + 1, sizeof(*counted));
+	if (!counted)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	size_t count = collect(report, counted);
+	qsort(counted, count, sizeof(*counted), by_place);
 	print_page(report);
-	for (uint32_t i = 0; i < report->image->symbol_count; i++)
-		if (choices_allow(report->choices, CHOICE_COUNTS, i))
-			print_symbol(report, i);
+	for (size_t i = 0; i < count; i++)
+		print_symbol(report, counted[i].symbol);
+	free(counted);
 	return 0;
 }
