@@ -63,7 +63,7 @@ class World:
         if child is None and has_child:
             self.number += 1
             child = self.object(struct.pack("<QQQQQQQ", function, BASE + node, 0, 0, 77, self.number, 0))
-        edge = struct.pack("<QQQQQII", site, function, count, BASE + child if child else 0, 0, flags, 0)
+        edge = struct.pack("<QQQQQIIQ", site, function, count, BASE + child if child else 0, 0, flags, 0, 0)
         self.link(node, 16, self.object(edge), 32)
         return child
 

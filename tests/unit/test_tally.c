@@ -382,7 +382,7 @@ static void test_processes(void **state)
 
 static void test_deep(void **state)
 {
-	enum { DEPTH = 20000, CHUNK = 32 * TALLY_GRANULE };
+	enum { DEPTH = 20000, CHUNK = 64 * TALLY_GRANULE };
 	struct tally_world world;
 	(void)state;
 	struct places at = make_world(&world, TALLY_PATHS);
