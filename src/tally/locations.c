@@ -185,17 +185,15 @@ static int add_modules(struct tally *tally, struct profile *profile)
 {
 	struct hash_map known;
 	hash_map_init(&known);
-	int64_t id = add_module(profile, &known, "[anon]", MODULE_ANON, NULL, 0);
-	tally->anonymous = (uint32_t)id;
+	int64_t id = 0;
 	for (size_t i = 0; i < tally->process_count && id >= 0; i++) {
 		const struct tallied_process *process = &tally->processes[i];
 		for (size_t j = 0; j < process->module_count && id >= 0; j++) {
 			struct tallied_module *module = &process->modules[j];
-			uint8_t kind = module->is_vdso          ? MODULE_VDSO
-				       : module->path[0] == '/' ? MODULE_FILE
-								: MODULE_ANON;
-			id = add_module(profile, &known, kind == MODULE_ANON ? "[anon]" : module->path, kind,
-					module->build_id, kind == MODULE_ANON ? 0 : module->build_id_bytes);
+			if (!module->is_vdso && module->path[0] != '/')
+				continue;
+			id = add_module(profile, &known, module->path, module->is_vdso ? MODULE_VDSO : MODULE_FILE,
+					module->build_id, module->build_id_bytes);
 			module->id = (uint32_t)id;
 			module->is_runtime = name_is_runtime(module->path);
 		}
@@ -204,7 +202,7 @@ static int add_modules(struct tally *tally, struct profile *profile)
 	return id < 0 ? (int)id : 0;
 }
 
-/* The module that has an address, or NULL. */
+/* The module that has an address, if it has a file; or NULL. */
 static const struct tallied_module *module_at(const struct tallied_process *process, uint64_t address)
 {
 	size_t low = 0, high = process->module_count;
@@ -215,7 +213,19 @@ static const struct tallied_module *module_at(const struct tallied_process *proc
 		else
 			high = middle;
 	}
-	return low > 0 && address < process->modules[low - 1].end ? &process->modules[low - 1] : NULL;
+	const struct tallied_module *found = low > 0 ? &process->modules[low - 1] : NULL;
+	return found && address < found->end && found->id != PROFILE_NONE ? found : NULL;
+}
+
+/* One module stands for all code without a file. */
+static int64_t anonymous_module(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].kind == MODULE_ANON)
+			return (int64_t)i;
+	int64_t text = profile_add_string(profile, "[anon]");
+	const struct profile_module row = { .path = (uint32_t)text, .kind = MODULE_ANON };
+	return text < 0 ? text : profile_add_module(profile, &row);
 }
 
 bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address)
@@ -231,9 +241,10 @@ int64_t tally_location(const struct tally *tally, struct profile *profile, uint3
 	if (known != HASH_MAP_NONE)
 		return known;
 	const struct tallied_module *module = module_at(in, address);
-	bool is_file = module && profile->modules[module->id].kind != MODULE_ANON;
-	int64_t id = profile_add_location(profile, module ? module->id : tally->anonymous,
-					  is_file ? address - module->bias : address);
+	int64_t in_module = module ? module->id : anonymous_module(profile);
+	int64_t id = in_module < 0 ? in_module
+				   : profile_add_location(profile, (uint32_t)in_module,
+							  module ? address - module->bias : address);
 	int result = id < 0 ? (int)id : hash_map_put(&in->locations, address, (uint32_t)id);
 	return result < 0 ? result : id;
 }

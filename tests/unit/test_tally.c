@@ -374,7 +374,7 @@ static void test_processes(void **state)
 	assert_int_equal(hits_at(profile, "calls", "start@100 compare@3000"), 70);
 	assert_int_equal(profile->process_count, 2);
 	assert_int_equal(profile->processes[1].parent_pid, 100);
-	assert_int_equal(profile->module_count, 2); /* the program, and code without a file */
+	assert_int_equal(profile->module_count, 1); /* the same program */
 	assert_true(has_note(profile, "processes without an end", "1:"));
 	profile_free(profile);
 	tally_world_release(&world);
