@@ -146,48 +146,75 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* What functions of the rows are called. */
+struct naming {
+	struct line_rows *rows;
+	struct die_parents parents;
+	const char **names; /* of each scope, once it was asked for: scopes are few, and addresses many; "": none */
+	int status;
+};
+
+/* A function of one source file that is nowhere but inlined has no symbol. */
+static const char *written_name(struct naming *naming, const struct die_name *name)
+{
+	struct buffer text;
+	buffer_init(&text);
+	int status = die_qualified_name(&naming->parents, name, &text);
+	int64_t id = status < 0 ? status : strings_add(&naming->rows->names, (const char *)text.bytes, text.size);
+	buffer_release(&text);
+	if (id < 0)
+		naming->status = (int)id;
+	return id < 0 ? NULL : strings_get(&naming->rows->names, (uint32_t)id);
+}
+
 /* A constructor's copies have linkage names of their own, which its origin does not have. */
-static const char *linkage_name(struct scopes *scopes, Dwarf_Die *die)
+static const char *find_name(struct naming *naming, struct scope *scope)
 {
 	Dwarf_Attribute attribute;
-	const char *own = dwarf_formstring(dwarf_attr(die, DW_AT_linkage_name, &attribute));
+	const char *own = dwarf_formstring(dwarf_attr(&scope->die, DW_AT_linkage_name, &attribute));
 	if (own)
 		return own;
 	struct die_name name;
-	die_name_read(die, &scopes->lines, &name);
-	return name.linkage;
+	die_name_read(&scope->die, &naming->rows->scopes.lines, &name);
+	return name.linkage || scope->outer == SCOPE_NONE || !name.name ? name.linkage : written_name(naming, &name);
 }
 
-/* `names`: of each scope, once it was asked for; scopes are few, and addresses many. */
-static const char *function_of(struct scopes *scopes, uint32_t scope, const char **names)
+static const char *function_of(struct naming *naming, uint32_t scope)
 {
 	if (scope == SCOPE_NONE)
 		return NULL;
-	if (names[scope] == NULL) {
-		const char *name = linkage_name(scopes, &scopes->scopes[scope].die);
-		names[scope] = name ? name : "";
+	if (!naming->names[scope]) {
+		const char *name = find_name(naming, &naming->rows->scopes.scopes[scope]);
+		naming->names[scope] = name ? name : "";
 	}
-	return names[scope][0] ? names[scope] : NULL;
+	return naming->names[scope][0] ? naming->names[scope] : NULL;
+}
+
+static bool is_same(const struct line_row *a, const struct line_row *b)
+{
+	return a->line == b->line && same_text(a->file, b->file) && same_text(a->function, b->function);
 }
 
 static int make_rows(struct line_rows *rows, const struct starts *starts)
 {
 	struct scopes *scopes = &rows->scopes;
+	struct naming naming = { .rows = rows, .names = calloc(scopes->scope_count + 1, sizeof(*naming.names)) };
 	rows->rows = calloc(starts->count, sizeof(*rows->rows));
-	const char **names = calloc(scopes->scope_count + 1, sizeof(*names));
-	for (size_t i = 0; i < starts->count && rows->rows && names; i++) {
+	die_parents_init(&naming.parents);
+	if (!rows->rows || !naming.names)
+		naming.status = ERROR_MEMORY;
+	for (size_t i = 0; i < starts->count && naming.status == 0; i++) {
 		const struct scoped_address *address = &scopes->addresses[i];
 		struct line_row row = { .address = starts->addresses[i],
 					.file = address->line ? address->file : NULL,
 					.line = address->line,
-					.function = function_of(scopes, address->scope, names) };
-		const struct line_row *last = rows->count ? &rows->rows[rows->count - 1] : NULL;
-		if (!last || last->line != row.line || !same_text(last->file, row.file) ||
-		    !same_text(last->function, row.function))
+					.function = function_of(&naming, address->scope) };
+		if (rows->count == 0 || !is_same(&rows->rows[rows->count - 1], &row))
 			rows->rows[rows->count++] = row;
 	}
-	free(names);
-	return rows->rows && names ? 0 : ERROR_MEMORY;
+	die_parents_release(&naming.parents);
+	free(naming.names);
+	return naming.status;
 }
 
 int line_rows_read(struct line_rows *rows, struct module_file *file, uint64_t low, uint64_t high)
@@ -198,7 +225,9 @@ int line_rows_read(struct line_rows *rows, struct module_file *file, uint64_t lo
 	*rows = (struct line_rows){ 0 };
 	line_tables_init(&starts.lines);
 	line_tables_init(&rows->scopes.lines);
-	int status = low < high ? add_start(&starts, low) : 0;
+	int status = strings_init(&rows->names);
+	if (status == 0 && low < high)
+		status = add_start(&starts, low);
 	if (status == 0)
 		status = add_units(&starts, file);
 	line_tables_release(&starts.lines);
@@ -217,6 +246,7 @@ void line_rows_release(struct line_rows *rows)
 	free(rows->rows);
 	free(rows->starts);
 	scopes_release(&rows->scopes);
+	strings_release(&rows->names);
 	*rows = (struct line_rows){ 0 };
 }
 

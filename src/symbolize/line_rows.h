@@ -18,22 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strings.h"
 #include "symbolize/module_file.h"
 #include "symbolize/scopes.h"
 
 struct line_row {
 	uint64_t address;     /* ELF virtual */
 	const char *file;     /* NULL: not known; valid until line_rows_release */
-	const char *function; /* linkage name of the innermost function; NULL: DWARF knows none, or no such name */
+	const char *function; /* linkage name of the innermost function; NULL: DWARF knows none, or no such name. Of one
+				 that was inlined and has none: as it was written, "space::name" */
 	uint32_t line;        /* 0: not known */
 };
 
 struct line_rows {
 	struct line_row *rows; /* owned; ascend */
 	size_t count;
-	uint64_t *starts; /* owned; ascend: where anything begins, rows of the line tables that go on with a line as well */
+	uint64_t *
+		starts; /* owned; ascend: where anything begins, rows of the line tables that go on with a line as well */
 	size_t start_count;
 	struct scopes scopes; /* the texts' owner */
+	struct strings names; /* of those that had to be put together */
 };
 
 /* All rows in [low, high); the first begins at `low`. Without debug information
