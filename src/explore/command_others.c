@@ -38,13 +38,15 @@ static bool is_own_file(const struct session *session, const char *path)
 static int export_to(struct session *session, const struct convert_format *format, FILE *out, struct error *error)
 {
 	struct view_options options = session->selection;
-	options.resource = session->resources[0];
+	/* What is of objects holds several resources; the chosen one says which time is meant. */
+	uint32_t resource = session->resource_count == 1 ? session->resources[0] : PROFILE_NONE;
+	options.resource = format->is_of_object ? PROFILE_NONE : resource;
 	struct profile narrow;
 	int status = narrow_init(&narrow, session->profile, &options, error);
 	if (status)
 		return status;
 	struct convert_selection selection = {
-		.resource = options.resource,
+		.resource = resource,
 		.no_inlines = options.no_inlines,
 		.untrimmed = options.untrimmed,
 		.no_stitch = options.no_stitch,
@@ -76,7 +78,7 @@ static int export_words(struct session *session, const struct words *words, FILE
 	const struct convert_format *format = find_format(words->items[0], error);
 	if (!format)
 		return error->code;
-	if (session->resource_count != 1)
+	if (session->resource_count != 1 && !format->is_of_object)
 		return error_set(error, ERROR_USAGE, "export writes one resource; choose it with 'resource NAME'");
 	if (strcmp(words->items[1], "-") == 0)
 		return export_to(session, format, out, error);
@@ -99,7 +101,8 @@ const struct explore_command explore_export = {
 	.arguments = "FORMAT FILE",
 	.summary = "write the selection for another tool",
 	.detail = "Writes the hits of the chosen resource, thread, process and time range; functions\n"
-		  "are always shown by name. '-' prints. An existing file is overwritten.\n",
+		  "are always shown by name. '-' prints. An existing file is overwritten. gmon: of the\n"
+		  "program alone; calls as well as time, by address.\n",
 	.words = WORDS_FORMAT,
 	.run = export_run,
 };

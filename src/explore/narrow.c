@@ -6,7 +6,7 @@
 static bool selects(const struct view_options *options, const struct profile *profile, size_t index)
 {
 	const struct profile_hit *hit = &profile->hits[index];
-	if (hit->resource != options->resource)
+	if (options->resource != PROFILE_NONE && hit->resource != options->resource)
 		return false;
 	if (options->thread != VIEW_ANY && hit->thread != options->thread)
 		return false;

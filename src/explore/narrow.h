@@ -7,7 +7,8 @@
 #include "profile/profile.h"
 
 /* Fills in `narrow` with the tables of `profile` and those of its hits that a
- * view of `options` would count, without their labels. Only the hits are its own: narrow_release,
+ * view of `options` would count (resource PROFILE_NONE: of all
+ * resources), without their labels. Only the hits are its own: narrow_release,
  * never profile_free, and nothing may be added to it. Returns 0 or
  * ERROR_MEMORY. */
 int narrow_init(struct profile *narrow, const struct profile *profile, const struct view_options *options,

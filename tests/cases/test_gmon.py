@@ -91,6 +91,15 @@ def test_round_trip(tmp_path):
 	assert gprof_calls(image, tmp_path / "out.gmon")["term"] == 3 * 0xffffffff
 
 
+def test_explore_exports_the_same(tmp_path):
+	image = program("expressions")
+	profile, _ = imported(tmp_path, image, run_of(image))
+	assert run_cpprof("export", "--format", "gmon", "-o", tmp_path / "one", profile).returncode == 0
+	result = run_cpprof("explore", profile, input=f"export gmon {tmp_path / 'two'}\nresource calls\nexport gmon {tmp_path / 'three'}\n")
+	assert "holds time" in result.stderr
+	assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
 def test_hostile_files(tmp_path, path):
 	profile, err = imported(tmp_path, program("expressions"), path, status=0 if path.name in READABLE else 1)
