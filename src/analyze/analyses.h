@@ -88,6 +88,9 @@ struct line_list {
  * in all frames, also those that the view trims. NULL: ERROR_MEMORY,
  * ERROR_USAGE (not a by-function view) or ERROR_NOT_FOUND (no such label). */
 struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error);
+/* How often the lines of these functions were executed, by a view of a resource that counts that: entries of all
+ * lines that have code, of which those with 0 hits never were; body and total are the same. NULL: ERROR_MEMORY. */
+struct line_list *analyze_line_counts(const struct view *view, const struct label_set *functions, struct error *error);
 void line_list_free(struct line_list *list);
 
 /* diff: entries of two lists over two views. Paths are matched by what each label

@@ -9,7 +9,7 @@
 #include "explore/selection.h"
 #include "gprof/truth.h"
 
-enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL, OPTION_CALL_GRAPH };
+enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL, OPTION_CALL_GRAPH, OPTION_COUNTS };
 
 /* One resource's part of the report, or of it one group of labels. */
 struct part {
@@ -41,8 +41,19 @@ static int check_fit(const struct report *report)
 		struct {
 			int id;
 			const char *name;
-		} unfit[4];
+		} unfit[9];
 	} rules[] = {
+		{ OPTION_COUNTS,
+		  "--counts shows all lines of a function, as all threads together executed them",
+		  { { OPTION_THRESHOLD, "threshold" },
+		    { OPTION_LIMIT, "limit" },
+		    { OPTION_BY, "by" },
+		    { OPTION_THREAD, "thread" },
+		    { OPTION_PROCESS, "process" },
+		    { OPTION_CGROUP, "cgroup" },
+		    { OPTION_LABEL, "label" },
+		    { OPTION_FROM, "from" },
+		    { OPTION_TO, "to" } } },
 		{ OPTION_SOURCE,
 		  "--source shows all lines of a function",
 		  { { OPTION_THRESHOLD, "threshold" }, { OPTION_LIMIT, "limit" }, { OPTION_BY, "by" } } },
@@ -69,7 +80,8 @@ static int choose_kind(struct report *report)
 	report->kind = OPTION_FUNCTIONS;
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
-		if (use->option->id < OPTION_OWN || use->option->id == OPTION_BY_LABEL)
+		if (use->option->id < OPTION_OWN || use->option->id == OPTION_BY_LABEL ||
+		    use->option->id == OPTION_COUNTS)
 			continue;
 		if (chosen)
 			return usage_error(invocation, "--%s and --%s do not go together", chosen->option->name,
@@ -78,6 +90,10 @@ static int choose_kind(struct report *report)
 		report->kind = use->option->id;
 		report->root = use->value;
 	}
+	if (option_given(invocation, OPTION_COUNTS) && report->kind != OPTION_SOURCE)
+		return usage_error(invocation, "--counts shows the lines of a function: --source FN --counts");
+	if (option_given(invocation, OPTION_COUNTS))
+		report->kind = OPTION_COUNTS;
 	report->by_label = option_given(invocation, OPTION_BY_LABEL);
 	if (report->by_label && !chosen)
 		report->kind = OPTION_BY_LABEL;
@@ -135,6 +151,31 @@ static void choose_graphed(struct report *report)
 		return;
 	report->request.resources[0] = resource;
 	report->request.resource_count = 1;
+}
+
+/* Of all resources it is the executions of lines that are shown. */
+static int choose_counted(struct report *report)
+{
+	struct view_request *request = &report->request;
+	const struct profile *profile = report->invocation->profile;
+	uint32_t lines = profile_find_resource(profile, "lines");
+	if (lines == PROFILE_NONE)
+		return failure(
+			report->invocation,
+			"no executions of lines were counted: compile with -g -fsanitize-coverage=trace-pc (gcc) or "
+			"-fsanitize-coverage=trace-pc-guard,pc-table (clang), and record with --instrumented=blocks");
+	if (profile->resources[lines].total == 0)
+		return failure(
+			report->invocation,
+			"no executions of lines are known: no block with a hook was executed, or the program was "
+			"compiled without -g");
+	if (option_given(report->invocation, OPTION_RESOURCE) &&
+	    (request->resource_count != 1 || request->resources[0] != lines))
+		return usage_error(report->invocation,
+				   "--counts shows executions: no --resource but 'lines' goes with it");
+	request->resources[0] = lines;
+	request->resource_count = 1;
+	return EXIT_DONE;
 }
 
 /* A part of what `request.view` selects now; `section` NULL: it is no section. */
@@ -232,12 +273,21 @@ static int print_lines(struct report *report, const struct part *part, struct er
 {
 	struct line_list empty = { 0 }, *lines = &empty;
 	char missing[256];
+	bool counts = report->kind == OPTION_COUNTS;
 	if (part->roots.count > 0)
-		lines = analyze_lines(part->view, &part->roots, error);
+		lines = counts ? analyze_line_counts(part->view, &part->roots, error)
+			       : analyze_lines(part->view, &part->roots, error);
 	if (!lines)
 		return error->code;
-	size_t absent = render_lines(stdout, root_name(report, part), part->view, lines, &report->request.render,
-				     missing, sizeof(missing));
+	if (counts && lines->count == 0) {
+		if (lines != &empty)
+			line_list_free(lines);
+		return error_set(error, ERROR_NOT_FOUND,
+				 "no lines of '%s' were counted: its code has no hooks at its blocks, or no line table",
+				 root_name(report, part));
+	}
+	size_t absent = (counts ? render_line_counts : render_lines)(stdout, root_name(report, part), part->view, lines,
+								     &report->request.render, missing, sizeof(missing));
 	if (lines != &empty)
 		line_list_free(lines);
 	if (absent > 0)
@@ -284,7 +334,7 @@ static int print_part(struct report *report, const struct part *part)
 	if (mode)
 		result = mode_report(mode, part->view, &part->roots, root_name(report, part), &report->request.render,
 				     &error);
-	else if (report->kind == OPTION_SOURCE)
+	else if (report->kind == OPTION_SOURCE || report->kind == OPTION_COUNTS)
 		result = print_lines(report, part, &error);
 	else if (report->kind == OPTION_PAGES)
 		result = print_pages(report, part, &error);
@@ -324,6 +374,8 @@ static int run(struct invocation *invocation)
 		return status;
 	if (view_request_init(&report.request, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);
+	if (report.kind == OPTION_COUNTS)
+		status = choose_counted(&report);
 	if (report.kind == OPTION_PAGES)
 		status = choose_paged(&report);
 	if (report.kind == OPTION_CALL_GRAPH)
@@ -344,7 +396,7 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--source FN|--pages|--call-graph] [OPTION]... [FILE]",
+	"[--functions|--body|--down FN|--up FN|--tree|--source FN [--counts]|--pages|--call-graph] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
 
@@ -352,6 +404,7 @@ static const struct command_option options[] = {
 	ROWS_MODES("Each function with what it calls; this is the default"),
 	{ OPTION_TREE, 'T', "tree", NULL, "The tree of all call paths", NULL },
 	{ OPTION_SOURCE, 's', "source", "FN", "The source lines of function FN, with the hits beside each", NULL },
+	{ OPTION_COUNTS, 0, "counts", NULL, "With --source: how often each line was executed, of all threads", NULL },
 	{ OPTION_PAGES, 'P', "pages", NULL, "Which memory page faults touched, and on which paths", NULL },
 	{ OPTION_CALL_GRAPH, 'g', "call-graph", NULL,
 	  "Each function between its callers and what it called, as gprof prints it, with the times of the call paths",
@@ -375,6 +428,7 @@ static const struct command_example examples[] = {
 	{ "cpprof report --up qsort -r page-faults", "on whose behalf qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
+	{ "cpprof report --source parse --counts", "how often each line of parse was executed" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
 	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },

@@ -66,6 +66,10 @@ int render_tree(FILE *out, const char *root, const struct view *view, const stru
 size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
 		    const struct render_options *options, char *missing, size_t missing_bytes);
 
+/* The same of analyze_line_counts: executions, and between them the lines without code. */
+size_t render_line_counts(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			  const struct render_options *options, char *missing, size_t missing_bytes);
+
 /* Touched memory by mapping, and below each the paths that touched it, all by
  * decreasing hits. Threshold and limit apply to the mappings, and to the paths of
  * each. Returns 0 or ERROR_MEMORY (then nothing was written). */

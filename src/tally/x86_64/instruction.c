@@ -303,7 +303,8 @@ static bool sets_first_argument(const struct decoder *decoder)
 	}
 }
 
-/* pop, leave, add to rsp, and mov of rbx or r12 to r15 from the frame. */
+/* pop, leave, add to rsp, mov of rbx or r12 to r15 from the frame; and what takes the result from rbx, where gcc keeps
+ * it during the call of a hook. */
 static bool restores(const struct decoder *decoder)
 {
 	enum {
@@ -313,13 +314,19 @@ static bool restores(const struct decoder *decoder)
 		ADD_BYTE = 0x83,
 		ADD = 0x81,
 		LOAD = 0x8b,
+		MOVE = 0x89,
+		MOVE_VECTOR = 0x6e,
 		REGISTER = 3,
+		AX = 0,
+		BX = 3,
 		SP = 4,
 		BP = 5,
-		BX = 3,
-		REX_R = 4,
-		REX_B = 1
+		REX_B = 1,
+		REX_R = 4
 	};
+	bool of_bx = decoder->mod == REGISTER && !(decoder->rex & (REX_B | REX_R));
+	if (decoder->map == MAP_0F && decoder->opcode == MOVE_VECTOR)
+		return of_bx && decoder->rm == BX;
 	if (decoder->map != MAP_ONE_BYTE || decoder->is_vector)
 		return false;
 	switch (decoder->opcode) {
@@ -332,6 +339,8 @@ static bool restores(const struct decoder *decoder)
 	case LOAD:
 		return decoder->is_wide && (decoder->mod == 1 || decoder->mod == 2) && decoder->rm == BP &&
 		       !(decoder->rex & REX_B) && (decoder->rex & REX_R ? decoder->reg >= SP : decoder->reg == BX);
+	case MOVE:
+		return of_bx && decoder->reg == BX && decoder->rm == AX;
 	default:
 		return false;
 	}

@@ -1,0 +1,104 @@
+/* Executions beside the lines of a function's source. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/emit.h"
+
+enum {
+	COUNT_WIDTH = 12,
+	GAP_LINES = 20, /* a longer run of lines without code is left out */
+};
+
+static void print_line(FILE *out, const struct line_entry *entry, uint32_t number, const char *text)
+{
+	if (!entry)
+		fprintf(out, "%*s", COUNT_WIDTH, "-");
+	else if (entry->body == 0)
+		fprintf(out, "%*s", COUNT_WIDTH, "#####");
+	else
+		fprintf(out, "%*" PRIu64, COUNT_WIDTH, entry->body);
+	fprintf(out, " %6" PRIu32, number);
+	if (text && text[0]) {
+		fputs("  ", out);
+		source_text_print(out, text);
+	}
+	fputc('\n', out);
+}
+
+/* The entries of one file, [first, end), with the lines between them. */
+static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
+		       const struct source_text *source)
+{
+	for (size_t i = first; i < end; i++) {
+		const struct line_entry *entry = &lines->entries[i];
+		uint32_t from = i > first ? entry[-1].line + 1 : entry->line;
+		if (entry->line - from > GAP_LINES) {
+			fprintf(out, "%*s\n", COUNT_WIDTH, "...");
+			from = entry->line;
+		}
+		for (uint32_t line = from; line < entry->line && line <= source->count; line++)
+			print_line(out, NULL, line, source->lines[line - 1]);
+		print_line(out, entry, entry->line,
+			   entry->line <= source->count ? source->lines[entry->line - 1] : NULL);
+	}
+	uint32_t next = lines->entries[end - 1].line + 1;
+	if (next <= source->count) /* mostly its closing brace */
+		print_line(out, NULL, next, source->lines[next - 1]);
+}
+
+static size_t file_end(const struct line_list *lines, size_t first)
+{
+	size_t end = first;
+	while (end < lines->count && lines->entries[end].file == lines->entries[first].file)
+		end++;
+	return end;
+}
+
+static size_t print_text(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			 const struct render_options *options, char *missing, size_t missing_bytes)
+{
+	size_t absent = 0;
+	heading_print(out, "Line Count Profile", view,
+		      "#executions line_number text (#####: never executed, -: no code)", options);
+	for (size_t first = 0, end; first < lines->count; first = end) {
+		const char *path = profile_string(view->profile, lines->entries[first].file);
+		struct source_text source = { 0 };
+		end = file_end(lines, first);
+		render_safe_text(out, function);
+		fputs(" in ", out);
+		render_safe_text(out, path);
+		fputs(":\n", out);
+		if (source_text_open(&source, path, profile_note(view->profile, "directory")) < 0 && absent++ == 0 &&
+		    missing && missing_bytes > 0)
+			snprintf(missing, missing_bytes, "%s", path);
+		print_file(out, lines, first, end, &source);
+		source_text_release(&source);
+	}
+	return absent;
+}
+
+static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			const struct render_options *options)
+{
+	struct sheet sheet;
+	sheet_open(&sheet, out, "Line Count Profile", view, "function,file,line,count", options);
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct line_entry *entry = &lines->entries[i];
+		sheet_row(&sheet);
+		sheet_text(&sheet, "function", function);
+		sheet_text(&sheet, "file", profile_string(view->profile, entry->file));
+		sheet_count(&sheet, "line", entry->line);
+		sheet_count(&sheet, "count", entry->body);
+		sheet_row_end(&sheet);
+	}
+	sheet_close(&sheet, 0);
+}
+
+size_t render_line_counts(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			  const struct render_options *options, char *missing, size_t missing_bytes)
+{
+	if (options->format == RENDER_TEXT)
+		return print_text(out, function, view, lines, options, missing, missing_bytes);
+	print_table(out, function, view, lines, options);
+	return 0;
+}
