@@ -8,10 +8,10 @@
  *
  * The tables are as the program's own exceptions use them: they are believed, within their file's mapping.
  */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "runtime/hooks.h"
+#include "runtime/real.h"
 
 enum { /* DW_EH_PE_... */
        FORMAT = 0x0f,
@@ -121,7 +121,7 @@ static const struct table_entry *find_entry(const struct table_head *head, uint6
 bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object found;
-	if (_dl_find_object((void *)(uintptr_t)address, &found) != 0 || !found.dlfo_eh_frame)
+	if (!real_find_object(address, &found) || !found.dlfo_eh_frame)
 		return false;
 	const struct table_head *head = found.dlfo_eh_frame;
 	if (head->version != 1 || bytes_of(head->frame_encoding) != sizeof(head->frame) ||

@@ -63,6 +63,11 @@ void *real_look_up(struct real_slot *slot)
 	return __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
 }
 
+bool real_find_object(uint64_t address, struct dl_find_object *found)
+{
+	return _dl_find_object((void *)(uintptr_t)address, found) == 0;
+}
+
 __attribute__((constructor)) static void look_up_before_handlers_do(void)
 {
 	if (!was_looked_up)

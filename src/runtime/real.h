@@ -11,8 +11,10 @@
 #ifndef RUNTIME_REAL_H
 #define RUNTIME_REAL_H
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* One for each place that names a function; the linker puts them in a row. */
 struct real_slot {
@@ -55,6 +57,9 @@ bool real_functions_are_known(void);
 
 /* The real dlsym, which finds all others, and may be interposed itself. */
 void *real_dlsym(void);
+
+/* The loaded object that code belongs to; false: none, or it is too early to tell. Async-signal-safe. */
+bool real_find_object(uint64_t address, struct dl_find_object *found);
 
 /* A definition of ours that stands before the C library's. */
 #define INTERPOSED __attribute__((visibility("default")))

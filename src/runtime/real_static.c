@@ -31,3 +31,17 @@ void *real_dlsym(void)
 {
 	return NULL;
 }
+
+/* The C library allocates for its own table of objects, by way of the program's malloc if it has one, which may have hooks,
+ * and does not expect to be asked then; constructors run later. */
+static bool objects_are_known;
+
+__attribute__((constructor)) static void objects_become_known(void)
+{
+	objects_are_known = true;
+}
+
+bool real_find_object(uint64_t address, struct dl_find_object *found)
+{
+	return objects_are_known && _dl_find_object((void *)(uintptr_t)address, found) == 0;
+}
