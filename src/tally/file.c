@@ -83,11 +83,11 @@ static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint
 	return 0;
 }
 
-/* What is mapped is there whole; events are written, and what is behind them may never be. */
+/* What is behind the part that is used may never have been written, and is then not in the file. */
 static bool is_whole(const struct tally_chunk *header, uint64_t left)
 {
-	uint64_t needed = header->address || header->used < least_bytes(header->kind) ? header->bytes : header->used;
-	return needed <= left;
+	uint64_t least = least_bytes(header->kind);
+	return (header->used < least ? least : header->used) <= left;
 }
 
 /* The chunk at an offset, if there is one: how far it is to the next, or a negative error. */

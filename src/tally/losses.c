@@ -11,6 +11,7 @@ struct losses {
 	uint64_t reused;     /* threads whose counts another one has taken on */
 	uint64_t ends_early; /* 1: the file does */
 	uint64_t untimed;    /* 1: times were asked for, and hooks that tell no ends were called */
+	uint64_t blockless;  /* 1: blocks were asked for, and no hook of theirs was called */
 };
 
 static uint64_t folded_calls(const struct tallied_tree *tree)
@@ -26,16 +27,19 @@ static struct losses find_losses(const struct tally *tally)
 {
 	struct losses losses = { .ends_early = tally->ends_early };
 	bool is_timed = tally->header.measurement == TALLY_PATHS_TIMED || tally->header.measurement == TALLY_TRACE;
+	uint32_t hooks = 0;
 	for (size_t i = 0; i < tally->process_count; i++) {
 		const struct tally_process *process = tally->processes[i].shared;
+		hooks |= process->hooks;
 		losses.threads_refused += process->threads_refused;
 		losses.threads_stopped += process->threads_stopped;
 		losses.events_lost += process->events_lost;
 		losses.calls_uncounted += process->calls_uncounted;
 		losses.unended += process->end_ns == 0;
-		if (is_timed && process->hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY))
-			losses.untimed = 1;
 	}
+	losses.untimed = is_timed && hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
+	losses.blockless =
+		tally->header.measurement == TALLY_BLOCKS && hooks && !(hooks & (TALLY_HOOK_BLOCK | TALLY_HOOK_GUARD));
 	for (size_t i = 0; i < tally->thread_count; i++) {
 		losses.folded += folded_calls(&tally->threads[i].tree);
 		losses.reused += tally->threads[i].shared->threads_before;
@@ -54,6 +58,9 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 		{ losses.untimed, "warning",
 		  "-pg's hooks tell when a function is entered, but not when it is left: its calls were counted, not "
 		  "timed; compile with -finstrument-functions to time them" },
+		{ losses.blockless, "warning",
+		  "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
+		  "-fsanitize-coverage=trace-pc-guard (clang)" },
 		{ losses.threads_refused, "warning",
 		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file" },
 		{ losses.threads_stopped, "warning",

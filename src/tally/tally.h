@@ -141,7 +141,6 @@ struct tally {
 	bool ends_early; /* the file is shorter than its header says: full disk, or cut since */
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
 	uint32_t requests[TALLY_REQUESTS], calls, real, blocks, lines;
-	uint32_t anonymous;                /* module in the profile: code without a file */
 	struct tallied_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
 };
 
