@@ -96,17 +96,26 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* How often a place ran at least once each time it was come to. */
+/*
+ * Whether what runs in a place is its own blocks from its first instruction on. The address of a block may be the
+ * return address of its hook, which is its first instruction: up to 6 bytes, and endbr64 before it.
+ */
+static bool begins_with_block(const struct image_symbol *symbol, struct executions executions)
+{
+	enum { HOOK_BYTES = 10 };
+	return executions.count > 0 && executions.blocks[0].address - symbol->start <= HOOK_BYTES;
+}
+
+/* How often the most executed code of a place ran. */
 static uint64_t count_of_place(struct annotation *annotation, uint32_t symbol)
 {
 	struct executions executions = executions_of(annotation->report, symbol);
-	const struct gmon_block *before = executions_before(annotation->report, symbol);
-	bool begins_block = executions.count > 0 &&
-			    executions.blocks[0].address == annotation->report->image->symbols[symbol].start;
-	uint64_t count = before && !begins_block ? before->count : 0;
+	const struct gmon_block *around = executions_around(annotation->report, symbol);
+	const struct image_symbol *place = &annotation->report->image->symbols[symbol];
+	uint64_t count = around && !begins_with_block(place, executions) ? around->count : 0;
 	for (size_t i = 0; i < executions.count; i++)
 		count = larger(count, executions.blocks[i].count);
-	annotation->has_blocks |= before || executions.count > 0;
+	annotation->has_blocks |= around || executions.count > 0;
 	return count;
 }
 
@@ -157,13 +166,13 @@ static int add_value(struct annotation *annotation, uint64_t value)
 }
 
 /* -x: no block begins here; those that run through it do for it, and where none was counted what the line above had. */
-static int add_values_before(struct annotation *annotation, const struct code_line *line)
+static int add_values_around(struct annotation *annotation, const struct code_line *line)
 {
 	int status = 0;
 	for (uint32_t i = line->first; i < line->end && status == 0; i++) {
-		const struct gmon_block *before = executions_before(annotation->report, annotation->places[i].symbol);
-		if (before)
-			status = add_value(annotation, before->count);
+		const struct gmon_block *around = executions_around(annotation->report, annotation->places[i].symbol);
+		if (around)
+			status = add_value(annotation, around->count);
 	}
 	if (status == 0 && annotation->value_count == 0 && annotation->has_last)
 		status = add_value(annotation, annotation->last);
@@ -173,14 +182,18 @@ static int add_values_before(struct annotation *annotation, const struct code_li
 static int collect_values(struct annotation *annotation, const struct code_line *line)
 {
 	annotation->value_count = 0;
-	int status = line->is_function ? add_value(annotation, line->calls) : 0;
+	/* Where blocks were counted, and calls were not, "never called" would be wrong. */
+	bool has_calls = line->is_function && (line->calls > 0 || line->count == 0);
+	int status = has_calls ? add_value(annotation, line->calls) : 0;
 	for (uint32_t i = line->first; i < line->end && status == 0; i++) {
 		struct executions executions = executions_of(annotation->report, annotation->places[i].symbol);
 		for (size_t j = 0; j < executions.count && status == 0; j++)
 			status = add_value(annotation, executions.blocks[j].count);
 	}
+	if (status == 0 && annotation->value_count == 0 && line->is_function)
+		status = add_value(annotation, line->count);
 	if (status == 0 && annotation->value_count == 0 && annotation->report->options->all_lines)
-		status = add_values_before(annotation, line);
+		status = add_values_around(annotation, line);
 	if (annotation->value_count > 0) {
 		annotation->last = annotation->values[annotation->value_count - 1];
 		annotation->has_last = true;

@@ -28,16 +28,20 @@ struct executions executions_of(const struct gprof_report *report, uint32_t symb
 	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, place->end) - first };
 }
 
-const struct gmon_block *executions_before(const struct gprof_report *report, uint32_t symbol)
+const struct gmon_block *executions_around(const struct gprof_report *report, uint32_t symbol)
 {
 	if (!has_blocks(report))
 		return NULL;
 	const struct image_symbol *symbols = report->image->symbols;
 	size_t first = first_block(report->gmon, symbols[symbol].start);
-	uint32_t function = symbol;
+	uint32_t function = symbol, next = symbol + 1;
 	while (function > 0 && !symbols[function].is_function)
 		function--;
-	if (first == 0 || report->gmon->blocks[first - 1].address < symbols[function].start)
+	if (first > 0 && report->gmon->blocks[first - 1].address >= symbols[function].start)
+		return &report->gmon->blocks[first - 1];
+	while (next < report->image->symbol_count && !symbols[next].is_function)
+		next++;
+	if (first == report->gmon->block_count || report->gmon->blocks[first].address >= symbols[next - 1].end)
 		return NULL;
-	return &report->gmon->blocks[first - 1];
+	return &report->gmon->blocks[first];
 }

@@ -15,7 +15,8 @@ struct executions {
 };
 struct executions executions_of(const struct gprof_report *report, uint32_t symbol);
 
-/* The block that runs on into a symbol from before it, within the same function; NULL: not known. */
-const struct gmon_block *executions_before(const struct gprof_report *report, uint32_t symbol);
+/* The block that runs on into a symbol from before it, within the same function; in front of its first block that one, whose
+ * hook the compiler has put behind the function's beginning. NULL: not known. */
+const struct gmon_block *executions_around(const struct gprof_report *report, uint32_t symbol);
 
 #endif
