@@ -22,16 +22,16 @@ FLAGS = {"allocator": ["-fno-builtin"]}
 CXX = {"gcc": "g++", "clang": "clang++"}
 
 
-def compile_once(command, sources, output_name):
+def compile_once(command, sources, output_name, libraries=()):
 	"""Runs a compiler unless it did so before, on the same text by the same command; returns the output's path."""
 	key = hashlib.sha256(repr(command).encode())
-	for source in [*sources, *sorted(FOLDER.glob("*.h"))]:
+	for source in [*sources, *libraries, *sorted(FOLDER.glob("*.h"))]:
 		key.update(source.read_bytes())
 	output = BUILD / "tests/programs/hooks" / key.hexdigest()[:16] / output_name
 	if not output.exists():
 		output.parent.mkdir(parents=True, exist_ok=True)
 		partial = output.with_name(f"{output.name}.{os.getpid()}")
-		subprocess.run([*command, "-o", partial, *sources], check=True)
+		subprocess.run([*command, "-o", partial, *sources, *libraries], check=True)
 		partial.rename(output)
 	return output
 
@@ -43,22 +43,22 @@ def compiler_for(source, compiler):
 class Program:
 	"""A program of tests/programs/hooks, built with a hook, with its library if it has one (NAME.lib.c)."""
 
-	def __init__(self, name, hook, compiler="gcc", level="-O2", linkage="pie", flags=(), symbols="-g"):
+	def __init__(self, name, hook, compiler="gcc", level="-O2", linkage="pie", libraries=(), symbols="-g"):
 		self.source = next(FOLDER.glob(f"{name}.c*"))
 		self.libraries = sorted(FOLDER.glob(f"{name}.lib.*"))
 		self.hook, self.level = hook, level
 		common = [level, symbols, "-D_GNU_SOURCE", "-pthread", *HOOKS[hook]]
-		libraries = [compile_once(
+		own_libraries = [compile_once(
 			[compiler_for(source, compiler), *common, "-fPIC", "-shared", "-fsemantic-interposition", f"-Wl,-soname,lib{name}.so"],
 			[source], f"lib{name}.so") for source in self.libraries]
-		self.words = [str(library) for library in libraries] if name == "plugins" else []
-		linked = [] if name == "plugins" else libraries
-		command = [compiler_for(self.source, compiler), *common, *LINKAGES[linkage], *FLAGS.get(name, ()), *flags]
+		self.words = [str(library) for library in own_libraries] if name == "plugins" else []
+		linked = [] if name == "plugins" else own_libraries
+		command = [compiler_for(self.source, compiler), *common, *LINKAGES[linkage], *FLAGS.get(name, ())]
 		for library in linked:
 			command += [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", f"-Wl,--push-state,--no-as-needed,-l:{library.name},--pop-state"]
-		self.path = compile_once(command, [self.source], name)
+		self.path = compile_once(command, [self.source], name, libraries)
 		self.command = [str(self.path), *self.words]
-		self.objects = {name, *(f"lib{name}.so" for _ in libraries)}
+		self.objects = {name, *(f"lib{name}.so" for _ in own_libraries)}
 
 	def functions(self):
 		"""Names of the functions that its sources define, as they are laid out, but for those that are not to be counted."""

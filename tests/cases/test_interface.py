@@ -108,10 +108,11 @@ def check_installed_program(program, libraries):
 	assert run(program, env=environment) == "flush -1\n"
 
 
-def test_both_libraries_and_the_header_are_installed(installed):
+def test_all_libraries_and_the_header_are_installed(installed):
 	root, libraries = installed
 	assert (libraries / "libcpprof.so.0").resolve().is_file()
-	assert (libraries / "libcpprof-preload.so").is_file()
+	for name in ("libcpprof-preload.so", "libcpprof-hooks.so", "libcpprof.a"):
+		assert (libraries / name).is_file()
 	assert [path.parent.name for path in root.rglob("runtime.h")] == ["cpprof"]
 
 
@@ -124,6 +125,16 @@ def test_pkg_config(installed, tmp_path):
 	program = tmp_path / "program"
 	run("gcc", PROGRAMS / "interface.c", "-o", program, *words)
 	check_installed_program(program, libraries)
+
+
+@pytest.mark.skipif(not have("pkg-config"), reason="pkg-config is not installed")
+def test_pkg_config_of_a_static_program(installed, tmp_path):
+	root, libraries = installed
+	prefix = prefix_of(root, libraries / "pkgconfig/cpprof.pc")
+	words = run("pkg-config", "--static", "--cflags", "--libs", f"--define-variable=prefix={prefix}", "cpprof",
+		env={**os.environ, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}).split()
+	run("gcc", "-static", PROGRAMS / "interface.c", "-o", tmp_path / "program", *words)
+	assert run(tmp_path / "program") == "flush -1\n"
 
 
 CMAKE_PROJECT = """

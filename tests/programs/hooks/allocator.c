@@ -10,7 +10,7 @@ enum { ARENA_BYTES = 16 << 20 };
 
 static _Alignas(16) char arena[ARENA_BYTES];
 static size_t used;
-static long taken, given, took;
+static long taken, given, took, cleared;
 
 static NOINLINE void *take(size_t bytes)
 {
@@ -23,24 +23,25 @@ static NOINLINE void *take(size_t bytes)
 	return arena + at + 16;
 }
 
-void *malloc(size_t bytes)
+NOINLINE void *malloc(size_t bytes)
 {
 	__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 	return take(bytes);
 }
 
-void free(void *block)
+NOINLINE void free(void *block)
 {
 	(void)block;
 	__atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
 }
 
-void *calloc(size_t count, size_t bytes)
+NOINLINE void *calloc(size_t count, size_t bytes)
 {
+	__atomic_fetch_add(&cleared, 1, __ATOMIC_RELAXED);
 	return take(count * bytes); /* never used before: zero */
 }
 
-void *realloc(void *block, size_t bytes)
+NOINLINE void *realloc(void *block, size_t bytes)
 {
 	size_t old = 0;
 	void *larger = take(bytes);
@@ -78,5 +79,6 @@ int main(void)
 	states("malloc", taken);
 	states("free", given);
 	states("take", took);
+	states("calloc", cleared);
 	_exit(0);
 }

@@ -1,0 +1,62 @@
+"""Programs that are linked statically, with libcpprof.a: counted by their hooks when they run alone and when they are recorded, and what the
+library brings into them."""
+import os
+import subprocess
+
+import pytest
+from hooks_support import HOOKS, Callgrind, Counted, Program, by_base_name, counted_calls, differences
+from record_support import BUILD
+
+RUNTIME = BUILD / "src/runtime"
+LIBRARY = RUNTIME / "libcpprof.a"
+LINKAGES = ["static", "static-pie"]
+# Of each kind one: calls, deep and other stacks, handlers, threads that come and end, processes.
+PROGRAMS = ["recursion", "long_double", "longjmp_many", "exceptions", "handlers", "contexts", "threads", "thread_ends", "forks", "vfork_exec",
+	"allocator", "deep", "constructors"]
+
+
+def static_program(name, hook, linkage, compiler="gcc", level="-O2"):
+	return Program(name, hook, compiler, level, linkage, libraries=[LIBRARY])
+
+
+def wanted_calls(name, hook, counted, folder):
+	"""Of the program that is not static: none of its functions is called more or less."""
+	program = Program(name, hook, level="-O0" if hook == "cyg" else "-O2")
+	return {**Callgrind(program.command, hook, folder).hooked(program.objects), **counted.stated()}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_counts_are_callgrinds(name, tmp_path):
+	number = PROGRAMS.index(name)
+	hook = list(HOOKS)[number % 3]
+	program = static_program(name, hook, LINKAGES[number // 3 % 2])
+	counted = Counted(program.command, tmp_path)
+	assert counted.status == 0, counted.err
+	assert differences(wanted_calls(name, hook, counted, tmp_path), by_base_name(counted.calls()), program.functions()) == []
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_runs_alone(hook, linkage, tmp_path):
+	program = static_program("steps", hook, linkage)
+	result = subprocess.run([program.path, "3", "1000"], cwd=tmp_path, capture_output=True, text=True, check=False)
+	assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+	calls = by_base_name(counted_calls(tmp_path / "cpprof.data"))
+	assert (calls["step"], calls["count"], calls["main"]) == (3000, 3, 1)
+
+
+def test_writes_where_it_is_told(tmp_path):
+	program = static_program("steps", "mcount", "static")
+	environment = {**os.environ, "CPPROF_OUTPUT": str(tmp_path / "elsewhere.data"), "CPPROF_MEASURE": "arcs"}
+	assert subprocess.run([program.path, "1", "10"], cwd=tmp_path, env=environment, check=False).returncode == 0
+	assert by_base_name(counted_calls(tmp_path / "elsewhere.data"))["step"] == 10
+	assert not (tmp_path / "cpprof.data").exists() and not (tmp_path / "gmon.out").exists()
+
+
+def test_library_has_no_names_but_those_that_are_public():
+	listed = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
+	names = {line.split()[2].split("@")[0] for line in listed.splitlines() if len(line.split()) == 3}
+	shared = subprocess.run(["nm", "-D", "--defined-only", RUNTIME / "libcpprof.so"], capture_output=True, text=True, check=True).stdout
+	exported = {line.split()[2].split("@")[0] for line in shared.splitlines() if line.split()[1] != "A"}
+	assert names == exported
+	assert {"mcount", "__fentry__", "cpprof_start", "moncontrol"} <= names
