@@ -13,18 +13,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
+#include "runtime/hooks_system.h"
 #include "runtime/tally.h"
-#include "runtime/x86_64/machine.h"
-
-struct hooks hooks;
 
 /* Of threads that cannot be counted in. */
 static struct hook_thread hooks_refused = { .measurement = &hooks_off };
@@ -38,147 +34,7 @@ static bool has_state(const struct hook_thread *thread)
 	return thread != &hooks_nobody && thread != &hooks_refused;
 }
 
-static uint32_t own_tid(void)
-{
-	return (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-}
-
-static void block_signals(uint64_t *old)
-{
-	const uint64_t every = ~UINT64_C(0);
-	machine_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&every, (long)old, sizeof(every), 0, 0);
-}
-
-static void restore_signals(const uint64_t *old)
-{
-	machine_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
-}
-
-/* --- the file --- */
-
-extern void *__libc_stack_end; /* where the kernel has put: how many words, the words, NULL, the environment, NULL */
-
-/* The program's own functions for .preinit_array run before the C library knows of the environment. */
-static char **environment(void)
-{
-	char **words = __libc_stack_end;
-	return environ || !words ? environ : words + 1 + (uintptr_t)words[0] + 1;
-}
-
-/* Programs may have a getenv of their own, with hooks in it. */
-static const char *value_of(const char *name)
-{
-	size_t bytes = strnlen(name, PATH_MAX);
-	for (char **variable = environment(); variable && *variable; variable++)
-		if (strncmp(*variable, name, bytes) == 0 && (*variable)[bytes] == '=')
-			return *variable + bytes + 1;
-	return NULL;
-}
-
-static const struct hook_measurement *const measurements[TALLY_MEASUREMENTS] = {
-	[TALLY_OFF] = &hooks_off,     [TALLY_ARCS] = &hooks_arcs,
-	[TALLY_PATHS] = &hooks_paths, [TALLY_PATHS_TIMED] = &hooks_paths_timed,
-	[TALLY_TRACE] = &hooks_trace, [TALLY_BLOCKS] = &hooks_blocks,
-};
-
-static const char *const measurement_names[TALLY_MEASUREMENTS] = TALLY_MEASUREMENT_NAMES;
-
-/* What the variable asks for; one that is not known counts as the usual one. */
-static enum tally_measurement measurement_asked(void)
-{
-	const char *asked = value_of(TALLY_MEASURE_VARIABLE);
-	for (int i = 0; asked && i < TALLY_MEASUREMENTS; i++)
-		if (strcmp(asked, measurement_names[i]) == 0)
-			return (enum tally_measurement)i;
-	return TALLY_PATHS;
-}
-
-/* Where a program that runs alone writes: the folder is the one in which it starts. */
-static char folder[PATH_MAX];
-
-static void remember_folder(void)
-{
-	if (!folder[0] && machine_syscall(SYS_getcwd, (long)folder, sizeof(folder), 0, 0, 0, 0) <= 0)
-		folder[0] = 0;
-}
-
-static struct tally_header *make_file(void)
-{
-	static char path[PATH_MAX];
-	const char *name = value_of(TALLY_OUTPUT_VARIABLE);
-	enum tally_measurement measurement = measurement_asked();
-	remember_folder();
-	name = name && name[0] ? name : "cpprof.data";
-	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
-	if (measurement == TALLY_OFF || folder_bytes + 1 + bytes >= sizeof(path))
-		return NULL;
-	memcpy(path, folder, folder_bytes);
-	if (name[0] != '/')
-		path[folder_bytes++] = '/';
-	memcpy(path + folder_bytes, name, bytes + 1);
-	return tally_make(path, measurement);
-}
-
-#ifdef CPPROF_PRELOADED
-static const bool runs_alone = false;
-#else
-static const bool runs_alone = true;
-#endif
-
-static struct tally_header *find_file(bool may_make)
-{
-	const char *recorded = value_of(TALLY_VARIABLE);
-	if (recorded)
-		return tally_open(recorded);
-	if (!may_make || !runs_alone || value_of(CHANNEL_VARIABLE) || getauxval(AT_SECURE))
-		return NULL;
-	return make_file();
-}
-
-/* --- the process begins --- */
-
-enum { NOT_BEGUN, BEGINNING, BEGUN };
-static uint32_t begun;
-static uint32_t beginner; /* the thread */
-
-static void start(struct tally_header *header)
-{
-	hooks.header = header;
-	hooks.process_number = __atomic_fetch_add(&header->processes, 1, __ATOMIC_RELAXED);
-	hooks.process = tally_process_new(NULL);
-	hooks.measurement = measurements[header->measurement];
-	hooks.on = !header->starts_paused;
-	if (!hooks.process)
-		hooks.header = NULL;
-}
-
-static void begin(bool may_make)
-{
-	uint64_t old;
-	uint32_t expected = NOT_BEGUN, here = own_tid();
-	block_signals(&old);
-	if (__atomic_compare_exchange_n(&begun, &expected, BEGINNING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&beginner, here, __ATOMIC_RELAXED);
-		struct tally_header *header = find_file(may_make);
-		if (header)
-			start(header);
-		__atomic_store_n(&begun, header || may_make ? BEGUN : NOT_BEGUN, __ATOMIC_RELEASE);
-	}
-	while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == BEGINNING &&
-	       __atomic_load_n(&beginner, __ATOMIC_RELAXED) != here)
-		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-	restore_signals(&old);
-}
-
-void hooks_begin(void)
-{
-	/* So early that there is no environment yet, nobody knows what is wanted. */
-	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != BEGUN && environment())
-		begin(true);
-}
-
-/* The threads' ends are told by a key's destructor, or by calls_threads.c. */
-static bool ends_are_told = true;
+/* The threads' ends are told by a key's destructor; where that cannot be, the kernel is asked for each. */
 static pthread_key_t end_key;
 static bool has_end_key;
 
@@ -192,23 +48,11 @@ static void thread_ends(void *round)
 	hooks_thread_end();
 }
 
-/* In the preloaded library calls_threads.c tells. A key that is not among the first would allocate where it is
- * set, which hooks may be called from. */
-static void make_end_key(void)
+/* A key that is not among the first would allocate where it is set, which hooks may be called from. */
+void hooks_will_end(void)
 {
 	enum { KEYS_WITHOUT_MEMORY = 32 };
-	has_end_key = runs_alone && pthread_key_create(&end_key, thread_ends) == 0 && end_key < KEYS_WITHOUT_MEMORY;
-	ends_are_told = !runs_alone || has_end_key;
-}
-
-void hooks_begin_recorded(void)
-{
-	if (runs_alone)
-		remember_folder();
-	make_end_key();
-	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == NOT_BEGUN && environment())
-		begin(false);
-	tally_modules_changed();
+	has_end_key = pthread_key_create(&end_key, thread_ends) == 0 && end_key < KEYS_WITHOUT_MEMORY;
 }
 
 /* --- a thread's state --- */
@@ -220,12 +64,20 @@ enum {
 	THREADS_OF_THEIR_OWN = 1000,
 };
 
+/* Where the program may not have as much memory as it likes, we do not take it away. */
+static uint64_t frames_wanted(void)
+{
+	struct rlimit limit;
+	long got = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0);
+	return got == 0 && limit.rlim_cur != RLIM_INFINITY ? FRAMES_MOST / FRAMES_STEP : FRAMES_MOST;
+}
+
 static struct hook_thread *map_state(uint64_t frames)
 {
 	uint64_t bytes = sizeof(struct hook_thread) + frames * sizeof(struct hook_frame);
 	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mapped < 0 && mapped > -PATH_MAX)
+	if (system_is_error(mapped))
 		return NULL;
 	struct hook_thread *thread = (void *)mapped;
 	thread->frames = (struct hook_frame *)(thread + 1);
@@ -236,7 +88,7 @@ static struct hook_thread *map_state(uint64_t frames)
 static struct hook_thread *new_state(uint32_t tid)
 {
 	struct hook_thread *thread = NULL;
-	for (uint64_t frames = FRAMES_MOST; !thread && frames >= FRAMES_LEAST; frames /= FRAMES_STEP)
+	for (uint64_t frames = frames_wanted(); !thread && frames >= FRAMES_LEAST; frames /= FRAMES_STEP)
 		thread = map_state(frames);
 	if (!thread)
 		return NULL;
@@ -259,7 +111,7 @@ static struct hook_thread *adopt(uint32_t here)
 	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
 	     thread = thread->owner.next) {
 		uint32_t tid = __atomic_load_n(&thread->owner.tid, __ATOMIC_RELAXED);
-		bool may_be_gone = __atomic_load_n(&thread->owner.has_ended, __ATOMIC_ACQUIRE) || !ends_are_told;
+		bool may_be_gone = __atomic_load_n(&thread->owner.has_ended, __ATOMIC_ACQUIRE) || !has_end_key;
 		if (may_be_gone && is_gone(tid, here) &&
 		    __atomic_compare_exchange_n(&thread->owner.tid, &tid, here, false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
@@ -297,7 +149,6 @@ static bool begin_tables(struct hook_thread *thread)
 	thread->shared = shared;
 	thread->chunk = &shared->chunk;
 	thread->number = number;
-	hooks_frames_begin(thread, &shared->root);
 	thread->last_tsc = machine_time_stamp();
 	return true;
 }
@@ -336,8 +187,10 @@ static struct hook_thread *take_state(uint32_t tid)
 		clear(thread);
 	else
 		thread = new_state(tid);
-	if (thread && begin_tables(thread))
+	if (thread && begin_tables(thread)) {
+		hooks_frames_begin(thread, &thread->shared->root);
 		return thread;
+	}
 	if (thread) { /* for a later one */
 		thread->owner.tid = 0;
 		thread->owner.has_ended = 1;
@@ -351,9 +204,9 @@ static struct hook_thread *take_state(uint32_t tid)
 static struct hook_thread *begin_thread(struct tally_node *creator)
 {
 	/* A child of vfork: what is made in its name its parent would go on with. */
-	if (machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != hooks.process->pid)
+	if (system_pid() != hooks.process->pid)
 		return &hooks_refused;
-	struct hook_thread *thread = hooks.measurement == &hooks_off ? NULL : take_state(own_tid());
+	struct hook_thread *thread = hooks.measurement == &hooks_off ? NULL : take_state(system_tid());
 	hook_thread = thread ? thread : &hooks_refused;
 	if (!thread && hooks.measurement != &hooks_off)
 		__atomic_add_fetch(&hooks.process->threads_refused, 1, __ATOMIC_RELAXED);
@@ -373,11 +226,16 @@ static struct hook_thread *begin_unless_begun(struct tally_node *creator)
 {
 	uint64_t old;
 	hooks_begin();
-	if (hook_thread != &hooks_nobody || !hooks.header)
-		return hook_thread == &hooks_nobody ? &hooks_refused : hook_thread;
-	block_signals(&old);
+	if (hook_thread != &hooks_nobody)
+		return hook_thread;
+	if (!hooks.header) {
+		if (hooks_have_begun())
+			hook_thread = &hooks_refused;
+		return &hooks_refused;
+	}
+	system_block_signals(&old);
 	struct hook_thread *thread = begin_thread(creator);
-	restore_signals(&old);
+	system_restore_signals(&old);
 	runtime_begin_alone();
 	return thread;
 }
@@ -494,7 +352,7 @@ void hooks_flush(void)
 void hooks_finish(void)
 {
 	/* Not that of its parent, in a child of vfork. */
-	if (!hooks.header || machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != hooks.process->pid)
+	if (!hooks.header || system_pid() != hooks.process->pid)
 		return;
 	int error = errno;
 	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread; thread = thread->owner.next)
@@ -508,7 +366,7 @@ void hooks_finish(void)
 
 void hooks_go_on(void)
 {
-	if (hooks.header && machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == hooks.process->pid)
+	if (hooks.header && system_pid() == hooks.process->pid)
 		see_end(0);
 }
 
@@ -534,7 +392,7 @@ static void renew_tables(struct hook_thread *thread)
 {
 	const struct hook_frame *top = thread->top;
 	struct hook_thread *next = thread->owner.next;
-	thread->owner = (struct hook_owner){ .next = next, .tid = own_tid() };
+	thread->owner = (struct hook_owner){ .next = next, .tid = system_tid() };
 	thread->nodes = thread->paths_numbered = 0;
 	thread->flushed = thread->written;
 	thread->operands = thread->base_tsc = 0; /* so long ago that it is looked at first */

@@ -21,16 +21,11 @@
 #include <sys/uio.h>
 
 #include "runtime/hooks.h"
+#include "runtime/hooks_system.h"
 
 static char tally_path[PATH_MAX];
 
 /* --- the file --- */
-
-static bool is_error(long result)
-{
-	enum { ERRORS = 4095 };
-	return (unsigned long)result >= -(unsigned long)ERRORS;
-}
 
 static long open_file(const char *path, int flags)
 {
@@ -46,7 +41,7 @@ static void close_file(long fd)
 static void *map_file(long fd, uint64_t at, uint64_t bytes)
 {
 	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (long)at);
-	return is_error(mapped) ? NULL : (void *)mapped;
+	return system_is_error(mapped) ? NULL : (void *)mapped;
 }
 
 /* A file that may not become so large would bring a signal. */
@@ -121,8 +116,8 @@ static struct tally_header *map_header(long fd)
 struct tally_header *tally_open(const char *path)
 {
 	long fd = remember_path(path) ? open_file(path, O_RDWR) : -1;
-	struct tally_header *header = is_error(fd) ? NULL : map_header(fd);
-	if (!is_error(fd))
+	struct tally_header *header = system_is_error(fd) ? NULL : map_header(fd);
+	if (!system_is_error(fd))
 		close_file(fd);
 	return header;
 }
@@ -148,15 +143,10 @@ static void fill_header(struct tally_header *header, enum tally_measurement meas
 	memcpy(header->magic, TALLY_MAGIC, sizeof(header->magic));
 }
 
-static uint32_t own_pid(void)
-{
-	return (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-}
-
 /* Whether a process that has not ended counts in the chunk that begins here. */
 static bool is_live(const struct tally_process *process)
 {
-	return process->chunk.kind == TALLY_PROCESS && process->end_ns == 0 && process->pid != own_pid() &&
+	return process->chunk.kind == TALLY_PROCESS && process->end_ns == 0 && process->pid != system_pid() &&
 	       machine_syscall(SYS_kill, process->pid, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
@@ -169,7 +159,7 @@ static bool is_in_use(const char *path)
 	} read;
 	bool found = false;
 	long fd = open_file(path, O_RDONLY);
-	if (is_error(fd))
+	if (system_is_error(fd))
 		return false;
 	long got = machine_syscall(SYS_pread64, fd, (long)&read.header, sizeof(read.header), 0, 0, 0);
 	bool is_tally = got == (long)sizeof(read.header) &&
@@ -203,7 +193,7 @@ static bool append_pid(char path[PATH_MAX])
 	char text[16];
 	size_t at = sizeof(text) - 1;
 	text[at] = 0;
-	for (uint32_t left = own_pid(); left; left /= DECIMAL)
+	for (uint32_t left = system_pid(); left; left /= DECIMAL)
 		text[--at] = (char)('0' + left % DECIMAL);
 	text[--at] = '.';
 	return append(path, text + at);
@@ -229,7 +219,7 @@ struct tally_header *tally_make(const char *path, enum tally_measurement measure
 	long fd = is_in_use(tally_path) ? -EEXIST : make_file();
 	if (fd == -EEXIST && append_pid(tally_path))
 		fd = make_file();
-	if (is_error(fd))
+	if (system_is_error(fd))
 		return NULL;
 	struct tally_header *header = reserve(fd, 0, TALLY_HEADER_BYTES) ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
 	close_file(fd);
@@ -281,7 +271,7 @@ struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, ui
 	*at = take(bytes);
 	long fd = *at ? open_file(tally_path, O_RDWR) : -1;
 	struct tally_chunk *chunk = NULL;
-	if (!is_error(fd)) {
+	if (!system_is_error(fd)) {
 		chunk = reserve(fd, *at, reserved < bytes ? reserved : bytes) ? map_file(fd, *at, bytes) : NULL;
 		close_file(fd);
 	}
@@ -303,7 +293,7 @@ struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread)
 bool tally_reserve(uint64_t at, uint64_t bytes)
 {
 	long fd = open_file(tally_path, O_RDWR);
-	if (is_error(fd))
+	if (system_is_error(fd))
 		return false;
 	bool reserved = reserve(fd, at, bytes);
 	close_file(fd);
@@ -324,7 +314,7 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
 	uint64_t at = take(bytes);
 	long fd = at ? open_file(tally_path, O_RDWR) : -1;
 	bool written = false;
-	if (!is_error(fd)) {
+	if (!system_is_error(fd)) {
 		fill_chunk(&trace.chunk, bytes, sizeof(trace) + word_bytes, thread);
 		trace.chunk.magic = TALLY_CHUNK_MAGIC;
 		trace.chunk.kind = TALLY_EVENTS;

@@ -1,5 +1,5 @@
-/* Where the tally's file comes from, for hooks.c: what measurements want of it is in hooks.h. All of it makes
- * system calls itself: it runs where nothing of the C library may be called. Keeps errno. */
+/* What hooks.c, hooks_begin.c and tally*.c share, most of all where the file comes from; what measurements want of it
+ * is in hooks.h. It runs where nothing of the C library may be called, and keeps errno. */
 #ifndef RUNTIME_TALLY_H
 #define RUNTIME_TALLY_H
 
@@ -16,6 +16,12 @@ struct tally_header *tally_open(const char *path);
 /* A new one, of a program that runs alone: of this measurement, at this path; an older file becomes PATH.old, and
  * if a process still counts in that one, this is PATH.PID. NULL: it cannot be made. */
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement);
+
+/* Whether hooks.header is what it will be (hooks_begin.c). */
+bool hooks_have_begun(void);
+
+/* Threads that begin from now on have a destructor by which their end is known (hooks.c). */
+void hooks_will_end(void);
 
 /* As tally_chunk_new, with disk space for the first `reserved` bytes: what lies behind must be reserved before
  * anything is written there. `at` is where it lies in the file. */

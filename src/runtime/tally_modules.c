@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 
 #include "runtime/hooks.h"
+#include "runtime/hooks_system.h"
+#include "runtime/real.h"
 #include "runtime/tally.h"
 
 /* --- what is known --- */
@@ -270,8 +272,7 @@ void tally_modules_changed(void)
 void tally_know_code(uint64_t address)
 {
 	struct dl_find_object found;
-	if (__builtin_expect(is_known(address), 1) || _dl_find_object((void *)(uintptr_t)address, &found) != 0 ||
-	    !found.dlfo_link_map)
+	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
 		return;
 	/* Its first page begins with the ELF header, as far as linkers go. */
 	const ElfW(Ehdr) *header = found.dlfo_map_start;
@@ -312,7 +313,7 @@ struct tally_process *tally_process_new(const struct tally_process *before)
 	process_at = at;
 	process_reserved = reserved;
 	is_adding = is_seeing = 0; /* of a thread that is not there after a fork */
-	process->pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	process->pid = system_pid();
 	process->parent = before ? before->chunk.process : UINT32_MAX;
 	process->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	process->start_tsc = machine_time_stamp();
