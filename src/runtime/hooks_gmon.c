@@ -7,10 +7,10 @@
  */
 #include <cpprof/runtime.h>
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "runtime/hooks.h"
+#include "runtime/real.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -51,8 +51,8 @@ PUBLIC int moncontrol(int mode)
 static bool is_exit(const void *address)
 {
 	struct dl_find_object of_address, of_exit;
-	return _dl_find_object((void *)(uintptr_t)address, &of_address) == 0 &&
-	       _dl_find_object((void *)(uintptr_t)&exit, &of_exit) == 0 &&
+	return real_find_object((uint64_t)(uintptr_t)address, &of_address) &&
+	       real_find_object((uint64_t)(uintptr_t)&exit, &of_exit) &&
 	       of_address.dlfo_link_map == of_exit.dlfo_link_map;
 }
 

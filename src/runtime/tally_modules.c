@@ -233,7 +233,7 @@ static void keep_unloaded(void)
 		struct known *entry = &known[i];
 		uint64_t bytes = entry->end - entry->start;
 		if (entry->is_kept || entry->is_gone || entry->module->is_vdso ||
-		    _dl_find_object((void *)(uintptr_t)entry->start, &found) == 0)
+		    real_find_object(entry->start, &found))
 			continue;
 		long kept = -1;
 		if (kept_count < KEPT_MAX)
