@@ -71,9 +71,10 @@ void hooks_block_count_slowly(struct hook_thread *thread, uint64_t pc, enum tall
 
 void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_hook hook)
 {
+	bool is_first = thread == &hooks_nobody;
 	thread->measurement->block(thread, pc);
 	/* So that it can be said what the program has been compiled with. */
-	if (hooks.process && !(hooks.process->hooks & (uint32_t)hook))
+	if (is_first && hooks.process)
 		__atomic_or_fetch(&hooks.process->hooks, (uint32_t)hook, __ATOMIC_RELAXED);
 }
 

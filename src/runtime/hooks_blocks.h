@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) bool hooks_block_count(struct hook_
  * stops. */
 void hooks_block_count_slowly(struct hook_thread *thread, uint64_t pc, enum tally_hook hook);
 
-/* The thread does not measure blocks: it does not measure at all now, or not yet, or something else. */
+/* The thread does not measure blocks: not yet, or something else. */
 void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_hook hook);
 
 #endif

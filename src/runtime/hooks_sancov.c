@@ -20,10 +20,12 @@ HOOK void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end)
 static inline __attribute__((always_inline)) void count(uint64_t pc, enum tally_hook hook)
 {
 	struct hook_thread *thread = hook_thread;
-	if (__builtin_expect(thread->measurement != &hooks_blocks, 0))
-		hooks_block_unmeasured(thread, pc, hook);
-	else if (__builtin_expect(!hooks_block_count(thread, pc), 0))
+	if (__builtin_expect(thread->measurement != &hooks_blocks, 0)) {
+		if (thread->measurement != &hooks_off)
+			hooks_block_unmeasured(thread, pc, hook);
+	} else if (__builtin_expect(!hooks_block_count(thread, pc), 0)) {
 		hooks_block_count_slowly(thread, pc, hook);
+	}
 }
 
 void __sanitizer_cov_trace_pc(void)

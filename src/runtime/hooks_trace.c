@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-#include "runtime/hooks.h"
+#include "runtime/hooks_paths.h"
 #include "runtime/x86_64/machine.h"
 
 enum {
@@ -164,14 +164,14 @@ static inline bool goes_on(const struct hook_thread *thread)
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	hooks_paths.entered(thread, function, site, place);
+	hooks_paths_entered(thread, function, site, place);
 	if (goes_on(thread))
 		put_current(thread, TALLY_EVENT_ENTER);
 }
 
 static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	hooks_paths.enter(thread, function, site, place);
+	hooks_paths_enter(thread, function, site, place);
 	if (goes_on(thread))
 		put_current(thread, TALLY_EVENT_ENTER);
 }
@@ -179,15 +179,9 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	const struct hook_frame *before = thread->top;
-	hooks_paths.leave(thread, function, site, place);
+	hooks_paths_leave(thread, function, site, place);
 	if (thread->top != before && goes_on(thread))
 		put_current(thread, TALLY_EVENT_LEAVE);
-}
-
-static void block(struct hook_thread *thread, uint64_t pc)
-{
-	(void)thread;
-	(void)pc;
 }
 
 static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
@@ -196,7 +190,7 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 	const ucontext_t *interrupted = context;
 	uint64_t operands[OPERANDS] = { interrupted ? (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP] : 0, request,
 					hits };
-	hooks_paths.tick(thread, request, hits, context);
+	hooks_tick_current(thread, request, hits, context);
 	if (goes_on(thread))
 		put(thread, TALLY_EVENT_OTHER, TALLY_EVENT_TICK, operands, OPERANDS);
 }
@@ -204,7 +198,7 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 {
 	const struct hook_frame *before = thread->top;
-	hooks_paths.rewind(thread, stack_pointer);
+	hooks_paths_rewind(thread, stack_pointer);
 	if (thread->top != before && goes_on(thread))
 		put_current(thread, TALLY_EVENT_LEAVE);
 }
@@ -213,7 +207,6 @@ static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 static void flush(struct hook_thread *thread)
 {
 	uint64_t signals;
-	hooks_paths.flush(thread);
 	if (!thread->words)
 		return;
 	if (thread == hook_thread)
@@ -231,7 +224,7 @@ const struct hook_measurement hooks_trace = {
 	.entered = entered,
 	.enter = enter,
 	.leave = leave,
-	.block = block,
+	.block = hooks_no_block,
 	.tick = tick,
 	.rewind = rewind_to,
 	.flush = flush,
