@@ -396,7 +396,8 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--source FN [--counts]|--pages|--call-graph] [OPTION]... [FILE]",
+	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph] [OPTION]... [FILE]",
+	"--source FN [--counts] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
 
