@@ -134,7 +134,8 @@ static int ascending(const void *left, const void *right)
 static void sort_starts(struct starts *starts)
 {
 	size_t kept = 0;
-	qsort(starts->addresses, starts->count, sizeof(*starts->addresses), ascending);
+	if (starts->count)
+		qsort(starts->addresses, starts->count, sizeof(*starts->addresses), ascending);
 	for (size_t i = 0; i < starts->count; i++)
 		if (kept == 0 || starts->addresses[kept - 1] != starts->addresses[i])
 			starts->addresses[kept++] = starts->addresses[i];
