@@ -96,23 +96,13 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/*
- * Whether what runs in a place is its own blocks from its first instruction on. The address of a block may be the
- * return address of its hook, which is its first instruction: up to 6 bytes, and endbr64 before it.
- */
-static bool begins_with_block(const struct image_symbol *symbol, struct executions executions)
-{
-	enum { HOOK_BYTES = 10 };
-	return executions.count > 0 && executions.blocks[0].address - symbol->start <= HOOK_BYTES;
-}
-
 /* How often the most executed code of a place ran. */
 static uint64_t count_of_place(struct annotation *annotation, uint32_t symbol)
 {
 	struct executions executions = executions_of(annotation->report, symbol);
 	const struct gmon_block *around = executions_around(annotation->report, symbol);
-	const struct image_symbol *place = &annotation->report->image->symbols[symbol];
-	uint64_t count = around && !begins_with_block(place, executions) ? around->count : 0;
+	bool is_own = executions_begin(annotation->report, symbol);
+	uint64_t count = around && !is_own ? around->count : 0;
 	for (size_t i = 0; i < executions.count; i++)
 		count = larger(count, executions.blocks[i].count);
 	annotation->has_blocks |= around || executions.count > 0;

@@ -15,6 +15,9 @@ struct executions {
 };
 struct executions executions_of(const struct gprof_report *report, uint32_t symbol);
 
+/* Whether all that a symbol runs is of blocks that begin in it: the first of them begins with its first instruction. */
+bool executions_begin(const struct gprof_report *report, uint32_t symbol);
+
 /* The block that runs on into a symbol from before it, within the same function; in front of its first block that one, whose
  * hook the compiler has put behind the function's beginning. NULL: not known. */
 const struct gmon_block *executions_around(const struct gprof_report *report, uint32_t symbol);

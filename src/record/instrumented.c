@@ -197,8 +197,9 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	case TALLY_TRACE:
 		return "compile it with -finstrument-functions (-pg's hooks do not tell when a function is left)";
 	case TALLY_BLOCKS:
-		return "compile it with -fsanitize-coverage=trace-pc (gcc) or -fsanitize-coverage=trace-pc-guard "
-		       "(clang)";
+		return "compile it with -fsanitize-coverage=trace-pc (gcc) or "
+		       "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without it: clang adds "
+		       "hooks of its own)";
 	default:
 		return "compile it with -pg, -pg -mfentry or -finstrument-functions";
 	}
