@@ -32,10 +32,14 @@ struct hook_frame {
 	uint64_t place; /* entries alone known: where its return address lies; else its stack pointer where it called
 			 * the hook, and HOOK_FRAME_LEAVES */
 	uint64_t site;  /* its return address */
+	struct tally_edge *guess; /* of its node: what it calls next, probably; or &hooks_no_edge */
 };
 enum { HOOK_FRAME_LEAVES = 1 }; /* in `place`: its hook tells when it is left */
 /* As `place`: none was called here, a run of frames on another stack begins; frames[0] is one. */
 #define HOOK_FRAME_BASE UINT64_MAX
+
+/* Of no call. */
+extern struct tally_edge hooks_no_edge;
 
 struct hook_thread;
 

@@ -5,9 +5,7 @@
  *   2. Those behind are found by the thread's table of (node, edge). It grows, and old ones stay, for a handler may
  *      have interrupted who reads one; what a handler has put into the old one meanwhile is not in the new one. Then
  *      a second edge is made for the same call: counts add up.
- *   3. Those in the node's ring (`after`, from `recent` on) are found faster. Any edge may be out of it, and it may go
- *      astray among the node's edges: it is a hint.
- *   4. An edge is linked in when it is complete, by one instruction that fails if a handler was faster.
+ *   3. An edge is linked in when it is complete, by one instruction that fails if a handler was faster.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,6 +14,8 @@
 #include "runtime/x86_64/machine.h"
 
 enum { NEAR_EDGES = 8, PROBES = 64 };
+
+struct tally_edge hooks_no_edge = { .site = UINT64_MAX, .function = UINT64_MAX, .after = &hooks_no_edge };
 
 struct slot {
 	struct tally_edge *edge;
@@ -130,25 +130,15 @@ static bool is_for(const struct tally_edge *edge, const struct hook_call *call)
 	return edge->site == call->site && edge->function == call->function;
 }
 
-/* Of a hook that knows entries alone, called by code that has none: whose call it is, is looked at each time. */
-static bool needs_a_look(const struct tally_edge *edge)
-{
-	return edge->flags & TALLY_EDGE_FOREIGN && !edge->code;
-}
-
 struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
 {
-	struct tally_edge *edge = hooks_edge_near(node, call->site, call->function);
-	if (edge)
-		return edge;
+	struct tally_edge *edge = node->edges;
 	uint32_t passed = 0;
-	for (edge = node->edges; edge && passed < NEAR_EDGES && !is_for(edge, call); edge = edge->next)
+	while (edge && passed < NEAR_EDGES && !is_for(edge, call)) {
+		edge = edge->next;
 		passed++;
-	if (passed == NEAR_EDGES)
-		edge = look_up(thread->edges, node, call->site, call->function);
-	if (edge && !needs_a_look(edge))
-		node->recent = edge;
-	return edge;
+	}
+	return passed < NEAR_EDGES ? edge : look_up(thread->edges, node, call->site, call->function);
 }
 
 /* --- new ones --- */
@@ -177,16 +167,6 @@ static struct tally_node *new_node(struct hook_thread *thread, struct tally_node
 	return node;
 }
 
-/* Calls next to each other mostly are made next to each other again. */
-static void put_into_ring(struct tally_node *node, struct tally_edge *edge)
-{
-	struct tally_edge *recent = node->recent;
-	edge->after = recent ? recent->after : edge;
-	if (recent)
-		recent->after = edge;
-	node->recent = edge;
-}
-
 /* At the end of the list, or of its near part. */
 static void link_edge(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
 {
@@ -197,8 +177,6 @@ static void link_edge(struct hook_thread *thread, struct tally_node *node, struc
 	do
 		edge->next = *at;
 	while (!machine_replace(at, edge->next, edge));
-	if (!needs_a_look(edge))
-		put_into_ring(node, edge);
 	if (count == NEAR_EDGES)
 		enlist(thread, node, edge);
 }
@@ -212,6 +190,7 @@ static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node
 	edge->site = call->site;
 	edge->function = call->function;
 	edge->child = child;
+	edge->after = edge;
 	edge->flags = call->flags | flags;
 	edge->code = call->code;
 	link_edge(thread, node, edge);

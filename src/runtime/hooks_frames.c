@@ -35,7 +35,7 @@
 
 void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 {
-	thread->frames[0] = (struct hook_frame){ root, HOOK_FRAME_BASE, 0 };
+	thread->frames[0] = (struct hook_frame){ root, HOOK_FRAME_BASE, 0, &hooks_no_edge };
 	thread->top = thread->run = thread->frames;
 	/* No place is on it. */
 	thread->stack_low = UINT64_MAX;

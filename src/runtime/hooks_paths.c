@@ -13,6 +13,7 @@ AT(hook_measurement, entered, MEASUREMENT_ENTERED);
 AT(hook_frame, node, FRAME_NODE);
 AT(hook_frame, place, FRAME_PLACE);
 AT(hook_frame, site, FRAME_SITE);
+AT(hook_frame, guess, FRAME_GUESS);
 AT(tally_node, recent, NODE_RECENT);
 AT(tally_edge, site, EDGE_SITE);
 AT(tally_edge, function, EDGE_FUNCTION);
@@ -21,6 +22,26 @@ AT(tally_edge, child, EDGE_CHILD);
 AT(tally_edge, after, EDGE_AFTER);
 _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
 _Static_assert((int)HOOK_FRAME_LEAVES == HOOK_LEAVES, "as in hooks.S");
+
+/* What comes next is guessed to be what came next before: `edge` behind the call that this frame has made last, or that
+ * its node made last when it was in the same place; or else as its first. */
+static void learn(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
+{
+	struct tally_node *node = frame->node;
+	const struct hook_frame *callee = frame + 1;
+	struct tally_edge *last = NULL;
+	if (hooks_edge_needs_a_look(edge))
+		return;
+	if (callee->node && callee->node->parent == node) {
+		const struct hook_call call = { .function = callee->node->function, .site = callee->site };
+		last = hooks_edge_find(thread, node, &call);
+	}
+	if (last && !hooks_edge_needs_a_look(last))
+		last->after = edge;
+	if (!last || !node->recent)
+		node->recent = edge;
+	frame->guess = edge->after;
+}
 
 /* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet. */
 static void count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge, struct hook_call *call)
@@ -34,7 +55,13 @@ static void count(struct hook_thread *thread, struct hook_frame *top, struct tal
 	if (!edge)
 		return;
 	hooks_count(&edge->count);
-	hooks_frame_push(thread, top, edge->child, call->site, call->place);
+	if (top + 1 < thread->limit) {
+		learn(thread, top, edge);
+		hooks_frame_push(thread, top, edge->child, call->site, call->place);
+	} else {
+		thread->depth_unknown++;
+		thread->top = top;
+	}
 }
 
 /* --- hooks that tell of entries alone --- */

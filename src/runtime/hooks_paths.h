@@ -16,27 +16,18 @@ struct hook_call {
 	uint32_t code;                  /* __cyg_profile_func_enter: the lower half of where that returns to */
 };
 
-/* The edge of a node for such a call; NULL: there is none. The last one that was found or made is found fastest, and
- * before it that behind it in the list. */
+/* The edge of a node for such a call; NULL: there is none. */
 struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call);
 
 /* A new one, with its child where `has_child`; NULL: there is no memory, and the thread counts no more. */
 struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
 				  bool has_child);
 
-/* The one behind that which was taken last, or that one, if it is for this call. */
-static inline __attribute__((always_inline)) struct tally_edge *hooks_edge_near(struct tally_node *node, uint64_t site,
-										uint64_t function)
+/* Called by code that has no hooks, as a hook tells that knows entries alone: whose call it is, is looked at each
+ * time, so such an edge is never guessed. */
+static inline bool hooks_edge_needs_a_look(const struct tally_edge *edge)
 {
-	struct tally_edge *recent = node->recent;
-	if (__builtin_expect(!recent, 0))
-		return NULL;
-	struct tally_edge *edge = recent->after;
-	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
-		node->recent = edge;
-		return edge;
-	}
-	return recent->site == site && recent->function == function ? recent : NULL;
+	return edge->flags & TALLY_EDGE_FOREIGN && !edge->code;
 }
 
 /* --- frames --- */
@@ -76,28 +67,25 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 /* The path that is current for code at `pc` with that stack pointer (a handler may have interrupted it). */
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc);
 
-/* A frame behind `top`. Without room for it the call is counted alone. */
+/* A frame behind `top`, where there is room. What nearly always is there already is not written again: then nobody
+ * who reads it next waits for what `node` was read from. */
 static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_thread *thread, struct hook_frame *top,
 								   struct tally_node *node, uint64_t site,
 								   uint64_t place)
 {
 	struct hook_frame *frame = top + 1;
-	if (__builtin_expect(frame >= thread->limit, 0)) {
-		thread->depth_unknown++;
-		thread->top = top;
-		return;
-	}
-	/* Mostly it was there before: then whoever reads it next needs not wait for what `node` comes from. */
-	if (__builtin_expect(frame->node != node, 0))
+	if (__builtin_expect(frame->node != node, 0)) {
 		frame->node = node;
-	do {
-		frame->place = place;
-		frame->site = site;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		thread->top = frame;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		/* A handler that came before it was on top has used its words. */
-	} while (__builtin_expect(frame->place != place, 0) && (frame->node = node, true));
+		frame->guess = node->recent ? node->recent : &hooks_no_edge;
+	}
+	frame->place = place;
+	frame->site = site;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->top = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* A handler that came before it was on top has used its words. */
+	if (__builtin_expect(frame->place != place || frame->node != node, 0))
+		*frame = (struct hook_frame){ node, place, site, &hooks_no_edge };
 }
 
 /* --- paths: also of measurements that count them and do more --- */
@@ -107,28 +95,44 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer);
 
+/* What nearly always is all there is to do; false: it is not. */
+static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct hook_thread *thread, uint64_t function,
+									 uint64_t site, uint64_t place)
+{
+	struct hook_frame *top = thread->top;
+	struct tally_edge *edge = top->guess;
+	if (__builtin_expect(top->place > place && hooks_frame_leaves(top) && place >= thread->stack_low &&
+				     edge->site == site && edge->function == function && top + 1 < thread->limit,
+			     1)) {
+		hooks_count(&edge->count);
+		top->guess = edge->after;
+		hooks_frame_push(thread, top, edge->child, site, place);
+		return true;
+	}
+	return false;
+}
+
+static inline __attribute__((always_inline)) bool hooks_paths_leave_fast(struct hook_thread *thread, uint64_t function,
+									 uint64_t place)
+{
+	struct hook_frame *top = thread->top;
+	if (__builtin_expect(top->place != place || top->node->function != function, 0))
+		return false;
+	thread->top = top - 1;
+	return true;
+}
+
 static inline __attribute__((always_inline)) void hooks_paths_enter(struct hook_thread *thread, uint64_t function,
 								    uint64_t site, uint64_t place)
 {
-	struct hook_frame *top = thread->top;
-	if (__builtin_expect(top->place > place && hooks_frame_leaves(top) && place >= thread->stack_low, 1)) {
-		struct tally_edge *edge = hooks_edge_near(top->node, site, function);
-		if (__builtin_expect(edge != NULL, 1)) {
-			hooks_count(&edge->count);
-			hooks_frame_push(thread, top, edge->child, site, place);
-			return;
-		}
-	}
-	hooks_paths_enter_slowly(thread, function, site, place);
+	if (!hooks_paths_enter_fast(thread, function, site, place))
+		hooks_paths_enter_slowly(thread, function, site, place);
 }
 
 static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_thread *thread, uint64_t function,
 								    uint64_t site, uint64_t place)
 {
-	struct hook_frame *top = thread->top;
-	if (__builtin_expect(top->place == place && top->node->function == function, 1))
-		thread->top = top - 1;
-	else
+	if (!hooks_paths_leave_fast(thread, function, place))
 		hooks_paths_leave_slowly(thread, function, site, place);
 }
 

@@ -176,7 +176,7 @@ struct tally_node {
 	struct tally_tick *ticks;
 	uint64_t exclusive_tsc;    /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
 	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
-	struct tally_edge *recent; /* the runtime's own: the edge that was taken last */
+	struct tally_edge *recent; /* the runtime's own: what is called from here first, probably; NULL: not known */
 };
 
 enum { TALLY_NODES_MAX = 1 << 21 };
@@ -197,7 +197,7 @@ struct tally_edge {
 	struct tally_edge *next;
 	uint32_t flags;           /* enum tally_edge_flags */
 	uint32_t code;            /* the runtime's own, as is: which hook has told of it first */
-	struct tally_edge *after; /* which edge of this node it looks at first behind this one */
+	struct tally_edge *after; /* ... what its node calls next, probably */
 };
 
 /* Samples that found the path of its node current. */

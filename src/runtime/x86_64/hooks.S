@@ -41,6 +41,7 @@ name:                            \
 	.hidden hooks_arcs
 	.hidden hooks_paths
 	.hidden hooks_keep_vectors
+	.hidden hooks_no_edge
 	.text
 
 /* Bytes of the stack from the last register that was pushed to the return address. */
@@ -81,33 +82,32 @@ name:                            \
 	jne	.Lslow\@
 .Lalive\@:
 
-	/* rdx: its edge, of its node rdi: the one behind that which was taken last, or that one. */
+	/* rdx: the edge that is guessed. */
+	mov	FRAME_GUESS(%rcx), %rdx
 	mov	(%rdi), %rsi
-	mov	FRAME_NODE(%rcx), %rdi
-	mov	NODE_RECENT(%rdi), %rdx
-	test	%rdx, %rdx
-	je	.Lslow\@
-	mov	EDGE_AFTER(%rdx), %rdx
-	cmp	EDGE_SITE(%rdx), %rsi
-	jne	.Lrecent\@
-	mov	%rdx, NODE_RECENT(%rdi)
-.Lfound\@:
 	mov	PUSHED_FIVE(%rsp), %rdi
+	cmp	EDGE_SITE(%rdx), %rsi
+	jne	.Lslow\@
 	cmp	EDGE_FUNCTION(%rdx), %rdi
 	jne	.Lslow\@
-	add	$FRAME_BYTES, %rcx
-	cmp	THREAD_LIMIT(%rax), %rcx
-	jae	.Lslow\@
+	lea	2 * FRAME_BYTES(%rcx), %rdi
+	cmp	THREAD_LIMIT(%rax), %rdi
+	ja	.Lslow\@
 	incq	EDGE_COUNT(%rdx)
+	mov	EDGE_AFTER(%rdx), %rdi
 	mov	EDGE_CHILD(%rdx), %rdx
-	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
+	mov	%rdi, FRAME_GUESS(%rcx)
+	add	$FRAME_BYTES, %rcx
 	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lnode\@
 .Lpush\@:
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
 	mov	%rdi, FRAME_PLACE(%rcx)
 	mov	%rsi, FRAME_SITE(%rcx)
 	mov	%rcx, THREAD_TOP(%rax)
 	cmp	%rdi, FRAME_PLACE(%rcx)
+	jne	.Lagain\@
+	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lagain\@
 .Ldone\@:
 	.cfi_remember_state
@@ -129,14 +129,15 @@ name:                            \
 	ja	.Lcaller\@
 	jmp	.Lbelow\@
 
+	/* Another function than that which was called from here before. */
 .Lnode\@:
 	mov	%rdx, FRAME_NODE(%rcx)
+	lea	hooks_no_edge(%rip), %rdi
+	cmpq	$0, NODE_RECENT(%rdx)
+	cmovne	NODE_RECENT(%rdx), %rdi
+	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Lpush\@
 
-.Lrecent\@:
-	mov	NODE_RECENT(%rdi), %rdx
-	cmp	EDGE_SITE(%rdx), %rsi
-	je	.Lfound\@
 .Lslow\@:
 	.cfi_remember_state
 	POP(%rdi)
@@ -149,6 +150,8 @@ name:                            \
 	mov	%rdx, FRAME_NODE(%rcx)
 	mov	%rdi, FRAME_PLACE(%rcx)
 	mov	%rsi, FRAME_SITE(%rcx)
+	lea	hooks_no_edge(%rip), %rdi
+	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Ldone\@
 
 	.cfi_adjust_cfa_offset PUSHED_THREE - PUSHED_FIVE

@@ -17,7 +17,8 @@
 #define FRAME_NODE 0
 #define FRAME_PLACE 8
 #define FRAME_SITE 16
-#define FRAME_BYTES 24
+#define FRAME_GUESS 24
+#define FRAME_BYTES 32
 
 /* struct tally_node and tally_edge */
 #define NODE_RECENT 48
