@@ -19,6 +19,8 @@ HOOKS = {
 HOOK_FUNCTIONS = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "__cyg_profile_func_enter"}
 # Compilers know what malloc does, and of this one it is not so.
 FLAGS = {"allocator": ["-fno-builtin"]}
+# Debian 12's valgrind cannot read clang's DWARF 5.
+SYMBOLS = {"gcc": "-g", "clang": "-gdwarf-4"}
 CXX = {"gcc": "g++", "clang": "clang++"}
 
 
@@ -43,11 +45,11 @@ def compiler_for(source, compiler):
 class Program:
 	"""A program of tests/programs/hooks, built with a hook, with its library if it has one (NAME.lib.c)."""
 
-	def __init__(self, name, hook, compiler="gcc", level="-O2", linkage="pie", libraries=(), symbols="-g"):
+	def __init__(self, name, hook, compiler="gcc", level="-O2", linkage="pie", libraries=()):
 		self.source = next(FOLDER.glob(f"{name}.c*"))
 		self.libraries = sorted(FOLDER.glob(f"{name}.lib.*"))
 		self.hook, self.level = hook, level
-		common = [level, symbols, "-D_GNU_SOURCE", "-pthread", *HOOKS[hook]]
+		common = [level, SYMBOLS[compiler], "-D_GNU_SOURCE", "-pthread", *HOOKS[hook]]
 		own_libraries = [compile_once(
 			[compiler_for(source, compiler), *common, "-fPIC", "-shared", "-fsemantic-interposition", f"-Wl,-soname,lib{name}.so"],
 			[source], f"lib{name}.so") for source in self.libraries]
