@@ -168,12 +168,37 @@ static void test_lines_of_an_image(void **state)
 	image_close(&image);
 }
 
+static int open_by_lines(const char *path)
+{
+	const struct image_options options = { .with_source = true };
+	struct image image;
+	struct error error;
+	int status = image_open(&image, path, &options, &error);
+	if (status < 0)
+		return status;
+	status = lines_split(&image, &options);
+	image_close(&image);
+	return status;
+}
+
+static void test_lines_without_memory(void **state)
+{
+	(void)state;
+	lab_run("gcc -g -O2 $S/clones.c -o few");
+	const char *path = lab_path("few");
+	/* elfutils' own allocations are not seen, and what it could not do it leaves out. */
+	ALLOC_FAIL_EACH({
+		int status = open_by_lines(path);
+		assert_true(status == 0 || status == ERROR_MEMORY || status == ERROR_FORMAT);
+	});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_source_files),      cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_object_map),        cmocka_unit_test(test_object_map_without_memory),
-		cmocka_unit_test(test_lines_of_an_image),
+		cmocka_unit_test(test_lines_of_an_image), cmocka_unit_test(test_lines_without_memory),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }
