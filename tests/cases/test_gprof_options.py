@@ -186,6 +186,58 @@ def test_histograms_of_part_of_the_program(tmp_path):
 	expect_same("-b", path, tmp_path / "gmon.out")
 
 
+def test_sources_to_files(tmp_path):
+	path = program("expressions")
+	gmon = run_of(path)
+	written = {}
+	for tool in [real_gprof, our_gprof]:
+		folder = tmp_path / tool.__name__
+		folder.mkdir()
+		assert tool("-b", "-A", "-y", path, gmon, cwd=folder) == ""
+		written[tool] = {copy.name: copy.read_text() for copy in folder.iterdir()}
+	assert sorted(written[our_gprof]) == ["expressions.c-ann", "other.c-ann", "shared.h-ann"]
+	assert written[our_gprof] == written[real_gprof]
+
+
+def test_order_of_options(many):
+	"""Those of a kind add up, whatever their order; options may stand behind the files."""
+	path, gmon = many
+	for words in [[path, gmon, "-b", "-p"], ["-p", path, "-b", gmon], ["-bpz", path, gmon], ["-q", "-p", "-b", path, gmon],
+			["-P", "-p", "-b", path, gmon], ["-p", "-P", "-b", path, gmon], ["-b", "-Qf100", "-qf101", path, gmon],
+			["-b", "-Ff120", "-k", "f120/f121", "-a", path, gmon], ["-b", "-e", "f120", "-e", "f121", "-f", "f122", path, gmon],
+			["-b", "-E", "f120", "-E", "f130", path, gmon], ["-b", "-F", "f120", "-F", "f130", "-F", "main", path, gmon],
+			["-b", "-nf120", "-Nf121", path, gmon], ["-b", "-pf100", "-qf120", "-z", path, gmon]]:
+		expect_same(*words)
+
+
+def unused_arcs(text):
+	"""{(caller, callee)} of the lines of a call graph that have a count of 0, by the callees' entries."""
+	arcs = set()
+	for entry in re.split(r"^-{20,}$", text, flags=re.MULTILINE):
+		lines = [line for line in entry.splitlines() if re.search(r"\[\d+\]$", line)]
+		primary = next((i for i, line in enumerate(lines) if line.startswith("[")), None)
+		if primary is None:
+			continue
+		callee = re.sub(r" <cycle.*| \[.*", "", lines[primary][45:].strip())
+		for line in lines[:primary]:
+			if re.match(r" +(?:[\d.]+ +[\d.]+ +)?0(?:/\d+)? ", line):
+				arcs.add((re.sub(r" <cycle.*| \[.*", "", line[45:].strip()), callee))
+	return arcs
+
+
+@pytest.mark.parametrize("build", ["gcc", "clang"])
+def test_calls_that_the_code_has(build):
+	"""-c: what gprof finds and, as it takes distances for numbers without a sign, what lies in front of its caller too."""
+	path = built("expressions", build)
+	theirs = unused_arcs(real_gprof("-b", "-q", "-c", "-z", path, run_of(path)))
+	ours = unused_arcs(our_gprof("-b", "-q", "-c", "-z", path, run_of(path)))
+	# clang has static functions behind those that call them.
+	assert theirs <= ours and (theirs or build == "gcc")
+	assert {("unused", "other"), ("unused", "compare"), ("unused_caller", "sort")} <= ours
+	places = symbols(path)
+	assert all(places[callee] < places[caller] for caller, callee in ours - theirs if {caller, callee} <= set(places) and "compare" != callee)
+
+
 # --- by source line ---
 
 LINE_OPTIONS = {
