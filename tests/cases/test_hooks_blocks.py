@@ -1,0 +1,214 @@
+"""Executions of lines, counted by hooks at basic blocks: gcov's figures, wherever the blocks are executed."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from hooks_support import CXX, SYMBOLS, compile_once
+from record_support import BUILD, PROGRAMS, SECONDS_ALLOWED, run_cpprof
+
+FOLDER = PROGRAMS / "blocks"
+RUNTIME = BUILD / "src/runtime"
+HOOKS = {
+	"gcc": ["-fsanitize-coverage=trace-pc"],
+	"clang": ["-fsanitize-coverage=trace-pc-guard,pc-table"],
+	"clang-all-blocks": ["-fsanitize-coverage=trace-pc-guard,pc-table,no-prune"],
+}
+# clang would link hooks of its own.
+LINK = {"gcc": [], "clang": ["-fno-sanitize-link-runtime"]}
+
+
+def driver(source, compiler):
+	return CXX[compiler] if source.suffix == ".cpp" else compiler
+
+
+def built(name, hooks, *flags, level="-O0", link=True):
+	"""A program of tests/programs/blocks with hooks at its blocks."""
+	source, compiler = FOLDER / name, hooks.split("-")[0]
+	library = next(path for path in RUNTIME.glob("libcpprof.so.*") if path.is_file() and not path.is_symlink())
+	linked = [f"-Wl,-rpath,{RUNTIME}", "-Wl,--no-as-needed", f"-L{RUNTIME}", f"-l:{library.name}", *LINK[compiler]] if link else []
+	command = [driver(source, compiler), level, SYMBOLS[compiler], "-w", "-D_GNU_SOURCE", "-pthread", *HOOKS[hooks], *flags]
+	return compile_once([*command, *linked], [source], source.stem)
+
+
+def counted(folder, program, *words, status=0):
+	"""Records a program's blocks: the profile's path, and what the program wrote."""
+	profile = folder / "blocks.data"
+	result = run_cpprof("record", "--instrumented=blocks", "-o", profile, "--", program, *words, cwd=folder)
+	assert result.returncode == status, result.stderr
+	return profile, result.stdout
+
+
+def entries(*words):
+	result = run_cpprof("report", *words, "--format", "json", "--limit", "0", "--threshold", "0")
+	assert result.returncode == 0, result.stderr
+	return json.loads(result.stdout)["entries"]
+
+
+def line_counts(profile, function):
+	result = run_cpprof("report", "--source", function, "--counts", "--format", "json", profile)
+	assert result.returncode == 0, result.stderr
+	return {(os.path.basename(entry["file"]), entry["line"]): entry["count"] for entry in json.loads(result.stdout)["entries"]}
+
+
+def all_counts(profile, source):
+	"""{line: executions} of a source file, of all functions with hits and those called `never`."""
+	names = {entry["path"][0] for entry in entries("--functions", "-r", "lines", profile)}
+	counts = {}
+	for name in names | ({"never"} if "never(" in source.read_text() else set()):
+		for (file, line), count in line_counts(profile, name).items():
+			if file == source.name:
+				counts[line] = counts.get(line, 0) + count
+	return counts
+
+
+def gcov_counts(folder, source, compiler):
+	"""The same by gcov, or clang's."""
+	folder = folder / f"gcov-{compiler}"
+	folder.mkdir()
+	shutil.copy(source, folder)
+	subprocess.run([driver(source, compiler), "-w", "--coverage", "-O0", "-D_GNU_SOURCE", source.name, "-o", "program"], cwd=folder, check=True)
+	subprocess.run(["./program"], cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=SECONDS_ALLOWED)
+	data = next(folder.glob("*.gcda")).name
+	command = ["gcov", data] if compiler == "gcc" else ["llvm-cov-14", "gcov", data]
+	subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=SECONDS_ALLOWED)
+	counts = {}
+	for count, line in re.findall(r"^\s*([\d#=]+)\*?:\s*(\d+):", (folder / f"{source.name}.gcov").read_text(), re.MULTILINE):
+		# Of a template's instances the sum comes first.
+		counts.setdefault(int(line), 0 if count[0] in "#=" else int(count))
+	return counts
+
+
+def unlike(source, ours, gcovs):
+	"""Lines of which gcov counts something that we do not find: {line: (ours, gcovs')}."""
+	found = {}
+	for number, text in enumerate(source.read_text().splitlines(), 1):
+		expected = {counts[number] for counts in gcovs if number in counts}
+		is_label = re.match(r"\s*(case .*|default|\w+):$", text)
+		if expected and ours.get(number) not in expected and "differs" not in text and not is_label:
+			found[number] = (ours.get(number), sorted(expected), text)
+	return found
+
+
+@pytest.mark.parametrize("name", ["shapes.c", "templates.cpp"])
+def test_gcc_counts_lines_as_gcov_does(tmp_path, name):
+	source = FOLDER / name
+	profile, _ = counted(tmp_path, built(name, "gcc"))
+	ours = all_counts(profile, source)
+	expected = gcov_counts(tmp_path, source, "gcc")
+	assert len(expected) > 40
+	assert unlike(source, ours, [expected]) == {}
+	# What is not counted by gcov is nothing that we would say was never executed.
+	assert [line for line, count in ours.items() if count == 0 and expected.get(line, 0) > 0] == []
+
+
+@pytest.mark.parametrize("hooks", ["clang", "clang-all-blocks"])
+def test_clang_counts_lines_as_one_of_the_gcovs_does(tmp_path, hooks):
+	"""They differ from each other in what of a statement they take for a line's."""
+	source = FOLDER / "shapes.c"
+	profile, _ = counted(tmp_path, built("shapes.c", hooks))
+	gcovs = [gcov_counts(tmp_path, source, compiler) for compiler in ("gcc", "clang")]
+	different = unlike(source, all_counts(profile, source), gcovs)
+	# What clang makes no code of, its table of what it meant notwithstanding; and a setjmp that comes back within a block.
+	assert {text.strip() for _, _, text in different.values()} <= {"}", "c;", "while (1) {", "if (r == 0)"}, different
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_threads_lose_nothing(tmp_path, compiler):
+	profile, _ = counted(tmp_path, built("workers.c", compiler), "threads")
+	counts = line_counts(profile, "work")
+	text = (FOLDER / "workers.c").read_text().splitlines()
+	line = {word: number for number, content in enumerate(text, 1) for word in ("in a thread", "i < ROUNDS", "i % 3") if word in content}
+	# clang has the end of the statement there too, and its gcov says so.
+	assert counts["workers.c", line["i % 3"]] == 4 * (300000 if compiler == "gcc" else 400000)
+	assert counts["workers.c", line["in a thread"]] == 4 * 100000
+	assert counts["workers.c", line["i < ROUNDS"]] == 4 * 300001
+	# Each thread has its own, which is what can be selected.
+	threads = json.loads(run_cpprof("info", "--format", "json", profile).stdout)["threads"]
+	assert len(threads) == 5
+
+
+def test_a_handler_that_interrupts_the_hook_is_counted_and_harms_nothing(tmp_path):
+	profile, out = counted(tmp_path, built("workers.c", "gcc"), "handlers")
+	rounds, handled = map(int, out.split())
+	text = (FOLDER / "workers.c").read_text().splitlines()
+	line = {word: number for number, content in enumerate(text, 1) for word in ("in the handler", "/* interrupted") if word in content}
+	assert handled >= 300
+	assert line_counts(profile, "on_alarm")["workers.c", line["in the handler"]] == handled
+	assert line_counts(profile, "run_handlers")["workers.c", line["/* interrupted"]] == rounds
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_library_that_was_unloaded_is_counted(tmp_path, compiler):
+	library = built("workers.lib.c", compiler, "-shared", "-fPIC", link=compiler == "clang")
+	profile, out = counted(tmp_path, built("workers.c", compiler), "library", library)
+	assert out.strip() == "42"
+	counts = line_counts(profile, "twice")
+	assert {line: count for (file, line), count in counts.items() if line >= 4} == {4: 7, 5: 3, 6: 7} | {
+		line: count for (file, line), count in counts.items() if line == 7}
+
+
+def test_what_a_killed_program_had_counted_is_there(tmp_path):
+	profile, _ = counted(tmp_path, built("workers.c", "gcc"), "threads", "and", "dies", status=128 + 9)
+	assert 4 * 300000 in line_counts(profile, "work").values()
+
+
+def test_many_blocks_are_each_counted(tmp_path):
+	"""More than the first tables hold: they grow."""
+	source = tmp_path / "many.c"
+	functions = 3000
+	source.write_text("int sink;\n" + "".join(f"void f{i}(int n) {{ if (n) sink += {i}; }}\n" for i in range(functions)) +
+		"int main(void) {\n" + "".join(f"f{i}({i} % 2); f{i}(0);\n" for i in range(functions)) + "return 0; }\n")
+	library = next(path for path in RUNTIME.glob("libcpprof.so.*") if path.is_file() and not path.is_symlink())
+	program = compile_once(["gcc", "-O0", *HOOKS["gcc"], f"-Wl,-rpath,{RUNTIME}", "-Wl,--no-as-needed", f"-L{RUNTIME}", f"-l:{library.name}"],
+		[source], "many")
+	profile, _ = counted(tmp_path, program)
+	blocks = {entry["path"][0]: entry["hits"] for entry in entries("--functions", "-r", "blocks", profile)}
+	# Twice the test, what follows it, and once in every other function what it guards.
+	assert [blocks[f"f{i}"] - blocks["f0"] for i in range(functions)] == [i % 2 for i in range(functions)]
+	assert blocks["f0"] > 0
+
+
+def test_calls_are_counted_where_their_hooks_are_there_too(tmp_path):
+	profile, _ = counted(tmp_path, built("workers.c", "gcc", "-finstrument-functions"), "threads")
+	calls = {entry["path"][-1]: entry["hits"] for entry in entries("--body", "-r", "calls", profile)}
+	assert calls["work"] == 4
+	assert calls["run_threads"] == 1
+
+
+def test_it_is_said_what_never_was_executed_and_what_has_no_code(tmp_path):
+	profile, _ = counted(tmp_path, built("shapes.c", "gcc"))
+	text = run_cpprof("report", "--source", "never", "--counts", profile).stdout
+	assert re.search(r"^ +##### +\d+  \t+return 3;$", text, re.MULTILINE), text
+	assert re.search(r"^ +- +\d+  \{$", text, re.MULTILINE), text
+	table = run_cpprof("report", "--source", "never", "--counts", "--format", "csv", profile).stdout.splitlines()
+	assert table[0] == "function,file,line,count"
+	assert {row.rsplit(",", 1)[1] for row in table[1:]} == {"0"}
+
+
+def test_counts_that_are_not_there_are_refused_with_what_to_do(tmp_path):
+	profile, _ = counted(tmp_path, built("workers.c", "gcc"), "threads")
+	refusals = [
+		(["--counts"], 2, "--source FN --counts"),
+		(["--source", "work", "--counts", "--thread", "1"], 2, "--thread does not go with it"),
+		(["--source", "work", "--counts", "-r", "blocks"], 2, "no --resource but 'lines'"),
+	]
+	for words, status, message in refusals:
+		result = run_cpprof("report", *words, profile)
+		assert (result.returncode, message in result.stderr) == (status, True), result.stderr
+	paths = tmp_path / "paths.data"
+	run_cpprof("record", "--instrumented=paths", "-o", paths, built("workers.c", "gcc", "-pg"), "threads")
+	result = run_cpprof("report", "--source", "work", "--counts", paths)
+	assert result.returncode == 1
+	assert "-fsanitize-coverage=trace-pc" in result.stderr
+	assert "--instrumented=blocks" in result.stderr
+
+
+def test_without_lines_it_is_said_that_there_are_none(tmp_path):
+	profile, _ = counted(tmp_path, built("workers.c", "gcc", "-g0"), "threads")
+	result = run_cpprof("report", "--source", "work", "--counts", profile)
+	assert result.returncode == 1
+	assert "-g" in result.stderr
+	assert sum(entry["hits"] for entry in entries("--body", "-r", "blocks", profile)) > 4 * 300000
