@@ -78,8 +78,10 @@ static int take_row(struct split *split, const struct line_row *row)
 	uint32_t found = image_find(split->image, row->address);
 	const struct image_symbol *function = found == IMAGE_NONE ? NULL : &split->image->symbols[found];
 	const char *name = row->function;
-	/* Behind a function there may be padding, which has its line still; the code of assembler has no other names. */
-	if (!name && split->last && (!function || split->last->address >= function->start))
+	/* Padding behind a function has its line still, but no function; nor has assembler. The symbol tells, unless (-a) it
+	 * is one of those that are not looked at. */
+	if (!name && split->options->no_statics && split->last &&
+	    (!function || split->last->address >= function->start))
 		name = split->last_function;
 	else if (!name && function)
 		name = function->name;
