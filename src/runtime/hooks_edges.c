@@ -219,6 +219,44 @@ struct wanted {
 	const struct hook_call *call;
 };
 
+/* So that it can be said what the program has been compiled with. Of hooks that know entries alone __fentry__ is called
+ * by a function's first instruction, or the one behind endbr64. */
+static void note_hook(const struct hook_call *call)
+{
+	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, PUSH_RBP = 0x55, FIRST_CALL_END = 10 };
+	uint32_t hook = TALLY_HOOK_CYG;
+	uint64_t start, end;
+	if (!call->code && hooks.process->hooks & ENTRIES)
+		return;
+	if (!call->code)
+		hook = hooks_function_bounds(call->function, &start, &end) &&
+				       call->function - start <= FIRST_CALL_END &&
+				       *(const uint8_t *)(uintptr_t)start != PUSH_RBP
+			       ? TALLY_HOOK_FENTRY
+			       : TALLY_HOOK_MCOUNT;
+	if (!(hooks.process->hooks & hook))
+		__atomic_or_fetch(&hooks.process->hooks, hook, __ATOMIC_RELAXED);
+}
+
+/* Which hook it is, as the process's chunk says it. __fentry__ is called by the function's first instruction, or the
+ * one behind endbr64; mcount later. */
+static void tell_hook(const struct hook_call *call)
+{
+	enum { CALL_BYTES = 5, ENDBR_BYTES = 4 };
+	const uint32_t entries = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY;
+	bool leaves = call->place & HOOK_FRAME_LEAVES;
+	uint32_t hook = TALLY_HOOK_CYG, told = __atomic_load_n(&hooks.process->hooks, __ATOMIC_RELAXED);
+	uint64_t start, end;
+	if (told & (leaves ? TALLY_HOOK_CYG : entries))
+		return;
+	if (!leaves) {
+		bool is_first = hooks_function_bounds(call->function, &start, &end) &&
+				call->function - start <= CALL_BYTES + ENDBR_BYTES;
+		hook = is_first ? TALLY_HOOK_FENTRY : TALLY_HOOK_MCOUNT;
+	}
+	__atomic_or_fetch(&hooks.process->hooks, hook, __ATOMIC_RELAXED);
+}
+
 static uint64_t make(void *argument, uint64_t has_child)
 {
 	const struct wanted *wanted = argument;
@@ -228,6 +266,7 @@ static uint64_t make(void *argument, uint64_t has_child)
 	uint32_t flags = 0;
 	tally_know_code(call->site);
 	tally_know_code(call->function);
+	note_hook(call);
 	if (has_child) {
 		child = find_child(thread, wanted->node, call->function);
 		if (!child && thread->nodes >= TALLY_NODES_MAX && wanted->node != &thread->shared->root)
