@@ -1,0 +1,359 @@
+"""`cpprof record --instrumented` from outside: its words, what it refuses and why, what it leaves on the disk, and the files that the
+runtime itself writes, read by the commands."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from hooks_support import compile_once
+from record_support import BUILD, CPPROF, SECONDS_ALLOWED, build, run_cpprof
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile long sink;
+
+void leaf(void)
+{
+	sink++;
+}
+
+void branch(int leaves)
+{
+	for (int i = 0; i < leaves; i++)
+		leaf();
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 10; i++)
+		branch(100);
+	if (argc > 1 && strcmp(argv[1], "waits") == 0) {
+		puts("waits");
+		fflush(stdout);
+		pause();
+	}
+	return argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+CALLS = {"main": 1, "branch": 10, "leaf": 1000}
+RUNTIME = BUILD / "src/runtime"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+	path = tmp_path_factory.mktemp("source") / "leaves.c"
+	path.write_text(SOURCE)
+	return path
+
+
+@pytest.fixture(scope="module")
+def program(source):
+	"""With -finstrument-functions."""
+	return compile_once(["gcc", "-O1", "-g", "-finstrument-functions"], [source], "leaves")
+
+
+@pytest.fixture(scope="module")
+def with_pg(source):
+	return compile_once(["gcc", "-O1", "-g", "-pg"], [source], "leaves_pg")
+
+
+@pytest.fixture(scope="module")
+def plain(source):
+	return compile_once(["gcc", "-O1", "-g"], [source], "leaves_plain")
+
+
+@pytest.fixture(scope="module")
+def alone(source):
+	"""Linked with libcpprof, so that it needs nobody to count."""
+	library = next(path for path in RUNTIME.glob("libcpprof.so.*") if path.is_file() and not path.is_symlink())
+	return compile_once(["gcc", "-O1", "-g", "-pg", f"-Wl,-rpath,{RUNTIME}", "-Wl,--no-as-needed", f"-L{RUNTIME}", f"-l:{library.name}"],
+		[source], "leaves_alone")
+
+
+def count(folder, *words, **settings):
+	return run_cpprof("record", *words, cwd=folder, **settings)
+
+
+def calls_of(path):
+	"""{function: calls} by the report of a profile, or of what else commands read."""
+	result = run_cpprof("export", "--format", "folded", "-r", "calls", path)
+	assert result.returncode == 0, result.stderr
+	calls = {}
+	for line in result.stdout.splitlines():
+		names, hits = line.rsplit(" ", 1)
+		calls[names.split(";")[-1]] = calls.get(names.split(";")[-1], 0) + int(hits)
+	return calls
+
+
+def info_of(path):
+	result = run_cpprof("info", "--format", "json", path)
+	assert result.returncode == 0, result.stderr
+	return json.loads(result.stdout)
+
+
+def notes_of(path, key):
+	return [note["value"] for note in info_of(path)["notes"] if note["key"] == key]
+
+
+def assert_refused(result, status, *texts):
+	assert result.returncode == status, result.stderr
+	for text in texts:
+		assert text in result.stderr
+	assert "Traceback" not in result.stderr
+
+
+# --- what comes of a run ---
+
+@pytest.mark.parametrize("measurement", ["arcs", "paths", "paths-timed", "trace", "blocks"])
+def test_measurements(program, tmp_path, measurement):
+	result = count(tmp_path, f"--instrumented={measurement}", program, "3")
+	assert result.returncode == 3, result.stderr
+	assert re.fullmatch(rf"cpprof: 1011 calls, \d+ samples?, 0 lost, [\d.]+ \w+ in cpprof.data, by hooks \({measurement}\).*\n", result.stderr)
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+	assert notes_of(tmp_path / "cpprof.data", "measurement") == [measurement]
+	assert os.listdir(tmp_path) == ["cpprof.data"] # no tally is left
+	is_raw = (tmp_path / "cpprof.data").read_bytes()[1:4] == b"CPT"
+	assert is_raw == (measurement == "trace")
+
+
+def test_paths_is_what_is_meant(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "-o", "named.data", "--", program)
+	assert result.stderr.endswith("by hooks (paths)\n")
+	tree = run_cpprof("report", "--tree", "-r", "calls", tmp_path / "named.data").stdout
+	assert re.search(r"^main .*\n  branch .*\n    leaf .*\[1000\]", tree, re.MULTILINE)
+	info = info_of(tmp_path / "named.data")
+	assert {resource["name"]: resource["kind"] for resource in info["resources"]} == {"cpu": "sampled", "calls": "exact"}
+	assert str(program) in notes_of(tmp_path / "named.data", "command")[0]
+
+
+def test_times_add_up(program, tmp_path):
+	count(tmp_path, "--instrumented=paths-timed", program)
+	info = info_of(tmp_path / "cpprof.data")
+	real = next(resource for resource in info["resources"] if resource["name"] == "real")
+	assert real["kind"] == "exact" and real["unit"] == "ns"
+	rows = json.loads(run_cpprof("report", "--functions", "-r", "real", "--format", "json", tmp_path / "cpprof.data").stdout)
+	assert {entry["path"][0] for entry in rows["entries"]} >= {"main", "branch", "leaf"}
+	assert rows["total_hits"] == real["total"] > 0
+
+
+def test_off_runs_the_program(program, tmp_path):
+	result = count(tmp_path, "--instrumented=off", program, "5")
+	assert result.returncode == 5
+	assert "as was asked for" in result.stderr
+	assert os.listdir(tmp_path) == []
+
+
+def test_older_profile_is_kept(program, tmp_path):
+	for measurement in ["paths", "trace", "arcs"]:
+		count(tmp_path, f"--instrumented={measurement}", program)
+	assert sorted(os.listdir(tmp_path)) == ["cpprof.data", "cpprof.data.old"]
+	assert notes_of(tmp_path / "cpprof.data", "measurement") == ["arcs"]
+	assert notes_of(tmp_path / "cpprof.data.old", "measurement") == ["trace"]
+
+
+def test_several_processes(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "sh", "-c", f"{program} & {program}; wait; exit 9")
+	assert result.returncode == 9, result.stderr
+	assert calls_of(tmp_path / "cpprof.data") == {name: 2 * calls for name, calls in CALLS.items()}
+
+
+def test_killed_program_has_counted(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "sh", "-c", f"exec timeout -s KILL 1 {program} waits")
+	assert result.returncode == 137, result.stderr
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+	assert notes_of(tmp_path / "cpprof.data", "processes without an end")
+
+
+def test_other_resources(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "-r", "cpu/100us", "-r", "alloc-bytes/16", program)
+	assert result.returncode == 0, result.stderr
+	names = [resource["name"] for resource in info_of(tmp_path / "cpprof.data")["resources"]]
+	assert names == ["cpu", "alloc-bytes", "calls"]
+
+
+# --- nothing to count ---
+
+def test_no_hooks(plain, tmp_path):
+	result = count(tmp_path, "--instrumented", plain, "4")
+	assert_refused(result, 1, "nothing was counted", "-pg", "-mfentry", "-finstrument-functions")
+	assert os.listdir(tmp_path) == []
+	result = count(tmp_path, "--instrumented=trace", plain)
+	assert_refused(result, 1, "-finstrument-functions", "do not tell when a function is left")
+	result = count(tmp_path, "--instrumented=blocks", plain)
+	assert_refused(result, 1, "-fsanitize-coverage=trace-pc")
+
+
+def test_no_library(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "env", "-u", "LD_PRELOAD", "sh", "-c", f"env -i {program}")
+	# `env` itself had it, and counts nothing.
+	assert_refused(result, 1, "nothing was counted")
+
+
+def test_paused(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "--paused", program)
+	assert_refused(result, 1, "did not call cpprof_start()")
+
+
+def test_pg_is_not_timed(with_pg, tmp_path):
+	result = count(tmp_path, "--instrumented=paths-timed", with_pg)
+	assert result.returncode == 0
+	assert "counted, not timed" in result.stderr
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+	assert any("-finstrument-functions" in note for note in notes_of(tmp_path / "cpprof.data", "warning"))
+	assert notes_of(tmp_path / "cpprof.data", "hook") == ["mcount"]
+
+
+def test_pg_has_no_blocks(with_pg, tmp_path):
+	result = count(tmp_path, "--instrumented=blocks", with_pg)
+	assert "no basic blocks were counted" in result.stderr
+
+
+# --- refused before anything runs ---
+
+def test_unwritable_output(program, tmp_path):
+	mark = tmp_path / "ran"
+	command = ["sh", "-c", f"touch {mark}; {program}"]
+	(tmp_path / "folder").mkdir()
+	for output, text in [("none/x.data", "No such file"), ("folder", "directory"), ("/dev/null", "a file"), ("-", "give a file")]:
+		result = count(tmp_path, "--instrumented", "-o", output, *command)
+		assert result.returncode in (1, 2), result.stderr
+		assert text in result.stderr
+	assert not mark.exists()
+	assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_full_disk(program, tmp_path):
+	"""What the program may write is limited: it is told, and nothing is left half done."""
+	result = count(tmp_path, "--instrumented", "sh", "-c", f"ulimit -f 80; exec {program}")
+	assert result.returncode in (0, 1), result.stderr
+	assert "cpprof" in result.stderr
+	assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("words, text", [
+	(["--instrumented=pathes", "true"], "one of off, arcs, paths, paths-timed, trace, blocks"),
+	(["--instrumented", "-p", "1"], "goes with a command"),
+	(["--instrumented", "-a", "true"], "goes with a command"),
+	(["--instrumented", "--backend", "preload", "true"], "goes without --backend"),
+	(["--gmon", "true"], "--gmon goes with --instrumented"),
+	(["--instrumented=paths-timed", "-r", "real", "true"], "leave out '-r real'"),
+])
+def test_wrong_words(tmp_path, words, text):
+	assert_refused(count(tmp_path, *words), 2, text)
+	assert os.listdir(tmp_path) == []
+
+
+def test_resources_of_others(tmp_path):
+	assert_refused(count(tmp_path, "--instrumented", "-r", "page-faults", "true"), 1, "page-faults", "without --instrumented")
+
+
+def test_programs_that_preload_nothing(source, tmp_path):
+	static = build(source, "-finstrument-functions", linkage="static")
+	assert_refused(count(tmp_path, "--instrumented", static), 1, "statically linked", "libcpprof.a")
+	sanitized = compile_once(["gcc", "-pg", "-fsanitize=address"], [source], "leaves_asan")
+	assert_refused(count(tmp_path, "--instrumented", sanitized), 1, "AddressSanitizer", "without -fsanitize")
+	assert_refused(count(tmp_path, "--instrumented", "no-such-command"), 1, "there is no command 'no-such-command'")
+	assert os.listdir(tmp_path) == []
+
+
+def test_help_shows_it():
+	result = run_cpprof("record", "--help")
+	assert "--instrumented[=MEASUREMENT]" in result.stdout and "--gmon" in result.stdout
+
+
+# --- gmon.out ---
+
+def test_gmon_beside_the_output(with_pg, tmp_path):
+	(tmp_path / "out").mkdir()
+	result = count(tmp_path, "--instrumented", "--gmon", "-o", "out/p.data", with_pg)
+	assert result.returncode == 0, result.stderr
+	assert "and out/gmon.out" in result.stderr
+	assert sorted(os.listdir(tmp_path / "out")) == ["gmon.out", "p.data"]
+	flat = subprocess.run(["gprof", "-b", "-p", with_pg, tmp_path / "out/gmon.out"], capture_output=True, text=True, check=True).stdout
+	assert re.search(r"\s1000\s.*leaf$", flat, re.MULTILINE)
+
+
+# --- tallies as they are ---
+
+def wait_for(condition):
+	end = time.monotonic() + SECONDS_ALLOWED
+	while not condition():
+		assert time.monotonic() < end
+		time.sleep(0.01)
+
+
+def test_killed_recorder(program, tmp_path):
+	"""What it leaves is read by all commands; the next one counts elsewhere."""
+	with subprocess.Popen([CPPROF, "record", "--instrumented", program, "waits"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as recorder:
+		assert recorder.stdout.readline() == "waits\n"
+		tally = tmp_path / "cpprof.data.tally"
+		pid = info_of(tally)["processes"][0]["pid"]
+		assert calls_of(tally) == CALLS # while it is written
+		recorder.kill()
+		recorder.wait()
+		os.kill(pid, signal.SIGKILL)
+	assert os.listdir(tmp_path) == ["cpprof.data.tally"]
+	assert calls_of(tally) == CALLS
+	assert count(tmp_path, "--instrumented", program).returncode == 0
+	assert sorted(os.listdir(tmp_path)) == ["cpprof.data", "cpprof.data.tally"]
+	assert "main" in run_cpprof("report", "--source", "leaf", tally).stdout + run_cpprof("report", "--tree", "-r", "calls", tally).stdout
+	assert run_cpprof("diff", "-r", "calls", tally, tmp_path / "cpprof.data").returncode == 0
+
+
+def test_recorder_hands_signals_on(program, tmp_path):
+	with subprocess.Popen([CPPROF, "record", "--instrumented", program, "waits"], cwd=tmp_path, stdout=subprocess.PIPE,
+			stderr=subprocess.PIPE, text=True) as recorder:
+		assert recorder.stdout.readline() == "waits\n"
+		recorder.terminate()
+		_, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+	assert recorder.returncode == 128 + signal.SIGTERM, err
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+
+
+def test_program_left_behind(program, tmp_path):
+	"""A process that goes on when the command has ended is told of; the profile has what it had counted."""
+	fifo = tmp_path / "fifo"
+	os.mkfifo(fifo)
+	with subprocess.Popen([CPPROF, "record", "--instrumented", "sh", "-c", f"{program} waits >{fifo} 2>&1 & exec head -1 {fifo}"],
+			cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as recorder:
+		_, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+	still = re.search(r"(\d+) process(es)? still runs?", err)
+	for process in info_of(tmp_path / "cpprof.data")["processes"]:
+		if process["name"] == program.name:
+			os.kill(process["pid"], signal.SIGKILL)
+	assert still, err
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+
+
+def test_standalone_file(alone, tmp_path):
+	result = subprocess.run([alone, "6"], cwd=tmp_path, check=False)
+	assert result.returncode == 6
+	path = tmp_path / "cpprof.data"
+	assert path.read_bytes()[1:4] == b"CPT"
+	assert calls_of(path) == CALLS
+	info = run_cpprof("info", path)
+	assert "measurement:  paths" in info.stdout and alone.name in info.stdout
+	assert "CPU Time" in run_cpprof("report", "--functions", path).stdout
+	# `cpprof report` finds it by its usual name.
+	assert run_cpprof("report", cwd=tmp_path).returncode == 0
+
+
+def test_damaged_tallies(program, tmp_path):
+	count(tmp_path, "--instrumented=trace", program)
+	whole = (tmp_path / "cpprof.data").read_bytes()
+	damaged = tmp_path / "damaged.data"
+	for data, text in [
+		(whole[:100], "ends within"), (whole[:65636], "ends within"), (whole[:8] + b"\x63" + whole[9:], "newer"),
+		(whole[:12] + b"\x63" + whole[13:], "damaged"), (whole[:65544] + b"\x01" + whole[65545:], "damaged"),
+	]:
+		damaged.write_bytes(data)
+		for words in ["info"], ["report"], ["export", "--format", "folded"]:
+			result = run_cpprof(*words, damaged)
+			assert result.returncode == 1 and text in result.stderr, (text, result.stderr)
