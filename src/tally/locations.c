@@ -242,9 +242,9 @@ int64_t tally_location(const struct tally *tally, struct profile *profile, uint3
 		return known;
 	const struct tallied_module *module = module_at(in, address);
 	int64_t in_module = module ? module->id : anonymous_module(profile);
-	int64_t id = in_module < 0 ? in_module
-				   : profile_add_location(profile, (uint32_t)in_module,
-							  module ? address - module->bias : 0);
+	int64_t id = in_module < 0
+			     ? in_module
+			     : profile_add_location(profile, (uint32_t)in_module, module ? address - module->bias : 0);
 	int result = id < 0 ? (int)id : hash_map_put(&in->locations, address, (uint32_t)id);
 	return result < 0 ? result : id;
 }
