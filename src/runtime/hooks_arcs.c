@@ -23,7 +23,7 @@ static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, s
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	struct hook_call call = { function, site, place, 0, 0 };
+	struct hook_call call = { function, site, place, 0, 0, 0 };
 	count_slowly(thread, &call);
 }
 
@@ -34,7 +34,7 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, 
 		hooks_count(&edge->count);
 		return;
 	}
-	struct hook_call call = { function, site, place, 0, 1 };
+	struct hook_call call = { function, site, place, 0, 1, 0 };
 	count_slowly(thread, &call);
 }
 

@@ -192,7 +192,7 @@ static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node
 	edge->child = child;
 	edge->after = edge;
 	edge->flags = call->flags | flags;
-	edge->code = call->code;
+	edge->code = call->code ? call->code : call->distance;
 	link_edge(thread, node, edge);
 	return edge;
 }
@@ -209,7 +209,7 @@ static struct tally_node *fold(struct hook_thread *thread, struct tally_node *no
 	if (child)
 		return child;
 	child = new_node(thread, root, call->function);
-	const struct hook_call foreign = { call->function, call->site, 0, TALLY_EDGE_FOREIGN, 0 };
+	const struct hook_call foreign = { call->function, call->site, 0, TALLY_EDGE_FOREIGN, call->code, 0 };
 	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
 }
 
@@ -236,25 +236,6 @@ static void note_hook(const struct hook_call *call)
 			       : TALLY_HOOK_MCOUNT;
 	if (!(hooks.process->hooks & hook))
 		__atomic_or_fetch(&hooks.process->hooks, hook, __ATOMIC_RELAXED);
-}
-
-/* Which hook it is, as the process's chunk says it. __fentry__ is called by the function's first instruction, or the
- * one behind endbr64; mcount later. */
-static void tell_hook(const struct hook_call *call)
-{
-	enum { CALL_BYTES = 5, ENDBR_BYTES = 4 };
-	const uint32_t entries = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY;
-	bool leaves = call->place & HOOK_FRAME_LEAVES;
-	uint32_t hook = TALLY_HOOK_CYG, told = __atomic_load_n(&hooks.process->hooks, __ATOMIC_RELAXED);
-	uint64_t start, end;
-	if (told & (leaves ? TALLY_HOOK_CYG : entries))
-		return;
-	if (!leaves) {
-		bool is_first = hooks_function_bounds(call->function, &start, &end) &&
-				call->function - start <= CALL_BYTES + ENDBR_BYTES;
-		hook = is_first ? TALLY_HOOK_FENTRY : TALLY_HOOK_MCOUNT;
-	}
-	__atomic_or_fetch(&hooks.process->hooks, hook, __ATOMIC_RELAXED);
 }
 
 static uint64_t make(void *argument, uint64_t has_child)

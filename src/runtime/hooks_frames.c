@@ -20,12 +20,13 @@
  *      Of hooks that tell of returns there is no slot, and no need.
  *   4. A slot is read only if it lies between the present stack pointer and the stack's top, on a stack of which this
  *      is known.
- *   5. A slot that nothing has overwritten since may still hold it. In between, code has run that has no hooks, or the
- *      call site would be in another frame's function. Where a call has no edge yet, that is looked for by the
- *      functions' unwind tables, and dead is what is above that frame (hooks_frames_caller); edges that are
- *      there have been looked at like that. What no frame's function contains is foreign, and
- *      each time such a call comes all frames' slots are looked at (hooks_frames_whole), and a handler's calls are those of
- *      what was there above the stack pointer that it has interrupted.
+ *   5. A slot that nothing has overwritten since may still hold it. So a caller's distance from the call's place is
+ *      remembered, which is the same whenever that call is made but for functions that take more of the stack as they
+ *      go (alloca): of the frames of its function, that one is the caller (hooks_frames_at_distance). hooks.S
+ *      looks at distances alone. Where a call has no edge yet, its call site is looked for by the functions' unwind tables,
+ *      and dead is what is above the frame of that function (hooks_frames_caller). What no frame's function contains
+ *      is foreign, and each time such a call comes all frames' slots are looked at (hooks_frames_whole), and a
+ *      handler's calls are those of what was there above the stack pointer that it has interrupted.
  *   6. A tail call of a function takes its caller's place and call site: the caller's frame is gone, by 2, and
  *      what is called hangs below the one before it. (With hooks that tell of returns, nothing is a tail call.)
  *   7. Whatever is wrong about frames, a call counts once.
@@ -88,6 +89,21 @@ struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct h
 	while (top->place < call->place || (top->place == call->place && (!call->code || top->site != call->site)) ||
 	       is_dead(thread, top, 0))
 		top--;
+	return top;
+}
+
+struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct hook_call *call,
+					    const struct tally_edge *edge)
+{
+	uint64_t function = top->node->function;
+	if (edge->code == 0 || edge->code == (uint32_t)(top->place - call->place))
+		return top;
+	for (struct hook_frame *frame = top - 1; !hooks_frame_is_base(top) && !hooks_frame_is_base(frame); frame--) {
+		if (frame->place - call->place > edge->code)
+			break;
+		if (frame->place - call->place == edge->code && frame->node->function == function)
+			return frame;
+	}
 	return top;
 }
 

@@ -6,8 +6,6 @@
 AT(hook_thread, measurement, THREAD_MEASUREMENT);
 AT(hook_thread, top, THREAD_TOP);
 AT(hook_thread, limit, THREAD_LIMIT);
-AT(hook_thread, stack_low, THREAD_STACK_LOW);
-AT(hook_thread, stack_high, THREAD_STACK_HIGH);
 AT(hook_thread, cache, THREAD_CACHE);
 AT(hook_measurement, entered, MEASUREMENT_ENTERED);
 AT(hook_frame, node, FRAME_NODE);
@@ -19,9 +17,9 @@ AT(tally_edge, site, EDGE_SITE);
 AT(tally_edge, function, EDGE_FUNCTION);
 AT(tally_edge, count, EDGE_COUNT);
 AT(tally_edge, child, EDGE_CHILD);
+AT(tally_edge, code, EDGE_CODE);
 AT(tally_edge, after, EDGE_AFTER);
 _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
-_Static_assert((int)HOOK_FRAME_LEAVES == HOOK_LEAVES, "as in hooks.S");
 
 /* What comes next is guessed to be what came next before: `edge` behind the call that this frame has made last, or that
  * its node made last when it was in the same place; or else as its first. */
@@ -40,7 +38,8 @@ static void learn(struct hook_thread *thread, struct hook_frame *frame, struct t
 		last->after = edge;
 	if (!last || !node->recent)
 		node->recent = edge;
-	frame->guess = edge->after;
+	if (!hooks_frame_is_base(frame))
+		frame->guess = edge->after;
 }
 
 /* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet. */
@@ -50,8 +49,11 @@ static void count(struct hook_thread *thread, struct hook_frame *top, struct tal
 		top = hooks_frames_caller(thread, top, call);
 		edge = hooks_edge_find(thread, top->node, call);
 	}
-	if (!edge)
+	if (!edge) {
+		if (!call->code && !(call->flags & TALLY_EDGE_FOREIGN))
+			call->distance = (uint32_t)(top->place - call->place);
 		edge = hooks_edge_new(thread, top->node, call, true);
+	}
 	if (!edge)
 		return;
 	hooks_count(&edge->count);
@@ -68,13 +70,16 @@ static void count(struct hook_thread *thread, struct hook_frame *top, struct tal
 
 void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	struct hook_call call = { function, site, place, 0, 0 };
+	struct hook_call call = { function, site, place, 0, 0, 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
+	if (caller != top)
+		edge = hooks_edge_find(thread, caller->node, &call);
 	/* Code without hooks has called: what slots still hold may be old. */
 	if (edge && edge->flags & TALLY_EDGE_FOREIGN)
 		edge = NULL;
-	count(thread, top, edge, &call);
+	count(thread, caller, edge, &call);
 }
 
 /* --- hooks that tell of returns --- */
@@ -88,7 +93,7 @@ static uint32_t code_of(uint64_t place)
 
 void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	struct hook_call call = { function, site, place, 0, code_of(place) };
+	struct hook_call call = { function, site, place, 0, code_of(place), 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	/* At its place: inlined there, or left behind, since the same call was made again. */
 	while (top->place == place && top->site == site) {

@@ -13,7 +13,8 @@
 struct hook_call {
 	uint64_t function, site, place; /* as in struct hook_frame */
 	uint32_t flags;                 /* enum tally_edge_flags, of an edge that is made for it */
-	uint32_t code;                  /* __cyg_profile_func_enter: the lower half of where that returns to */
+	uint32_t code;                  /* __cyg_profile_func_enter: the lower half of where that returns to, odd */
+	uint32_t distance; /* mcount, __fentry__: from its place up to that of its caller's frame; 0: not of use */
 };
 
 /* The edge of a node for such a call; NULL: there is none. */
@@ -27,7 +28,7 @@ struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node 
  * time, so such an edge is never guessed. */
 static inline bool hooks_edge_needs_a_look(const struct tally_edge *edge)
 {
-	return edge->flags & TALLY_EDGE_FOREIGN && !edge->code;
+	return edge->flags & TALLY_EDGE_FOREIGN && edge->code == 0;
 }
 
 /* --- frames --- */
@@ -53,6 +54,11 @@ struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct h
 /* The last one from `top` on down whose and whose callers' return addresses are all there, the stack pointer being
  * that, or below. */
 struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer);
+
+/* The frame that a call was made from, which has an edge for it if made from `top`: that one, or below it another of
+ * the same function that lies as far from the call's place as such calls' callers do. */
+struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct hook_call *call,
+					    const struct tally_edge *edge);
 
 /* The frame that has made a call for which `top` has no edge; call->flags is set. */
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top,

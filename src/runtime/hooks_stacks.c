@@ -187,15 +187,15 @@ static struct hook_frame *find_run(struct hook_thread *thread, struct range stac
 	}
 }
 
-/* Where there is no room for a base all frames are dropped. */
+/* Where there is no room for a base all frames are dropped. What is called from a base is never guessed: that would
+ * hide that the stack is another one again. */
 static void begin_run(struct hook_thread *thread, struct hook_frame *top)
 {
 	struct hook_frame *base = top + 1 < thread->limit ? top + 1 : thread->frames;
 	if (base != thread->frames)
-		hooks_frame_push(thread, top, top->node, 0, HOOK_FRAME_BASE);
-	else
-		thread->top = base;
-	thread->run = base;
+		*base = (struct hook_frame){ top->node, HOOK_FRAME_BASE, 0, &hooks_no_edge };
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->top = thread->run = base;
 }
 
 /* A run without frames is of no use. */

@@ -64,32 +64,27 @@ name:                            \
 	cmp	%rcx, %rdx
 	jne	.Lno_paths\@
 
-	/* rcx: the frame that has called; rsi: the call site. */
+	/* rcx: the frame that has called; rdx: how far it is from the place, rdi. */
 	PUSH(%rsi)
 	PUSH(%rdi)
 	mov	THREAD_TOP(%rax), %rcx
 	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
 	mov	FRAME_PLACE(%rcx), %rdx
-	cmp	%rdi, %rdx
+	sub	%rdi, %rdx
 	jbe	.Lreturned\@
-	cmp	THREAD_STACK_LOW(%rax), %rdi
-	jb	.Lslow\@
 .Lcaller\@:
-	test	$HOOK_LEAVES, %dl
-	jne	.Lalive\@
-	mov	(%rdx), %rdx
-	cmp	%rdx, FRAME_SITE(%rcx)
-	jne	.Lslow\@
-.Lalive\@:
 
-	/* rdx: the edge that is guessed. */
-	mov	FRAME_GUESS(%rcx), %rdx
+	/* rdi: the edge that is guessed; rsi: the call site. */
 	mov	(%rdi), %rsi
-	mov	PUSHED_FIVE(%rsp), %rdi
-	cmp	EDGE_SITE(%rdx), %rsi
+	mov	FRAME_GUESS(%rcx), %rdi
+	cmp	EDGE_CODE(%rdi), %edx
 	jne	.Lslow\@
-	cmp	EDGE_FUNCTION(%rdx), %rdi
+	cmp	EDGE_SITE(%rdi), %rsi
 	jne	.Lslow\@
+	mov	PUSHED_FIVE(%rsp), %rdx
+	cmp	EDGE_FUNCTION(%rdi), %rdx
+	jne	.Lslow\@
+	mov	%rdi, %rdx
 	lea	2 * FRAME_BYTES(%rcx), %rdi
 	cmp	THREAD_LIMIT(%rax), %rdi
 	ja	.Lslow\@
@@ -116,18 +111,15 @@ name:                            \
 	.cfi_restore_state
 
 .Lreturned\@:
-	cmp	THREAD_STACK_HIGH(%rax), %rdi
-	jae	.Lslow\@
-.Lbelow\@:
 	sub	$FRAME_BYTES, %rcx
 	mov	FRAME_PLACE(%rcx), %rdx
-	cmp	%rdi, %rdx
+	sub	%rdi, %rdx
 	ja	.Lcaller\@
 	sub	$FRAME_BYTES, %rcx
 	mov	FRAME_PLACE(%rcx), %rdx
-	cmp	%rdi, %rdx
+	sub	%rdi, %rdx
 	ja	.Lcaller\@
-	jmp	.Lbelow\@
+	jmp	.Lreturned\@
 
 	/* Another function than that which was called from here before. */
 .Lnode\@:

@@ -6,8 +6,6 @@
 #define THREAD_MEASUREMENT 0
 #define THREAD_TOP 8
 #define THREAD_LIMIT 24
-#define THREAD_STACK_LOW 64
-#define THREAD_STACK_HIGH 72
 #define THREAD_CACHE 80
 
 /* struct hook_measurement */
@@ -26,10 +24,8 @@
 #define EDGE_FUNCTION 8
 #define EDGE_COUNT 16
 #define EDGE_CHILD 24
+#define EDGE_CODE 44
 #define EDGE_AFTER 48
-
-/* HOOK_FRAME_LEAVES */
-#define HOOK_LEAVES 1
 
 /* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
 #define CACHE_SHIFT 2

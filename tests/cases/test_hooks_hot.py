@@ -1,0 +1,51 @@
+"""What hooks do to the program they are in (nothing), and that each call is counted on the path that it was made on."""
+import re
+
+import pytest
+from hooks_support import HOOKS, Counted
+from record_support import PROGRAMS, build, folded
+
+MEASUREMENTS = ["arcs", "paths", "paths-timed", "trace", "blocks"]
+COMPILERS = ["gcc", "clang"]
+
+
+@pytest.mark.parametrize("measurement", [*MEASUREMENTS, "off"])
+def test_all_registers_are_kept(measurement, tmp_path):
+	program = build("hook_registers.c", "-Wl,-z,lazy")
+	counted = Counted([program], tmp_path, measurement)
+	assert counted.status == 0, counted.err
+	if measurement != "off":
+		calls = int(re.search(r"^calls (\d+)$", counted.out, re.MULTILINE)[1])
+		assert f"cpprof: {calls} calls" in counted.err
+
+
+def own_paths(path, source):
+	"""{"outermost;...;innermost": calls}, of the program's own functions."""
+	own = set(re.findall(r"(\w+)\([^;{}]*\)\n\{", source)) - {"interrupt", "start_timer", "stop_timer"}
+	found = {}
+	for frames, count in folded(path, "calls").items():
+		names = [re.sub(r"\..*$", "", frame) for frame in frames]
+		name = ";".join(name for name in names if name in own)
+		found[name] = found.get(name, 0) + count
+	return found
+
+
+@pytest.mark.parametrize("words", [[], ["busy"]])
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("hook", HOOKS)
+def test_calls_are_on_their_paths(hook, compiler, words, tmp_path):
+	"""What has returned, or was jumped over, calls nothing, whatever the stack still holds of it; nor does a handler change whose calls
+	are whose, wherever it comes."""
+	for level in ["-O0", "-O2"] if not words else ["-O2"]:
+		flags = [*HOOKS[hook], "-fno-optimize-sibling-calls", *(["-fno-omit-frame-pointer"] if hook != "cyg" else [])]
+		program = build("hook_paths.c", *flags, compiler=compiler, level=level)
+		counted = Counted([program, *words], tmp_path, "paths", name=f"out{level}.data")
+		assert counted.status == 0, counted.err
+		found = own_paths(counted.path, (PROGRAMS / "hook_paths.c").read_text(encoding="utf-8"))
+		wanted = {path: int(calls) for path, calls in re.findall(r"^path (\S+) (\d+)$", counted.out, re.MULTILINE)}
+		assert len(wanted) >= 12
+		assert {path: found.get(path, 0) for path in wanted} == wanted
+		handled = int(re.search(r"^handled (\d+)$", counted.out, re.MULTILINE)[1])
+		within = {path: calls for path, calls in found.items() if path.endswith(";handler;in_handler")}
+		assert sum(within.values()) == handled
+		assert within["main;is_interrupted;handler;in_handler"] >= 400
