@@ -124,12 +124,10 @@ static struct hook_thread *adopt(uint32_t here)
 static void clear(struct hook_thread *thread)
 {
 	struct hook_frame *frames = thread->frames, *limit = thread->limit;
-	uint64_t *words = thread->words;
 	struct hook_owner owner = { .next = thread->owner.next, .tid = thread->owner.tid };
 	memset(thread, 0, sizeof(*thread));
 	thread->frames = frames;
 	thread->limit = limit;
-	thread->words = words;
 	thread->owner = owner;
 }
 
@@ -355,9 +353,8 @@ void hooks_finish(void)
 	if (!hooks.header || system_pid() != hooks.process->pid)
 		return;
 	int error = errno;
-	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread; thread = thread->owner.next)
-		if (thread->shared && (thread == hook_thread || hooks.measurement == &hooks_trace))
-			hooks.measurement->flush(thread);
+	if (has_state(hook_thread))
+		hooks.measurement->flush(hook_thread);
 	if (runtime.alone && runtime_thread)
 		tick_count_rest(runtime_thread);
 	see_end(runtime_now_ns(CLOCK_MONOTONIC));
@@ -394,9 +391,8 @@ static void renew_tables(struct hook_thread *thread)
 	struct hook_thread *next = thread->owner.next;
 	thread->owner = (struct hook_owner){ .next = next, .tid = system_tid() };
 	thread->nodes = thread->paths_numbered = 0;
-	thread->flushed = thread->written;
+	thread->ring = NULL;
 	thread->operands = thread->base_tsc = 0; /* so long ago that it is looked at first */
-	thread->is_flushing = 0;
 	thread->edges = NULL;
 	thread->blocks = NULL;
 	thread->block_mask = thread->block_count = 0;

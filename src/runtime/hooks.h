@@ -91,12 +91,10 @@ struct hook_thread {
 	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */
 	uint64_t other_low, other_high; /* ... that of the last event, if it is one that nobody knows; 0: it is not */
 	uint64_t depth_unknown;         /* calls that have no frame, as there was no room */
-	uint64_t *words;                /* TALLY_TRACE: events that are not in the file yet (hooks_trace.c) */
-	uint64_t written, flushed;      /* ... words of events, those in the file: both only grow */
-	uint64_t operands;              /* ... of these words, those that begin no event; as of the last flush */
+	struct tally_ring *ring;        /* TALLY_TRACE: where events are written (hooks_trace.c) */
+	uint64_t operands;              /* ... of the words in it, those that begin no event */
 	uint64_t base_tsc;              /* ... what events count from */
 	uint64_t paths_numbered;        /* ... tally_node.number of the last one */
-	uint32_t is_flushing;           /* ... by whomever; atomic */
 	bool events_over;               /* ... no memory, disk space or the limit is reached */
 	struct tally_blocks *blocks;    /* the table that is counted in */
 	uint64_t block_mask, block_count;
@@ -184,7 +182,7 @@ static inline bool hooks_measure(void)
 struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread);
 void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind);
 /* Appends a chunk of events that is not mapped: false, it could not be written. Async-signal-safe. */
-bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events);
+bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events, uint64_t first);
 /* `bytes` of zeros for a node, edge or tick of the thread; NULL: there is no more, and the thread has stopped
  * counting (hooks_off). */
 void *tally_object_new(struct hook_thread *thread, size_t bytes);

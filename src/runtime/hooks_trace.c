@@ -2,15 +2,18 @@
  * The measurement `trace`: paths are counted as `paths` counts them, and each event is written down as well, with the
  * time and the path that is current from then on (tally/layout.h).
  *
- *     words[0 ... written - flushed]    events that are not in the file yet: private memory, which stays in the cache
+ *     ring->words     events that are in no EVENTS chunk yet, then zeros: memory that stays in the cache, and is a part of
+ *                     the file
+ *     ring->flushed   how many words are in EVENTS chunks: where words[0] belongs
+ *     ring->written   where the next event is put, or before that: counted up when one is there
  *
- * A handler may interrupt any of this and write events itself. So an event is put where the next one belongs, and
- * then `written` is moved behind it if it is still what it was (compare and exchange, of this thread alone: no lock),
- * else all is done again with a new time; `written` never goes back, so it does not become what it was. What is rare,
- * to write the events to the file and to set the time that they count from, is done with signals blocked.
+ * A handler may interrupt any of this and write events itself. So an event is put by one instruction, where a zero
+ * is (compare and exchange, of this thread alone: no lock); no word of any is 0. Where a handler came in between, that
+ * place is taken, or the ring has been emptied meanwhile and is another one: then, as for all that is rare, signals
+ * are blocked, and the event is put at the first zero. So events stand in the order of their times, without gaps.
  */
 #include <signal.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -18,10 +21,9 @@
 #include "runtime/x86_64/machine.h"
 
 enum {
-	/* As many as make one granule of the file. */
-	RING_WORDS = (TALLY_GRANULE - sizeof(struct tally_trace)) / sizeof(uint64_t),
-	RING_BYTES = TALLY_GRANULE,
-	EVENT_WORDS = 4, /* the longest */
+	/* As many as make one granule of the file, here and there. */
+	RING_WORDS = (TALLY_GRANULE - sizeof(struct tally_ring)) / sizeof(uint64_t),
+	EVENT_WORDS = 6, /* the longest, and the time that it counts from */
 	KIND_SHIFT = 62,
 	TIME_SHIFT = 32,
 	TIME_BITS = KIND_SHIFT - TIME_SHIFT,
@@ -42,99 +44,104 @@ static void restore_signals(const uint64_t *old)
 
 static bool make_ring(struct hook_thread *thread)
 {
-	long memory =
-		machine_syscall(SYS_mmap, 0, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory < 0 && memory > -TALLY_GRANULE)
+	struct tally_chunk *chunk = tally_chunk_new(TALLY_GRANULE, thread->number);
+	if (!chunk)
 		return false;
-	thread->words = (uint64_t *)memory;
-	thread->flushed = thread->written;
+	chunk->used = chunk->bytes;
+	tally_chunk_finish(chunk, TALLY_RING);
+	thread->ring = (struct tally_ring *)chunk;
 	return true;
 }
 
-/* Signals are blocked. False: the events could not be written, and are lost. */
-static bool write_ring(struct hook_thread *thread)
+/* The words that are in the ring. */
+static uint64_t words_in(const struct tally_ring *ring)
 {
-	uint64_t count = thread->written - thread->flushed;
-	/* A thread that ends the process writes for the others, which may be at the same. */
-	if (count == 0 || count > RING_WORDS || __atomic_exchange_n(&thread->is_flushing, 1, __ATOMIC_ACQUIRE))
-		return count == 0;
-	bool written = tally_write_events(thread->number, thread->words, count, count - thread->operands);
+	uint64_t count = ring->written - ring->flushed;
+	/* What was interrupted has not counted its event yet. */
+	for (count = count <= RING_WORDS ? count : 0; count < RING_WORDS && ring->words[count]; count++)
+		;
+	return count;
+}
+
+/* False: the events could not be written. */
+static bool empty_ring(struct hook_thread *thread, uint64_t count)
+{
+	struct tally_ring *ring = thread->ring;
+	if (!tally_write_events(thread->number, ring->words, count, count - thread->operands, ring->flushed))
+		return false;
 	thread->operands = 0;
-	thread->flushed += count;
-	__atomic_store_n(&thread->is_flushing, 0, __ATOMIC_RELEASE);
-	return written;
+	thread->base_tsc = 0; /* each chunk begins with its own */
+	ring->flushed += count;
+	memset(ring->words, 0, count * sizeof(ring->words[0]));
+	return true;
 }
 
-/* The time that the next events count from. Signals are blocked, and there is room. */
-static void put_time(struct hook_thread *thread)
+/* Room for an event; its place in the ring, or -1: no more events are written. After a first failure none is, as what
+ * comes behind a gap would be charged to who was current before it. */
+static int64_t make_room(struct hook_thread *thread)
 {
-	uint64_t *words = &thread->words[thread->written - thread->flushed];
-	words[0] = TALLY_EVENT_TIME;
-	words[1] = thread->base_tsc = machine_time_stamp();
-	thread->operands++;
-	thread->written += 2;
+	if (thread->events_over || (!thread->ring && !make_ring(thread)))
+		return -1;
+	uint64_t at = words_in(thread->ring);
+	if (at <= RING_WORDS - EVENT_WORDS)
+		return (int64_t)at;
+	return empty_ring(thread, at) ? 0 : -1;
 }
 
-/* After a first failure nothing more is written: what comes behind a gap would be charged to who was current
- * before it. */
-static void stop_events(struct hook_thread *thread)
-{
-	if (thread->words)
-		machine_syscall(SYS_munmap, (long)thread->words, RING_BYTES, 0, 0, 0, 0);
-	thread->words = NULL;
-	thread->events_over = true;
-}
-
-/* Room for an event, and a time that it can count from. False: no more events are written. */
-static bool make_room(struct hook_thread *thread)
+/* Where the next zero is, with a time before it if need be. */
+static __attribute__((noinline)) void put_slowly(struct hook_thread *thread, uint64_t event, const uint64_t *operands,
+						 uint64_t count)
 {
 	uint64_t signals;
 	block_signals(&signals);
-	if (!thread->events_over) {
-		bool is_full = thread->words && thread->written - thread->flushed > RING_WORDS - 2 * EVENT_WORDS;
-		if (thread->words ? is_full && !write_ring(thread) : !make_ring(thread))
-			stop_events(thread);
-		else
-			put_time(thread);
+	int64_t at = make_room(thread);
+	if (at < 0) {
+		thread->events_over = true;
+		__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
+	} else {
+		uint64_t *words = &thread->ring->words[at], now = machine_time_stamp(), *next = words;
+		if ((now - thread->base_tsc) >> TIME_BITS) {
+			*next++ = TALLY_EVENT_TIME;
+			*next++ = thread->base_tsc = now;
+			thread->operands++;
+		}
+		*next++ = event | (now - thread->base_tsc) << TIME_SHIFT;
+		for (uint64_t i = 0; i < count; i++)
+			*next++ = operands[i];
+		thread->operands += count;
+		thread->ring->written += (uint64_t)(next - words);
 	}
 	restore_signals(&signals);
-	if (thread->events_over)
-		__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
-	return !thread->events_over;
 }
 
 /* --- events --- */
 
-/* One word and `count` operands. */
-static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t kind, uint64_t number,
-						      const uint64_t *operands, uint64_t count)
+static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t kind, uint64_t number)
 {
-	for (;;) {
-		uint64_t written = *(volatile uint64_t *)&thread->written;
-		uint64_t used = written - *(volatile uint64_t *)&thread->flushed;
-		uint64_t time = machine_time_stamp() - *(volatile uint64_t *)&thread->base_tsc;
-		uint64_t *words = thread->words;
-		if (__builtin_expect(time >> TIME_BITS || used > RING_WORDS - EVENT_WORDS || !words, 0)) {
-			if (!make_room(thread))
-				return;
-			continue;
-		}
-		words += used;
-		words[0] = kind << KIND_SHIFT | time << TIME_SHIFT | number;
-		for (uint64_t i = 0; i < count; i++)
-			words[1 + i] = operands[i];
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		uint64_t next = written + 1 + count;
-		bool is_put;
-		__asm__ volatile("cmpxchgq %3, %1"
-				 : "=@ccz"(is_put), "+m"(thread->written), "+a"(written)
-				 : "r"(next)
-				 : "memory");
-		if (__builtin_expect(is_put, 1)) {
-			thread->operands += count;
-			return;
-		}
+	/* Of what counts no time and carries no operands: to be passed over. */
+	static const uint64_t filler = (uint64_t)1 << TIME_SHIFT | TALLY_EVENT_NOTHING;
+	struct tally_ring *ring = thread->ring;
+	uint64_t event = kind << KIND_SHIFT | number;
+	uint64_t flushed = ring ? *(volatile uint64_t *)&ring->flushed : 0;
+	uint64_t at = ring ? *(volatile uint64_t *)&ring->written - flushed : RING_WORDS;
+	uint64_t time = machine_time_stamp() - *(volatile uint64_t *)&thread->base_tsc;
+	if (__builtin_expect(time >> TIME_BITS || at > RING_WORDS - EVENT_WORDS, 0)) {
+		put_slowly(thread, event, NULL, 0);
+		return;
 	}
+	uint64_t found = 0, *word = &ring->words[at];
+	bool is_put;
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@ccz"(is_put), "+m"(*word), "+a"(found)
+			 : "r"(event | time << TIME_SHIFT)
+			 : "memory");
+	if (__builtin_expect(is_put && *(volatile uint64_t *)&ring->flushed == flushed, 1)) {
+		hooks_count(&ring->written);
+		return;
+	}
+	if (is_put)
+		*word = filler;
+	put_slowly(thread, event, NULL, 0);
 }
 
 /* By which events refer to a path. */
@@ -152,7 +159,7 @@ static inline uint64_t number_of(struct hook_thread *thread, struct tally_node *
 
 static inline void put_current(struct hook_thread *thread, enum tally_event_kind kind)
 {
-	put(thread, kind, number_of(thread, thread->top->node), NULL, 0);
+	put(thread, kind, number_of(thread, thread->top->node));
 }
 
 static inline bool goes_on(const struct hook_thread *thread)
@@ -188,11 +195,11 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 {
 	enum { OPERANDS = 3 };
 	const ucontext_t *interrupted = context;
-	uint64_t operands[OPERANDS] = { interrupted ? (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP] : 0, request,
-					hits };
+	uint64_t pc = interrupted ? (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP] : 1;
+	const uint64_t operands[OPERANDS] = { pc ? pc : 1, request + (uint64_t)1, hits };
 	hooks_tick_current(thread, request, hits, context);
 	if (goes_on(thread))
-		put(thread, TALLY_EVENT_OTHER, TALLY_EVENT_TICK, operands, OPERANDS);
+		put_slowly(thread, TALLY_EVENT_TICK, operands, OPERANDS);
 }
 
 static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
@@ -203,20 +210,14 @@ static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 		put_current(thread, TALLY_EVENT_LEAVE);
 }
 
-/* The present thread's last event says how long its path has been current. */
+/* The present thread's last events say how long its path has been current, and that what follows is nobody's until
+ * the next event: it may end, or go on uncounted for a while. */
 static void flush(struct hook_thread *thread)
 {
-	uint64_t signals;
-	if (!thread->words)
+	if (!thread->ring || thread != hook_thread)
 		return;
-	if (thread == hook_thread)
-		put_current(thread, TALLY_EVENT_LEAVE);
-	block_signals(&signals);
-	if (thread->words && !write_ring(thread))
-		stop_events(thread);
-	/* What comes next counts from a time in its own chunk. */
-	thread->base_tsc = 0;
-	restore_signals(&signals);
+	put_current(thread, TALLY_EVENT_LEAVE);
+	put(thread, TALLY_EVENT_LEAVE, 0);
 }
 
 const struct hook_measurement hooks_trace = {

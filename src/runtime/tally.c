@@ -307,9 +307,9 @@ void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind)
 }
 
 /* The words first: a header tells of what is there. */
-bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events)
+bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events, uint64_t first)
 {
-	struct tally_trace trace = { .events = events };
+	struct tally_trace trace = { .events = events, .first = first };
 	uint64_t word_bytes = count * sizeof(words[0]), bytes = whole_granules(sizeof(trace) + word_bytes);
 	uint64_t at = take(bytes);
 	long fd = at ? open_file(tally_path, O_RDWR) : -1;
@@ -324,8 +324,6 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
 	}
 	if (at && !written)
 		give_back(at, bytes);
-	if (!written)
-		__atomic_add_fetch(&hooks.process->events_lost, events, __ATOMIC_RELAXED);
 	return written;
 }
 

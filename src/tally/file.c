@@ -61,7 +61,7 @@ static uint64_t least_bytes(uint32_t kind)
 	static const uint64_t least[TALLY_CHUNK_KINDS] = {
 		[TALLY_PROCESS] = sizeof(struct tally_process), [TALLY_THREAD] = sizeof(struct tally_thread),
 		[TALLY_OBJECTS] = sizeof(struct tally_chunk),   [TALLY_BLOCK_COUNTS] = sizeof(struct tally_blocks),
-		[TALLY_EVENTS] = sizeof(struct tally_trace),
+		[TALLY_EVENTS] = sizeof(struct tally_trace),    [TALLY_RING] = sizeof(struct tally_ring),
 	};
 	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
 }

@@ -15,7 +15,8 @@
  *   THREAD    struct tally_thread     one for each thread, then objects of its own
  *   OBJECTS   more of that thread's objects
  *   BLOCKS    struct tally_blocks     execution counts of basic blocks
- *   TRACE     struct tally_trace      events in the order in which they came
+ *   EVENTS    struct tally_trace      events in the order in which they came
+ *   RING      struct tally_ring       a thread's last events
  *
  * Objects (nodes, edges, ticks) refer to each other by their addresses in the process that made
  * them: `address` of its chunks says where these were. A chunk is never unmapped or moved, and
@@ -103,6 +104,7 @@ enum tally_chunk_kind {
 	TALLY_OBJECTS,
 	TALLY_BLOCK_COUNTS,
 	TALLY_EVENTS,
+	TALLY_RING,
 	TALLY_CHUNK_KINDS
 };
 
@@ -254,16 +256,26 @@ enum tally_event_kind { TALLY_EVENT_OTHER, TALLY_EVENT_ENTER, TALLY_EVENT_LEAVE,
 enum tally_event_other {
 	TALLY_EVENT_NOTHING, /* to be skipped */
 	TALLY_EVENT_TIME,    /* 1 word: the TSC that what follows counts from. Each chunk begins with one */
-	TALLY_EVENT_TICK,    /* 3 words: pc, request, hits: the thread was sampled */
+	TALLY_EVENT_TICK,    /* 3 words: pc (1: not known), request + 1, hits: the thread was sampled */
 	TALLY_EVENT_USER,    /* 2 words: id, value */
 	TALLY_EVENT_OTHERS
 };
 
-/* Written with pwrite from a buffer of the thread's, whole: a thread's chunks in the file's order are
- * its events in theirs. `chunk.used` says how far. */
+/* Written with pwrite from the thread's ring, whole: a thread's chunks in the file's order are its events in theirs.
+ * `chunk.used` says how far. */
 struct tally_trace {
 	struct tally_chunk chunk;
 	uint64_t events; /* how many begin in it */
+	uint64_t first;  /* of its words, as the thread counts them */
+	uint64_t words[];
+};
+
+/* Events are written here, in memory that stays in the cache, until a granule is full: so whatever becomes of the program
+ * its last events are here. words[0] is word `flushed` of the thread; what is below the end of its last EVENTS chunk is
+ * there as well. No word of an event is 0, the first 0 is the end. */
+struct tally_ring {
+	struct tally_chunk chunk;
+	uint64_t written, flushed; /* words: so far, some of the last not counted in; and of these in EVENTS chunks */
 	uint64_t words[];
 };
 

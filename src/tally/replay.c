@@ -14,6 +14,7 @@ struct replay {
 	struct hash_map paths; /* by their numbers */
 	uint64_t *times;       /* by path: TSC ticks */
 	uint64_t base, last;   /* what events count from; the last one's time, 0: there was none */
+	uint64_t next;         /* the number of the word behind those that were gone through */
 	uint32_t current;      /* path */
 };
 
@@ -51,10 +52,8 @@ static int change_path(struct replay *replay, uint64_t event)
 	return 0;
 }
 
-static int replay_chunk(struct replay *replay, const struct tallied_chunk *chunk)
+static int replay_words(struct replay *replay, const uint8_t *at, size_t count)
 {
-	const uint8_t *at = chunk->bytes + sizeof(struct tally_trace);
-	size_t count = (chunk->used - sizeof(struct tally_trace)) / sizeof(uint64_t);
 	int status = 0;
 	for (size_t i = 0; i < count && status == 0;) {
 		uint64_t event;
@@ -71,6 +70,51 @@ static int replay_chunk(struct replay *replay, const struct tallied_chunk *chunk
 	return status;
 }
 
+/* The events that are in the file for good. */
+static int replay_chunk(struct replay *replay, const struct tallied_chunk *chunk)
+{
+	struct tally_trace header;
+	size_t count = (chunk->used - sizeof(header)) / sizeof(uint64_t);
+	memcpy(&header, chunk->bytes, sizeof(header));
+	replay->next = header.first + count;
+	return replay_words(replay, chunk->bytes + sizeof(header), count);
+}
+
+/* The last ones: those that no chunk has, as the program may have been killed after it wrote one, or while it put an
+ * event here. */
+static int replay_ring(struct replay *replay, const struct tallied_chunk *chunk)
+{
+	struct tally_ring ring;
+	size_t room = (chunk->used - sizeof(ring)) / sizeof(uint64_t);
+	memcpy(&ring, chunk->bytes, sizeof(ring));
+	const uint8_t *words = chunk->bytes + sizeof(ring);
+	uint64_t first = replay->next > ring.flushed ? replay->next - ring.flushed : 0;
+	size_t end = first < room ? first : room;
+	while (end < room) {
+		uint64_t event, last;
+		memcpy(&event, words + end * sizeof(event), sizeof(event));
+		int operands = operands_of(event);
+		if (event == 0 || (operands > 0 && room - end <= (size_t)operands))
+			break;
+		memcpy(&last, words + (end + (operands > 0 ? (size_t)operands : 0)) * sizeof(last), sizeof(last));
+		if (last == 0)
+			break;
+		end += 1 + (operands > 0 ? (size_t)operands : 0);
+	}
+	return first < end ? replay_words(replay, words + first * sizeof(uint64_t), end - first) : 0;
+}
+
+typedef int replay_fn(struct replay *replay, const struct tallied_chunk *chunk);
+
+static int replay_chunks(struct replay *replay, uint32_t kind, replay_fn *one)
+{
+	const struct tallied_chunk *chunk = NULL;
+	int status = 0;
+	while (status == 0 && (chunk = tally_next_chunk(replay->tally, replay->thread, kind, chunk)))
+		status = one(replay, chunk);
+	return status;
+}
+
 static int replay_all(struct replay *replay)
 {
 	struct tallied_tree *tree = &replay->thread->tree;
@@ -81,9 +125,10 @@ static int replay_all(struct replay *replay)
 	for (size_t i = 0; i < tree->path_count && status == 0; i++)
 		if (tree->paths[i].number)
 			status = hash_map_put(&replay->paths, tree->paths[i].number, (uint32_t)i);
-	for (const struct tallied_chunk *chunk = NULL;
-	     status == 0 && (chunk = tally_next_chunk(replay->tally, replay->thread, TALLY_EVENTS, chunk));)
-		status = replay_chunk(replay, chunk);
+	if (status == 0)
+		status = replay_chunks(replay, TALLY_EVENTS, replay_chunk);
+	if (status == 0)
+		status = replay_chunks(replay, TALLY_RING, replay_ring);
 	for (size_t i = 0; i < tree->path_count && status == 0; i++)
 		tree->paths[i].exclusive_ns =
 			tally_ns(&replay->tally->processes[replay->thread->process], replay->times[i]);

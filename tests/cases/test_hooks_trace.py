@@ -1,0 +1,143 @@
+"""The trace of hooks: the same statistics as those that are counted without one, and what is left of one that was cut off."""
+import signal
+import struct
+
+import pytest
+from hooks_support import Counted, Program, counted_calls
+from record_support import folded, run_cpprof
+
+TALLY_HEADER_BYTES = 65536
+MAGIC = 0x6b6e6843
+EVENTS, RING = 5, 6  # enum tally_chunk_kind
+
+
+def info(path):
+	result = run_cpprof("info", path)
+	assert result.returncode == 0, result.stderr
+	return result.stdout
+
+
+def events_of(path):
+	"""(kind, number, operands) of all events in a trace, by a reader of its own."""
+	data = path.read_bytes()
+	at, words = TALLY_HEADER_BYTES, {}
+	rings = {}
+	while at + 56 <= len(data):
+		magic, kind, size, used, _, process, thread, second, first = struct.unpack_from("=IIQQQIIQQ", data, at)
+		if magic == MAGIC and kind == EVENTS:
+			words.setdefault((process, thread), []).extend(struct.unpack_from(f"={(used - 56) // 8}Q", data, at + 56))
+		elif magic == MAGIC and kind == RING:
+			room = struct.unpack_from(f"={(size - 56) // 8}Q", data, at + 56)
+			rings[process, thread] = room[:room.index(0)]
+		at += size if magic == MAGIC and size else 65536
+	for thread, last in rings.items():
+		words.setdefault(thread, []).extend(last)
+	found = []
+	for of_thread in words.values():
+		i = 0
+		while i < len(of_thread):
+			kind, number = of_thread[i] >> 62, of_thread[i] & 0xffffffff
+			operands = {1: 1, 2: 3, 3: 2}.get(number, 0) if kind == 0 else 0
+			found.append((kind, number, of_thread[i + 1:i + 1 + operands]))
+			i += 1 + operands
+	return found
+
+
+@pytest.mark.parametrize("name", ["recursion", "mutual", "longjmp_many", "exceptions", "callbacks", "library", "nested", "structs"])
+def test_a_trace_has_the_counts_of_paths_timed(name, tmp_path):
+	program = Program(name, "cyg")
+	timed = Counted(program.command, tmp_path, "paths-timed", name="timed.data")
+	trace = Counted(program.command, tmp_path, "trace", name="trace.data")
+	assert (timed.status, trace.status) == (0, 0), trace.err
+	assert folded(trace.path, "calls") == folded(timed.path, "calls")
+	assert trace.calls() == timed.calls()
+	# Each call is an event, and none is longer than it needs to be.
+	entered = [number for kind, number, _ in events_of(trace.path) if kind == 1]
+	assert len(entered) == sum(trace.calls().values())
+
+
+def test_each_thread_has_its_events(tmp_path):
+	program = Program("threads", "cyg")
+	trace = Counted(program.command, tmp_path, "trace")
+	assert trace.status == 0, trace.err
+	calls = trace.calls()
+	assert {name: calls[name] for name in trace.stated()} == trace.stated()
+	assert sum(kind == 1 for kind, _, _ in events_of(trace.path)) == sum(calls.values())
+
+
+def test_times_come_from_the_events(tmp_path):
+	program = Program("recursion", "cyg")
+	trace = Counted(program.command, tmp_path, "trace")
+	times = folded(trace.path, "real")
+	assert sum(times.values()) > 0
+	# Only what was called has time, at the path of its call.
+	assert {path[-1] for path in times} <= set(trace.calls())
+	assert set(times) <= {path[:length] for path in folded(trace.path, "calls") for length in range(len(path) + 1)}
+
+
+def test_hooks_that_know_entries_alone_give_counts_and_say_that_there_are_no_times(tmp_path):
+	trace = Counted(Program("recursion", "mcount").command, tmp_path, "trace")
+	paths = Counted(Program("recursion", "mcount").command, tmp_path, "paths", name="paths.data")
+	assert trace.calls() == paths.calls()
+	assert {kind for kind, _, _ in events_of(trace.path)} <= {0, 1, 2}
+	assert " real " not in info(trace.path)
+	assert "compile with -finstrument-functions to time them" in info(trace.path)
+
+
+def test_of_a_killed_program_no_event_is_missing(tmp_path):
+	trace = Counted([*Program("dying", "cyg").command, "50000", "dies"], tmp_path, "trace")
+	assert trace.status == 128 + signal.SIGKILL
+	assert trace.calls() == {"main": 1, "many": 1, "step": 50000}
+	events = events_of(trace.path)
+	assert sum(kind == 1 for kind, _, _ in events) == 50002
+	assert sum(kind == 2 for kind, _, _ in events) == 50001
+	assert "lost" not in info(trace.path).split("threads (")[1]
+	assert sum(folded(trace.path, "real").values()) > 0
+
+
+def test_a_call_takes_16_bytes(tmp_path):
+	trace = Counted([*Program("dying", "cyg").command, "200000"], tmp_path, "trace")
+	events = events_of(trace.path)
+	words = sum(1 + len(operands) for _, _, operands in events)
+	calls = 200002
+	# 8 bytes where it is entered and 8 where it is left; the time is set anew in each chunk, and ticks are few.
+	assert sum(kind == 1 for kind, _, _ in events) == sum(kind == 2 for kind, _, _ in events) - 2 == calls
+	assert 2 * calls <= words < 2 * calls * 1.01
+
+
+def test_a_trace_that_was_cut_is_refused_or_read_as_far_as_it_goes(tmp_path):
+	trace = Counted([*Program("dying", "cyg").command, "50000"], tmp_path, "trace")
+	data = trace.path.read_bytes()
+	for size in (len(data) - 65536, len(data) - 5, TALLY_HEADER_BYTES + 100, 4000, 9):
+		cut = tmp_path / "cut.data"
+		cut.write_bytes(data[:size])
+		result = run_cpprof("info", cut)
+		assert result.returncode in (0, 1), result.stderr
+		if result.returncode == 0:
+			assert "shorter than it was to be" in result.stdout.replace("\n", " ")
+		else:
+			assert "cut.data" in result.stderr
+
+
+def test_a_trace_that_lies_is_refused(tmp_path):
+	trace = Counted([*Program("dying", "cyg").command, "50000"], tmp_path, "trace")
+	data = bytearray(trace.path.read_bytes())
+	at = TALLY_HEADER_BYTES
+	while struct.unpack_from("=II", data, at) != (MAGIC, EVENTS):
+		at += 65536
+	for event in (3 << 62, 17, 1 << 62 | 0xfffffff):
+		lie = data[:]
+		struct.pack_into("=Q", lie, at + 56 + 100 * 8, event)
+		path = tmp_path / "lie.data"
+		path.write_bytes(lie)
+		result = run_cpprof("info", path)
+		assert result.returncode == 1
+		assert "the trace is damaged" in result.stderr
+
+
+def test_without_disk_space_calls_are_counted_and_lost_events_are_told(tmp_path):
+	program = Program("dying", "cyg")
+	result = Counted(["sh", "-c", f"ulimit -f 2400; exec {program.path} 300000"], tmp_path, "trace")
+	assert result.status == 0, result.err
+	assert counted_calls(result.path)["step"] == 300000
+	assert "events of the trace were lost" in info(result.path).replace("\n", " ")
