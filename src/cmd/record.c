@@ -279,7 +279,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
-	"--instrumented[=MEASUREMENT] [--gmon] [-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND "
+	"--instrumented[=MEASUREMENT] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
