@@ -4,7 +4,7 @@
  * async-signal-safe on the way of a sample; errno is the program's.
  *
  *   hooks       tally*.c hooks*.c: hooks.h (hooks_none.c where there are none)
- *   core        runtime.c thread.c tick.c sample.c ring.c work.c real.c signals*.c
+ *   core        runtime.c thread.c tick*.c sample.c ring.c work.c real.c signals*.c
  *   interface   own.c control.c labels.c: include/cpprof/runtime.h
  *   exceptions  fp*.c
  *   interposed  calls_*.c waits.c io_count.c, in libcpprof-preload.so alone

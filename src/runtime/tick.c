@@ -11,6 +11,9 @@
  *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, as any
  *             counted call is
  *
+ * What programs are linked with interposes no calls that wait (waits.h), and its timers may interrupt none: they are of
+ * the thread's CPU time, which stands still then. The kernel looks at such a one 100 to 1000 times a second only.
+ *
  * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
  * which wakes nobody and starts the ticks again when the thread runs; where waiting is
  * measured, some ticks go on at growing distances.
@@ -22,20 +25,12 @@
 #include "runtime/hooks.h"
 #include "runtime/runtime.h"
 #include "runtime/signals.h"
+#include "runtime/tick.h"
 #include "runtime/x86_64/machine.h"
 
 #include "sampling/advance.h"
 
-enum {
-	NS_PER_S = 1000000000,
-	IDLE_MAX_NS = 16 * 1000 * 1000,
-	SOON_NS = 20 * 1000,
-	SLACK_NS = 10 * 1000,
-	FORGOTTEN_TICKS = 64
-};
-
-/* What a timer's signal carries, so that it is known from others of its number. */
-static const char mono_tick, cpu_tick;
+enum { IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000, SLACK_NS = 10 * 1000, FORGOTTEN_TICKS = 64 };
 
 /* --- random numbers --- */
 
@@ -162,13 +157,6 @@ static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_
 
 /* --- the timers --- */
 
-static void set_timer(timer_t timer, int flags, uint64_t ns)
-{
-	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / NS_PER_S),
-						     .tv_nsec = (long)(ns % NS_PER_S) } };
-	timer_settime(timer, flags, &at, NULL);
-}
-
 static bool measures_cpu(void)
 {
 	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
@@ -191,7 +179,11 @@ static void draw_target(struct runtime_thread *thread, uint64_t clock)
 static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t clock, uint64_t least_ns)
 {
 	uint64_t left = less(thread->target_ns, clock);
-	set_timer(thread->timer, TIMER_ABSTIME, now + (left > least_ns ? left : least_ns) + 1);
+	left = (left > least_ns ? left : least_ns) + 1;
+	if (tick_waits_are_shielded)
+		tick_set_timer(thread->timer, TIMER_ABSTIME, now + left);
+	else
+		tick_set_timer(thread->timer, 0, left);
 }
 
 static void set_idle(struct runtime_thread *thread, uint64_t now)
@@ -200,11 +192,12 @@ static void set_idle(struct runtime_thread *thread, uint64_t now)
 		thread->idle_wait_ns = runtime.channel->tick_ns;
 	thread->is_idle = true;
 	thread->idle_samples = thread->samples;
-	set_timer(thread->cpu_timer, 0, 1);
+	tick_set_timer(thread->cpu_timer, 0, 1);
 	if (!measures_waits())
 		return;
 	thread->idle_wait_ns = thread->idle_wait_ns * 2 < IDLE_MAX_NS ? thread->idle_wait_ns * 2 : IDLE_MAX_NS;
-	set_timer(thread->timer, TIMER_ABSTIME, now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
+	tick_set_timer(thread->timer, TIMER_ABSTIME,
+		       now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
 }
 
 /* A handler on a small alternate stack has kept it back. */
@@ -215,9 +208,9 @@ static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
 
 static void stop_ticking(struct runtime_thread *thread)
 {
-	set_timer(thread->timer, 0, 0);
+	tick_set_timer(thread->timer, 0, 0);
 	if (thread->has_cpu_timer)
-		set_timer(thread->cpu_timer, 0, 0);
+		tick_set_timer(thread->cpu_timer, 0, 0);
 }
 
 /* Whatever the tick that began at `now` has cost, the program gets as long for itself: where walks
@@ -348,13 +341,7 @@ void tick_wait_ends(struct runtime_thread *thread)
 static void tick_later(struct runtime_thread *thread)
 {
 	thread->fell_due = thread->waiting != 0;
-	set_timer(thread->timer, TIMER_ABSTIME, runtime_now_ns(CLOCK_MONOTONIC) + runtime.channel->tick_ns);
-}
-
-bool tick_is_ours(const siginfo_t *info)
-{
-	const void *value = info->si_value.sival_ptr;
-	return info->si_code == SI_TIMER && (value == &mono_tick || value == &cpu_tick);
+	tick_set_timer(thread->timer, 0, runtime.channel->tick_ns);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -378,7 +365,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		if (thread->fp)
 			fp_tick(thread, context);
 		if (runtime.on && thread->has_timer)
-			tick(thread, context, info->si_value.sival_ptr == &cpu_tick);
+			tick(thread, context, tick_is_by_cpu(info));
 		if (runtime.alone)
 			hooks_total(thread);
 		thread->busy = 0;
@@ -391,25 +378,6 @@ int tick_install(void)
 	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 	sigfillset(&action.sa_mask);
 	return signals_own(runtime.signal, &action);
-}
-
-static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, timer_t *timer)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = runtime.signal };
-	event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
-	event._sigev_un._tid = (pid_t)thread->tid;
-	return timer_create(clock, &event, timer) == 0;
-}
-
-void tick_create(struct runtime_thread *thread)
-{
-	if (runtime.channel->tick_ns == 0)
-		return;
-	thread->has_timer = create_timer(thread, CLOCK_MONOTONIC, &mono_tick, &thread->timer);
-	thread->has_cpu_timer =
-		thread->has_timer && create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
-	if (!thread->has_timer)
-		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
 }
 
 /* The clock of any thread of this process: the kernel's own encoding of its number. */
@@ -469,13 +437,6 @@ void tick_count_rest(struct runtime_thread *thread)
 		count_rest(thread);
 	hooks_total(thread);
 	runtime_leave(thread);
-}
-
-void tick_send(struct runtime_thread *thread)
-{
-	siginfo_t info = { .si_signo = runtime.signal, .si_code = SI_TIMER };
-	info.si_value.sival_ptr = (void *)(uintptr_t)&mono_tick;
-	machine_syscall(SYS_rt_tgsigqueueinfo, runtime.pid, thread->tid, runtime.signal, (long)&info, 0, 0);
 }
 
 void tick_stop(struct runtime_thread *thread)

@@ -1,0 +1,115 @@
+"""What hooks have counted when a process ends, forks, becomes another one, loads and unloads code, or has no memory or disk space for it."""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from hooks_support import HOOKS, Counted, Program, by_base_name, counted_calls
+from record_support import BUILD, SECONDS_ALLOWED
+
+RUNTIME = BUILD / "src/runtime"
+
+
+def life(hook="mcount"):
+	return Program("lives", hook, level="-O1").path
+
+
+def calls_of(*words, folder, hook="mcount", **options):
+	counted = Counted([life(hook), *map(str, words)], folder, **{"measurement": "paths", **options})
+	return counted, by_base_name(counted.calls())
+
+
+def alone(hook="mcount"):
+	"""Linked with the library: it needs no recorder."""
+	program = Program("lives", hook, level="-O1", libraries=[RUNTIME / "libcpprof.so"])
+	return program.path, {**os.environ, "LD_LIBRARY_PATH": str(RUNTIME)}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("measurement", ["arcs", "paths", "trace"])
+def test_forks_of_nobodys_telling(hook, measurement, tmp_path):
+	"""A child that counted in its parent's tables, or both at once, would lose or double calls."""
+	counted, calls = calls_of("forks", 100, folder=tmp_path, hook=hook, measurement=measurement)
+	assert counted.status == 0, counted.err
+	assert (calls["step"], calls["in_child"]) == (100, 20)
+
+
+@pytest.mark.parametrize("way, status, total", [("_exit", 7, 50), ("quick_exit", 7, 50), ("exec", 7, 100)])
+@pytest.mark.parametrize("measurement", ["paths", "trace"])
+def test_ends_without_destructors(way, status, total, measurement, tmp_path):
+	counted, calls = calls_of(way, 50, folder=tmp_path, measurement=measurement)
+	assert counted.status == status, counted.err
+	assert calls["step"] == total and "at_end" not in calls
+
+
+def test_moncontrol(tmp_path):
+	"""Between moncontrol(0) and (1), and between _mcleanup and monstartup, nothing is counted; the C library's own call of _mcleanup at exit
+	comes before the destructors, which are."""
+	counted, calls = calls_of("control", 10, folder=tmp_path)
+	assert counted.status == 0, counted.err
+	assert (calls["step"], calls["at_end"]) == (30, 1)
+
+
+def test_code_that_comes_and_goes(tmp_path):
+	"""Six hundred times: more than addresses are kept for. All calls have their function's name."""
+	plugin = Program("plugins", "mcount").words[0]
+	counted, calls = calls_of("load", 600, plugin, folder=tmp_path)
+	assert counted.status == 0, counted.err
+	assert calls["plugin_work"] == 600
+
+
+def test_no_disk_space(tmp_path):
+	"""The file may become so large, no larger: the program goes on, what was counted is right, and it is told that some was not."""
+	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="paths")
+	assert counted.status == 0, counted.err
+	calls = by_base_name(counted.calls())["step"]
+	assert 0 < calls < 8000 and calls % 1000 == 0
+	assert "thread" in counted.err
+
+
+def test_little_memory(tmp_path):
+	"""As much address space as the program needs itself, and some more: what hooks take is not as much as that."""
+	counted = Counted(["bash", "-c", f"ulimit -s 512 -v 60000; exec {life()} threads 1000"], tmp_path, measurement="paths")
+	assert counted.status == 0, counted.err
+	assert by_base_name(counted.calls())["step"] == 8000
+
+
+def wait_for_calls(path, count):
+	deadline = time.monotonic() + SECONDS_ALLOWED
+	while not path.exists() or by_base_name(counted_calls(path)).get("step", 0) < count:
+		assert time.monotonic() < deadline
+		time.sleep(0.01)
+
+
+def test_waits_are_left_alone(tmp_path):
+	"""A program that is linked with the library has nothing that would keep ticks out of its waits: none comes there."""
+	path, environment = alone()
+	with subprocess.Popen([path, "wait", "1000000"], cwd=tmp_path, env=environment) as program:
+		wait_for_calls(tmp_path / "cpprof.data", 1000000)
+		time.sleep(0.05)
+		assert program.poll() is None
+		program.kill()
+
+
+def test_runs_alone_and_is_killed(tmp_path):
+	path, environment = alone()
+	with subprocess.Popen([path, "wait", "300"], cwd=tmp_path, env=environment) as program:
+		wait_for_calls(tmp_path / "cpprof.data", 300)
+		# Another one meanwhile leaves the file alone.
+		other = subprocess.Popen([path, "_exit", "20"], cwd=tmp_path, env=environment)
+		assert other.wait(SECONDS_ALLOWED) == 7
+		assert by_base_name(counted_calls(tmp_path / f"cpprof.data.{other.pid}"))["step"] == 20
+		program.send_signal(signal.SIGKILL)
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 300
+	# Now nobody uses it.
+	assert subprocess.run([path, "quick_exit", "10"], cwd=tmp_path, env=environment, check=False).returncode == 7
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 10
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data.old"))["step"] == 300
+
+
+def test_where_nothing_can_be_written(tmp_path):
+	path, environment = alone()
+	environment["CPPROF_OUTPUT"] = str(tmp_path / "no/such/folder")
+	result = subprocess.run([path, "_exit", "10"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+	assert (result.returncode, result.stdout, result.stderr, os.listdir(tmp_path)) == (7, "", "", [])
