@@ -280,7 +280,6 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
-	"[ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
