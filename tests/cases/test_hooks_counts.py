@@ -35,7 +35,9 @@ def builds(name):
 	else:
 		found = [(hook, COMPILERS[(number + order) % 2], LEVELS[(number // 2 + order) % 4], MEASUREMENTS[(number + order) % len(MEASUREMENTS)])
 			for order, hook in enumerate(HOOKS)]
-	return [(hook, "gcc" if name in GCC_ALONE else compiler, level, measurement) for hook, compiler, level, measurement in found]
+	if name not in GCC_ALONE:
+		return found
+	return [(hook, "gcc", level, measurement) for hook, compiler, level, measurement in found if compiler == "gcc" or not IS_FULL]
 
 
 def expected(program, name, compiler, stated, folder):
