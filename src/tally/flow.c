@@ -141,6 +141,20 @@ static int add_table(struct reader *reader, const struct instruction *jump, uint
 	return 0;
 }
 
+/* The first table whose jump is not below an address: they are in the order of their jumps. */
+static size_t first_table(const struct reader *reader, uint64_t jump)
+{
+	size_t low = 0, high = reader->table_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (reader->tables[middle].jump < jump)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The target of a table's entry; false: the table has ended. */
 static bool read_entry(const struct reader *reader, const struct table *table, size_t index, const struct code *code,
 		       uint64_t *target)
@@ -150,7 +164,8 @@ static bool read_entry(const struct reader *reader, const struct table *table, s
 	if (index >= TABLE_ENTRIES_MAX)
 		return false;
 	/* The next one's entries are not this one's. */
-	for (size_t i = 0; index > 0 && i < reader->table_count; i++)
+	for (size_t i = index > 0 ? first_table(reader, code->start) : reader->table_count;
+	     i < reader->table_count && reader->tables[i].jump < code->end; i++)
 		if (reader->tables[i].address == at)
 			return false;
 	if (table->is_absolute) {
@@ -166,10 +181,8 @@ static bool read_entry(const struct reader *reader, const struct table *table, s
 
 static const struct table *table_of(const struct reader *reader, uint64_t jump)
 {
-	for (size_t i = 0; i < reader->table_count; i++)
-		if (reader->tables[i].jump == jump)
-			return &reader->tables[i];
-	return NULL;
+	size_t i = first_table(reader, jump);
+	return i < reader->table_count && reader->tables[i].jump == jump ? &reader->tables[i] : NULL;
 }
 
 /* --- first: where blocks begin --- */
