@@ -1,0 +1,160 @@
+"""
+What compiler hooks cost: nanoseconds that each call takes longer, in a function that does next to nothing (programs/fib.c, 29.9 M calls),
+with every hook, by every measurement, and by others that count or time calls.
+"""
+import re
+import shutil
+import statistics
+import sys
+from pathlib import Path
+
+from peers import CPPROF, measure_well, words
+from turns import BARE, in_turns, own_cpu_time
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / "work"
+DATA = WORK / "data"
+HOOKS = ["mcount", "fentry", "cyg"]
+SHOWN = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "-finstrument-functions"}
+BLOCKS = {"trace_pc": "gcc trace-pc", "guard": "clang trace-pc-guard"}
+N, SHORT_N, FILE_N = 35, 27, 31 # of what is slow, and of what writes each call down
+TO_REACH = {"arcs": 1.5, "paths": 3, "paths-timed": 18.5, "trace": 20, "blocks": 3}
+FLAT = 1.1 # times, with a second thread
+
+
+def check_hooks_tools():
+	for tool, package in ("uftrace", "uftrace"), ("valgrind", "valgrind"), ("clang", "clang"):
+		if not shutil.which(tool):
+			sys.exit(f"bench/run: {tool} is missing (it is in Debian's {package}: tools/setup bench)")
+
+
+def calls_of(n):
+	"""fib calls itself so often, the first call included."""
+	before, number = 1, 1
+	for _ in range(n - 1):
+		before, number = number, before + number
+	return 2 * number - 1
+
+
+def fib(flavour, n=N, threads=1):
+	return words([WORK / f"fib-{flavour}", n, threads])
+
+
+def preloaded(library, command):
+	return ["env", f"LD_PRELOAD={WORK / library}", *command]
+
+
+def ours(measurement, command, name="turn-hooks.data"):
+	return [CPPROF, "record", f"--instrumented={measurement}", "-o", str(DATA / name), "--", *command]
+
+
+def added(runs, way, n=N, base=BARE, base_n=N):
+	"""ns a call more than the bare program: median over the rounds."""
+	pairs = zip(runs[way], runs[base])
+	return statistics.median(1e9 * (own_cpu_time(run) / calls_of(n) - own_cpu_time(bare) / calls_of(base_n)) for run, bare in pairs)
+
+
+def ns(value):
+	return f"{value:.2f} ns"
+
+
+def bench_calls(table, rounds):
+	ways = {BARE: fib("bare"), "glibc": fib("mcount")}
+	for hook in HOOKS:
+		ways[f"{hook} empty"] = preloaded("empty_hooks.so", fib(hook))
+		for measurement in ("off", "arcs", "paths"):
+			ways[f"{hook} {measurement}"] = ours(measurement, fib(hook))
+		ways[f"{hook} trace"] = ours("trace", fib(hook, FILE_N))
+	ways["stamps"] = preloaded("time_stamps.so", fib("cyg"))
+	ways["cyg paths-timed"] = ours("paths-timed", fib("cyg"))
+	ways["gcov"] = fib("gcov")
+	ways["uftrace"] = ["uftrace", "record", "-d", str(DATA / "turn.uftrace"), *fib("mcount", SHORT_N)]
+	ways["callgrind"] = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={DATA}/turn.callgrind", *fib("bare", SHORT_N)]
+	runs = in_turns(ways, rounds, few={"callgrind": 3, "uftrace": 3})
+	others = {"uftrace": added(runs, "uftrace", SHORT_N), "callgrind": added(runs, "callgrind", SHORT_N)}
+	peers = ", ".join(f"{name} {cost:.0f}" for name, cost in others.items())
+	for hook in HOOKS:
+		floor = f"empty hook{'s' if hook == 'cyg' else ''} {added(runs, f'{hook} empty'):.2f}"
+		told = {"arcs": f"{floor}; glibc's mcount {added(runs, 'glibc'):.2f}; gcov {added(runs, 'gcov'):.2f}", "paths": f"{floor}; {peers}"}
+		for measurement, others_cost in told.items():
+			add_row(table, measurement, SHOWN[hook], added(runs, f"{hook} {measurement}"), others_cost,
+				is_judged=measurement != "arcs" or hook != "cyg")
+	add_row(table, "paths-timed", SHOWN["cyg"], added(runs, "cyg paths-timed"),
+		f"two time stamps alone {added(runs, 'stamps'):.2f}; {peers}")
+	for hook in HOOKS:
+		add_row(table, "trace", SHOWN[hook], added(runs, f"{hook} trace", FILE_N), f"uftrace {others['uftrace']:.0f}")
+	bench_trace_bytes(table)
+	for hook in HOOKS:
+		table.add("off", SHOWN[hook], ns(added(runs, f"{hook} off")), f"empty {added(runs, f'{hook} empty'):.2f}")
+
+
+def add_row(table, measurement, hook, cost, peers, is_judged=True):
+	most = TO_REACH[measurement]
+	table.add(f"{measurement}, a {'block' if measurement == 'blocks' else 'call'}", hook, ns(cost), peers, f"<= {most} ns" if is_judged else "", cost <= most if is_judged else None)
+
+
+def bench_trace_bytes(table):
+	"""Bytes an event: a call has one, and where the hook tells when it returns, two. One run less a shorter one."""
+	for hook in HOOKS:
+		events = (calls_of(FILE_N) - calls_of(SHORT_N)) * (2 if hook == "cyg" else 1)
+		sizes = []
+		for n in (SHORT_N, FILE_N):
+			measure_well(ours("trace", fib(hook, n)))
+			sizes.append((DATA / "turn-hooks.data").stat().st_size)
+		each = (sizes[1] - sizes[0]) / events
+		table.add("trace: bytes an event", SHOWN[hook], f"{each:.2f}", "uftrace 16", "<= 8.1", each <= 8.1)
+
+
+def bench_nothing(table, rounds):
+	"""Programs whose hooks are left out when they are compiled, to be put in where somebody wants them."""
+	runs = in_turns({BARE: fib("bare"), "nops": ours("off", fib("nops")), "patchable": ours("off", fib("patchable"))}, 2 * rounds)
+	for way, name in ("nops", "-mnop-mcount"), ("patchable", "patchable entries"):
+		cost = added(runs, way)
+		table.add("off, no hook is called", name, ns(cost), "", "0 (+-0.3)", abs(cost) <= 0.3)
+
+
+def bench_threads(table, rounds):
+	chosen = [("mcount", "arcs"), ("mcount", "paths"), ("cyg", "paths"), ("cyg", "paths-timed")]
+	ways = {}
+	for threads in (1, 2):
+		ways[f"{BARE} {threads}"] = fib("bare", N, threads)
+		ways[f"glibc {threads}"] = fib("mcount", N, threads)
+		for hook, measurement in chosen:
+			ways[f"{hook} {measurement} {threads}"] = ours(measurement, fib(hook, N, threads))
+	runs = in_turns(ways, rounds)
+	def both(way):
+		return [added(runs, f"{way} {threads}", base=f"{BARE} {threads}") for threads in (1, 2)]
+	glibc = both("glibc")
+	for hook, measurement in chosen:
+		one, two = both(f"{hook} {measurement}")
+		table.add(f"{measurement}, one thread, two", SHOWN[hook], f"{one:.2f}, {two:.2f} ns", f"glibc's mcount {glibc[0]:.2f}, {glibc[1]:.2f}",
+			f"<= {FLAT} times", two <= FLAT * one + 0.1)
+
+
+def blocks_of(flavour):
+	"""Blocks that run in fib N, by hooks that count them."""
+	run = measure_well(preloaded("block_counter.so", fib(flavour)))
+	return int(re.search(r"^blocks (\d+)$", run.err, re.MULTILINE)[1])
+
+
+def bench_blocks(table, rounds):
+	ways = {BARE: fib("bare"), "gcov": fib("gcov")}
+	for flavour in BLOCKS:
+		ways[f"{flavour} empty"] = preloaded("empty_hooks.so", fib(flavour))
+		ways[flavour] = ours("blocks", fib(flavour))
+	runs = in_turns(ways, rounds)
+	for flavour, name in BLOCKS.items():
+		each = calls_of(N) / blocks_of(flavour)
+		cost, floor, gcov = (added(runs, way) * each for way in (flavour, f"{flavour} empty", "gcov"))
+		add_row(table, "blocks", name, cost, f"empty hook {floor:.2f}; gcov {gcov:.2f}")
+
+
+def bench_hooks(table, rounds):
+	check_hooks_tools()
+	bench_calls(table, rounds)
+	bench_nothing(table, rounds)
+	bench_threads(table, rounds)
+	bench_blocks(table, rounds)
+	for left in DATA.glob("turn*"):
+		shutil.rmtree(left) if left.is_dir() else left.unlink()
+

@@ -1,0 +1,75 @@
+/*
+ * Hooks that do nothing, to be preloaded: what calling them costs, whatever they are for. With -DTIME_STAMPS those of
+ * -finstrument-functions read the time stamp counter, as each one has to that times calls. With -DCOUNT_BLOCKS those of basic
+ * blocks count, and tell how many there were.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+__asm__(".globl mcount, __fentry__\n"
+	".type mcount, @function\n"
+	".type __fentry__, @function\n"
+	"mcount:\n__fentry__:\n\tret\n");
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc_guard(uint32_t *guard);
+void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end);
+void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end);
+
+#ifdef TIME_STAMPS
+static _Thread_local uint64_t total __attribute__((tls_model("initial-exec")));
+#define STAMP() (total += __builtin_ia32_rdtsc())
+#else
+#define STAMP() ((void)0)
+#endif
+
+#ifdef COUNT_BLOCKS
+static uint64_t blocks;
+#define COUNT() (blocks++)
+
+__attribute__((destructor)) static void tell(void)
+{
+	fprintf(stderr, "blocks %lu\n", blocks);
+}
+#else
+#define COUNT() ((void)0)
+#endif
+
+void __cyg_profile_func_enter(void *function, void *site)
+{
+	(void)function;
+	(void)site;
+	STAMP();
+}
+
+void __cyg_profile_func_exit(void *function, void *site)
+{
+	(void)function;
+	(void)site;
+	STAMP();
+}
+
+void __sanitizer_cov_trace_pc(void)
+{
+	COUNT();
+}
+
+void __sanitizer_cov_trace_pc_guard(uint32_t *guard)
+{
+	(void)guard;
+	COUNT();
+}
+
+void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end)
+{
+	(void)start;
+	(void)end;
+}
+
+void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end)
+{
+	(void)start;
+	(void)end;
+}
