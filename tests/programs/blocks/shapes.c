@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Several statements on a line are to be there. */
+/* clang-format off */
 static volatile int sink;
 static int loops(int n)
 {
