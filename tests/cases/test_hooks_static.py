@@ -53,6 +53,14 @@ def test_writes_where_it_is_told(tmp_path):
 	assert not (tmp_path / "cpprof.data").exists() and not (tmp_path / "gmon.out").exists()
 
 
+def test_is_silent_where_others_record_it(tmp_path):
+	program = static_program("steps", "mcount", "static")
+	command = [BUILD / "src/cmd/cpprof", "record", "--backend", "perf", program.path, "3", "100000"]
+	result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+	assert result.returncode == 0 and "by perf" in result.stderr
+	assert [path.name for path in tmp_path.iterdir() if "cpprof" in path.name] == ["cpprof.data"]
+
+
 def test_library_has_no_names_but_those_that_are_public():
 	listed = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
 	names = {line.split()[2].split("@")[0] for line in listed.splitlines() if len(line.split()) == 3}
