@@ -181,7 +181,8 @@ static inline bool hooks_measure(void)
  * Async-signal-safe. `bytes` is rounded up. The caller sets `kind` by tally_chunk_finish when it is filled in. */
 struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread);
 void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind);
-/* Appends a chunk of events that is not mapped: false, it could not be written. Async-signal-safe. */
+/* Appends a chunk of events, a granule that is not mapped: `words` fills it, and is zeros behind `count`. False: it could
+ * not be written. Async-signal-safe. */
 bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events, uint64_t first);
 /* `bytes` of zeros for a node, edge or tick of the thread; NULL: there is no more, and the thread has stopped
  * counting (hooks_off). */

@@ -262,7 +262,7 @@ enum tally_event_other {
 };
 
 /* Written with pwrite from the thread's ring, whole: a thread's chunks in the file's order are its events in theirs.
- * `chunk.used` says how far. */
+ * `chunk.used` says how far; where that was cut short, zeros follow. */
 struct tally_trace {
 	struct tally_chunk chunk;
 	uint64_t events; /* how many begin in it */

@@ -52,21 +52,29 @@ static int change_path(struct replay *replay, uint64_t event)
 	return 0;
 }
 
-static int replay_words(struct replay *replay, const uint8_t *at, size_t count)
+/* As far as they go: no word is 0, and what was cut short ends with zeros. *done: how many words that were. */
+static int replay_words(struct replay *replay, const uint8_t *at, size_t count, size_t *done)
 {
 	int status = 0;
-	for (size_t i = 0; i < count && status == 0;) {
-		uint64_t event;
+	size_t i = 0;
+	while (i < count && status == 0) {
+		uint64_t event, last;
 		memcpy(&event, at + i * sizeof(event), sizeof(event));
-		int operands = operands_of(event);
-		if (operands < 0 || count - i <= (size_t)operands)
+		int operands = event ? operands_of(event) : 0;
+		if (operands < 0)
 			return ERROR_CORRUPT;
+		if (event == 0 || count - i <= (size_t)operands)
+			break;
+		memcpy(&last, at + (i + (size_t)operands) * sizeof(last), sizeof(last));
+		if (last == 0)
+			break;
 		if (event >> KIND_SHIFT != TALLY_EVENT_OTHER)
 			status = change_path(replay, event);
 		else if ((uint32_t)event == TALLY_EVENT_TIME)
-			memcpy(&replay->base, at + (i + 1) * sizeof(event), sizeof(event));
+			replay->base = last;
 		i += 1 + (size_t)operands;
 	}
+	*done = i;
 	return status;
 }
 
@@ -74,34 +82,24 @@ static int replay_words(struct replay *replay, const uint8_t *at, size_t count)
 static int replay_chunk(struct replay *replay, const struct tallied_chunk *chunk)
 {
 	struct tally_trace header;
-	size_t count = (chunk->used - sizeof(header)) / sizeof(uint64_t);
+	size_t done;
 	memcpy(&header, chunk->bytes, sizeof(header));
-	replay->next = header.first + count;
-	return replay_words(replay, chunk->bytes + sizeof(header), count);
+	int status = replay_words(replay, chunk->bytes + sizeof(header),
+				  (chunk->used - sizeof(header)) / sizeof(uint64_t), &done);
+	replay->next = header.first + done;
+	return status;
 }
 
-/* The last ones: those that no chunk has, as the program may have been killed after it wrote one, or while it put an
- * event here. */
+/* The last ones: those that no chunk has, as the program may have been killed when it was writing one. */
 static int replay_ring(struct replay *replay, const struct tallied_chunk *chunk)
 {
 	struct tally_ring ring;
-	size_t room = (chunk->used - sizeof(ring)) / sizeof(uint64_t);
+	size_t room = (chunk->used - sizeof(ring)) / sizeof(uint64_t), done;
 	memcpy(&ring, chunk->bytes, sizeof(ring));
-	const uint8_t *words = chunk->bytes + sizeof(ring);
 	uint64_t first = replay->next > ring.flushed ? replay->next - ring.flushed : 0;
-	size_t end = first < room ? first : room;
-	while (end < room) {
-		uint64_t event, last;
-		memcpy(&event, words + end * sizeof(event), sizeof(event));
-		int operands = operands_of(event);
-		if (event == 0 || (operands > 0 && room - end <= (size_t)operands))
-			break;
-		memcpy(&last, words + (end + (operands > 0 ? (size_t)operands : 0)) * sizeof(last), sizeof(last));
-		if (last == 0)
-			break;
-		end += 1 + (operands > 0 ? (size_t)operands : 0);
-	}
-	return first < end ? replay_words(replay, words + first * sizeof(uint64_t), end - first) : 0;
+	if (first >= room)
+		return 0;
+	return replay_words(replay, chunk->bytes + sizeof(ring) + first * sizeof(uint64_t), room - first, &done);
 }
 
 typedef int replay_fn(struct replay *replay, const struct tallied_chunk *chunk);
