@@ -396,7 +396,7 @@ static void renew_tables(struct hook_thread *thread)
 	thread->edges = NULL;
 	thread->blocks = NULL;
 	thread->block_mask = thread->block_count = 0;
-	memset(thread->cache, 0, sizeof(thread->cache));
+	hooks_forget_arcs(thread);
 	if (!begin_tables(thread) || !hooks_copy_frames(thread, top))
 		hooks_stop_thread(thread);
 	take_measurement(thread);

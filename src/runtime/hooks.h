@@ -103,6 +103,9 @@ struct hook_thread {
 	struct hook_edges *edges; /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
 };
 
+/* Its cache is as that of a new thread. */
+void hooks_forget_arcs(struct hook_thread *thread);
+
 /* A new thread's frames, when `frames` and `limit` are set: the root's alone, and no stack is known. */
 void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
 

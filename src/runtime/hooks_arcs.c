@@ -7,6 +7,15 @@ static struct tally_edge **cached(struct hook_thread *thread, uint64_t function,
 	return &thread->cache[(site + (function >> CACHE_SHIFT)) % HOOK_CACHE];
 }
 
+/* Who looks there finds an edge, if only that of no call. */
+void hooks_forget_arcs(struct hook_thread *thread)
+{
+	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
+		return;
+	for (uint32_t i = 0; i < HOOK_CACHE; i++)
+		thread->cache[i] = &hooks_no_edge;
+}
+
 static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, struct hook_call *call)
 {
 	struct tally_node *root = &thread->shared->root;
@@ -30,7 +39,7 @@ static void entered(struct hook_thread *thread, uint64_t function, uint64_t site
 static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	struct tally_edge *edge = *cached(thread, function, site);
-	if (__builtin_expect(edge && edge->site == site && edge->function == function, 1)) {
+	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
 		hooks_count(&edge->count);
 		return;
 	}

@@ -6,6 +6,7 @@
 #define RUNTIME_HOOKS_PATHS_H
 
 #include "runtime/hooks.h"
+#include "runtime/x86_64/machine.h"
 
 /* --- edges --- */
 
@@ -74,7 +75,8 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc);
 
 /* A frame behind `top`, where there is room. What nearly always is there already is not written again: then nobody
- * who reads it next waits for what `node` was read from. */
+ * who reads it next waits for what `node` was read from. The last frame that there is room for guesses nothing: so
+ * who has guessed needs not ask. */
 static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_thread *thread, struct hook_frame *top,
 								   struct tally_node *node, uint64_t site,
 								   uint64_t place)
@@ -82,7 +84,7 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 	struct hook_frame *frame = top + 1;
 	if (__builtin_expect(frame->node != node, 0)) {
 		frame->node = node;
-		frame->guess = node->recent ? node->recent : &hooks_no_edge;
+		frame->guess = node->recent && frame + 1 < thread->limit ? node->recent : &hooks_no_edge;
 	}
 	frame->place = place;
 	frame->site = site;
@@ -90,7 +92,7 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A handler that came before it was on top has used its words. */
-	if (__builtin_expect(frame->place != place || frame->node != node, 0))
+	if (__builtin_expect(frame->node != node, 0))
 		*frame = (struct hook_frame){ node, place, site, &hooks_no_edge };
 }
 
@@ -107,8 +109,8 @@ static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct 
 {
 	struct hook_frame *top = thread->top;
 	struct tally_edge *edge = top->guess;
-	if (__builtin_expect(top->place > place && hooks_frame_leaves(top) && place >= thread->stack_low &&
-				     edge->site == site && edge->function == function && top + 1 < thread->limit,
+	if (__builtin_expect(top->place > place && place >= thread->stack_low && edge->site == site &&
+				     edge->function == function,
 			     1)) {
 		hooks_count(&edge->count);
 		top->guess = edge->after;
@@ -140,6 +142,19 @@ static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_
 {
 	if (!hooks_paths_leave_fast(thread, function, place))
 		hooks_paths_leave_slowly(thread, function, site, place);
+}
+
+/* The time since the last event is the current path's. A handler that comes between charges what it finds, and then
+ * there is nothing left to charge: but if it comes between the two lines that follow the comparison, what it finds is charged
+ * twice, which is so rare that it is not worth a nanosecond of each call. */
+static inline __attribute__((always_inline)) void hooks_paths_charge(struct hook_thread *thread)
+{
+	uint64_t now = machine_time_stamp();
+	uint64_t last = thread->last_tsc;
+	if (__builtin_expect(now > last, 1)) {
+		thread->last_tsc = now;
+		machine_add_word(&thread->top->node->exclusive_tsc, now - last);
+	}
 }
 
 /* --- samples --- */

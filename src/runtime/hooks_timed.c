@@ -3,38 +3,28 @@
  * hooks is its caller's. Only hooks that tell of returns can time: of entries alone calls are counted.
  */
 #include "runtime/hooks_paths.h"
-#include "runtime/x86_64/machine.h"
-
-/* A handler that comes between charges what it finds: then there is nothing left to charge. */
-static inline __attribute__((always_inline)) void charge(struct hook_thread *thread)
-{
-	uint64_t last = thread->last_tsc;
-	uint64_t now = machine_time_stamp();
-	if (__builtin_expect(machine_replace_word(&thread->last_tsc, last, now), 1))
-		machine_add_word(&thread->top->node->exclusive_tsc, now - last);
-}
 
 static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	charge(thread);
+	hooks_paths_charge(thread);
 	hooks_paths_enter(thread, function, site, place);
 }
 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	charge(thread);
+	hooks_paths_charge(thread);
 	hooks_paths_leave(thread, function, site, place);
 }
 
 static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 {
-	charge(thread);
+	hooks_paths_charge(thread);
 	hooks_paths_rewind(thread, stack_pointer);
 }
 
 static void flush(struct hook_thread *thread)
 {
-	charge(thread);
+	hooks_paths_charge(thread);
 }
 
 const struct hook_measurement hooks_paths_timed = {

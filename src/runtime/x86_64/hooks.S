@@ -59,8 +59,31 @@ name:                            \
 	PUSH(%rdx)
 	mov	hook_thread@gottpoff(%rip), %rax
 	mov	%fs:(%rax), %rax
-	lea	hooks_paths(%rip), %rcx
+	lea	hooks_arcs(%rip), %rcx
 	mov	THREAD_MEASUREMENT(%rax), %rdx
+	cmp	%rcx, %rdx
+	jne	.Lno_arcs\@
+
+	mov	PUSHED_THREE(%rsp), %rcx
+	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
+	shr	$CACHE_SHIFT, %rcx
+	add	%rdx, %rcx
+	and	$(CACHE_SIZE - 1), %ecx
+	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
+	cmp	EDGE_SITE(%rax), %rdx
+	jne	.Lmeasurement\@
+	mov	PUSHED_THREE(%rsp), %rcx
+	cmp	EDGE_FUNCTION(%rax), %rcx
+	jne	.Lmeasurement\@
+	incq	EDGE_COUNT(%rax)
+.Lcounted\@:
+	.cfi_remember_state
+	POP_THREE
+	ret
+	.cfi_restore_state
+
+.Lno_arcs\@:
+	lea	hooks_paths(%rip), %rcx
 	cmp	%rcx, %rdx
 	jne	.Lno_paths\@
 
@@ -84,13 +107,9 @@ name:                            \
 	mov	PUSHED_FIVE(%rsp), %rdx
 	cmp	EDGE_FUNCTION(%rdi), %rdx
 	jne	.Lslow\@
-	mov	%rdi, %rdx
-	lea	2 * FRAME_BYTES(%rcx), %rdi
-	cmp	THREAD_LIMIT(%rax), %rdi
-	ja	.Lslow\@
-	incq	EDGE_COUNT(%rdx)
-	mov	EDGE_AFTER(%rdx), %rdi
-	mov	EDGE_CHILD(%rdx), %rdx
+	incq	EDGE_COUNT(%rdi)
+	mov	EDGE_CHILD(%rdi), %rdx
+	mov	EDGE_AFTER(%rdi), %rdi
 	mov	%rdi, FRAME_GUESS(%rcx)
 	add	$FRAME_BYTES, %rcx
 	cmp	%rdx, FRAME_NODE(%rcx)
@@ -100,8 +119,6 @@ name:                            \
 	mov	%rdi, FRAME_PLACE(%rcx)
 	mov	%rsi, FRAME_SITE(%rcx)
 	mov	%rcx, THREAD_TOP(%rax)
-	cmp	%rdi, FRAME_PLACE(%rcx)
-	jne	.Lagain\@
 	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lagain\@
 .Ldone\@:
@@ -121,12 +138,16 @@ name:                            \
 	ja	.Lcaller\@
 	jmp	.Lreturned\@
 
-	/* Another function than that which was called from here before. */
+	/* Another function than that which was called from here before. Nothing is guessed where there is no room for it. */
 .Lnode\@:
 	mov	%rdx, FRAME_NODE(%rcx)
+	lea	FRAME_BYTES(%rcx), %rdi
+	cmp	THREAD_LIMIT(%rax), %rdi
 	lea	hooks_no_edge(%rip), %rdi
+	jae	.Lno_guess\@
 	cmpq	$0, NODE_RECENT(%rdx)
 	cmovne	NODE_RECENT(%rdx), %rdi
+.Lno_guess\@:
 	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Lpush\@
 
@@ -148,30 +169,6 @@ name:                            \
 
 	.cfi_adjust_cfa_offset PUSHED_THREE - PUSHED_FIVE
 .Lno_paths\@:
-	lea	hooks_arcs(%rip), %rcx
-	cmp	%rcx, %rdx
-	jne	.Lno_arcs\@
-	mov	PUSHED_THREE(%rsp), %rcx
-	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
-	shr	$CACHE_SHIFT, %rcx
-	add	%rdx, %rcx
-	and	$(CACHE_SIZE - 1), %ecx
-	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
-	test	%rax, %rax
-	je	.Lmeasurement\@
-	cmp	EDGE_SITE(%rax), %rdx
-	jne	.Lmeasurement\@
-	mov	PUSHED_THREE(%rsp), %rcx
-	cmp	EDGE_FUNCTION(%rax), %rcx
-	jne	.Lmeasurement\@
-	incq	EDGE_COUNT(%rax)
-.Lcounted\@:
-	.cfi_remember_state
-	POP_THREE
-	ret
-	.cfi_restore_state
-
-.Lno_arcs\@:
 	lea	hooks_off(%rip), %rcx
 	cmp	%rcx, %rdx
 	je	.Lcounted\@
