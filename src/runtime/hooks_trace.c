@@ -10,7 +10,8 @@
  * A handler may interrupt any of this and write events itself. So an event is put by one instruction, where a zero
  * is (compare and exchange, of this thread alone: no lock); no word of any is 0. Where a handler came in between, that
  * place is taken, or the ring has been emptied meanwhile and is another one: then, as for all that is rare, signals
- * are blocked, and the event is put at the first zero. So events stand in the order of their times, without gaps.
+ * are blocked, and the event is put at the first zero. So there are no gaps; but an event's time is read first, as
+ * all that follows then costs nothing, and may be before those of the handler's.
  */
 #include <signal.h>
 #include <string.h>
@@ -76,18 +77,16 @@ static bool empty_ring(struct hook_thread *thread, uint64_t count)
 	return true;
 }
 
-/* Room for an event; its place in the ring, or UINT64_MAX: no more events are written. After a first failure none is, as what
+/* Room for an event; its place in the ring, or -1: no more events are written. After a first failure none is, as what
  * comes behind a gap would be charged to who was current before it. */
-static uint64_t make_room(void *argument, uint64_t unused)
+static int64_t make_room(struct hook_thread *thread)
 {
-	struct hook_thread *thread = argument;
-	(void)unused;
 	if (thread->events_over || (!thread->ring && !make_ring(thread)))
-		return UINT64_MAX;
+		return -1;
 	uint64_t at = words_in(thread->ring);
 	if (at <= RING_WORDS - EVENT_WORDS)
-		return at;
-	return empty_ring(thread, at) ? 0 : UINT64_MAX;
+		return (int64_t)at;
+	return empty_ring(thread, at) ? 0 : -1;
 }
 
 /* Where the next zero is, with a time before it if need be. */
@@ -96,7 +95,7 @@ static __attribute__((noinline)) void put_slowly(struct hook_thread *thread, uin
 {
 	uint64_t signals;
 	block_signals(&signals);
-	int64_t at = (int64_t)hooks_keep_vectors(make_room, thread, 0);
+	int64_t at = make_room(thread);
 	if (at < 0) {
 		thread->events_over = true;
 		__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
@@ -118,7 +117,9 @@ static __attribute__((noinline)) void put_slowly(struct hook_thread *thread, uin
 
 /* --- events --- */
 
-static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t kind, uint64_t number)
+/* `now`: when it was. */
+static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t kind, uint64_t number,
+						      uint64_t now)
 {
 	/* Of what counts no time and carries no operands: to be passed over. */
 	static const uint64_t filler = (uint64_t)1 << TIME_SHIFT | TALLY_EVENT_NOTHING;
@@ -126,7 +127,7 @@ static inline __attribute__((always_inline)) void put(struct hook_thread *thread
 	uint64_t event = kind << KIND_SHIFT | number;
 	uint64_t flushed = ring ? *(volatile uint64_t *)&ring->flushed : 0;
 	uint64_t at = ring ? *(volatile uint64_t *)&ring->written - flushed : RING_WORDS;
-	uint64_t time = machine_time_stamp() - *(volatile uint64_t *)&thread->base_tsc;
+	uint64_t time = now - *(volatile uint64_t *)&thread->base_tsc;
 	if (__builtin_expect(time >> TIME_BITS || at > RING_WORDS - EVENT_WORDS, 0)) {
 		put_slowly(thread, event, NULL, 0);
 		return;
@@ -159,9 +160,9 @@ static inline uint64_t number_of(struct hook_thread *thread, struct tally_node *
 	return node->number;
 }
 
-static inline void put_current(struct hook_thread *thread, enum tally_event_kind kind)
+static inline void put_current(struct hook_thread *thread, enum tally_event_kind kind, uint64_t now)
 {
-	put(thread, kind, number_of(thread, thread->top->node));
+	put(thread, kind, number_of(thread, thread->top->node), now);
 }
 
 static inline bool goes_on(const struct hook_thread *thread)
@@ -173,24 +174,27 @@ static inline bool goes_on(const struct hook_thread *thread)
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
+	uint64_t now = machine_time_stamp();
 	hooks_paths_entered(thread, function, site, place);
 	if (goes_on(thread))
-		put_current(thread, TALLY_EVENT_ENTER);
+		put_current(thread, TALLY_EVENT_ENTER, now);
 }
 
 static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
+	uint64_t now = machine_time_stamp();
 	hooks_paths_enter(thread, function, site, place);
 	if (goes_on(thread))
-		put_current(thread, TALLY_EVENT_ENTER);
+		put_current(thread, TALLY_EVENT_ENTER, now);
 }
 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
+	uint64_t now = machine_time_stamp();
 	const struct hook_frame *before = thread->top;
 	hooks_paths_leave(thread, function, site, place);
 	if (thread->top != before && goes_on(thread))
-		put_current(thread, TALLY_EVENT_LEAVE);
+		put_current(thread, TALLY_EVENT_LEAVE, now);
 }
 
 static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
@@ -206,10 +210,11 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 
 static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
 {
+	uint64_t now = machine_time_stamp();
 	const struct hook_frame *before = thread->top;
 	hooks_paths_rewind(thread, stack_pointer);
 	if (thread->top != before && goes_on(thread))
-		put_current(thread, TALLY_EVENT_LEAVE);
+		put_current(thread, TALLY_EVENT_LEAVE, now);
 }
 
 /* The present thread's last events say how long its path has been current, and that what follows is nobody's until
@@ -218,8 +223,8 @@ static void flush(struct hook_thread *thread)
 {
 	if (!thread->ring || thread != hook_thread)
 		return;
-	put_current(thread, TALLY_EVENT_LEAVE);
-	put(thread, TALLY_EVENT_LEAVE, 0);
+	put_current(thread, TALLY_EVENT_LEAVE, machine_time_stamp());
+	put(thread, TALLY_EVENT_LEAVE, 0, machine_time_stamp());
 }
 
 const struct hook_measurement hooks_trace = {

@@ -44,10 +44,11 @@ static int change_path(struct replay *replay, uint64_t event)
 	uint32_t path = number ? hash_map_get(&replay->paths, number) : TALLIED_ROOT;
 	if (path == HASH_MAP_NONE)
 		return ERROR_CORRUPT;
-	/* The clocks of two processors may differ by a few ticks. */
+	/* The clocks of two processors may differ by a few ticks; and a handler comes before what it has interrupted. */
 	if (replay->last && now > replay->last && replay->current != TALLIED_ROOT)
 		replay->times[replay->current] += now - replay->last;
-	replay->last = now;
+	if (now > replay->last)
+		replay->last = now;
 	replay->current = path;
 	return 0;
 }
