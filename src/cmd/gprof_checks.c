@@ -4,20 +4,28 @@
 #include "cmd/gprof.h"
 #include "cmd/message.h"
 
-/* Of the called addresses, how many are neither a function's first one nor behind the call of a hook: the files are of
- * another build then. */
-static bool can_be_called(const struct image *image, uint64_t address)
+/* Whether a call ends in front of `address`, `into` bytes into its function. */
+static bool is_behind_call(const struct image *image, uint64_t address, uint64_t into)
 {
-	enum { DIRECT = 5, INDIRECT = 6, LANDING = 4 };
-	uint32_t symbol = image_find(image, address);
-	uint64_t into = symbol == IMAGE_NONE ? UINT64_MAX : address - image->symbols[symbol].start;
+	enum { DIRECT = 5, INDIRECT = 6 };
 	uint8_t code[INDIRECT];
-	if (into == 0 || into == LANDING)
-		return true;
 	if (into < DIRECT || !image->file.bytes ||
 	    !elf_file_copy(image->file.bytes, address - INDIRECT, code, sizeof(code)))
 		return false;
 	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
+}
+
+/* Of the called addresses, how many are neither a function's first one nor of the call of a hook: the files are of
+ * another build then. The C library notes where the hook returns to, our runtime the last byte of the call. */
+static bool can_be_called(const struct image *image, uint64_t address)
+{
+	enum { LANDING = 4 };
+	uint32_t symbol = image_find(image, address);
+	if (symbol == IMAGE_NONE)
+		return false;
+	uint64_t into = address - image->symbols[symbol].start;
+	return into == 0 || into == LANDING || is_behind_call(image, address, into) ||
+	       is_behind_call(image, address + 1, into + 1);
 }
 
 static void check_build(const struct gprof_run *run)

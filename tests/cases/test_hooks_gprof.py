@@ -49,6 +49,8 @@ def test_read_by_either(tmp_path, name, build):
 		assert ours.pop("compare") > theirs.pop("compare") == 10000
 	theirs.pop("main", None)
 	assert ours == theirs
+	warned = run_cpprof("gprof", "-b", "-p", path, gmon)
+	assert warned.returncode == 0 and "another program or build" not in warned.stderr
 
 
 LOOP = """\
