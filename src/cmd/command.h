@@ -18,13 +18,13 @@
 enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WORDS = 2 };
 
 struct command_option {
-	int id;            /* of the command's own choice; from view_options.h for shared ones */
-	char letter;       /* -r; 0: none */
-	const char *name;  /* --resource, without the dashes; NULL ends the table */
+	int id;           /* of the command's own choice; from view_options.h for shared ones */
+	char letter;      /* -r; 0: none */
+	const char *name; /* --resource, without the dashes; NULL ends the table */
 	/* What the help calls its value, "RES"; "[KEY]": it may be left out; "[=KEY]": it may, and where it is given it is
 	 * part of the word ("--name=value", "-nvalue"); NULL: it takes none. */
 	const char *value;
-	const char *help;  /* one sentence, no full stop at its end */
+	const char *help;     /* one sentence, no full stop at its end */
 	const char *standard; /* the default, as the help shows it; NULL: none worth saying */
 };
 
