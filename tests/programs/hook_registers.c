@@ -24,31 +24,31 @@ struct registers {
 void through_fentry(const struct registers *before, struct registers *after, long width);
 void through_mcount(const struct registers *before, struct registers *after, long width);
 
-#define PASS(name, function)                                                                             \
-	__asm__(".pushsection .text\n"                                                                   \
-		".globl " name "\n"                                                                      \
-		".type " name ", @function\n" name ":\n"                                                 \
-		"push %rbp\n\tmov %rsp, %rbp\n\tpush %rbx\n\tpush %r12\n\tpush %r13\n\tpush %r14\n"      \
-		"mov %rdi, %r12\n\tmov %rsi, %r13\n\tmov %rdx, %r14\n"                                   \
-		"cmp $1, %r14\n\tje 1f\n\tjg 2f\n"                                                       \
-		".set n, 0\n.rept 16\n.altmacro\nget_xmm %n\n.set n, n + 1\n.endr\n\tjmp 3f\n"           \
-		"1:\n.set n, 0\n.rept 16\nget_ymm %n\n.set n, n + 1\n.endr\n\tjmp 3f\n"                  \
-		"2:\n.set n, 0\n.rept 32\nget_zmm %n\n.set n, n + 1\n.endr\n"                            \
-		".set n, 0\n.rept 8\nget_k %n\n.set n, n + 1\n.endr\n"                                   \
-		"3:\n\tmov (%r12), %rax\n\tmov 8(%r12), %rcx\n\tmov 16(%r12), %rdx\n"                    \
-		"mov 24(%r12), %rsi\n\tmov 32(%r12), %rdi\n\tmov 40(%r12), %r8\n"                        \
-		"mov 48(%r12), %r9\n\tmov 56(%r12), %r10\n\tmov 64(%r12), %r11\n"                        \
-		"call " function "\n"                                                                    \
-		"mov %rax, (%r13)\n\tmov %rcx, 8(%r13)\n\tmov %rdx, 16(%r13)\n"                          \
-		"mov %rsi, 24(%r13)\n\tmov %rdi, 32(%r13)\n\tmov %r8, 40(%r13)\n"                        \
-		"mov %r9, 48(%r13)\n\tmov %r10, 56(%r13)\n\tmov %r11, 64(%r13)\n"                        \
-		"cmp $1, %r14\n\tje 4f\n\tjg 5f\n"                                                       \
-		".set n, 0\n.rept 16\nput_xmm %n\n.set n, n + 1\n.endr\n\tjmp 6f\n"                      \
-		"4:\n.set n, 0\n.rept 16\nput_ymm %n\n.set n, n + 1\n.endr\n\tvzeroupper\n\tjmp 6f\n"    \
-		"5:\n.set n, 0\n.rept 32\nput_zmm %n\n.set n, n + 1\n.endr\n"                            \
-		".set n, 0\n.rept 8\nput_k %n\n.set n, n + 1\n.endr\n\tvzeroupper\n.noaltmacro\n"        \
-		"6:\n\tpop %r14\n\tpop %r13\n\tpop %r12\n\tpop %rbx\n\tpop %rbp\n\tret\n"                \
-		".size " name ", . - " name "\n"                                                         \
+#define PASS(name, function)                                                                          \
+	__asm__(".pushsection .text\n"                                                                \
+		".globl " name "\n"                                                                   \
+		".type " name ", @function\n" name ":\n"                                              \
+		"push %rbp\n\tmov %rsp, %rbp\n\tpush %rbx\n\tpush %r12\n\tpush %r13\n\tpush %r14\n"   \
+		"mov %rdi, %r12\n\tmov %rsi, %r13\n\tmov %rdx, %r14\n"                                \
+		"cmp $1, %r14\n\tje 1f\n\tjg 2f\n"                                                    \
+		".set n, 0\n.rept 16\n.altmacro\nget_xmm %n\n.set n, n + 1\n.endr\n\tjmp 3f\n"        \
+		"1:\n.set n, 0\n.rept 16\nget_ymm %n\n.set n, n + 1\n.endr\n\tjmp 3f\n"               \
+		"2:\n.set n, 0\n.rept 32\nget_zmm %n\n.set n, n + 1\n.endr\n"                         \
+		".set n, 0\n.rept 8\nget_k %n\n.set n, n + 1\n.endr\n"                                \
+		"3:\n\tmov (%r12), %rax\n\tmov 8(%r12), %rcx\n\tmov 16(%r12), %rdx\n"                 \
+		"mov 24(%r12), %rsi\n\tmov 32(%r12), %rdi\n\tmov 40(%r12), %r8\n"                     \
+		"mov 48(%r12), %r9\n\tmov 56(%r12), %r10\n\tmov 64(%r12), %r11\n"                     \
+		"call " function "\n"                                                                 \
+		"mov %rax, (%r13)\n\tmov %rcx, 8(%r13)\n\tmov %rdx, 16(%r13)\n"                       \
+		"mov %rsi, 24(%r13)\n\tmov %rdi, 32(%r13)\n\tmov %r8, 40(%r13)\n"                     \
+		"mov %r9, 48(%r13)\n\tmov %r10, 56(%r13)\n\tmov %r11, 64(%r13)\n"                     \
+		"cmp $1, %r14\n\tje 4f\n\tjg 5f\n"                                                    \
+		".set n, 0\n.rept 16\nput_xmm %n\n.set n, n + 1\n.endr\n\tjmp 6f\n"                   \
+		"4:\n.set n, 0\n.rept 16\nput_ymm %n\n.set n, n + 1\n.endr\n\tvzeroupper\n\tjmp 6f\n" \
+		"5:\n.set n, 0\n.rept 32\nput_zmm %n\n.set n, n + 1\n.endr\n"                         \
+		".set n, 0\n.rept 8\nput_k %n\n.set n, n + 1\n.endr\n\tvzeroupper\n.noaltmacro\n"     \
+		"6:\n\tpop %r14\n\tpop %r13\n\tpop %r12\n\tpop %rbx\n\tpop %rbp\n\tret\n"             \
+		".size " name ", . - " name "\n"                                                      \
 		".popsection\n")
 
 __asm__(".macro get_xmm n\n\tmovdqu 128 + 64 * \\n(%r12), %xmm\\n\n.endm\n"

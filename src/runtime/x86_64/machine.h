@@ -49,7 +49,7 @@ static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t val
 	__asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(has), "+m"(*at), "+a"(old) : "r"(value) : "memory");
 	return has;
 }
-#define machine_replace(at, old, value)                                                             \
+#define machine_replace(at, old, value) \
 	machine_replace_word((uint64_t *)(void *)(at), (uint64_t)(uintptr_t)(old), (uint64_t)(uintptr_t)(value))
 
 /* --- registers, by DWARF's numbers --- */
