@@ -77,16 +77,18 @@ static bool empty_ring(struct hook_thread *thread, uint64_t count)
 	return true;
 }
 
-/* Room for an event; its place in the ring, or -1: no more events are written. After a first failure none is, as what
+/* Room for an event; its place in the ring, or UINT64_MAX: no more events are written. After a first failure none is, as what
  * comes behind a gap would be charged to who was current before it. */
-static int64_t make_room(struct hook_thread *thread)
+static uint64_t make_room(void *argument, uint64_t unused)
 {
+	struct hook_thread *thread = argument;
+	(void)unused;
 	if (thread->events_over || (!thread->ring && !make_ring(thread)))
-		return -1;
+		return UINT64_MAX;
 	uint64_t at = words_in(thread->ring);
 	if (at <= RING_WORDS - EVENT_WORDS)
-		return (int64_t)at;
-	return empty_ring(thread, at) ? 0 : -1;
+		return at;
+	return empty_ring(thread, at) ? 0 : UINT64_MAX;
 }
 
 /* Where the next zero is, with a time before it if need be. */
@@ -95,7 +97,8 @@ static __attribute__((noinline)) void put_slowly(struct hook_thread *thread, uin
 {
 	uint64_t signals;
 	block_signals(&signals);
-	int64_t at = make_room(thread);
+	/* Before there is room, functions of the C library run: of mcount's caller they may spoil nothing. */
+	int64_t at = (int64_t)hooks_keep_vectors(make_room, thread, 0);
 	if (at < 0) {
 		thread->events_over = true;
 		__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
