@@ -2,6 +2,7 @@
 What compiler hooks cost: nanoseconds that each call takes longer, in a function that does next to nothing (programs/fib.c, 29.9 M calls),
 with every hook, by every measurement, and by others that count or time calls.
 """
+import os
 import re
 import shutil
 import statistics
@@ -151,6 +152,7 @@ def bench_blocks(table, rounds):
 
 def bench_hooks(table, rounds):
 	check_hooks_tools()
+	os.environ["GMON_OUT_PREFIX"] = str(DATA / "turn.gmon") # of the C library's mcount
 	bench_calls(table, rounds)
 	bench_nothing(table, rounds)
 	bench_threads(table, rounds)
