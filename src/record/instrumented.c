@@ -233,6 +233,20 @@ static uint64_t total_of(const struct profile *profile, const char *name)
 	return resource == PROFILE_NONE ? 0 : profile->resources[resource].total;
 }
 
+/* The first warning in full. */
+static void note_shortcoming(struct instrumented_result *result, const struct profile *profile)
+{
+	size_t warnings = 0;
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0 && warnings++ == 0)
+			snprintf(result->shortcoming, sizeof(result->shortcoming), "%s",
+				 profile_string(profile, profile->notes[i].value));
+	size_t length = strlen(result->shortcoming);
+	if (warnings > 1)
+		snprintf(result->shortcoming + length, sizeof(result->shortcoming) - length,
+			 "; cpprof info tells of %zu more warning%s", warnings - 1, warnings > 2 ? "s" : "");
+}
+
 static void sum_up(struct counted_run *run, const struct profile *profile)
 {
 	struct instrumented_result *result = run->result;
@@ -241,10 +255,7 @@ static void sum_up(struct counted_run *run, const struct profile *profile)
 	result->lost = profile->lost;
 	for (size_t i = 0; i < profile->hit_count; i++)
 		result->samples += profile->resources[profile->hits[i].resource].kind == RESOURCE_SAMPLED;
-	for (size_t i = 0; i < profile->note_count && !result->shortcoming[0]; i++)
-		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0)
-			snprintf(result->shortcoming, sizeof(result->shortcoming), "%s",
-				 profile_string(profile, profile->notes[i].value));
+	note_shortcoming(result, profile);
 }
 
 static void report_progress(void *context, size_t done, size_t total)

@@ -50,38 +50,48 @@ static struct losses find_losses(const struct tally *tally)
 int tally_note_losses(const struct tally *tally, struct profile *profile)
 {
 	const struct losses losses = find_losses(tally);
+	/* The first warning is what `cpprof record` ends with: what was lost comes before what was not to be had. */
 	const struct {
 		uint64_t count;
 		const char *key;
-		const char *sentence; /* with a place for the count */
+		const char *sentence, *of_one; /* with a place for the count; NULL: one is no different */
 	} notes[] = {
-		{ losses.untimed, "warning",
-		  "-pg's hooks tell when a function is entered, but not when it is left: its calls were counted, not "
-		  "timed; compile with -finstrument-functions to time them" },
-		{ losses.blockless, "warning",
-		  "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
-		  "-fsanitize-coverage=trace-pc-guard (clang)" },
 		{ losses.threads_refused, "warning",
-		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file" },
+		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file",
+		  "%" PRIu64 " thread was not counted: there was no memory for it, or no room in the file" },
 		{ losses.threads_stopped, "warning",
-		  "%" PRIu64 " threads were counted only until memory, disk space or the room in the file ran out" },
-		{ losses.calls_uncounted, "warning", "%" PRIu64 " calls were not counted" },
-		{ losses.events_lost, "warning", "%" PRIu64 " events of the trace were lost" },
+		  "%" PRIu64 " threads were counted only until memory, disk space or the room in the file ran out",
+		  "%" PRIu64 " thread was counted only until memory, disk space or the room in the file ran out" },
+		{ losses.calls_uncounted, "warning", "%" PRIu64 " calls were not counted",
+		  "%" PRIu64 " call was not counted" },
+		{ losses.events_lost, "warning", "%" PRIu64 " events of the trace were lost",
+		  "%" PRIu64 " event of the trace was lost" },
 		{ losses.folded, "warning",
 		  "%" PRIu64
-		  " calls were counted on shorter paths than their own: a thread has room for 2 million paths" },
+		  " calls were counted on shorter paths than their own: a thread has room for 2 million paths",
+		  "%" PRIu64
+		  " call was counted on a shorter path than its own: a thread has room for 2 million paths" },
 		{ losses.ends_early, "warning",
-		  "the file is shorter than it was to be: the disk was full, or it was cut since" },
+		  "the file is shorter than it was to be: the disk was full, or it was cut since", NULL },
+		{ losses.untimed, "warning",
+		  "-pg's hooks tell when a function is entered, but not when it is left: its calls were counted, not "
+		  "timed; compile with -finstrument-functions to time them",
+		  NULL },
+		{ losses.blockless, "warning",
+		  "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
+		  "-fsanitize-coverage=trace-pc-guard (clang)",
+		  NULL },
 		{ losses.unended, "processes without an end",
-		  "%" PRIu64 ": killed, or still running; what they had counted until then is here" },
+		  "%" PRIu64 ": killed, or still running; what they had counted until then is here", NULL },
 		{ losses.reused, "threads counted with others",
-		  "%" PRIu64 ": a new thread goes on where one that has ended had counted" },
+		  "%" PRIu64 ": a new thread goes on where one that has ended had counted", NULL },
 	};
 	char text[256];
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
 		if (notes[i].count == 0)
 			continue;
-		snprintf(text, sizeof(text), notes[i].sentence, notes[i].count);
+		bool is_one = notes[i].count == 1 && notes[i].of_one;
+		snprintf(text, sizeof(text), is_one ? notes[i].of_one : notes[i].sentence, notes[i].count);
 		int64_t result = profile_add_note(profile, notes[i].key, text);
 		if (result < 0)
 			return (int)result;

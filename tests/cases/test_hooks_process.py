@@ -1,5 +1,6 @@
 """What hooks have counted when a process ends, forks, becomes another one, loads and unloads code, or has no memory or disk space for it."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -66,6 +67,14 @@ def test_no_disk_space(tmp_path):
 	calls = by_base_name(counted.calls())["step"]
 	assert 0 < calls < 8000 and calls % 1000 == 0
 	assert "thread" in counted.err
+
+
+def test_what_was_lost_is_told_first(tmp_path):
+	"""Of a trace by -pg's hooks there is more to say than fits on a line; that threads were not counted is what must be on it."""
+	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="trace")
+	assert counted.status == 0, counted.err
+	assert "counted only until" in counted.err or "not counted:" in counted.err
+	assert re.search(r"; cpprof info tells of \d more warnings?$", counted.err, re.MULTILINE)
 
 
 def test_little_memory(tmp_path):

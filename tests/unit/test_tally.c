@@ -431,6 +431,10 @@ static void test_losses(void **state)
 	assert_true(has_note(profile, "warning", "4 calls"));
 	assert_true(has_note(profile, "warning", "shorter than it was to be"));
 	profile_free(profile);
+	process->threads_stopped = 1;
+	profile = read_world(&world, true);
+	assert_true(has_note(profile, "warning", "1 thread was counted only until"));
+	profile_free(profile);
 	tally_world_release(&world);
 }
 
