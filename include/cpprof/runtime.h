@@ -88,6 +88,13 @@ CPPROF_PUBLIC void cpprof_stop(void);
  * 0; -1: it is not (no recorder is there, it has ended, or it took longer than 10 s). */
 CPPROF_PUBLIC int cpprof_flush(void);
 
+/* --- events --- */
+
+/* This has happened in this thread now; what `id` and `value` mean is the program's affair. It is written between the
+ * calls and returns of a trace (`cpprof record --instrumented=trace`), which `cpprof export --format events` lists;
+ * where none is written it does nothing. Costs less than a microsecond. Async-signal-safe. */
+CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
+
 /* --- labels --- */
 
 /* From now on what this thread does is done for `key` = `value`: a tenant, a kind of

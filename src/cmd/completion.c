@@ -1,6 +1,7 @@
 /* Completion for bash: one function, its words from the command table. */
 #include <stdio.h>
 
+#include "cmd/export_events.h"
 #include "cmd/rows.h"
 
 static void print_command_words(void)
@@ -45,7 +46,8 @@ static int run(struct invocation *invocation)
 	      "\tdone\n"
 	      "\tif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then\n"
 	      "\t\tcase ${COMP_WORDS[1]} in\n"
-	      "\t\timport | export) words='folded gmon' ;;\n"
+	      "\t\timport) words='folded gmon' ;;\n"
+	      "\t\texport) words='folded gmon " FORMAT_EVENTS "' ;;\n"
 	      "\t\tinfo) words='text json' ;;\n"
 	      "\t\t*) words='text json csv' ;;\n"
 	      "\t\tesac\n"

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/export_events.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
@@ -34,6 +35,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	return 0;
 }
 
+/* `format` NULL: the events of the trace that the profile was read from. */
 static int export(const struct invocation *invocation, const struct convert_format *format,
 		  const struct convert_selection *selection)
 {
@@ -42,7 +44,8 @@ static int export(const struct invocation *invocation, const struct convert_form
 	if (text_output_open(&output, option_value(invocation, OPTION_OUTPUT), &error) < 0)
 		return failure_of(invocation, &error);
 	errno = 0;
-	int result = format->export(invocation->profile, selection, output.stream, &error);
+	int result = format ? format->export(invocation->profile, selection, output.stream, &error)
+			    : export_events(invocation->profile_path, output.stream, &error);
 	bool hung_up = result < 0 && errno == EPIPE;
 	if (result < 0)
 		text_output_discard(&output);
@@ -75,8 +78,29 @@ static int check_options(const struct invocation *invocation, const struct conve
 	return EXIT_DONE;
 }
 
+static int run_events(const struct invocation *invocation)
+{
+	static const struct {
+		int id;
+		const char *name;
+	} others[] = { { OPTION_RESOURCE, "resource" },
+		       { OPTION_OBJECT, "object" },
+		       { OPTION_NO_INLINES, "no-inlines" },
+		       { OPTION_UNTRIMMED, "untrimmed" },
+		       { OPTION_NO_STITCH, "no-stitch" } };
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (option_given(invocation, others[i].id))
+			return usage_error(invocation,
+					   "--%s says nothing to the format '%s', which lists all of a trace",
+					   others[i].name, FORMAT_EVENTS);
+	return export(invocation, NULL, NULL);
+}
+
 static int run(struct invocation *invocation)
 {
+	const char *name = option_value(invocation, OPTION_FORMAT_NAME);
+	if (name && strcmp(name, FORMAT_EVENTS) == 0)
+		return run_events(invocation);
 	struct error error = { 0 };
 	struct convert_selection selection = {
 		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
@@ -102,7 +126,9 @@ static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME]
 
 static const struct command_option options[] = {
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT",
-	  "What to write: folded (lines such as 'main;f;g 12') or gmon (gmon.out)", "folded" },
+	  "What to write: folded (lines such as 'main;f;g 12'), gmon (gmon.out), or events (of a trace, "
+	  "one a line, thread after thread)",
+	  "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
 	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },
@@ -114,6 +140,7 @@ static const struct command_option options[] = {
 static const struct command_example examples[] = {
 	{ "cpprof export --format folded | flamegraph.pl > flame.svg", "draw a flame graph" },
 	{ "cpprof export --format gmon -o gmon.out && gprof a.out", "let gprof show it" },
+	{ "cpprof export --format events | sort -n", "each call of a trace, by time" },
 	{ "cpprof export -r page-faults -o faults.txt run.data", "one resource of several" },
 	{ 0 },
 };

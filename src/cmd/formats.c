@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/export_events.h"
 #include "cmd/message.h"
 
 static bool works(const struct convert_format *format, enum direction direction)
@@ -22,6 +23,7 @@ const struct convert_format *format_chosen(const struct invocation *invocation, 
 		if (works(convert_formats[i], direction))
 			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", convert_formats[i]->name);
 	}
-	usage_error(invocation, "unknown format '%s'; there is: %s", name, list);
+	usage_error(invocation, "unknown format '%s'; there is: %s%s", name, list,
+		    direction == DIRECTION_EXPORT ? ", " FORMAT_EVENTS : "");
 	return NULL;
 }

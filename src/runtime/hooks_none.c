@@ -1,4 +1,6 @@
 /* Without hooks: what the rest of the runtime asks of them (libcpprof-preload.so). */
+#include <cpprof/runtime.h>
+
 #include "runtime/hooks.h"
 
 struct hooks hooks;
@@ -68,4 +70,10 @@ void hooks_tick(uint32_t request, uint64_t hits, const void *context)
 
 void tally_modules_changed(void)
 {
+}
+
+void cpprof_event(uint64_t id, uint64_t value)
+{
+	(void)id;
+	(void)value;
 }

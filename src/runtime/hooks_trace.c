@@ -13,6 +13,8 @@
  * are blocked, and the event is put at the first zero. So there are no gaps; but an event's time is read first, as
  * all that follows then costs nothing, and may be before those of the handler's.
  */
+#include <cpprof/runtime.h>
+
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -228,6 +230,21 @@ static void flush(struct hook_thread *thread)
 		return;
 	put_current(thread, TALLY_EVENT_LEAVE, machine_time_stamp());
 	put(thread, TALLY_EVENT_LEAVE, 0, machine_time_stamp());
+}
+
+/* --- what the program tells --- */
+
+/* Nothing is begun for it: whether there is a trace others have decided. */
+void cpprof_event(uint64_t id, uint64_t value)
+{
+	enum { OPERANDS = 3 };
+	if (hooks.measurement != &hooks_trace)
+		return;
+	struct hook_thread *thread = hook_thread != &hooks_nobody ? hook_thread : hooks_thread_begin();
+	uint64_t zeros = (uint64_t)(id ? 0 : TALLY_USER_NO_ID) | (uint64_t)(value ? 0 : TALLY_USER_NO_VALUE);
+	const uint64_t operands[OPERANDS] = { id ? id : 1, value ? value : 1, TALLY_USER_WHOLE | zeros };
+	if (goes_on(thread))
+		put_slowly(thread, TALLY_EVENT_USER, operands, OPERANDS);
 }
 
 const struct hook_measurement hooks_trace = {

@@ -257,9 +257,16 @@ enum tally_event_other {
 	TALLY_EVENT_NOTHING, /* to be skipped */
 	TALLY_EVENT_TIME,    /* 1 word: the TSC that what follows counts from. Each chunk begins with one */
 	TALLY_EVENT_TICK,    /* 3 words: pc (1: not known), request + 1, hits: the thread was sampled */
-	TALLY_EVENT_USER,    /* 2 words: id, value */
+	TALLY_EVENT_USER,    /* 3 words: id and value, 1 where they are 0; and an enum tally_event_user */
 	TALLY_EVENT_OTHERS
 };
+
+/* Of cpprof_event. No word may be 0, so it says what is. */
+enum tally_event_user {
+	TALLY_USER_WHOLE = 1,
+	TALLY_USER_NO_ID = 2,
+	TALLY_USER_NO_VALUE = 4
+}; /* or-ed, the first always */
 
 /* Written with pwrite from the thread's ring, whole: a thread's chunks in the file's order are its events in theirs.
  * `chunk.used` says how far; where that was cut short, zeros follow. */

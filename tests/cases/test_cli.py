@@ -304,7 +304,8 @@ WRONG_WORDS = [
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "do not go together"),
 	(["import"], "too few arguments"),
 	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
-	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon"),
+	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon, events"),
+	(["export", "--format", "events", "-r", "cpu"], "--resource says nothing to the format 'events'"),
 ]
 
 
@@ -854,6 +855,7 @@ def test_completion_offers_what_the_command_takes():
 	assert completed("di") == ["diff"]
 	assert completed("report", "--li") == ["--limit"]
 	assert completed("import", "--format", "") == ["folded", "gmon"]
+	assert completed("export", "--format", "") == ["folded", "gmon", "events"]
 	assert completed("info", "--format", "") == ["text", "json"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("record", "--", "ls", "--f") == []

@@ -1,10 +1,13 @@
 """The trace of hooks: the same statistics as those that are counted without one, and what is left of one that was cut off."""
+import os
+import re
 import signal
 import struct
+import subprocess
 
 import pytest
-from hooks_support import Counted, Program, counted_calls
-from record_support import folded, run_cpprof
+from hooks_support import Counted, Program, compile_once, counted_calls
+from record_support import BUILD, PROGRAMS, REPOSITORY, folded, run_cpprof
 
 TALLY_HEADER_BYTES = 65536
 MAGIC = 0x6b6e6843
@@ -37,7 +40,7 @@ def events_of(path):
 		i = 0
 		while i < len(of_thread):
 			kind, number = of_thread[i] >> 62, of_thread[i] & 0xffffffff
-			operands = {1: 1, 2: 3, 3: 2}.get(number, 0) if kind == 0 else 0
+			operands = {1: 1, 2: 3, 3: 3}.get(number, 0) if kind == 0 else 0
 			found.append((kind, number, of_thread[i + 1:i + 1 + operands]))
 			i += 1 + operands
 	return found
@@ -143,3 +146,137 @@ def test_without_disk_space_calls_are_counted_and_lost_events_are_told(tmp_path)
 	assert result.status == 0, result.err
 	assert counted_calls(result.path)["step"] == 300000
 	assert "events of the trace were lost" in info(result.path).replace("\n", " ")
+
+
+# --- its list ---
+
+RUNTIME = BUILD / "src/runtime"
+KNOWN = """enter main
+enter known
+event 18446744073709551615 18446744073709551615
+enter leaf
+event 0 0
+leave leaf
+enter handler
+enter leaf
+event 4 16
+leave leaf
+event 2 0
+leave handler
+enter jumps
+enter leaf
+event 3 9
+leave leaf
+leave jumps
+enter leaf
+event 7 49
+leave leaf
+event 0 7
+leave known
+"""
+THREAD = """enter thread
+enter leaf
+event 5 25
+leave leaf
+leave thread
+"""
+
+
+def telling(hook="-finstrument-functions", library="libcpprof.so"):
+	"""The program that tells events, linked with the library."""
+	linkage = ["-static"] if library.endswith(".a") else [f"-Wl,-rpath,{RUNTIME}"]
+	return compile_once(["gcc", "-O2", "-g", "-pthread", hook, *linkage, f"-I{REPOSITORY}/include"], [PROGRAMS / "events.c"], "events",
+		[RUNTIME / library])
+
+
+def listed(path):
+	"""{thread: its lines without times} of a trace; all lines are as they should be, and samples, which come when they like, left out."""
+	result = run_cpprof("export", "--format", "events", path)
+	assert (result.returncode, result.stderr) == (0, "")
+	threads = {}
+	for line in result.stdout.splitlines():
+		found = re.fullmatch(r"(\d+\.\d{9}) (\d+ \d+) ((?:enter|leave|sample) \S+|event \d+ \d+)", line)
+		assert found, line
+		threads.setdefault(found[2], []).append((found[1], found[3]))
+	return {thread: [(time, what) for time, what in lines if not what.startswith("sample")] for thread, lines in threads.items()}
+
+
+def texts(lines):
+	return "".join(f"{what}\n" for _, what in lines)
+
+
+def check_known(threads, knows_code=True):
+	first, second = threads.values()
+	if knows_code:
+		assert texts(first) == KNOWN
+	else:  # that a jump has left its function is noticed when its caller returns
+		assert sorted(texts(first).splitlines()) == sorted(KNOWN.splitlines())
+	assert texts(second) == THREAD
+	assert [thread.split()[0] == thread.split()[1] for thread in threads] == [True, False]
+	for lines in (first, second):
+		assert lines == sorted(lines, key=lambda line: float(line[0]))
+
+
+def test_events_are_listed(tmp_path):
+	trace = Counted([telling(), "known"], tmp_path, "trace")
+	assert trace.status == 0, trace.err
+	check_known(listed(trace.path))
+
+
+@pytest.mark.parametrize("library", ["libcpprof.so", "libcpprof.a"])
+def test_a_program_that_runs_alone_tells_events(library, tmp_path):
+	for measure in ("trace", "paths"):
+		environment = {**os.environ, "CPPROF_MEASURE": measure, "CPPROF_OUTPUT": str(tmp_path / measure)}
+		assert subprocess.run([telling(library=library), "known"], check=False, env=environment).returncode == 0
+	# Static programs may come without the table that says where functions are.
+	check_known(listed(tmp_path / "trace"), knows_code=library != "libcpprof.a")
+
+
+def test_hooks_that_know_entries_alone_have_no_returns_in_the_list(tmp_path):
+	trace = Counted([telling("-pg"), "known"], tmp_path, "trace")
+	assert trace.status == 0, trace.err
+	assert [texts(lines) for lines in listed(trace.path).values()] == [re.sub(r"leave .*\n", "", text) for text in (KNOWN, THREAD)]
+
+
+def test_no_event_of_a_handler_is_lost_or_displaced(tmp_path):
+	steps = 100000
+	trace = Counted([telling(), "interrupted", str(steps)], tmp_path, "trace")
+	assert trace.status == 0, trace.err
+	[lines] = listed(trace.path).values()
+	handled = int(trace.out)
+	assert handled > 10
+	counts = {}
+	for _, what in lines:
+		counts[what] = counts.get(what, 0) + 1
+	assert [what for _, what in lines if what.startswith("event 1 ")] == [f"event 1 {n}" for n in range(steps)]
+	assert [what for _, what in lines if what.startswith("event 2 ")] == [f"event 2 {n}" for n in range(handled)]
+	calls = {"main": 1, "interrupted": 1, "step": steps, "interrupts": handled}
+	calls = {name: count for name, count in calls.items() if name != "interrupted" or f"enter {name}" in counts}
+	assert {name: counts.pop(f"enter {name}") for name in calls} == calls
+	assert {name: counts.pop(f"leave {name}", 0) for name in calls} == calls
+	assert all(what.startswith("event ") for what in counts)
+
+
+def test_what_is_no_trace_has_no_events(tmp_path):
+	counted = Counted([telling(), "known"], tmp_path, "paths")
+	alone = tmp_path / "alone.data"
+	subprocess.run([telling(), "known"], check=True, env={**os.environ, "CPPROF_OUTPUT": str(alone)})
+	for path in (counted.path, alone):
+		result = run_cpprof("export", "--format", "events", "-o", tmp_path / "list", path)
+		assert (result.returncode, result.stdout) == (1, "")
+		assert f"'{path}' is no trace" in result.stderr and "cpprof record --instrumented=trace" in result.stderr
+		assert not (tmp_path / "list").exists()
+
+
+def test_a_list_of_a_trace_that_lies_is_refused(tmp_path):
+	"""Of hooks that know entries alone its events tell no times, so nobody else has looked at them."""
+	trace = Counted([telling("-pg"), "interrupted", "50000"], tmp_path, "trace")
+	data = bytearray(trace.path.read_bytes())
+	at = TALLY_HEADER_BYTES
+	while struct.unpack_from("=II", data, at) != (MAGIC, EVENTS):
+		at += 65536
+	struct.pack_into("=Q", data, at + 56 + 2 * 8, 1 << 62 | 0xfffffff)
+	trace.path.write_bytes(data)
+	result = run_cpprof("export", "--format", "events", "-o", tmp_path / "list", trace.path)
+	assert result.returncode == 1 and "the trace is damaged" in result.stderr
+	assert not (tmp_path / "list").exists()

@@ -9,8 +9,16 @@ from record_support import BUILD, PROGRAMS, REPOSITORY, have
 
 LIBRARY = BUILD / "src/runtime/libcpprof.so"
 PRELOADED = BUILD / "src/runtime/libcpprof-preload.so"
+WITH_HOOKS = BUILD / "src/runtime/libcpprof-hooks.so"
+STATIC = BUILD / "src/runtime/libcpprof.a"
 PUBLIC = {"cpprof_flush", "cpprof_is_recording", "cpprof_label", "cpprof_resource", "cpprof_start", "cpprof_stop",
 	"cpprof_tick_measured", "cpprof_runtime_begin"}
+SINCE_2 = {"cpprof_event"}
+# What compilers and the C library's start code call, and what that has for programs with hooks.
+HOOKS = {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "__sanitizer_cov_trace_pc",
+	"__sanitizer_cov_trace_pc_guard", "__sanitizer_cov_trace_pc_guard_init", "__sanitizer_cov_pcs_init", "__monstartup", "monstartup",
+	"_mcleanup", "moncontrol"}
+VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2")}
 
 COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
 # A standard has an older name where it is too new.
@@ -57,14 +65,28 @@ def exported(library):
 
 
 def test_library_exports_the_interface_alone():
-	assert exported(LIBRARY) == PUBLIC
+	assert exported(LIBRARY) == VERSIONS.keys()
 
 
-def test_preloaded_library_takes_its_place():
-	"""The same interface, and interposed functions: nothing else of ours."""
-	names = exported(PRELOADED)
-	assert names >= PUBLIC
-	assert not {name for name in names - PUBLIC if "cpprof" in name or name.startswith("__start")}
+def test_each_function_has_the_version_that_it_came_with():
+	"""So that programs which are linked already find it."""
+	lines = run("nm", "-D", "--defined-only", LIBRARY).splitlines()
+	assert dict(line.split()[-1].split("@@") for line in lines if " A " not in line) == VERSIONS
+
+
+def test_static_library_exports_the_same():
+	names = {line.split()[-1] for line in run("nm", "-g", "--defined-only", STATIC).splitlines() if " T " in line}
+	assert names == VERSIONS.keys()
+
+
+@pytest.mark.parametrize("library", [PRELOADED, WITH_HOOKS])
+def test_preloaded_library_takes_its_place(library):
+	"""The same interface, and interposed functions: nothing else of ours. Hooks where they are meant to be alone: else programs keep
+	the C library's."""
+	names, interface = exported(library), PUBLIC | SINCE_2
+	assert names >= interface
+	assert not {name for name in names - interface if "cpprof" in name or name.startswith("__start")}
+	assert names & HOOKS == (HOOKS if library == WITH_HOOKS else set())
 
 
 def test_library_needs_libc_alone():

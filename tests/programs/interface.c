@@ -38,6 +38,7 @@ int main(void)
 	cpprof_stop();
 	expect(cpprof_is_recording() == 0, "nothing is recorded after cpprof_stop");
 	cpprof_tick(orders, 0);
+	cpprof_event(1, UINT64_MAX);
 	check_labels();
 	expect(errno == ERANGE, "errno is the program's");
 	printf("flush %d\n", cpprof_flush());
