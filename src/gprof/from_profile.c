@@ -9,7 +9,6 @@
 
 enum {
 	MOST_BINS = 8 << 20,
-	UNIT_BYTES = 2, /* gprof counts in these: bins are no finer */
 	PAGE_BYTES = 4096,
 	EXACT_RATE = 10000, /* of times that are counted, not sampled: in units of 0.1 ms */
 	MOST_PER_HIT = 16,
@@ -192,7 +191,7 @@ static int add_shape(struct making *making)
 		guess_range(making);
 	if (object->low >= object->high || object->high > UINT64_MAX / 2)
 		return 0;
-	uint64_t width = UNIT_BYTES;
+	uint64_t width = GMON_UNIT_BYTES; /* gprof counts in these: bins are no finer */
 	while ((object->high - object->low) / width >= MOST_BINS)
 		width *= 2;
 	struct gmon_histogram shape = { .low = object->low / width * width,
@@ -220,10 +219,10 @@ static uint64_t place_of(const struct making *making, uint64_t address)
 {
 	const struct image *image = &making->image;
 	uint32_t symbol = image_find(image, address);
-	if (symbol == IMAGE_NONE || address % UNIT_BYTES != 0 || image_find(image, address + 1) == symbol ||
-	    image->symbols[symbol].start > address - UNIT_BYTES)
+	if (symbol == IMAGE_NONE || address % GMON_UNIT_BYTES != 0 || image_find(image, address + 1) == symbol ||
+	    image->symbols[symbol].start > address - GMON_UNIT_BYTES)
 		return address;
-	return address - UNIT_BYTES;
+	return address - GMON_UNIT_BYTES;
 }
 
 static int add_hit(struct making *making, const struct profile_hit *hit)

@@ -17,6 +17,7 @@ void gmon_release(struct gmon *gmon)
 	for (size_t i = 0; i < gmon->histogram_count; i++)
 		free(gmon->histograms[i].bins);
 	free(gmon->histograms);
+	free(gmon->by_low);
 	free(gmon->arcs);
 	free(gmon->blocks);
 	gmon_init(gmon);
@@ -138,25 +139,79 @@ static bool are_same_unit(const struct gmon_histogram *a, const struct gmon_hist
 	       strncmp(a->dimension, b->dimension, sizeof(a->dimension)) == 0;
 }
 
-/* The one of that shape; histogram_count: there is none; ERROR_CORRUPT: it fits with none. */
+/*
+ * The index: numbers of histograms, in runs that ascend by `low`. Their lengths are the powers of two that the number of
+ * histograms is the sum of: two runs of one length are merged, so that to add n takes n log n steps in whatever order they
+ * come. Behind the index there is as much room again, to merge in.
+ *
+ *	11 histograms   | 8 of them ascend | 2 ascend | 1 |   room
+ */
+static void merge_runs(struct gmon *gmon, size_t start, size_t width)
+{
+	size_t *runs = gmon->by_low + start, *merged = gmon->by_low + gmon->histogram_count;
+	size_t a = 0, b = width;
+	for (size_t i = 0; i < 2 * width; i++) {
+		bool is_first =
+			b == 2 * width || (a < width && gmon->histograms[runs[a]].low < gmon->histograms[runs[b]].low);
+		merged[i] = runs[is_first ? a++ : b++];
+	}
+	memcpy(runs, merged, 2 * width * sizeof(*runs));
+}
+
+/* The last histogram has been added. */
+static void index_last(struct gmon *gmon)
+{
+	size_t count = gmon->histogram_count;
+	gmon->by_low[count - 1] = count - 1;
+	for (size_t width = 1; count % (2 * width) == 0; width *= 2)
+		merge_runs(gmon, count - 2 * width, width);
+}
+
+/* Of a run, how many histograms begin below an address. */
+static size_t count_below(const struct gmon *gmon, const size_t *run, size_t width, uint64_t address)
+{
+	size_t low = 0, high = width;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (gmon->histograms[run[middle]].low < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of each run the last one that begins below `high` is asked: those before it end where it begins, or earlier. */
+size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
+{
+	size_t width = 0;
+	for (size_t start = 0; start < gmon->histogram_count; start += width) {
+		const size_t *run = gmon->by_low + start;
+		width = (size_t)1 << (63 - __builtin_clzll(gmon->histogram_count - start));
+		size_t below = count_below(gmon, run, width, high);
+		if (below > 0 && gmon->histograms[run[below - 1]].high > low)
+			return run[below - 1];
+	}
+	return gmon->histogram_count;
+}
+
+/* The one of that shape; histogram_count: there is none; ERROR_CORRUPT: it does not fit with the others. */
 static int64_t find_shape(const struct gmon *gmon, const struct gmon_histogram *shape)
 {
-	for (size_t i = 0; i < gmon->histogram_count; i++) {
-		const struct gmon_histogram *other = &gmon->histograms[i];
-		if (!are_same_unit(other, shape))
-			return ERROR_CORRUPT;
-		if (are_same_shape(other, shape))
-			return (int64_t)i;
-		if (other->low < shape->high && shape->low < other->high)
-			return ERROR_CORRUPT;
-	}
-	return (int64_t)gmon->histogram_count;
+	if (gmon->histogram_count > 0 && !are_same_unit(&gmon->histograms[0], shape))
+		return ERROR_CORRUPT;
+	size_t found = gmon_find_histogram(gmon, shape->low, shape->high);
+	if (found < gmon->histogram_count && !are_same_shape(&gmon->histograms[found], shape))
+		return ERROR_CORRUPT;
+	return (int64_t)found;
 }
 
 static int append_histogram(struct gmon *gmon, const struct gmon_histogram *shape)
 {
 	uint64_t *bins = calloc(shape->bin_count, sizeof(*bins));
-	if (!bins || ARRAY_RESERVE(gmon->histograms, gmon->histogram_capacity, gmon->histogram_count + 1) < 0) {
+	size_t count = gmon->histogram_count + 1;
+	if (!bins || ARRAY_RESERVE(gmon->histograms, gmon->histogram_capacity, count) < 0 ||
+	    ARRAY_RESERVE(gmon->by_low, gmon->by_low_capacity, 2 * count) < 0) {
 		free(bins);
 		return ERROR_MEMORY;
 	}
@@ -164,12 +219,13 @@ static int append_histogram(struct gmon *gmon, const struct gmon_histogram *shap
 	*added = *shape;
 	added->dimension[sizeof(added->dimension) - 1] = '\0';
 	added->bins = bins;
+	index_last(gmon);
 	return 0;
 }
 
 int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape)
 {
-	if (shape->bin_count == 0 || shape->low >= shape->high)
+	if (shape->bin_count == 0 || shape->low >= shape->high || shape->high - shape->low < GMON_UNIT_BYTES)
 		return ERROR_CORRUPT;
 	int64_t found = find_shape(gmon, shape);
 	if (found == (int64_t)gmon->histogram_count) {
@@ -187,15 +243,13 @@ int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape
 
 int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count)
 {
-	for (size_t i = 0; i < gmon->histogram_count; i++) {
-		struct gmon_histogram *histogram = &gmon->histograms[i];
-		if (address < histogram->low || address >= histogram->high)
-			continue;
-		__uint128_t scaled = (__uint128_t)(address - histogram->low) * histogram->bin_count;
-		size_t bin = (size_t)(scaled / (histogram->high - histogram->low));
-		return add_count(&histogram->bins[bin], count) ? 0 : ERROR_LIMIT;
-	}
-	return ERROR_NOT_FOUND;
+	size_t found = address < UINT64_MAX ? gmon_find_histogram(gmon, address, address + 1) : gmon->histogram_count;
+	if (found == gmon->histogram_count)
+		return ERROR_NOT_FOUND;
+	struct gmon_histogram *histogram = &gmon->histograms[found];
+	__uint128_t scaled = (__uint128_t)(address - histogram->low) * histogram->bin_count;
+	size_t bin = (size_t)(scaled / (histogram->high - histogram->low));
+	return add_count(&histogram->bins[bin], count) ? 0 : ERROR_LIMIT;
 }
 
 /* --- all of it --- */

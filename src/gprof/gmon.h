@@ -20,6 +20,10 @@
 
 #include "base/error.h"
 
+/* Histograms are reckoned in units of the smallest instruction of the PDP-11: a function that begins at an odd address
+ * begins a byte earlier, and what is narrower than a unit is no histogram. */
+enum { GMON_UNIT_BYTES = 2 };
+
 struct gmon_histogram {
 	uint64_t low, high; /* [low, high) in equal bins */
 	uint32_t rate;      /* samples per `dimension` (a second) */
@@ -42,11 +46,12 @@ struct gmon_block {
 };
 
 struct gmon {
-	struct gmon_histogram *histograms; /* do not overlap */
+	struct gmon_histogram *histograms; /* in the order of their files; do not overlap */
+	size_t *by_low;                    /* their numbers, for gmon_find_histogram */
 	struct gmon_arc *arcs;             /* each (from, self) once, sorted by them */
 	struct gmon_block *blocks;         /* each address once, sorted */
 	size_t histogram_count, arc_count, block_count;
-	size_t histogram_capacity, arc_capacity, block_capacity;
+	size_t histogram_capacity, by_low_capacity, arc_capacity, block_capacity;
 	uint64_t arc_order;        /* of the next arc that is added */
 	uint64_t record_counts[3]; /* by tag: how many records were read, before they were added up */
 };
@@ -63,9 +68,11 @@ int gmon_settle(struct gmon *gmon);
 const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon);
 
 /* The number of the histogram of that shape: range, bins, rate and dimension. It is added with empty bins if there is
- * none, then the bins of `shape` are added to it, unless they are NULL. ERROR_CORRUPT: it is damaged (no bins, no
- * range), of another rate, or overlaps another shape; ERROR_LIMIT: as above; ERROR_MEMORY. */
+ * none, then the bins of `shape` are added to it, unless they are NULL. ERROR_CORRUPT: it is damaged (no bins,
+ * narrower than a unit), of another rate, or overlaps another shape; ERROR_LIMIT: as above; ERROR_MEMORY. */
 int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape);
+/* The number of a histogram that has an address of [low, high), histogram_count if none has. Takes log2(n)^2 steps. */
+size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high);
 /* Counts at an address: in the histogram that covers it. ERROR_NOT_FOUND: none does; ERROR_LIMIT. */
 int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count);
 

@@ -37,6 +37,12 @@ static int truncated(const struct reading *reading)
 			 reading->record);
 }
 
+static int damaged(const struct reading *reading, const char *what)
+{
+	return error_set(reading->error, ERROR_CORRUPT, "%s: the histogram at byte %zu %s", reading->name,
+			 reading->record, what);
+}
+
 /* What an operation on the tables came to, in words. */
 static int told(const struct reading *reading, int64_t code)
 {
@@ -46,8 +52,7 @@ static int told(const struct reading *reading, int64_t code)
 		return error_set(reading->error, ERROR_MEMORY, "out of memory for %s", reading->name);
 	if (code == ERROR_LIMIT)
 		return error_set(reading->error, ERROR_LIMIT, "%s: counts add up to more than 2^64", reading->name);
-	return error_set(reading->error, (int)code, "%s: the histogram at byte %zu fits with no other", reading->name,
-			 reading->record);
+	return damaged(reading, "does not fit with the others");
 }
 
 /* --- records --- */
@@ -79,6 +84,15 @@ static bool is_possible(const struct cursor *cursor, const struct gmon_histogram
 	       shape->bin_count <= cursor_left(cursor) / sizeof(uint16_t);
 }
 
+/* The unit is printed: no escape sequence in it reaches a terminal. */
+static bool is_printable(const struct gmon_histogram *shape)
+{
+	for (const char *at = shape->dimension; *at; at++)
+		if (*at < ' ' || *at > '~')
+			return false;
+	return shape->abbreviation == '\0' || (shape->abbreviation >= ' ' && shape->abbreviation <= '~');
+}
+
 static int read_histogram(struct reading *reading)
 {
 	struct cursor *cursor = &reading->cursor;
@@ -88,8 +102,11 @@ static int read_histogram(struct reading *reading)
 	if (shape.bin_count == 0)
 		return 0;
 	if (shape.low >= shape.high)
-		return error_set(reading->error, ERROR_CORRUPT, "%s: the histogram at byte %zu ends before it begins",
-				 reading->name, reading->record);
+		return damaged(reading, "ends before it begins");
+	if (shape.high - shape.low < GMON_UNIT_BYTES)
+		return damaged(reading, "is of a single byte: gprof counts in units of two");
+	if (!is_printable(&shape))
+		return damaged(reading, "counts in a unit whose name cannot be printed");
 	if (!is_possible(cursor, &shape))
 		return truncated(reading);
 	shape.bins = malloc(shape.bin_count * sizeof(*shape.bins));

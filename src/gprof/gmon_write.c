@@ -98,11 +98,10 @@ static int write_histogram(const struct gmon_histogram *histogram, FILE *out, st
 	    (histogram->high - histogram->low) % histogram->bin_count != 0)
 		return write_stretch(&whole, rounds ? rounds : 1, out, error);
 	int code = 0;
-	for (size_t first = 0; first < whole.count && code == 0; first += GMON_SPARSE_BINS) {
-		size_t left = whole.count - first;
-		struct stretch stretch = { .histogram = histogram,
-					   .first = first,
-					   .count = left < GMON_SPARSE_BINS ? left : GMON_SPARSE_BINS };
+	for (size_t first = 0, count = 0; first < whole.count && code == 0; first += count) {
+		/* A bin alone could be narrower than a unit: none is left over. */
+		count = whole.count - first <= GMON_SPARSE_BINS + 1 ? whole.count - first : GMON_SPARSE_BINS;
+		struct stretch stretch = { .histogram = histogram, .first = first, .count = count };
 		code = write_stretch(&stretch, rounds_for(&stretch), out, error);
 	}
 	return code;

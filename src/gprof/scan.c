@@ -7,10 +7,8 @@ enum { CALL_OPCODE = 0xe8, CALL_BYTES = 5 };
 
 static bool is_sampled(const struct gmon *gmon, uint64_t address)
 {
-	for (size_t i = 0; i < gmon->histogram_count; i++)
-		if (address >= gmon->histograms[i].low && address < gmon->histograms[i].high)
-			return true;
-	return gmon->histogram_count == 0;
+	return gmon->histogram_count == 0 ||
+	       (address < UINT64_MAX && gmon_find_histogram(gmon, address, address + 1) < gmon->histogram_count);
 }
 
 /* Instructions are not decoded: any byte e8 whose distance leads to the first byte of a function is taken for a call,

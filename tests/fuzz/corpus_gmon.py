@@ -31,8 +31,8 @@ int main(void)
 """
 
 
-def histogram(low, high, bins, rate=100, count=None):
-    return (b"\0" + struct.pack("<QQII", low, high, len(bins) if count is None else count, rate) + b"seconds".ljust(15, b"\0")
+def histogram(low, high, bins, rate=100, count=None, unit=b"seconds"):
+    return (b"\0" + struct.pack("<QQII", low, high, len(bins) if count is None else count, rate) + unit.ljust(15, b"\0")
         + b"s" + struct.pack(f"<{len(bins)}H", *bins))
 
 
@@ -83,6 +83,8 @@ def main():
         "histogram-backward": HEADER + histogram(0x2000, 0x1000, [1, 2, 3, 4]),
         "histogram-long": HEADER + histogram(0, (1 << 64) - 1, [1], count=0xffffffff),
         "histogram-empty": HEADER + histogram(0, 0, []),
+        "histogram-narrow": HEADER + histogram(0x1000, 0x1001, [7]),
+        "histogram-escape": HEADER + histogram(0x1000, 0x1008, [7], unit=b"s\x1b[31mx"),
     }
     for name, body in inputs.items():
         (folder / name).write_bytes(body)

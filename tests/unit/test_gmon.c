@@ -257,6 +257,105 @@ static void test_hostile(void **state)
 	}
 }
 
+/* What is no histogram to gprof, and names of units that are none. */
+static void test_odd_histograms(void **state)
+{
+	(void)state;
+	enum { DIMENSION = HEADER_BYTES + 1 + 8 + 8 + 4 + 4, ABBREVIATION = DIMENSION + 15 };
+	static const struct {
+		size_t at; /* a byte of the file that is changed */
+		char byte;
+		const char *word; /* NULL: it can be read */
+	} cases[] = {
+		{ HEADER_BYTES + 1 + 8, 0x11, "a single byte" },
+		{ HEADER_BYTES + 1 + 8, 0x12, NULL },
+		{ DIMENSION, '\033', "cannot be printed" },
+		{ DIMENSION + 3, '\x9b', "cannot be printed" },
+		{ DIMENSION + 14, '\033', NULL }, /* behind the name's end */
+		{ ABBREVIATION, '\a', "cannot be printed" },
+		{ ABBREVIATION, '\0', NULL },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buffer file;
+		struct gmon gmon;
+		buffer_init(&file);
+		put_header(&file, 1);
+		put_histogram(&file, 0x10, 0x14, 100, 1);
+		put(&file, 7, 2);
+		file.bytes[cases[i].at] = (uint8_t)cases[i].byte;
+		if (cases[i].word) {
+			assert_refused(&file, ERROR_CORRUPT, cases[i].word);
+			continue;
+		}
+		gmon_init(&gmon);
+		assert_int_equal(read_buffer(&gmon, &file), 0);
+		gmon_release(&gmon);
+	}
+}
+
+/* So many that nothing may look through all of them for each; in no order, and in the order of the file they stay. */
+static void test_many(void **state)
+{
+	(void)state;
+	enum { COUNT = 300000, STEP = 7919, WIDTH = 4 };
+	struct buffer file;
+	struct gmon gmon;
+	buffer_init(&file);
+	put_header(&file, 1);
+	for (uint64_t i = 0; i < COUNT; i++) {
+		uint64_t low = 0x1000 + i * STEP % COUNT * WIDTH;
+		put_histogram(&file, low, low + WIDTH, 100, 1);
+		put(&file, i % 100, 2);
+	}
+	gmon_init(&gmon);
+	assert_int_equal(read_buffer(&gmon, &file), 0);
+	assert_int_equal(gmon.histogram_count, COUNT);
+	for (uint64_t i = 0; i < COUNT; i++) {
+		uint64_t low = 0x1000 + i * STEP % COUNT * WIDTH;
+		assert_int_equal(gmon.histograms[i].low, low);
+		assert_int_equal(gmon_find_histogram(&gmon, low + WIDTH - 1, low + WIDTH), i);
+		assert_int_equal(gmon_add_sample(&gmon, low, 1), 0);
+		assert_int_equal(gmon.histograms[i].bins[0], i % 100 + 1);
+	}
+	assert_int_equal(gmon_find_histogram(&gmon, 0, 0x1000), COUNT);
+	assert_int_equal(gmon_add_sample(&gmon, 0x1000 + COUNT * WIDTH, 1), ERROR_NOT_FOUND);
+	struct gmon_histogram shape = gmon.histograms[5];
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), 5);
+	shape.high++;
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), ERROR_CORRUPT);
+	shape = gmon.histograms[5];
+	shape.low--;
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), ERROR_CORRUPT);
+	gmon_release(&gmon);
+}
+
+/* Overlaps are found in whatever order histograms come, against looking through all of them. */
+static void test_overlaps(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 200, TRIES = 60, RANGE = 400, WIDEST = 12 };
+	unsigned seed = 1;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct gmon gmon;
+		gmon_init(&gmon);
+		for (int i = 0; i < TRIES; i++) {
+			seed = seed * 1103515245 + 12345;
+			struct gmon_histogram shape = { .low = 1 + (seed >> 16) % RANGE, .bin_count = 1, .rate = 1 };
+			shape.high = shape.low + GMON_UNIT_BYTES + (seed >> 8) % WIDEST;
+			int64_t expected = (int64_t)gmon.histogram_count;
+			for (size_t j = 0; j < gmon.histogram_count; j++) {
+				const struct gmon_histogram *other = &gmon.histograms[j];
+				if (other->low == shape.low && other->high == shape.high)
+					expected = (int64_t)j;
+				else if (other->low < shape.high && shape.low < other->high)
+					expected = ERROR_CORRUPT;
+			}
+			assert_int_equal(gmon_add_histogram(&gmon, &shape), expected);
+		}
+		gmon_release(&gmon);
+	}
+}
+
 /* A second file that does not fit with the first leaves the first alone. */
 static void test_misfit(void **state)
 {
@@ -341,6 +440,25 @@ static void test_sparse(void **state)
 	gmon_release(&gmon);
 }
 
+/* The last bin does not stand alone where it would be narrower than a unit: it could not be read again. */
+static void test_sparse_bytes(void **state)
+{
+	(void)state;
+	enum { BINS = 256 * GMON_SPARSE_BINS + 1 };
+	struct gmon_histogram shape = { .low = 0x1000, .high = 0x1000 + BINS, .rate = 1000, .bin_count = BINS };
+	struct gmon gmon;
+	gmon_init(&gmon);
+	assert_int_equal(gmon_add_histogram(&gmon, &shape), 0);
+	assert_int_equal(gmon_add_sample(&gmon, shape.low, 100 * UINT16_MAX), 0);
+	assert_int_equal(gmon_add_sample(&gmon, shape.high - 1, 3), 0);
+	struct gmon again = written_and_read(&gmon, NULL);
+	assert_int_equal(again.histogram_count, 2);
+	assert_int_equal(again.histograms[1].high, shape.high);
+	assert_int_equal(again.histograms[1].bins[GMON_SPARSE_BINS], 3);
+	gmon_release(&again);
+	gmon_release(&gmon);
+}
+
 static void test_unwritable(void **state)
 {
 	(void)state;
@@ -390,11 +508,13 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),       cmocka_unit_test(test_block_widths),
-		cmocka_unit_test(test_foreign),    cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_hostile),    cmocka_unit_test(test_misfit),
-		cmocka_unit_test(test_split),      cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_unwritable), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_sums),           cmocka_unit_test(test_block_widths),
+		cmocka_unit_test(test_foreign),        cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_hostile),        cmocka_unit_test(test_misfit),
+		cmocka_unit_test(test_split),          cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_odd_histograms), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_sparse_bytes),
+		cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
