@@ -42,15 +42,13 @@ static void tell_worst(const struct invocation *invocation, const struct truth *
 {
 	enum { PERCENT = 100 };
 	if (worst->child == TRUTH_NONE || worst->error < 0.005) {
-		notice(invocation, "gprof's assumption that all calls of a function cost the same holds here: no "
-				   "caller's time is off "
-				   "by 0.5 %% of all or more");
+		notice(invocation, "gprof's assumption that all calls of a function cost the same holds here: "
+				   "no caller's time is off by 0.5 %% of all or more");
 		return;
 	}
 	notice(invocation,
-	       "gprof's assumption that all calls of a function cost the same puts up to %.1f %% of all time at the "
-	       "wrong "
-	       "caller: of '%s' called by '%s' it says %.2f, and it was %.2f %s (--true shows what was)",
+	       "gprof's assumption that all calls of a function cost the same puts up to %.1f %% of all time "
+	       "at the wrong caller: of '%s' called by '%s' it says %.2f, and it was %.2f %s (--true shows what was)",
 	       PERCENT * worst->error, truth->functions[worst->child].name, truth->functions[worst->parent].name,
 	       worst->averaged / truth->rate, worst->real / truth->rate, truth->is_time ? "seconds" : truth->unit);
 }

@@ -267,6 +267,11 @@ static int check_outputs(const struct words *words)
 	if ((words->outputs & OUTPUT_GRAPH) && gmon->arc_count == 0 && !words->run->wants_truth)
 		return failure(words->run->invocation,
 			       "there is no call graph: no calls were counted. Compile with -pg and link with -pg");
+	bool is_empty = gmon->histogram_count + gmon->arc_count + gmon->block_count == 0;
+	if (is_empty && !words->run->wants_truth && !words->run->print.all_symbols)
+		return failure(words->run->invocation,
+			       "there is nothing to print: nothing was sampled or counted. Compile and link with -pg, "
+			       "and let the program end by itself; or let 'cpprof record --instrumented' run it");
 	return EXIT_DONE;
 }
 
@@ -293,7 +298,7 @@ static int make_graph(struct gprof_run *run)
 	if (code == 0)
 		code = graph_init(graph, &run->image);
 	if (code == 0)
-		code = graph_assign(graph, &run->gmon, &run->choices);
+		graph_assign(graph, &run->gmon, &run->choices);
 	if (code == 0)
 		code = graph_count(graph, &run->gmon, &run->choices);
 	if (code == 0 && run->scans)
@@ -352,11 +357,10 @@ static int report(struct gprof_run *run, unsigned outputs)
 	status = print_reports(run, is_true ? outputs & ~(unsigned)OUTPUT_GRAPH : outputs);
 	if (status == EXIT_DONE && is_true)
 		return print_truth(run);
-	if (status == EXIT_DONE && run->profile_count > 0 && (outputs & OUTPUT_GRAPH)) {
-		struct view_options view = true_view(run);
-		return call_graph_judge(run->invocation, run->profile, &view);
-	}
-	return status;
+	if (status != EXIT_DONE || run->profile_count == 0 || !(outputs & OUTPUT_GRAPH))
+		return status;
+	struct view_options view = true_view(run);
+	return view.resource == PROFILE_NONE ? status : call_graph_judge(run->invocation, run->profile, &view);
 }
 
 /* What only call paths know can be said of one profile, and of all of it. */
@@ -368,6 +372,8 @@ static int check_truth(const struct words *words)
 	if (run->profile_count != 1 || run->gmon_count > 0)
 		return failure(run->invocation,
 			       "--true needs the call paths of one profile (cpprof.data), and no gmon.out");
+	if (true_view(run).resource == PROFILE_NONE)
+		return failure(run->invocation, "--true needs times, and '%s' holds none", run->profile_path);
 	if (run->choices.count > 0 || run->print.by_line || run->scans)
 		return usage_error(run->invocation,
 				   "--true shows all of the call graph: 'cpprof report --call-graph' knows "
@@ -387,11 +393,10 @@ static int run_words(struct words *words)
 		words->outputs = standard_outputs(words);
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_SUM))
 		status = write_sum(run);
-	if (status == EXIT_DONE)
-		status = check_outputs(words);
 	if (status != EXIT_DONE || !(words->outputs & ~(unsigned)(OUTPUT_SUM | OUTPUT_FILES)))
 		return status;
-	return report(run, words->outputs);
+	status = check_outputs(words);
+	return status == EXIT_DONE ? report(run, words->outputs) : status;
 }
 
 static int run(struct invocation *invocation)

@@ -36,9 +36,8 @@ static void check_build(const struct gprof_run *run)
 		odd += !can_be_called(&run->image, gmon->arcs[i].self);
 	if (odd > 0)
 		warning(run->invocation,
-			"%zu of %zu calls go to places in '%s' at which no function can count them: the GMON is of "
-			"another "
-			"program or build, and its figures stand at the wrong functions",
+			"%zu of %zu calls go to places in '%s' at which no function can count them: "
+			"the GMON is of another program or build, and its figures stand at the wrong functions",
 			odd, gmon->arc_count, run->image.path);
 }
 
@@ -51,8 +50,8 @@ static void check_places(const struct gprof_run *run)
 			run->image.path);
 	if (graph->calls_from_outside > 0)
 		warning(run->invocation,
-			"%llu calls by code outside of '%s' are left out, as gprof does: their callees look too cheap "
-			"a call",
+			"%llu calls by code outside of '%s' are left out, as gprof does: "
+			"their callees look too cheap a call",
 			(unsigned long long)graph->calls_from_outside, run->image.path);
 }
 
@@ -67,6 +66,9 @@ static void check_choices(const struct gprof_run *run)
 
 static void check_data(const struct gprof_run *run)
 {
+	if (run->gmon.histogram_count > 0 && run->gmon.histograms[0].rate == 0)
+		warning(run->invocation,
+			"the GMON has a rate of 0: how long a sample lasted is not known, so times are samples");
 	if (run->gmon.histogram_count > 0 && run->graph.samples == 0)
 		notice(run->invocation, "nothing was sampled: the run was too short for its timer");
 	if (run->gmon.histogram_count > 0 && run->gmon.arc_count == 0)

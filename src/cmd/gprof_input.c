@@ -97,9 +97,8 @@ static uint32_t find_module(const struct gprof_run *run, const struct profile *p
 	}
 	if (by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0)
 		warning(run->invocation,
-			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): figures may "
-			"stand "
-			"at the wrong functions",
+			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): "
+			"figures may stand at the wrong functions",
 			run->image.path, path);
 	return by_name;
 }
@@ -165,11 +164,10 @@ static int open_image(struct gprof_run *run, const char *path)
 		return failure_of(run->invocation, &error);
 	run->has_image = true;
 	if (run->image.symbol_count == 0)
-		return failure(
-			run->invocation,
-			"'%s' has no symbols: it was stripped. The program from before that serves as well, or its "
-			"separate debug information",
-			path);
+		return failure(run->invocation,
+			       "'%s' has no symbols: it was stripped. "
+			       "The program from before that serves as well, or its separate debug information",
+			       path);
 	if (run->print.by_line && (code = lines_split(&run->image, &run->image_options)) < 0)
 		return failure(run->invocation, "%s: %s", path, error_text(code));
 	return EXIT_DONE;

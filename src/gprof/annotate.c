@@ -328,15 +328,18 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 		return status;
 	const char *path = symbol_of(annotation, first)->file;
 	FILE *in = source_file_open(path, options->folders);
+	int why = errno;
 	if (in && options->separate_files) {
 		status = print_copy(annotation, in, path, error);
 		fclose(in);
 		return status;
 	}
 	annotation->out = annotation->report->out;
-	fprintf(annotation->out, "%s*** File %s:", is_first ? "" : "\n\f\n", path);
+	fputs(is_first ? "*** File " : "\n\f\n*** File ", annotation->out);
+	print_text(annotation->report, path);
+	fputc(':', annotation->out);
 	if (!in) {
-		fprintf(annotation->out, " %s; -I names a folder that it is in\n", strerror(errno));
+		fprintf(annotation->out, " %s; -I names a folder that it is in\n", strerror(why));
 		return 0;
 	}
 	fputc('\n', annotation->out);

@@ -4,10 +4,6 @@
 
 #include "gprof/graph.h"
 
-/* Histograms are reckoned in units of the smallest instruction of the PDP-11: a function that begins at an odd address
- * begins a byte earlier. */
-enum { UNIT_BYTES = 2 };
-
 struct assigning {
 	struct graph *graph;
 	const struct choices *choices;
@@ -18,13 +14,13 @@ struct assigning {
 
 static uint64_t start_units(const struct graph *graph, uint32_t symbol)
 {
-	return graph->image->symbols[symbol].start / UNIT_BYTES;
+	return graph->image->symbols[symbol].start / GMON_UNIT_BYTES;
 }
 
 static uint64_t end_units(const struct graph *graph, uint32_t symbol)
 {
 	return symbol + 1 < graph->function_count ? start_units(graph, symbol + 1)
-						  : graph->image->symbols[symbol].end / UNIT_BYTES;
+						  : graph->image->symbols[symbol].end / GMON_UNIT_BYTES;
 }
 
 /* The part of a bin's samples that each function gets which it overlaps. Bins are cut to whole units at both ends, but
@@ -32,7 +28,7 @@ static uint64_t end_units(const struct graph *graph, uint32_t symbol)
 static void assign_bin(struct assigning *assigning, size_t bin)
 {
 	struct graph *graph = assigning->graph;
-	uint64_t base = assigning->histogram->low / UNIT_BYTES;
+	uint64_t base = assigning->histogram->low / GMON_UNIT_BYTES;
 	uint64_t low = base + (uint64_t)(assigning->bin_units * (double)bin);
 	uint64_t high = base + (uint64_t)(assigning->bin_units * (double)(bin + 1));
 	double count = (double)assigning->histogram->bins[bin];
@@ -58,26 +54,53 @@ static void assign_bin(struct assigning *assigning, size_t bin)
 		graph->samples_outside += assigning->histogram->bins[bin];
 }
 
-int graph_assign(struct graph *graph, const struct gmon *gmon, const struct choices *choices)
+/* All histograms are of one unit. */
+static void describe(struct graph *graph, const struct gmon_histogram *histogram)
 {
+	static const char samples[sizeof(graph->dimension)] = "samples";
+	bool is_known = histogram->rate > 0;
+	graph->rate = is_known ? histogram->rate : 1;
+	graph->abbreviation = is_known ? histogram->abbreviation : samples[0];
+	memcpy(graph->dimension, is_known ? histogram->dimension : samples, sizeof(graph->dimension));
+}
+
+/* The first function that ends behind a place. */
+static uint32_t first_behind(const struct graph *graph, uint64_t units)
+{
+	uint32_t low = 0, high = (uint32_t)graph->function_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (end_units(graph, middle) <= units)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static double bin_units(const struct gmon_histogram *histogram)
+{
+	uint64_t units = (histogram->high - histogram->low) / GMON_UNIT_BYTES; /* whole ones, as gprof has it */
+	return (double)units / (double)histogram->bin_count;
+}
+
+void graph_assign(struct graph *graph, const struct gmon *gmon, const struct choices *choices)
+{
+	if (gmon->histogram_count > 0) {
+		describe(graph, &gmon->histograms[0]);
+		graph->bin_units = bin_units(&gmon->histograms[0]);
+	}
 	for (size_t i = 0; i < gmon->histogram_count; i++) {
 		const struct gmon_histogram *histogram = &gmon->histograms[i];
-		struct assigning assigning = { .graph = graph, .choices = choices, .histogram = histogram };
-		assigning.bin_units =
-			(double)((histogram->high - histogram->low) / UNIT_BYTES) / (double)histogram->bin_count;
-		if (i == 0) {
-			graph->rate = histogram->rate;
-			graph->abbreviation = histogram->abbreviation;
-			memcpy(graph->dimension, histogram->dimension, sizeof(graph->dimension));
-			graph->bin_units = assigning.bin_units;
-		}
-		if (assigning.bin_units <= 0)
-			return ERROR_CORRUPT;
+		struct assigning assigning = { .graph = graph,
+					       .choices = choices,
+					       .histogram = histogram,
+					       .bin_units = bin_units(histogram),
+					       .first = first_behind(graph, histogram->low / GMON_UNIT_BYTES) };
 		for (size_t bin = 0; bin < histogram->bin_count; bin++)
 			if (histogram->bins[bin])
 				assign_bin(&assigning, bin);
 	}
-	return 0;
 }
 
 static int count_arc(struct graph *graph, const struct gmon_arc *arc, const struct choices *choices)

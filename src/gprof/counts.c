@@ -13,8 +13,10 @@ static bool is_shown(const struct gprof_report *report, uint64_t count)
 
 static void print_line(struct gprof_report *report, const struct image_symbol *symbol, uint64_t address, uint64_t count)
 {
-	fprintf(report->out, "%s:%" PRIu32 ": (%s:0x%" PRIx64 ") %" PRIu64 " executions",
-		symbol->file ? symbol->file : "<unknown>", symbol->line, symbol->readable, address, count);
+	print_text(report, symbol->file ? symbol->file : "<unknown>");
+	fprintf(report->out, ":%" PRIu32 ": (", symbol->line);
+	print_text(report, symbol->readable);
+	fprintf(report->out, ":0x%" PRIx64 ") %" PRIu64 " executions", address, count);
 }
 
 static void print_symbol(struct gprof_report *report, uint32_t number)

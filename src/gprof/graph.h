@@ -88,7 +88,7 @@ int graph_add_arc(struct graph *graph, uint32_t parent, uint32_t child, uint64_t
 /* The arc's number, or GRAPH_NONE. */
 uint32_t graph_find_arc(const struct graph *graph, uint32_t parent, uint32_t child);
 
-int graph_assign(struct graph *graph, const struct gmon *gmon, const struct choices *choices);
+void graph_assign(struct graph *graph, const struct gmon *gmon, const struct choices *choices);
 int graph_count(struct graph *graph, const struct gmon *gmon, const struct choices *choices);
 int graph_scan(struct graph *graph, const struct gmon *gmon);
 

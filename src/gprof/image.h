@@ -2,9 +2,9 @@
  * What gprof's reports are about: the functions of one loaded object, by its symbol table; with -l, its source lines.
  *
  * A symbol reaches to the next one, whatever its size says, as with gprof: padding belongs to what is before it.
- * Of several at one address one is kept: a global one before a static one, then
- * a function before a label, then one whose name begins with no
- * underscore, then the first of the table. Labels that no compiler takes for a function's name ("$d", "fib.cold") are none.
+ * Of several at one address one is kept: a global one before a static one, then a function before a label, then one whose
+ * name begins with no underscore, then the first of the table. Labels that no compiler takes for a function's name ("$d",
+ * "fib.cold") are none.
  *
  * Life cycle: image_open, questions, image_close. Addresses are the object's own (ELF virtual addresses).
  */

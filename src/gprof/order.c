@@ -134,6 +134,12 @@ static const char *name_of(const struct gprof_report *report, uint32_t function)
 	return report->image ? report->image->symbols[function].name : report->graph->names[function];
 }
 
+static void print_row(struct gprof_report *report, const char *name)
+{
+	print_text(report, name);
+	fputc('\n', report->out);
+}
+
 int print_function_order(struct gprof_report *report, struct error *error)
 {
 	struct order order;
@@ -143,7 +149,7 @@ int print_function_order(struct gprof_report *report, struct error *error)
 	else
 		print_page(report);
 	for (size_t i = 0; i < order.place_count && status == 0; i++)
-		fprintf(report->out, "%s\n", name_of(report, order.places[i]));
+		print_row(report, name_of(report, order.places[i]));
 	order_release(&order);
 	return status;
 }
@@ -160,7 +166,7 @@ static int print_objects(struct gprof_report *report, const struct order *order,
 		if (object == HASH_MAP_NONE || is_printed[object])
 			continue;
 		is_printed[object] = true;
-		fprintf(report->out, "%s\n", strings_get(&map->objects, object));
+		print_row(report, strings_get(&map->objects, object));
 	}
 	free(is_printed);
 	return 0;

@@ -54,11 +54,13 @@ print_function print_index; /* ... and the index behind it */
 
 /* Parts that reports share. Begins a new page but for the first report. */
 void print_page(struct gprof_report *report);
+/* Names come from files: of theirs no escape sequence reaches a terminal. */
+void print_text(struct gprof_report *report, const char *text);
 /* "fib", with -l "fib (fib.c:12 @ 1139)"; returns its length. */
 int print_name_alone(struct gprof_report *report, uint32_t node);
 int print_name_width(const struct gprof_report *report, uint32_t node);
 /* ... and "<cycle 2> [13]". */
-void print_name(struct gprof_report *report, uint32_t node);
+void print_name(struct gprof_report *report, uint32_t number);
 /* A source file as the options want it: the last part of its path, or all of it. */
 const char *print_source_name(const struct gprof_report *report, const char *path);
 /* "granularity: each sample hit covers ..." of so many samples. */

@@ -38,10 +38,7 @@ static int compare_lines(const void *one, const void *other, void *context)
 
 static bool is_listed(const struct flat *flat, uint32_t node)
 {
-	const struct graph_node *function = &flat->graph->nodes[node];
-	if (!flat->report->options->all_symbols && function->calls == 0 && function->time == 0)
-		return false;
-	return choices_allow(flat->report->choices, CHOICE_FLAT, node);
+	return !print_is_unused(flat->report, node) && choices_allow(flat->report->choices, CHOICE_FLAT, node);
 }
 
 static double seconds(const struct flat *flat, double samples)

@@ -128,9 +128,8 @@ static int print_entry(struct graph_page *page, uint32_t number)
 
 static const char explanation[] =
 	"\n"
-	" Each entry is about the function with the number at the left margin. The lines above it are its callers, "
-	"those\n"
-	" below it are what it called. In the function's own line:\n"
+	" Each entry is about the function with the number at the left margin. The lines above it are its callers,\n"
+	" those below it are what it called. In the function's own line:\n"
 	"\n"
 	" % time    its time and its callees', as a share of all\n"
 	" self      seconds in the function itself\n"
@@ -138,24 +137,20 @@ static const char explanation[] =
 	" called    how often others called it, and +how often it called itself\n"
 	" name      the function, the cycle that it is in, and its number: [n] where it has an entry, (n) where not\n"
 	"\n"
-	" In a caller's line, self and children are what of the function's two times was spent for that caller, and in "
-	"a\n"
-	" callee's line what of the callee's was spent for the function; called is a/b where a of b calls were of "
-	"that\n"
-	" pair.\n";
+	" In a caller's line, self and children are what of the function's two times was spent for that caller, and\n"
+	" in a callee's line what of the callee's was spent for the function; called is a/b where a of b calls were\n"
+	" of that pair.\n";
 
 static const char explanation_of_guess[] =
 	" Only the calls are counted per pair: each call of a function is taken to have cost the same. Where that\n"
 	" is not so, these figures are wrong, and no number of samples makes them right.\n"
 	" A function without callers is <spontaneous>: nothing that was compiled for this called it.\n"
-	" A cycle is a group of functions that call each other: time is passed into and out of it as a whole. Its "
-	"entry\n"
-	" lists its members; calls among them show a count alone.\n";
+	" A cycle is a group of functions that call each other: time is passed into and out of it as a whole. Its\n"
+	" entry lists its members; calls among them show a count alone.\n";
 
 static const char explanation_of_truth[] =
-	" These times are of the call paths themselves: nothing is passed on by counts. A sample counts once for a "
-	"function\n"
-	" and once for a pair, however often a recursion has them on its path; so there are no cycles.\n";
+	" These times are of the call paths themselves: nothing is passed on by counts. A sample counts once for a\n"
+	" function and once for a pair, however often a recursion has them on its path; so there are no cycles.\n";
 
 int print_graph(struct gprof_report *report, struct error *error)
 {

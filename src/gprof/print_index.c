@@ -21,15 +21,14 @@ static int compare_names(const void *one, const void *other, void *context)
 
 static void print_traditional(struct index_page *page, uint32_t number, const char *index)
 {
-	FILE *out = page->report->out;
-	char name[32];
-	if (graph_is_cycle(page->graph, number)) {
+	char name[TRADITIONAL_WIDTH + 1];
+	if (graph_is_cycle(page->graph, number))
 		snprintf(name, sizeof(name), "<cycle %u>", graph_cycle_number(page->graph, number));
-		fprintf(out, "%6.6s %-*s", index, TRADITIONAL_WIDTH, name);
-	} else {
-		fprintf(out, "%6.6s %-*.*s", index, TRADITIONAL_WIDTH, TRADITIONAL_WIDTH,
-			graph_name(page->graph, number));
-	}
+	else
+		snprintf(name, sizeof(name), "%s", graph_name(page->graph, number));
+	fprintf(page->report->out, "%6.6s ", index);
+	print_text(page->report, name);
+	fprintf(page->report->out, "%*s", TRADITIONAL_WIDTH - (int)strlen(name), "");
 }
 
 static int print_name_of(struct index_page *page, uint32_t number)
@@ -41,7 +40,9 @@ static int print_name_of(struct index_page *page, uint32_t number)
 	const struct image_symbol *symbol = page->graph->image ? &page->graph->image->symbols[number] : NULL;
 	if (symbol && symbol->is_static && symbol->file && !report->options->by_line) {
 		const char *file = print_source_name(report, symbol->file);
-		fprintf(report->out, " (%s)", file);
+		fputs(" (", report->out);
+		print_text(report, file);
+		fputc(')', report->out);
 		width += (int)strlen(file) + 3;
 	}
 	return width;

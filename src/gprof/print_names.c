@@ -3,7 +3,7 @@
 
 #include "gprof/print.h"
 
-enum { NAME_MAX_BYTES = 4096, UNIT_BYTES = 2 };
+enum { NAME_MAX_BYTES = 4096 };
 
 void print_page(struct gprof_report *report)
 {
@@ -44,12 +44,22 @@ int print_name_width(const struct gprof_report *report, uint32_t node)
 	return format_name(report, node, NULL, 0);
 }
 
+/* A control character has one byte, or two: of those in UTF-8 the second is below a0. */
+void print_text(struct gprof_report *report, const char *text)
+{
+	enum { DELETE = 0x7f, TWO_BYTES = 0xc2, FIRST = 0x80, LAST = 0x9f };
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+		bool is_control = *at < ' ' || *at == DELETE || (*at == TWO_BYTES && at[1] >= FIRST && at[1] <= LAST);
+		fputc(is_control ? '?' : *at, report->out);
+		at += is_control && *at == TWO_BYTES;
+	}
+}
+
 int print_name_alone(struct gprof_report *report, uint32_t node)
 {
 	char text[NAME_MAX_BYTES];
 	int width = format_name(report, node, text, sizeof(text));
-	for (char *at = text; *at; at++) /* names come from the file: no escape sequence of theirs reaches a terminal */
-		fputc((unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at, report->out);
+	print_text(report, text);
 	return width < (int)sizeof(text) ? width : (int)sizeof(text) - 1;
 }
 
@@ -76,9 +86,12 @@ void print_granularity(struct gprof_report *report, double samples, double secon
 			graph->rate > 0 ? 1 / graph->rate : 0, graph->dimension, seconds, graph->dimension);
 		return;
 	}
-	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)", (long)graph->bin_units * UNIT_BYTES);
+	/* gprof says seconds whatever the file counts. */
+	const char *unit = strcmp(graph->dimension, "samples") == 0 ? graph->dimension : "seconds";
+	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)",
+		(long)graph->bin_units * GMON_UNIT_BYTES);
 	if (samples > 0)
-		fprintf(report->out, " for %.2f%% of %.2f seconds\n\n", 100 / samples, seconds);
+		fprintf(report->out, " for %.2f%% of %.2f %s\n\n", 100 / samples, seconds, unit);
 	else
 		fprintf(report->out, " no time %s\n\n", what);
 }

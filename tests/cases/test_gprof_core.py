@@ -7,8 +7,10 @@ import shutil
 import subprocess
 
 import pytest
-from gprof_support import Gmon, expect_same, made_up, our_gprof, program, run_of, text_range
-from record_support import CPPROF, SECONDS_ALLOWED, run_cpprof
+from gprof_support import Gmon, expect_same, made_up, our_gprof, program, run_of, symbols, text_range
+from record_support import CPPROF, REPOSITORY, SECONDS_ALLOWED, run_cpprof
+
+CORPUS = REPOSITORY / "tests/fuzz/corpus/gmon"
 
 SOURCE = """\
 #include <stdlib.h>
@@ -185,6 +187,17 @@ def test_profile_knows_its_program(folder):
 		assert re.search(rf"^\[\d+\].* {name} .*\[\d+\]$", by_name, re.MULTILINE)
 
 
+def test_profile_without_time(folder):
+	"""Calls alone: there is a call graph, and no time at which it could be wrong."""
+	path = program("expressions")
+	at = symbols(path)
+	gmon = Gmon([], [(at["main"] + 9, at["term"], 3)]).write(folder / "gmon.out")
+	assert run_cpprof("import", "--format", "gmon", "--image", path, "-o", folder / "p.data", gmon).returncode == 0
+	said = warnings("-b", "-q", path, folder / "p.data")
+	assert "resource" not in said and "assumption" not in said
+	assert "holds none" in warnings("-b", "-q", "--true", path, folder / "p.data", status=1)
+
+
 def test_stripped(folder):
 	path = built(folder, "-O0")
 	gmon = run(folder)
@@ -220,6 +233,54 @@ def test_words_that_do_not_fit(tmp_path, words, said):
 	result = subprocess.run([CPPROF, "gprof", *words, path, tmp_path / "gmon.out"], check=False, capture_output=True, text=True)
 	assert result.returncode in (1, 2) and said in result.stderr
 	assert result.stdout == ""
+
+
+def test_nothing_in_it(tmp_path):
+	"""A header alone: nothing to print, but records to be counted and a sum to be written."""
+	path, gmon = program("expressions"), Gmon().write(tmp_path / "gmon.out")
+	for words in [], ["-C"], ["-l"], ["-A"]:
+		said = warnings(*words, path, gmon, status=1)
+		assert "nothing was sampled or counted" in said and "-pg" in said and "cpprof record --instrumented" in said
+		assert len(said.splitlines()) == 1
+	assert warnings("-i", path, gmon) == "" == warnings("-s", path, gmon, cwd=tmp_path)
+	assert (tmp_path / "gmon.sum").read_bytes() == gmon.read_bytes()
+
+
+def test_rate_of_zero(tmp_path):
+	"""A sample has no length then: all times are samples, and said to be so."""
+	path = program("expressions")
+	low, _ = text_range(path)
+	at = symbols(path)["term"] & ~1
+	gmon = Gmon([(low, at + 8, [0] * ((at - low) // 2) + [7, 0, 0, 0])], [(symbols(path)["main"] + 9, symbols(path)["term"], 3)], rate=0)
+	gmon.write(tmp_path / "gmon.out")
+	assert "rate of 0" in warnings("-b", path, tmp_path / "gmon.out")
+	text = our_gprof("-b", path, tmp_path / "gmon.out")
+	assert "Each sample counts as 1 samples." in text and "of 7.00 samples" in text and "seconds" not in text
+	assert re.search(r"^100\.00 +7\.00 +7\.00 +3 .* term$", text, re.MULTILINE)
+	assert "rate of 0" not in warnings("-b", path, run_of(path))
+
+
+@pytest.mark.parametrize("name", ["histogram-narrow", "histogram-escape"])
+@pytest.mark.parametrize("words", [["-b"], ["-s"], ["-i"]])
+def test_histograms_that_are_none(tmp_path, name, words):
+	"""Refused as they are read, whatever is done with them then."""
+	result = subprocess.run([CPPROF, "gprof", *words, program("expressions"), CORPUS / name], check=False, capture_output=True, text=True,
+		cwd=tmp_path)
+	assert result.returncode == 1 and "\x1b" not in result.stdout + result.stderr
+	assert str(CORPUS / name) in result.stderr and "histogram at byte 20" in result.stderr
+	assert not (tmp_path / "gmon.sum").exists()
+
+
+def test_names_in_the_index(tmp_path):
+	"""No byte of a file's that could be a command to a terminal reaches it."""
+	(tmp_path / "x.c").write_text("void named(void) {}\nint main(void) { named(); return 0; }\n")
+	subprocess.run(["gcc", "-pg", "-c", "x.c"], cwd=tmp_path, check=True)
+	subprocess.run(["objcopy", "--redefine-sym", "named=na\x1b[31med", "x.o"], cwd=tmp_path, check=True)
+	subprocess.run(["gcc", "-pg", "x.o"], cwd=tmp_path, check=True)
+	subprocess.run(["./a.out"], cwd=tmp_path, check=True)
+	for words in ["-b"], ["-b", "-T"], ["-b", "-C"], ["-b", "-r"]:
+		text = our_gprof(*words, cwd=tmp_path)
+		assert "\x1b" not in text and "na?[31med" in text, words
 
 
 def test_missing_files(tmp_path):

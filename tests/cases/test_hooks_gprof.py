@@ -53,6 +53,31 @@ def test_read_by_either(tmp_path, name, build):
 	assert warned.returncode == 0 and "another program or build" not in warned.stderr
 
 
+PARTS = """\
+static volatile long sum;
+static inline __attribute__((always_inline)) void inlined(long n) { for (long i = 0; i < n; i++) sum += i; }
+__attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__attribute__((noinline)) static void work(long n) { inlined(n); }
+int main(void) { for (int i = 0; i < 4; i++) { sum += fib(30); work(30000000); } return 0; }
+"""
+
+
+def test_true_shares_are_of_all(tmp_path):
+	"""What was inlined and what counting cost have entries of their own, and are of the 100 %."""
+	(tmp_path / "parts.c").write_text(PARTS)
+	subprocess.run(["gcc", "-pg", "-O1", "-g", "parts.c", "-o", "parts"], cwd=tmp_path, check=True)
+	recorded(tmp_path, "./parts", "--instrumented")
+	text = run_cpprof("gprof", "-b", "-q", "--true", "./parts", "out.data", cwd=tmp_path).stdout
+	whole = float(re.search(r"all for ([\d.]+) seconds", text).group(1))
+	own = {name: [float(figure) for figure in figures] for *figures, name in
+		re.findall(r"^\[\d+\] +([\d.]+) +([\d.]+) +([\d.]+) .* (\S+) \[\d+\]$", text, re.MULTILINE)}
+	assert {"main", "work", "inlined", "fib", "[hooks]"} <= own.keys(), text
+	assert own["inlined"][1] > 0 and own["[hooks]"][1] > 0
+	assert abs(sum(time for _, time, _ in own.values()) - whole) < 0.01 * len(own)
+	for share, time, below in own.values():
+		assert abs(share / 100 * whole - time - below) < 0.02
+
+
 LOOP = """\
 static int count(int n)
 {
