@@ -16,14 +16,36 @@ static volatile long sink;
 			sink += i * n;                \
 		return x;                             \
 	}
-#define TEN(n) ONE(n##0) ONE(n##1) ONE(n##2) STATIC(n##3) ONE(n##4) ONE(n##5) STATIC(n##6) ONE(n##7) ONE(n##8) ONE(n##9)
+#define TEN(n)    \
+	ONE(n##0) \
+	ONE(n##1) ONE(n##2) STATIC(n##3) ONE(n##4) ONE(n##5) STATIC(n##6) ONE(n##7) ONE(n##8) ONE(n##9) struct many
 
-TEN(10)
-TEN(11)
-TEN(12) TEN(13) TEN(14) TEN(15) TEN(16) TEN(17) TEN(20) TEN(21) TEN(22) TEN(23) TEN(24) TEN(25) TEN(26) TEN(27) TEN(30)
-	TEN(31) TEN(32) TEN(33) TEN(34) TEN(35) TEN(36) TEN(37)
+TEN(10);
+TEN(11);
+TEN(12);
+TEN(13);
+TEN(14);
+TEN(15);
+TEN(16);
+TEN(17);
+TEN(20);
+TEN(21);
+TEN(22);
+TEN(23);
+TEN(24);
+TEN(25);
+TEN(26);
+TEN(27);
+TEN(30);
+TEN(31);
+TEN(32);
+TEN(33);
+TEN(34);
+TEN(35);
+TEN(36);
+TEN(37);
 
-		int main(void)
+int main(void)
 {
 	return f100(1) == 0;
 }
