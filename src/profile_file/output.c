@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,8 +104,12 @@ static int open_temporary(struct output *output, struct error *error)
 			return error_set(error, ERROR_MEMORY, "out of memory");
 		}
 		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (output->fd >= 0)
+		if (output->fd >= 0) {
+			/* What we record may be linked with libcpprof, and want a file of this name too:
+			 * by the lock it sees that this one is still written. */
+			(void)flock(output->fd, LOCK_EX | LOCK_NB);
 			return 0;
+		}
 		free(output->temporary);
 		output->temporary = NULL;
 		if (errno != EEXIST)

@@ -14,7 +14,6 @@
 #include "record/destination.h"
 #include "record/run.h"
 #include "record/target_signals.h"
-#include "tally/layout.h"
 
 /* --- before anything runs --- */
 
@@ -101,14 +100,10 @@ static void stamp_start(struct run *run)
 	profile->start_unix_ns = (int64_t)run_now_ns(CLOCK_REALTIME);
 }
 
-/* A program that counts by itself, since it was linked with libcpprof, would write where we do. */
-static char no_counting[] = TALLY_MEASURE_VARIABLE "=off";
-static char *const nothing_counted[] = { no_counting, NULL };
-
 static int fork_command(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
-	char *const *environment = vtable->environment ? vtable->environment(run->backend) : nothing_counted;
+	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
 	return target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
 			   &run->old_files, error);
 }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -150,7 +151,7 @@ static bool is_live(const struct tally_process *process)
 	       machine_syscall(SYS_kill, process->pid, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
-/* Whether a process still counts in an older file. */
+/* Whether a process still counts in an older file, or a recorder, which locks it, still writes it. */
 static bool is_in_use(const char *path)
 {
 	static union { /* too large for any stack that a hook may be called on */
@@ -161,6 +162,7 @@ static bool is_in_use(const char *path)
 	long fd = open_file(path, O_RDONLY);
 	if (system_is_error(fd))
 		return false;
+	found = machine_syscall(SYS_flock, fd, LOCK_SH | LOCK_NB, 0, 0, 0, 0) == -EWOULDBLOCK;
 	long got = machine_syscall(SYS_pread64, fd, (long)&read.header, sizeof(read.header), 0, 0, 0);
 	bool is_tally = got == (long)sizeof(read.header) &&
 			memcmp(read.header.magic, TALLY_MAGIC, sizeof(read.header.magic)) == 0;

@@ -53,12 +53,18 @@ def test_writes_where_it_is_told(tmp_path):
 	assert not (tmp_path / "cpprof.data").exists() and not (tmp_path / "gmon.out").exists()
 
 
-def test_is_silent_where_others_record_it(tmp_path):
+@pytest.mark.parametrize("starts_late", [False, True])
+def test_counts_beside_who_records_it(starts_late, tmp_path):
+	"""The recorder's file is where it was to be, and the program's own beside it, whichever was there first."""
 	program = static_program("steps", "mcount", "static")
-	command = [BUILD / "src/cmd/cpprof", "record", "--backend", "perf", program.path, "3", "100000"]
-	result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+	command = ["sh", "-c", 'until [ -e cpprof.data ]; do sleep 0.05; done; exec "$0" 3 1000', program.path]
+	record = [BUILD / "src/cmd/cpprof", "record", "--backend", "perf", *(command if starts_late else [program.path, "3", "1000"])]
+	result = subprocess.run(record, cwd=tmp_path, capture_output=True, text=True, check=False)
 	assert result.returncode == 0 and "by perf" in result.stderr
-	assert [path.name for path in tmp_path.iterdir() if "cpprof" in path.name] == ["cpprof.data"]
+	beside, = [path for path in tmp_path.iterdir() if path.name.startswith("cpprof.data.")]
+	assert by_base_name(counted_calls(beside))["step"] == 3000
+	info = subprocess.run([BUILD / "src/cmd/cpprof", "info", tmp_path / "cpprof.data"], capture_output=True, text=True, check=True)
+	assert "by perf" in info.stdout
 
 
 def test_library_has_no_names_but_those_that_are_public():
