@@ -24,7 +24,11 @@
 #include "runtime/hooks.h"
 #include "runtime/hooks_system.h"
 
-static char tally_path[PATH_MAX];
+/* Where it is, where it is when somebody has begun a new one in its place, and by what it is known in both. */
+static char tally_path[PATH_MAX], older_path[PATH_MAX];
+static struct tally_identity {
+	uint64_t device, inode;
+} identity;
 
 /* --- the file --- */
 
@@ -99,6 +103,51 @@ static bool remember_path(const char *path)
 	return true;
 }
 
+/* Appends to a path; false: there is no room. */
+static bool append(char path[PATH_MAX], const char *text)
+{
+	size_t before = strlen(path), bytes = strlen(text);
+	if (before + bytes >= PATH_MAX)
+		return false;
+	memcpy(path + before, text, bytes + 1);
+	return true;
+}
+
+static bool identify(long fd, struct tally_identity *found)
+{
+	struct stat status;
+	if (machine_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) < 0)
+		return false;
+	*found = (struct tally_identity){ .device = status.st_dev, .inode = status.st_ino };
+	return true;
+}
+
+static void remember_file(long fd)
+{
+	(void)identify(fd, &identity);
+	memcpy(older_path, tally_path, sizeof(older_path));
+	if (!append(older_path, ".old"))
+		older_path[0] = 0;
+}
+
+static long open_if_ours(const char *path)
+{
+	struct tally_identity found;
+	long fd = open_file(path, O_RDWR);
+	if (system_is_error(fd) ||
+	    (identify(fd, &found) && found.device == identity.device && found.inode == identity.inode))
+		return fd;
+	close_file(fd);
+	return -ENOENT;
+}
+
+/* Its names are others' too: a recorder keeps what it finds in its place as the older file. */
+static long open_tally(void)
+{
+	long fd = open_if_ours(tally_path);
+	return fd == -ENOENT && older_path[0] ? open_if_ours(older_path) : fd;
+}
+
 static struct tally_header *map_header(long fd)
 {
 	struct stat status;
@@ -117,9 +166,11 @@ static struct tally_header *map_header(long fd)
 struct tally_header *tally_open(const char *path)
 {
 	long fd = remember_path(path) ? open_file(path, O_RDWR) : -1;
-	struct tally_header *header = system_is_error(fd) ? NULL : map_header(fd);
-	if (!system_is_error(fd))
-		close_file(fd);
+	if (system_is_error(fd))
+		return NULL;
+	struct tally_header *header = map_header(fd);
+	remember_file(fd);
+	close_file(fd);
 	return header;
 }
 
@@ -179,16 +230,6 @@ static bool is_in_use(const char *path)
 	return found;
 }
 
-/* Appends to a path; false: there is no room. */
-static bool append(char path[PATH_MAX], const char *text)
-{
-	size_t before = strlen(path), bytes = strlen(text);
-	if (before + bytes >= PATH_MAX)
-		return false;
-	memcpy(path + before, text, bytes + 1);
-	return true;
-}
-
 static bool append_pid(char path[PATH_MAX])
 {
 	enum { DECIMAL = 10 };
@@ -223,6 +264,7 @@ struct tally_header *tally_make(const char *path, enum tally_measurement measure
 		fd = make_file();
 	if (system_is_error(fd))
 		return NULL;
+	remember_file(fd);
 	struct tally_header *header = reserve(fd, 0, TALLY_HEADER_BYTES) ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
 	close_file(fd);
 	if (header)
@@ -271,7 +313,7 @@ struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, ui
 {
 	bytes = whole_granules(bytes);
 	*at = take(bytes);
-	long fd = *at ? open_file(tally_path, O_RDWR) : -1;
+	long fd = *at ? open_tally() : -1;
 	struct tally_chunk *chunk = NULL;
 	if (!system_is_error(fd)) {
 		chunk = reserve(fd, *at, reserved < bytes ? reserved : bytes) ? map_file(fd, *at, bytes) : NULL;
@@ -294,7 +336,7 @@ struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread)
 
 bool tally_reserve(uint64_t at, uint64_t bytes)
 {
-	long fd = open_file(tally_path, O_RDWR);
+	long fd = open_tally();
 	if (system_is_error(fd))
 		return false;
 	bool reserved = reserve(fd, at, bytes);
@@ -324,7 +366,7 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
 {
 	struct tally_trace trace = { .events = events, .first = first };
 	uint64_t at = take(TALLY_GRANULE);
-	long fd = at ? open_file(tally_path, O_RDWR) : -1;
+	long fd = at ? open_tally() : -1;
 	bool written = false;
 	if (!system_is_error(fd)) {
 		fill_chunk(&trace.chunk, TALLY_GRANULE, sizeof(trace) + count * sizeof(words[0]), thread);
