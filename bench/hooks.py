@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import statistics
+import struct
 import sys
 from pathlib import Path
 
+from hooks_lua import bench_lua
 from peers import CPPROF, measure_well, words
 from turns import BARE, in_turns, own_cpu_time
 
@@ -132,6 +134,37 @@ def bench_threads(table, rounds):
 			f"<= {FLAT} times", two <= FLAT * one + 0.1)
 
 
+def glibc_calls(command):
+	"""All calls that the C library's mcount has counted in a run: the arcs of gmon.out."""
+	prefix = DATA / "turn.gmon-counts"
+	measure_well(["env", f"GMON_OUT_PREFIX={prefix}", *command])
+	file, = DATA.glob(f"{prefix.name}.*")
+	data, at, calls = file.read_bytes(), 20, 0
+	while at < len(data):
+		tag, at = data[at], at + 1
+		if tag == 0:
+			bins, = struct.unpack_from("=I", data, at + 16)
+			at += 40 + 2 * bins
+		elif tag == 1:
+			calls += struct.unpack_from("=QQI", data, at)[2]
+			at += 20
+		else:
+			sys.exit(f"{file}: a record of kind {tag} was not expected")
+	file.unlink()
+	return calls
+
+
+def bench_losses(table):
+	threads = 4
+	made = threads * calls_of(N)
+	run = measure_well(ours("arcs", fib("mcount", N, threads)))
+	counted = int(re.search(r"cpprof: (\d+) calls", run.err)[1])
+	others = glibc_calls(fib("mcount", N, threads))
+	# main, and what starts the threads, have a hook as well.
+	table.add("arcs: calls counted, of four threads", "mcount", f"{100 * min(counted / made, 1):.2f} %", f"glibc's mcount {100 * others / made:.2f} %", "100 %",
+		made <= counted < made + 100)
+
+
 def blocks_of(flavour):
 	"""Blocks that run in fib N, by hooks that count them."""
 	run = measure_well(preloaded("block_counter.so", fib(flavour)))
@@ -156,7 +189,9 @@ def bench_hooks(table, rounds):
 	bench_calls(table, rounds)
 	bench_nothing(table, rounds)
 	bench_threads(table, rounds)
+	bench_losses(table)
 	bench_blocks(table, rounds)
+	bench_lua(table)
 	for left in DATA.glob("turn*"):
 		shutil.rmtree(left) if left.is_dir() else left.unlink()
 
