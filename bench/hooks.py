@@ -7,11 +7,11 @@ import re
 import shutil
 import statistics
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
-from hooks_lua import bench_lua
-from peers import CPPROF, measure_well, words
+from peers import BUILD, CPPROF, measure_well, words
 from turns import BARE, in_turns, own_cpu_time
 
 HERE = Path(__file__).resolve().parent
@@ -163,6 +163,17 @@ def bench_losses(table):
 	# main, and what starts the threads, have a hook as well.
 	table.add("arcs: calls counted, of four threads", "mcount", f"{100 * min(counted / made, 1):.2f} %", f"glibc's mcount {100 * others / made:.2f} %", "100 %",
 		made <= counted < made + 100)
+
+
+def bench_lua(table):
+	told = subprocess.run(["/usr/bin/python3", HERE / "hooks_lua.py"], stdout=subprocess.PIPE, text=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)}, check=False)
+	pattern = r"^(.*) (\S+): (\d+) functions, (\d+) calls, (\d+) counts differ"
+	builds = re.findall(pattern, told.stdout, re.MULTILINE)
+	if not builds:
+		sys.exit("bench/run: bench/hooks_lua.py told nothing")
+	for build, measurement, functions, calls, wrong in builds:
+		table.add("Lua: counts that are callgrind's", build, f"{int(functions) - int(wrong)} of {functions} functions", f"{int(calls):,} calls, by {measurement}",
+			"all", wrong == "0")
 
 
 def blocks_of(flavour):

@@ -2,7 +2,9 @@
 Whether what the hooks count is what callgrind counts, on a program that is not ours: Lua, built with each hook, without and with
 optimisation, and all of its functions.
 
-	bench/hooks_lua.py          prints a line for each build; bench/run hooks puts them into the results
+	bench/hooks_lua.py          prints a line for each build; bench/run hooks puts them into the results.
+
+It stands on the tests' helpers, so it needs Debian's python, which has pytest.
 """
 import shlex
 import subprocess
@@ -63,13 +65,6 @@ def compare(hook, compiler, level, measurement):
 
 def builds():
 	return [(hook, compiler, level, measurement) for hook in HOOKS for compiler in COMPILERS for level, measurement in zip(LEVELS, ["arcs", "paths"])]
-
-
-def bench_lua(table):
-	for hook, compiler, level, measurement in builds():
-		functions, calls, wrong = compare(hook, compiler, level, measurement)
-		table.add("Lua: counts that are callgrind's", f"{hook} {compiler} {level}", f"{functions - len(wrong)} of {functions} functions",
-			f"{calls:,} calls, by {measurement}", "all", not wrong)
 
 
 def main():
