@@ -163,7 +163,9 @@ static int choose_counted(struct report *report)
 		return failure(
 			report->invocation,
 			"no executions of lines were counted: compile with -g -fsanitize-coverage=trace-pc (gcc) or "
-			"-fsanitize-coverage=trace-pc-guard,pc-table (clang), and record with --instrumented=blocks");
+			"-fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without it), and record "
+			"with "
+			"--instrumented=blocks");
 	if (profile->resources[lines].total == 0)
 		return failure(
 			report->invocation,

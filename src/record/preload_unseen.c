@@ -45,8 +45,11 @@ bool preload_state_read(struct preload_state *state, uint32_t pid)
 
 void preload_account_begin(struct preload_account *account, uint32_t pid)
 {
+	struct preload_state before;
 	*account = (struct preload_account){ 0 };
-	account->is_kept = preload_state_read(&account->begin, pid);
+	account->is_kept = preload_state_read(&before, pid) && preload_state_read(&account->begin, pid);
+	/* Whose end was waited for between the two looks may be in the children's faults alone: then there is one. */
+	account->begin.child_faults = before.child_faults;
 }
 
 void preload_account_begin_forked(struct preload_account *account)

@@ -96,4 +96,11 @@ struct source_text {
 int source_text_open(struct source_text *source, const char *path, const char *directory);
 void source_text_release(struct source_text *source);
 
+/* Beside the sources of the files that a function's lines are in: for each of them a heading, then what `print` makes of
+ * entries [first, end). Returns how many files were not found; `missing`: the first of them, may be NULL. */
+size_t source_files_print(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			  void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
+					const struct source_text *source),
+			  char *missing, size_t missing_bytes);
+
 #endif

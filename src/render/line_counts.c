@@ -46,35 +46,12 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		print_line(out, NULL, next, source->lines[next - 1]);
 }
 
-static size_t file_end(const struct line_list *lines, size_t first)
-{
-	size_t end = first;
-	while (end < lines->count && lines->entries[end].file == lines->entries[first].file)
-		end++;
-	return end;
-}
-
 static size_t print_text(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
 			 const struct render_options *options, char *missing, size_t missing_bytes)
 {
-	size_t absent = 0;
 	heading_print(out, "Line Count Profile", view,
 		      "#executions line_number text (#####: never executed, -: no code)", options);
-	for (size_t first = 0, end; first < lines->count; first = end) {
-		const char *path = profile_string(view->profile, lines->entries[first].file);
-		struct source_text source = { 0 };
-		end = file_end(lines, first);
-		render_safe_text(out, function);
-		fputs(" in ", out);
-		render_safe_text(out, path);
-		fputs(":\n", out);
-		if (source_text_open(&source, path, profile_note(view->profile, "directory")) < 0 && absent++ == 0 &&
-		    missing && missing_bytes > 0)
-			snprintf(missing, missing_bytes, "%s", path);
-		print_file(out, lines, first, end, &source);
-		source_text_release(&source);
-	}
-	return absent;
+	return source_files_print(out, function, view, lines, print_file, missing, missing_bytes);
 }
 
 static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,

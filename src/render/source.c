@@ -1,4 +1,4 @@
-/* Finds and reads a source file. */
+/* Finds and reads source files. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,4 +87,37 @@ void source_text_release(struct source_text *source)
 	free(source->bytes);
 	free(source->lines);
 	*source = (struct source_text){ 0 };
+}
+
+/* --- the files of a function's lines --- */
+
+static size_t file_end(const struct line_list *lines, size_t first)
+{
+	size_t end = first;
+	while (end < lines->count && lines->entries[end].file == lines->entries[first].file)
+		end++;
+	return end;
+}
+
+size_t source_files_print(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
+			  void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
+					const struct source_text *source),
+			  char *missing, size_t missing_bytes)
+{
+	size_t absent = 0;
+	for (size_t first = 0, end; first < lines->count; first = end) {
+		const char *path = profile_string(view->profile, lines->entries[first].file);
+		struct source_text source = { 0 };
+		end = file_end(lines, first);
+		render_safe_text(out, function);
+		fputs(" in ", out);
+		render_safe_text(out, path[0] ? path : "an unknown source file");
+		fputs(":\n", out);
+		if (path[0] && source_text_open(&source, path, profile_note(view->profile, "directory")) < 0 &&
+		    absent++ == 0 && missing && missing_bytes > 0)
+			snprintf(missing, missing_bytes, "%s", path);
+		print(out, lines, first, end, &source);
+		source_text_release(&source);
+	}
+	return absent;
 }

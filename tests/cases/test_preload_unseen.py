@@ -77,6 +77,7 @@ def test_only_of_what_is_measured(tmp_path, content):
 	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "f"], "write-bytes", "cpu")) == {}
 
 
+@pytest.mark.measured
 def test_scripts(tmp_path, content):
 	"""Programs that come and go: what starts them, and what they read when they start, is not missed."""
 	few = 'for i in 1 2 3 4 5 6; do bash -c "[ -e / ] && printf %2000s"; done'
