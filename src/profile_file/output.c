@@ -187,14 +187,27 @@ struct output *output_open(const char *path, struct error *error)
 
 /* --- naming --- */
 
+/* False with EEXIST: somebody else has published there meanwhile. */
+static bool take_name(const struct output *output)
+{
+	if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
+		return true;
+	/* Not all file systems can promise that. */
+	return errno != EEXIST && rename(output->temporary, output->path) == 0;
+}
+
 int output_publish(struct output *output, struct error *error)
 {
 	if (!output->temporary)
 		return 0;
-	bool kept = rename(output->path, output->old) == 0;
-	if (!kept && errno != ENOENT)
-		return error_set_errno(error, "cannot keep the older file as %s", output->old);
-	if (rename(output->temporary, output->path) < 0) {
+	bool kept, taken;
+	do {
+		kept = rename(output->path, output->old) == 0;
+		if (!kept && errno != ENOENT)
+			return error_set_errno(error, "cannot keep the older file as %s", output->old);
+		taken = take_name(output);
+	} while (!taken && errno == EEXIST);
+	if (!taken) {
 		int code = error_set_errno(error, "cannot write %s", output->path);
 		if (kept && rename(output->old, output->path) < 0)
 			code = error_set_errno(error, "cannot write %s; the older file is now %s", output->path,

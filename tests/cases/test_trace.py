@@ -59,7 +59,7 @@ def test_filters(tmp_path):
 	command = ["--", build("page_faults.c"), "50"]
 	everything = ["-r", "page-faults", "-r", "context-switches"]
 	events, sums, _ = trace(tmp_path, *everything, "--path", "touch_some", "--path", "touch_pages", *command)
-	assert 49 <= len(events) <= 51
+	assert 49 <= len(events) <= 75, "what the kernel takes away meanwhile comes back by a fault"
 	assert all(holds(event["path"], ["touch_some", "touch_pages"]) for event in events)
 	assert sums["page-faults"][1] >= 150 + len(events)
 	events, _, _ = trace(tmp_path, *everything, "--path", "touch_some", "--path", "touch_twice_as_many", *command)
