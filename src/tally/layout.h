@@ -17,6 +17,7 @@
  *   BLOCKS    struct tally_blocks     execution counts of basic blocks
  *   EVENTS    struct tally_trace      events in the order in which they came
  *   RING      struct tally_ring       a thread's last events
+ *   SITES     struct tally_sites      places that the program's source itself tells of (cpprof/profiler.h)
  *
  * Objects (nodes, edges, ticks) refer to each other by their addresses in the process that made
  * them: `address` of its chunks says where these were. A chunk is never unmapped or moved, and
@@ -105,6 +106,7 @@ enum tally_chunk_kind {
 	TALLY_BLOCK_COUNTS,
 	TALLY_EVENTS,
 	TALLY_RING,
+	TALLY_SITES,
 	TALLY_CHUNK_KINDS
 };
 
@@ -284,6 +286,39 @@ struct tally_ring {
 	struct tally_chunk chunk;
 	uint64_t written, flushed; /* words: so far, some of the last not counted in; and of these in EVENTS chunks */
 	uint64_t words[];
+};
+
+/* --- places of the source --- */
+
+/* A place that was reached: what nodes and edges have as `function` is then the address of its descriptor. They follow each other
+ * in a SITES chunk; each is complete before sites_bytes counts it. Where a chunk is full another one is begun. */
+struct tally_site {
+	uint32_t bytes;   /* of this and its texts, a multiple of 8 */
+	uint32_t number;  /* from 1, of its process */
+	uint64_t address; /* of the descriptor: tally_node.function, tally_edge.function */
+	uint64_t code;    /* an address in the code that reached it first; 0: not known */
+	uint16_t kind;    /* enum cpprof_kind */
+	uint16_t level;   /* enum cpprof_level */
+	uint32_t line;
+	uint32_t flags;                  /* enum tally_site_flags, or-ed; changes while the program runs */
+	uint32_t switched;               /* how often it was switched off or on */
+	uint64_t throttled_calls;        /* TALLY_SITE_THROTTLED: after so many calls ... */
+	uint64_t throttled_ns;           /* ... of so much time altogether */
+	uint32_t signature, file, group; /* where in `texts` they begin; the name at 0. "": none */
+	uint32_t spare;
+	char texts[];
+};
+
+enum tally_site_flags {
+	TALLY_SITE_OFF = 1,       /* it is off now */
+	TALLY_SITE_THROTTLED = 2, /* ... by itself */
+	TALLY_SITE_WAITS = 4      /* time in it is spent waiting: of libcpprof-wrap */
+};
+
+struct tally_sites {
+	struct tally_chunk chunk;
+	uint64_t sites_bytes; /* of the sites below, as far as they are complete */
+	struct tally_site sites[];
 };
 
 _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header has room");
