@@ -1,0 +1,147 @@
+/*
+ * The Profiler: an object in the first line of a function tells when that is entered and
+ * left, whatever the compiler and without any of its hooks.
+ *
+ *     #include <cpprof/profiler.h>
+ *
+ *     int work(int amount)
+ *     {
+ *         CPPROF_FUNCTION;
+ *         for (int i = 0; i < amount; i++) {
+ *             CPPROF_REGION("row");
+ *             ...
+ *         }
+ *     }
+ *
+ *     cc program.c $(pkg-config --cflags --libs cpprof)
+ *     cpprof record --instrumented ./a.out
+ *     cpprof report
+ *
+ * `cpprof cc -- gcc ...` puts such objects into all functions of a program by itself. By
+ * hand or by the tool, what is measured is chosen at start (CPPROF_MEASURE, docs/source.md),
+ * and each place may be switched on and off while the program runs (`cpprof control`).
+ *
+ * This header includes nothing and defines no name that does not begin with cpprof or
+ * CPPROF: it may stand before anything else in any file, in C90 and later with GNU extensions,
+ * or C++11 and later.
+ */
+#ifndef CPPROF_PROFILER_H
+#define CPPROF_PROFILER_H
+
+#pragma GCC system_header
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- places --- */
+
+enum cpprof_kind {
+	CPPROF_KIND_FUNCTION,
+	CPPROF_KIND_REGION, /* named by who wrote it */
+	CPPROF_KIND_LOOP,
+	CPPROF_KIND_CALL, /* a statement that calls something */
+	CPPROF_KIND_BLOCK /* counted, not timed */
+};
+
+/* From coarse to fine; `cpprof control PID level N` leaves on what has a level up to N. */
+enum cpprof_level { CPPROF_LEVEL_FUNCTION = 1, CPPROF_LEVEL_LOOP, CPPROF_LEVEL_CALL, CPPROF_LEVEL_BLOCK };
+
+enum cpprof_state {
+	CPPROF_STATE_OFF,
+	CPPROF_STATE_NEW, /* not reached yet: the library does not know it */
+	CPPROF_STATE_ON
+};
+
+/* One for each place, static. Texts are copied when the place is reached first. */
+struct cpprof_site {
+	__UINT32_TYPE__ state; /* enum cpprof_state; the library's, from the first time on */
+	__UINT16_TYPE__ kind;  /* enum cpprof_kind */
+	__UINT16_TYPE__ level; /* enum cpprof_level */
+	__UINT32_TYPE__ line;
+	__UINT32_TYPE__ number; /* the library's, and so are the last ones; 0: NEW */
+	const char *name;       /* "work" */
+	const char *signature;  /* "int work(int)": tells instances of templates apart; NULL: as the name */
+	const char *file;
+	const char *group; /* "io"; NULL: none */
+	__UINT64_TYPE__ calls;
+	__UINT64_TYPE__ reserved;
+};
+
+/* What is remembered of a place that was entered until it is left; on the stack. */
+struct cpprof_entry {
+	struct cpprof_site *site; /* NULL: it was off */
+};
+
+__attribute__((visibility("default"))) void cpprof_site_enter(struct cpprof_site *site, const void *caller);
+__attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller);
+
+#define CPPROF_HOT __inline__ __attribute__((always_inline, no_instrument_function, unused))
+
+static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_site *site)
+{
+	struct cpprof_entry entry = { 0 };
+	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1)) {
+		entry.site = site;
+		cpprof_site_enter(site, __builtin_return_address(0));
+	}
+	return entry;
+}
+
+static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
+{
+	if (__builtin_expect(entry->site != 0, 1))
+		cpprof_site_leave(entry->site, __builtin_return_address(0));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define CPPROF_JOIN_(a, b) a##b
+#define CPPROF_JOIN(a, b) CPPROF_JOIN_(a, b)
+
+/* A static descriptor. */
+#define CPPROF_SITE_(variable, kind_, level_, name_, signature_, group_)                               \
+	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
+					       signature_,       __FILE__, group_, 0,        0 }
+
+#ifdef __cplusplus
+namespace cpprof
+{
+class profiler
+{
+      public:
+	__attribute__((always_inline)) inline explicit profiler(cpprof_site *site) noexcept
+	    : entry(cpprof_entered(site))
+	{
+	}
+	__attribute__((always_inline)) inline ~profiler()
+	{
+		cpprof_left(&entry);
+	}
+	profiler(const profiler &) = delete;
+	profiler &operator=(const profiler &) = delete;
+
+      private:
+	cpprof_entry entry;
+};
+} // namespace cpprof
+#define CPPROF_OBJECT_(variable, site) ::cpprof::profiler variable(&site)
+#define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
+#else
+#define CPPROF_OBJECT_(variable, site) \
+	struct cpprof_entry variable __attribute__((cleanup(cpprof_left), unused)) = cpprof_entered(&site)
+#define CPPROF_SIGNATURE_ 0
+#endif
+
+#define CPPROF_PLACE_(kind, level, name, signature, group, number)                            \
+	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
+	CPPROF_OBJECT_(CPPROF_JOIN(cpprof_object_, number), CPPROF_JOIN(cpprof_site_, number))
+
+/* As the first line of a function, and of a block. */
+#define CPPROF_FUNCTION \
+	CPPROF_PLACE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
+#define CPPROF_REGION(name) CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, 0, 0, __COUNTER__)
+
+#endif
