@@ -94,6 +94,9 @@ struct tally_header {
 	uint32_t starts_paused; /* 1: nothing is counted before cpprof_start or moncontrol(1) */
 	uint32_t is_over;       /* 1: nobody reads what is written from now on */
 	struct tally_request requests[TALLY_REQUESTS];
+	/* What one entry and exit of a place of the source cost where each call is timed, in ps; 0: not measured. `inside`
+	 * falls between their two time stamps, which is time of the place itself, `outside` is that of who called it. */
+	uint64_t probe_inside_ps, probe_outside_ps;
 };
 
 /* --- chunks --- */
@@ -125,9 +128,10 @@ struct tally_chunk {
 enum tally_hook { /* which were called, or-ed in tally_process.hooks */
 		  TALLY_HOOK_MCOUNT = 1,
 		  TALLY_HOOK_FENTRY = 2,
-		  TALLY_HOOK_CYG = 4,   /* __cyg_profile_func_enter and _exit */
-		  TALLY_HOOK_BLOCK = 8, /* __sanitizer_cov_trace_pc */
-		  TALLY_HOOK_GUARD = 16 /* __sanitizer_cov_trace_pc_guard */
+		  TALLY_HOOK_CYG = 4,    /* __cyg_profile_func_enter and _exit */
+		  TALLY_HOOK_BLOCK = 8,  /* __sanitizer_cov_trace_pc */
+		  TALLY_HOOK_GUARD = 16, /* __sanitizer_cov_trace_pc_guard */
+		  TALLY_HOOK_SITE = 32   /* cpprof_site_enter and _leave, or what stands for them in cpprof/profiler.h */
 };
 
 enum { TALLY_BUILD_ID_MAX = 32 };
