@@ -6,7 +6,7 @@
  *     the places ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
  *     decisions ---- edits.h: an edit list, and the copy that it makes
  *
- * Nothing here runs a compiler or prints: cmd/ does.
+ * Nothing here compiles or prints: cmd/ does. (A compiler is asked once where it looks for headers.)
  */
 #ifndef INSTRUMENT_INSTRUMENT_H
 #define INSTRUMENT_INSTRUMENT_H
@@ -43,5 +43,47 @@ struct instrument_place {
 	const char *skipped; /* why it is left alone: "constexpr before C++20"; NULL: it is instrumented */
 	const char *warning; /* what the user should know of it though; NULL: nothing */
 };
+
+struct selection;
+
+/* What is to be instrumented; all of it is the caller's. */
+struct instrument_source {
+	const char *path;         /* as the compiler would be told; relative ones begin at `directory` */
+	const char *directory;    /* NULL: the present one */
+	const char *compiler;     /* "gcc", "/usr/bin/clang++-14": asked where its headers are; NULL: "cc" or "c++" */
+	const char *const *words; /* the compiler's options, the input files, -c and -o among them or not */
+	size_t word_count;
+	const char *profiler;              /* "/usr/include/cpprof/profiler.h": what a copy's first line includes */
+	const char *shown;                 /* how `#line` names the main file; NULL: `path` */
+	const struct selection *selection; /* NULL: selection_new()'s defaults */
+	bool headers;                      /* the user's headers are edited too; those of the system never */
+};
+
+/* A file that has something inserted; the main file comes first, and is there in any case. */
+struct instrument_copy {
+	const char *path; /* of the original, as the compiler would open it */
+	const char *text; /* of `size` bytes and a NUL */
+	size_t size;
+	size_t place_count; /* that are instrumented in it; 0: the text is the original's */
+	bool is_main;
+};
+
+/* What came of it; all texts live until instrument_release. */
+struct instrument_result {
+	struct instrument_copy *copies;
+	size_t copy_count;
+	struct instrument_place *places; /* by file, and in the order of their `{` */
+	size_t place_count;
+	const char *libclang; /* "clang version 14.0.6", as it calls itself */
+	struct instrument_arena *arena;
+};
+
+/*
+ * Parses a file as its compiler would and makes the copy. 0, or on any doubt whether the copy would mean the same: ERROR_FORMAT
+ * (it does not parse; the error names the line), ERROR_UNSUPPORTED (no libclang; a language it is not for), ERROR_NOT_FOUND,
+ * ERROR_MEMORY: then the original is to be compiled. *result is to be released in any case.
+ */
+int instrument_file(const struct instrument_source *source, struct instrument_result *result, struct error *error);
+void instrument_release(struct instrument_result *result);
 
 #endif
