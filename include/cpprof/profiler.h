@@ -144,4 +144,29 @@ class profiler
 	CPPROF_PLACE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
 #define CPPROF_REGION(name) CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, 0, 0, __COUNTER__)
 
+/* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
+ * places do not hide each other; `line` is that of the function's name. */
+#define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)               \
+	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
+					       signature_,       __FILE__, group_, 0,     0 }
+#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                                   \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
+/* Within a function: a region, loop or statement: { CPPROF_TOOL_PLACE(...) for (...) ... } */
+#ifdef __cplusplus
+#define CPPROF_TOOL_WITHIN_ __PRETTY_FUNCTION__
+#else
+#define CPPROF_TOOL_WITHIN_ __func__
+#endif
+#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                          \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
+/* A basic block begins: counted. A statement. */
+#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                             \
+	do {                                                                                                       \
+		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,         \
+				  CPPROF_TOOL_WITHIN_, group);                                                    \
+		cpprof_site_##number.calls++;                                                                      \
+	} while (0);
+
 #endif
