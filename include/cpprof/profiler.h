@@ -68,30 +68,39 @@ struct cpprof_site {
 	__UINT64_TYPE__ reserved;
 };
 
-/* What is remembered of a place that was entered until it is left; on the stack. */
+/* A call that has not returned: the library's. */
+struct cpprof_frame;
+#define CPPROF_FRAME_UNKNOWN ((struct cpprof_frame *)1)
+
+/* What is remembered of a place that was entered until it is left; on the stack, or in registers. */
 struct cpprof_entry {
-	struct cpprof_site *site; /* NULL: it was off */
+	struct cpprof_site *site;
+	struct cpprof_frame *frame; /* NULL: nothing is counted here now, and nobody is to be told of the end */
 };
 
-__attribute__((visibility("default"))) void cpprof_site_enter(struct cpprof_site *site, const void *caller);
-__attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller);
+/* `caller` is where the function that the place is in returns to, `frame_address` where its caller's part of the stack begins
+ * (its CFA): the same for all places in one call, also of functions that are inlined there. */
+__attribute__((visibility("default"))) struct cpprof_frame *
+cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
+__attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
+							      const void *frame_address);
 
 #define CPPROF_HOT __inline__ __attribute__((always_inline, no_instrument_function, unused))
 
 static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_site *site)
 {
-	struct cpprof_entry entry = { 0 };
-	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1)) {
-		entry.site = site;
-		cpprof_site_enter(site, __builtin_return_address(0));
-	}
+	struct cpprof_entry entry;
+	entry.site = site;
+	entry.frame = 0;
+	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1))
+		entry.frame = cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa());
 	return entry;
 }
 
 static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 {
-	if (__builtin_expect(entry->site != 0, 1))
-		cpprof_site_leave(entry->site, __builtin_return_address(0));
+	if (__builtin_expect(entry->frame != 0, 1))
+		cpprof_site_leave(entry->site, __builtin_return_address(0), __builtin_dwarf_cfa());
 }
 
 #ifdef __cplusplus
@@ -168,5 +177,81 @@ class profiler
 				  CPPROF_TOOL_WITHIN_, group);                                                    \
 		cpprof_site_##number.calls++;                                                                      \
 	} while (0);
+
+#ifdef __cplusplus
+/* The same where the code may run while it is compiled too: in constexpr functions, and in lambdas from C++17 on. Such a function
+ * may have no static variables and no objects with destructors of their own, but a class with a member function that has one, and
+ * a plain variable with a cleanup: from C++14 on. What the compiler evaluates itself is not counted. */
+namespace cpprof
+{
+__attribute__((always_inline)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
+								 const char *signature) noexcept
+{
+	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW, 0)) {
+		__atomic_store_n(&site->name, name, __ATOMIC_RELAXED);
+		__atomic_store_n(&site->signature, signature, __ATOMIC_RELAXED);
+	}
+	return cpprof_entered(site);
+}
+} // namespace cpprof
+
+#if __cplusplus >= 201402L
+/* (Not in the namespace: gcc takes an identifier alone as a cleanup.) */
+__attribute__((always_inline)) constexpr inline cpprof_entry
+cpprof_entered_unless_constant(cpprof_site *(*site)(), const char *name, const char *signature) noexcept
+{
+	return __builtin_is_constant_evaluated() ? cpprof_entry() : cpprof::entered_first(site(), name, signature);
+}
+__attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant(cpprof_entry *entry) noexcept
+{
+	if (!__builtin_is_constant_evaluated())
+		cpprof_left(entry);
+}
+
+#define CPPROF_TOOL_CONSTEXPR_SITE_(number, kind_, level_, line_, group_)                                              \
+	struct cpprof_place_##number {                                                                                 \
+		static struct cpprof_site *site() noexcept                                                             \
+		{                                                                                                      \
+			CPPROF_TOOL_SITE_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_);       \
+			return &cpprof_site_##number;                                                                  \
+		}                                                                                                      \
+	};
+#define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)                                            \
+	CPPROF_TOOL_CONSTEXPR_SITE_(number, kind, level, line, group)                                                  \
+	struct cpprof_entry cpprof_object_##number __attribute__((cleanup(cpprof_left_unless_constant), unused)) = \
+		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
+#define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
+	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
+#define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                                 \
+	CPPROF_TOOL_CONSTEXPR_SITE_(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, group)                \
+	if (!__builtin_is_constant_evaluated())                                                                \
+		cpprof::counted_first(cpprof_place_##number::site(), name, __PRETTY_FUNCTION__);
+#endif
+
+/* Behind the object of a member function whose class has cpprof_enter and cpprof_leave: these are called too. */
+namespace cpprof
+{
+template <class Last> class ending
+{
+      public:
+	explicit ending(const Last &what) noexcept : last(what)
+	{
+	}
+	~ending()
+	{
+		last();
+	}
+	ending(const ending &) = delete;
+	ending &operator=(const ending &) = delete;
+
+      private:
+	Last last;
+};
+} // namespace cpprof
+#define CPPROF_TOOL_MEMBER(number)                                                                             \
+	this->cpprof_enter(&cpprof_site_##number);                                                             \
+	auto cpprof_last_##number = [this]() noexcept { this->cpprof_leave(&cpprof_site_##number); };          \
+	::cpprof::ending<decltype(cpprof_last_##number)> cpprof_ending_##number(cpprof_last_##number);
+#endif
 
 #endif

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/hooks_system.h"
+#include "runtime/sites.h"
 #include "runtime/tally.h"
 
 /* Of threads that cannot be counted in. */
@@ -415,6 +416,7 @@ void hooks_forked(void)
 		hooks.process = process;
 	else
 		hooks.measurement = &hooks_off;
+	sites_forked();
 	if (!has_state(thread))
 		hook_thread = &hooks_nobody;
 	else if (process)

@@ -30,11 +30,14 @@
 struct hook_frame {
 	struct tally_node *node;
 	uint64_t place; /* entries alone known: where its return address lies; else its stack pointer where it called
-			 * the hook, and HOOK_FRAME_LEAVES */
+			 * the hook, and HOOK_FRAME_LEAVES; or where its return address lies, that and HOOK_FRAME_SITE */
 	uint64_t site;  /* its return address */
 	struct tally_edge *guess; /* of its node: what it calls next, probably; or &hooks_no_edge */
 };
-enum { HOOK_FRAME_LEAVES = 1 }; /* in `place`: its hook tells when it is left */
+enum {                        /* in `place` */
+       HOOK_FRAME_LEAVES = 1, /* its hook tells when it is left */
+       HOOK_FRAME_SITE = 2    /* ... and is the source's own: the node's function is a struct cpprof_site's address */
+};
 /* As `place`: none was called here, a run of frames on another stack begins; frames[0] is one. */
 #define HOOK_FRAME_BASE UINT64_MAX
 
@@ -49,8 +52,9 @@ struct hook_measurement {
 	const char *name;
 	/* mcount, __fentry__: `function` was called, its return address `site` lies at `place`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
-	/* __cyg_profile_func_enter and _exit. */
-	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+	/* __cyg_profile_func_enter and _exit, and the source's own (`function` is then a struct cpprof_site's address). `code`:
+	 * where the hook returns to, which is in the function, or where that is inlined. */
+	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code);
 	void (*leave)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 	/* A basic block begins; `pc` is in it. */
 	void (*block)(struct hook_thread *thread, uint64_t pc);

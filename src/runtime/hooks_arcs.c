@@ -32,18 +32,18 @@ static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, s
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	struct hook_call call = { function, site, place, 0, 0, 0 };
+	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
 	count_slowly(thread, &call);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
 	struct tally_edge *edge = *cached(thread, function, site);
 	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
 		hooks_count(&edge->count);
 		return;
 	}
-	struct hook_call call = { function, site, place, 0, 1, 0 };
+	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
 	count_slowly(thread, &call);
 }
 

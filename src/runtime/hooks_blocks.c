@@ -91,9 +91,9 @@ static void entered(struct hook_thread *thread, uint64_t function, uint64_t site
 	hooks_arcs.entered(thread, function, site, place);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
-	hooks_arcs.enter(thread, function, site, place);
+	hooks_arcs.enter(thread, function, site, place, code);
 }
 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)

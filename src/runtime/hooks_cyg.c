@@ -9,6 +9,7 @@ void __cyg_profile_func_exit(void *called, void *caller) __attribute__((visibili
 
 /* The stack pointer of the function that calls the hook. */
 #define PLACE ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() | HOOK_FRAME_LEAVES)
+#define CODE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* The two measurements of each call are asked for first: a jump by an address that is read before costs as much as one of
  * them does. */
@@ -18,12 +19,12 @@ HOT void __cyg_profile_func_enter(void *called, void *caller)
 	const struct hook_measurement *measurement = thread->measurement;
 	uint64_t function = (uint64_t)(uintptr_t)called, site = (uint64_t)(uintptr_t)caller;
 	if (__builtin_expect(measurement == &hooks_paths, 1)) {
-		hooks_paths_enter(thread, function, site, PLACE);
+		hooks_paths_enter(thread, function, site, PLACE, CODE);
 	} else if (__builtin_expect(measurement == &hooks_paths_timed, 1)) {
 		hooks_paths_charge(thread);
-		hooks_paths_enter(thread, function, site, PLACE);
+		hooks_paths_enter(thread, function, site, PLACE, CODE);
 	} else if (measurement != &hooks_off) {
-		measurement->enter(thread, function, site, PLACE);
+		measurement->enter(thread, function, site, PLACE, CODE);
 	}
 }
 

@@ -209,7 +209,8 @@ static struct tally_node *fold(struct hook_thread *thread, struct tally_node *no
 	if (child)
 		return child;
 	child = new_node(thread, root, call->function);
-	const struct hook_call foreign = { call->function, call->site, 0, TALLY_EDGE_FOREIGN, call->code, 0 };
+	const struct hook_call foreign = { call->function,     call->site, 0, call->code_address,
+					   TALLY_EDGE_FOREIGN, call->code, 0 };
 	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
 }
 
@@ -226,7 +227,7 @@ static void note_hook(const struct hook_call *call)
 	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, PUSH_RBP = 0x55, FIRST_CALL_END = 10 };
 	uint32_t hook = TALLY_HOOK_CYG;
 	uint64_t start, end;
-	if (!call->code && hooks.process->hooks & ENTRIES)
+	if ((!call->code && hooks.process->hooks & ENTRIES) || call->place & HOOK_FRAME_SITE)
 		return;
 	if (!call->code)
 		hook = hooks_function_bounds(call->function, &start, &end) &&

@@ -147,8 +147,7 @@ bool hooks_is_inlined_code(const struct hook_call *call)
 {
 	if (!call->code)
 		return false;
-	uint64_t at = (call->place & ~(uint64_t)HOOK_FRAME_LEAVES) - sizeof(uint64_t);
-	struct bounds bounds = bounds_of(*(const uint64_t *)(uintptr_t)at - 1);
+	struct bounds bounds = bounds_of(call->code_address - 1);
 	return bounds.end && !contains(bounds, call->function);
 }
 

@@ -14,10 +14,10 @@ static void nobody_entered(struct hook_thread *thread, uint64_t function, uint64
 	thread->measurement->entered(thread, function, site, place);
 }
 
-static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
 	thread = hooks_thread_begin();
-	thread->measurement->enter(thread, function, site, place);
+	thread->measurement->enter(thread, function, site, place, code);
 }
 
 static void nobody_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)

@@ -32,6 +32,15 @@ void hooks_no_flush(struct hook_thread *thread)
 	(void)thread;
 }
 
+static void no_entry(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	(void)thread;
+	(void)function;
+	(void)site;
+	(void)place;
+	(void)code;
+}
+
 static void no_tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
 {
 	(void)thread;
@@ -43,7 +52,7 @@ static void no_tick(struct hook_thread *thread, uint32_t request, uint64_t hits,
 const struct hook_measurement hooks_off = {
 	.name = "off",
 	.entered = hooks_no_call,
-	.enter = hooks_no_call,
+	.enter = no_entry,
 	.leave = hooks_no_call,
 	.block = hooks_no_block,
 	.tick = no_tick,

@@ -70,7 +70,7 @@ static void count(struct hook_thread *thread, struct hook_frame *top, struct tal
 
 void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	struct hook_call call = { function, site, place, 0, 0, 0 };
+	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
@@ -84,16 +84,10 @@ void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t
 
 /* --- hooks that tell of returns --- */
 
-/* The lower half of where the hook returns to, with the lowest bit set: none is 0. */
-static uint32_t code_of(uint64_t place)
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+			      uint64_t code)
 {
-	uint64_t at = (place & ~(uint64_t)HOOK_FRAME_LEAVES) - sizeof(uint64_t);
-	return (uint32_t) * (const uint64_t *)(uintptr_t)at | 1;
-}
-
-void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
-{
-	struct hook_call call = { function, site, place, 0, code_of(place), 0 };
+	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	/* At its place: inlined there, or left behind, since the same call was made again. */
 	while (top->place == place && top->site == site) {
@@ -147,9 +141,9 @@ void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uin
 
 /* --- the rest --- */
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
-	hooks_paths_enter(thread, function, site, place);
+	hooks_paths_enter(thread, function, site, place, code);
 }
 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)

@@ -13,10 +13,17 @@
 /* A call, as a hook tells of it. */
 struct hook_call {
 	uint64_t function, site, place; /* as in struct hook_frame */
+	uint64_t code_address;          /* hooks that tell of returns: where the hook returns to */
 	uint32_t flags;                 /* enum tally_edge_flags, of an edge that is made for it */
-	uint32_t code;                  /* __cyg_profile_func_enter: the lower half of where that returns to, odd */
+	uint32_t code;                  /* of code_address: the lower half, odd; 0: the hook knows entries alone */
 	uint32_t distance; /* mcount, __fentry__: from its place up to that of its caller's frame; 0: not of use */
 };
+
+/* The lower half of an address in code, with the lowest bit set: none is 0. */
+static inline uint32_t hooks_code_word(uint64_t code_address)
+{
+	return (uint32_t)code_address | 1;
+}
 
 /* The edge of a node for such a call; NULL: there is none. */
 struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call);
@@ -99,7 +106,8 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 /* --- paths: also of measurements that count them and do more --- */
 
 void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
-void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+			      uint64_t code);
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer);
 
@@ -131,10 +139,10 @@ static inline __attribute__((always_inline)) bool hooks_paths_leave_fast(struct 
 }
 
 static inline __attribute__((always_inline)) void hooks_paths_enter(struct hook_thread *thread, uint64_t function,
-								    uint64_t site, uint64_t place)
+								    uint64_t site, uint64_t place, uint64_t code)
 {
 	if (!hooks_paths_enter_fast(thread, function, site, place))
-		hooks_paths_enter_slowly(thread, function, site, place);
+		hooks_paths_enter_slowly(thread, function, site, place, code);
 }
 
 static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_thread *thread, uint64_t function,

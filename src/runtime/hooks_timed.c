@@ -4,10 +4,10 @@
  */
 #include "runtime/hooks_paths.h"
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
 	hooks_paths_charge(thread);
-	hooks_paths_enter(thread, function, site, place);
+	hooks_paths_enter(thread, function, site, place, code);
 }
 
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)

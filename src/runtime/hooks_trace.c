@@ -185,10 +185,10 @@ static void entered(struct hook_thread *thread, uint64_t function, uint64_t site
 		put_current(thread, TALLY_EVENT_ENTER, now);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
 {
 	uint64_t now = machine_time_stamp();
-	hooks_paths_enter(thread, function, site, place);
+	hooks_paths_enter(thread, function, site, place, code);
 	if (goes_on(thread))
 		put_current(thread, TALLY_EVENT_ENTER, now);
 }
