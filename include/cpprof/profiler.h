@@ -41,7 +41,8 @@ enum cpprof_kind {
 	CPPROF_KIND_REGION, /* named by who wrote it */
 	CPPROF_KIND_LOOP,
 	CPPROF_KIND_CALL, /* a statement that calls something */
-	CPPROF_KIND_BLOCK /* counted, not timed */
+	CPPROF_KIND_BLOCK, /* counted, not timed */
+	CPPROF_KIND_WAIT   /* a function that waits for others: time in it is shown as `wait`, too */
 };
 
 /* From coarse to fine; `cpprof control PID level N` leaves on what has a level up to N. */
@@ -222,10 +223,6 @@ __attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant
 		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
-#define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                                 \
-	CPPROF_TOOL_CONSTEXPR_SITE_(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, group)                \
-	if (!__builtin_is_constant_evaluated())                                                                \
-		cpprof::counted_first(cpprof_place_##number::site(), name, __PRETTY_FUNCTION__);
 #endif
 
 /* Behind the object of a member function whose class has cpprof_enter and cpprof_leave: these are called too. */
