@@ -39,6 +39,8 @@
  * (default: paths; a name of tally_measurement_names). */
 #define TALLY_OUTPUT_VARIABLE "CPPROF_OUTPUT"
 #define TALLY_MEASURE_VARIABLE "CPPROF_MEASURE"
+/* Rules that say which places of the source are on (docs/source.md): a file. */
+#define TALLY_SITES_VARIABLE "CPPROF_SITES"
 
 #define TALLY_MAGIC \
 	"\x89"      \
@@ -97,6 +99,11 @@ struct tally_header {
 	/* What one entry and exit of a place of the source cost where each call is timed, in ps; 0: not measured. `inside`
 	 * falls between their two time stamps, which is time of the place itself, `outside` is that of who called it. */
 	uint64_t probe_inside_ps, probe_outside_ps;
+	/* What could not be done about places: of the rules in CPPROF_SITES, or of the user's own implementation. "": nothing */
+	char sites_trouble[256];
+	/* The user's own implementation that was told of places, too: its name for itself. "": there is none */
+	char implementation[64];
+	uint64_t throttle_calls, throttle_ns; /* the last rule: see tally_site.throttled_calls. 0: there is none */
 };
 
 /* --- chunks --- */
