@@ -95,6 +95,7 @@ static bool write_site(struct cpprof_site *site, uint64_t code)
 		.kind = site->kind,
 		.level = site->level,
 		.line = site->line,
+		.flags = site->kind == CPPROF_KIND_WAIT ? TALLY_SITE_WAITS : 0,
 	};
 	put(record->texts, &used, site->name, name);
 	record->signature = put(record->texts, &used, site->signature, signature);
