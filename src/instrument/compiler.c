@@ -1,0 +1,173 @@
+#include "instrument/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+
+extern char **environ;
+
+/* The environment, but for the language of its messages. The array is the caller's. */
+static char **english(void)
+{
+	size_t count = 0;
+	while (environ[count])
+		count++;
+	char **copy = malloc((count + 2) * sizeof(*copy));
+	if (!copy)
+		return NULL;
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(environ[i], "LC_", 3) != 0 && strncmp(environ[i], "LANG", 4) != 0)
+			copy[kept++] = environ[i];
+	copy[kept++] = (char *)"LC_ALL=C";
+	copy[kept] = NULL;
+	return copy;
+}
+
+/* Both of its outputs in one text, closed by a NUL. */
+static int run(char *const *arguments, struct buffer *output, struct error *error)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set_errno(error, "no pipe");
+	char **environment = english();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+	pid_t pid = 0;
+	int failed = environment ? posix_spawnp(&pid, arguments[0], &actions, NULL, arguments, environment) : ENOMEM;
+	posix_spawn_file_actions_destroy(&actions);
+	free(environment);
+	close(ends[1]);
+	if (failed) {
+		close(ends[0]);
+		errno = failed;
+		return error_set_errno(error, "%s does not run", arguments[0]);
+	}
+	for (;;) {
+		char bytes[16384];
+		ssize_t got = read(ends[0], bytes, sizeof(bytes));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		buffer_append(output, bytes, (size_t)got);
+	}
+	close(ends[0]);
+	int status;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			break;
+	buffer_append_byte(output, 0);
+	return buffer_error(output) ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+}
+
+static long macro(const char *output, const char *name)
+{
+	const char *found = strstr(output, name);
+	return found ? strtol(found + strlen(name), NULL, 10) : 0;
+}
+
+/* The lines between "#include <...> search starts here:" and "End of search list." */
+static int take_directories(struct compiler *compiler, const char *output)
+{
+	const char *line = strstr(output, "#include <...> search starts here:");
+	if (!line)
+		return -1;
+	while ((line = strchr(line, '\n')) && *++line == ' ' && compiler->directory_count < COMPILER_DIRECTORIES) {
+		char *directory = strndup(line + 1, strcspn(line + 1, "\n"));
+		if (!directory)
+			return -1;
+		compiler->directories[compiler->directory_count++] = directory;
+	}
+	return 0;
+}
+
+static struct compiler *understand(char *key, const char *output)
+{
+	struct compiler *compiler = calloc(1, sizeof(*compiler));
+	if (!compiler)
+		return NULL;
+	if (take_directories(compiler, output)) {
+		free(compiler);
+		return NULL;
+	}
+	compiler->key = key;
+	compiler->c_standard = macro(output, "#define __STDC_VERSION__ ");
+	compiler->cxx_standard = macro(output, "#define __cplusplus ");
+	compiler->is_strict = strstr(output, "#define __STRICT_ANSI__ ") != NULL;
+	return compiler;
+}
+
+static char *make_key(const char *command, const char *const *words, size_t count, bool is_cxx)
+{
+	struct buffer key;
+	buffer_init(&key);
+	buffer_printf(&key, "%s%s", is_cxx ? "c++ " : "c ", command);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&key, "\n%s", words[i]);
+	buffer_append_byte(&key, 0);
+	char *text = buffer_error(&key) ? NULL : strdup((const char *)key.bytes);
+	buffer_release(&key);
+	return text;
+}
+
+static struct compiler *ask(char *key, const char *command, const char *const *words, size_t count, bool is_cxx,
+			    struct error *error)
+{
+	const char *const more[] = { "-x", is_cxx ? "c++" : "c", "-E", "-v", "-dM", "/dev/null", NULL };
+	char **arguments = calloc(1 + count + sizeof(more) / sizeof(more[0]), sizeof(*arguments));
+	struct buffer output;
+	buffer_init(&output);
+	struct compiler *compiler = NULL;
+	if (!arguments) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+	} else {
+		arguments[0] = (char *)(uintptr_t)command;
+		memcpy(arguments + 1, words, count * sizeof(*words));
+		memcpy(arguments + 1 + count, more, sizeof(more));
+		if (run(arguments, &output, error) == 0) {
+			compiler = understand(key, (const char *)output.bytes);
+			if (!compiler)
+				error_set(error, ERROR_FORMAT,
+					  "%s does not tell where it looks for headers, as gcc and clang do", command);
+		}
+	}
+	free(arguments);
+	buffer_release(&output);
+	return compiler;
+}
+
+const struct compiler *compiler_ask(const char *command, const char *const *words, size_t count, bool is_cxx,
+				    struct error *error)
+{
+	static struct compiler *known;
+	char *key = make_key(command, words, count, is_cxx);
+	if (!key) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	for (const struct compiler *compiler = known; compiler; compiler = compiler->next) {
+		if (strcmp(compiler->key, key) == 0) {
+			free(key);
+			return compiler;
+		}
+	}
+	struct compiler *compiler = ask(key, command, words, count, is_cxx, error);
+	if (!compiler) {
+		free(key);
+		return NULL;
+	}
+	compiler->next = known;
+	known = compiler;
+	return compiler;
+}

@@ -1,0 +1,383 @@
+#include "instrument/places.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+static const size_t NOWHERE = SIZE_MAX;
+
+/* --- files --- */
+
+CXFile places_offset(const struct places *places, CXSourceLocation location, uint32_t *offset)
+{
+	CXFile file = NULL;
+	unsigned at = 0;
+	places->clang->getFileLocation(location, &file, NULL, NULL, &at);
+	*offset = at;
+	return file;
+}
+
+static struct places_file *add_file(struct places *places, CXFile file, bool is_main)
+{
+	size_t size = 0;
+	const char *text = places->clang->getFileContents(places->unit, file, &size);
+	CXString name = places->clang->getFileName(file);
+	const char *path = places->clang->getCString(name);
+	const char *kept = text && path ? instrument_arena_text(places->arena, path, strlen(path)) : NULL;
+	places->clang->disposeString(name);
+	if (!text)
+		return NULL;
+	if (!kept || ARRAY_RESERVE(places->files, places->file_capacity, places->file_count + 1)) {
+		places->error = ERROR_MEMORY;
+		return NULL;
+	}
+	struct places_file *added = &places->files[places->file_count++];
+	*added = (struct places_file){ .file = file, .path = kept, .text = text, .size = size, .is_main = is_main };
+	edits_init(&added->edits);
+	return added;
+}
+
+struct places_file *places_file(struct places *places, CXFile file)
+{
+	if (!file)
+		return NULL;
+	for (size_t i = places->file_count; i-- > 0;)
+		if (places->files[i].file == file)
+			return &places->files[i];
+	return NULL;
+}
+
+/* The file of a declaration: the main file, or where those are wanted a header of the user's. */
+static struct places_file *file_of(struct places *places, CXSourceLocation location, uint32_t *offset)
+{
+	CXFile file = places_offset(places, location, offset);
+	struct places_file *known = places_file(places, file);
+	if (known || !file || !places->source->headers || places->clang->Location_isInSystemHeader(location))
+		return known;
+	return add_file(places, file, false);
+}
+
+void places_release(struct places *places)
+{
+	for (size_t i = 0; i < places->file_count; i++) {
+		edits_release(&places->files[i].edits);
+		free(places->files[i].errors);
+	}
+	free(places->files);
+	free(places->items);
+	places->files = NULL;
+	places->items = NULL;
+	places->file_count = places->item_count = 0;
+}
+
+/* --- functions --- */
+
+struct walk {
+	struct places *places;
+	size_t function; /* in places->items: the one that the cursor is in; NOWHERE */
+};
+
+static bool is_function(enum CXCursorKind kind)
+{
+	switch ((int)kind) {
+	case CXCursor_FunctionDecl:
+	case CXCursor_CXXMethod:
+	case CXCursor_Constructor:
+	case CXCursor_Destructor:
+	case CXCursor_ConversionFunction:
+	case CXCursor_FunctionTemplate:
+	case CXCursor_LambdaExpr:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct body_search {
+	const struct clang *clang;
+	CXCursor found;
+	bool is_found, is_in_try;
+};
+
+static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct body_search *search = data;
+	enum CXCursorKind kind = search->clang->getCursorKind(cursor);
+	if (kind == CXCursor_CXXTryStmt && !search->is_in_try) {
+		search->is_in_try = true;
+		search->clang->visitChildren(cursor, find_body, search);
+		search->is_in_try = false;
+	} else if (kind == CXCursor_CompoundStmt) {
+		search->found = cursor;
+		search->is_found = true;
+		if (search->is_in_try)
+			return CXChildVisit_Break; /* what follows are its handlers */
+	}
+	return CXChildVisit_Continue;
+}
+
+/* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` there; 0: there is none. */
+static uint32_t brace_length(const struct places_file *file, uint32_t offset)
+{
+	static const char *const braces[] = { "{", "<%",
+					      "?"
+					      "?<" };
+	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
+		uint32_t length = (uint32_t)strlen(braces[i]);
+		if (offset < file->size && file->size - offset >= length &&
+		    memcmp(file->text + offset, braces[i], length) == 0)
+			return length;
+	}
+	return 0;
+}
+
+static const char *keep(struct places *places, CXString string)
+{
+	const char *text = places->clang->getCString(string);
+	const char *kept = instrument_arena_text(places->arena, text ? text : "", text ? strlen(text) : 0);
+	places->clang->disposeString(string);
+	return kept ? kept : "";
+}
+
+/* "ns::C<T>::f", "outer::lambda". Of a lambda `function` is what it stands in. */
+static const char *qualified_name(struct places *places, CXCursor cursor, size_t function)
+{
+	const struct clang *clang = places->clang;
+	if (clang->getCursorKind(cursor) == CXCursor_LambdaExpr)
+		return function == NOWHERE ? "lambda"
+					   : instrument_arena_format(places->arena, "%s::lambda",
+								     places->items[function].place.name);
+	const char *name = keep(places, clang->getCursorSpelling(cursor));
+	for (CXCursor parent = clang->getCursorSemanticParent(cursor);
+	     places->words->is_cxx && !clang->isInvalid(clang->getCursorKind(parent)) &&
+	     !clang->equalCursors(parent, clang->getTranslationUnitCursor(places->unit));
+	     parent = clang->getCursorSemanticParent(parent)) {
+		const char *outer = keep(places, clang->getCursorDisplayName(parent));
+		if (is_function(clang->getCursorKind(parent)))
+			outer = keep(places, clang->getCursorSpelling(parent));
+		if (*outer)
+			name = instrument_arena_format(places->arena, "%s::%s", outer, name ? name : "");
+	}
+	return name ? name : "";
+}
+
+/* Adds it; NULL: no memory. */
+static struct places_item *add_item(struct places *places)
+{
+	if (ARRAY_RESERVE(places->items, places->item_capacity, places->item_count + 1)) {
+		places->error = ERROR_MEMORY;
+		return NULL;
+	}
+	struct places_item *item = &places->items[places->item_count++];
+	memset(item, 0, sizeof(*item));
+	return item;
+}
+
+/* What is known of a function by itself; its `skipped` says where its body cannot be edited at all. */
+static void describe(struct places_function *function, size_t outer)
+{
+	struct places *places = function->places;
+	const struct clang *clang = places->clang;
+	struct instrument_place *place = &function->item->place;
+	place->kind = INSTRUMENT_FUNCTION;
+	place->level = INSTRUMENT_LEVEL_FUNCTION;
+	place->name = qualified_name(places, function->cursor, outer);
+	place->signature = keep(places, clang->getCursorDisplayName(function->cursor));
+	place->file = function->file->path;
+	place->is_header = !function->file->is_main;
+	place->is_cxx = places->words->is_cxx;
+	place->is_inline = clang->Cursor_isFunctionInlined(function->cursor) != 0;
+	place->is_always_inline = places_has_attribute(function, "always_inline");
+	CXSourceLocation start = clang->getRangeStart(clang->getCursorExtent(function->body));
+	CXSourceLocation end = clang->getRangeEnd(clang->getCursorExtent(function->body));
+	unsigned line = 0, column = 0;
+	clang->getFileLocation(start, NULL, &line, &column, NULL);
+	place->line = line;
+	place->column = column;
+	uint32_t end_offset = 0;
+	bool same_file = places_offset(places, end, &end_offset) == function->file->file;
+	uint32_t length = clang_is_in_macro(start) ? 0 : brace_length(function->file, function->open);
+	place->offset = function->open + length;
+	place->end = end_offset;
+	clang->getFileLocation(clang->getCursorLocation(function->cursor), NULL, &line, NULL, NULL);
+	function->item->name_line = line;
+	if (!length)
+		place->skipped = "its body comes from a macro";
+	else if (!same_file || end_offset < place->offset)
+		place->skipped = "its body ends in another file";
+}
+
+/* The item's number; NOWHERE: it has no body, or one that is none of ours. */
+static size_t take_function(struct places *places, CXCursor cursor, size_t outer)
+{
+	const struct clang *clang = places->clang;
+	bool is_lambda = clang->getCursorKind(cursor) == CXCursor_LambdaExpr;
+	if (!is_lambda && !clang->isCursorDefinition(cursor))
+		return NOWHERE;
+	struct body_search search = { .clang = clang };
+	clang->visitChildren(cursor, find_body, &search);
+	if (!search.is_found)
+		return NOWHERE;
+	struct places_function function = { .places = places, .cursor = cursor, .body = search.found };
+	function.file = file_of(places, clang->getRangeStart(clang->getCursorExtent(search.found)), &function.open);
+	if (!function.file)
+		return NOWHERE;
+	CXFile file = places_offset(places, clang->getRangeStart(clang->getCursorExtent(cursor)), &function.start);
+	if (file != function.file->file || function.start > function.open)
+		function.start = function.open;
+	size_t index = places->item_count;
+	function.item = add_item(places);
+	if (!function.item)
+		return NOWHERE;
+	function.item->file = (size_t)(function.file - places->files);
+	function.item->function = index;
+	function.item->start = function.start;
+	function.item->is_template = clang->getCursorKind(cursor) == CXCursor_FunctionTemplate;
+	describe(&function, outer);
+	if (!function.item->place.skipped)
+		treat_c(&function);
+	if (!function.item->place.skipped && places->words->is_cxx)
+		treat_cxx(&function);
+	return index;
+}
+
+/* A statement's parent: each of its children is one. */
+static bool holds_statements(enum CXCursorKind kind)
+{
+	return kind == CXCursor_CompoundStmt || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt ||
+	       kind == CXCursor_LabelStmt;
+}
+
+static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct walk *walk = data;
+	struct places *places = walk->places;
+	const struct clang *clang = places->clang;
+	if (places->error)
+		return CXChildVisit_Break;
+	enum CXCursorKind kind = clang->getCursorKind(cursor);
+	if (is_function(kind)) {
+		size_t index = take_function(places, cursor, walk->function);
+		struct walk inner = { places, index == NOWHERE ? walk->function : index };
+		clang->visitChildren(cursor, visit, &inner);
+		return CXChildVisit_Continue;
+	}
+	if (walk->function != NOWHERE && kind != CXCursor_CompoundStmt &&
+	    holds_statements(clang->getCursorKind(parent)))
+		places->items[walk->function].place.statements++;
+	return CXChildVisit_Recurse;
+}
+
+/* Of what stands outside of everything: most of it is in headers of the system. */
+static enum CXChildVisitResult visit_outermost(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct walk *walk = data;
+	struct places *places = walk->places;
+	uint32_t offset;
+	CXSourceLocation location = places->clang->getCursorLocation(cursor);
+	if (!file_of(places, location, &offset))
+		return places->error ? CXChildVisit_Break : CXChildVisit_Continue;
+	if (visit(cursor, parent, data) == CXChildVisit_Recurse)
+		places->clang->visitChildren(cursor, visit, data);
+	return places->error ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+int places_find(struct places *places)
+{
+	const char *path = places->source->path;
+	CXFile file = places->clang->getFile(places->unit, path);
+	if (!file || !add_file(places, file, true))
+		return places->error ? places->error : ERROR_NOT_FOUND;
+	struct walk walk = { places, NOWHERE };
+	places->clang->visitChildren(places->clang->getTranslationUnitCursor(places->unit), visit_outermost, &walk);
+	return places->error ? places->error : instrument_arena_error(places->arena);
+}
+
+/* --- words --- */
+
+static bool is_word_byte(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_' || byte == '$' || (byte & 0x80);
+}
+
+/* Behind a comment or literal that begins at `at`; `at` where none does. */
+static uint32_t skip_other(const struct places_file *file, uint32_t at, uint32_t end)
+{
+	const char *text = file->text;
+	if (text[at] == '/' && at + 1 < end && text[at + 1] == '/') {
+		while (at < end && text[at] != '\n')
+			at++;
+	} else if (text[at] == '/' && at + 1 < end && text[at + 1] == '*') {
+		for (at += 2; at < end && !(text[at] == '/' && text[at - 1] == '*'); at++)
+			;
+		at = at < end ? at + 1 : end;
+	} else if (text[at] == '"' || text[at] == '\'') {
+		char quote = text[at++];
+		for (; at < end && text[at] != quote && text[at] != '\n'; at++)
+			at += text[at] == '\\';
+		at = at < end ? at + 1 : end;
+	}
+	return at;
+}
+
+bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word)
+{
+	size_t length = strlen(word);
+	if (end > file->size)
+		end = (uint32_t)file->size;
+	for (uint32_t at = start; at < end;) {
+		uint32_t behind = skip_other(file, at, end);
+		if (behind == at && is_word_byte(file->text[at])) {
+			while (behind < end && is_word_byte(file->text[behind]))
+				behind++;
+			if (behind - at == length && memcmp(file->text + at, word, length) == 0)
+				return true;
+		}
+		at = behind == at ? at + 1 : behind;
+	}
+	return false;
+}
+
+struct attribute_search {
+	const struct places *places;
+	const char *name;
+	bool is_found;
+};
+
+/* Behind "__" before a name, and without those behind it. */
+static bool is_attribute(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+	if (strncmp(text, "__", 2) == 0 && strlen(text) == length + 4 && strcmp(text + length + 2, "__") == 0)
+		text += 2;
+	return strncmp(text, name, length) == 0 && (!text[length] || strcmp(text + length, "__") == 0);
+}
+
+static enum CXChildVisitResult find_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct attribute_search *search = data;
+	const struct clang *clang = search->places->clang;
+	if (!clang->isAttribute(clang->getCursorKind(cursor)))
+		return CXChildVisit_Continue;
+	CXSourceRange extent = clang->getCursorExtent(cursor);
+	CXToken *token = clang->getToken(search->places->unit, clang->getRangeStart(extent));
+	if (token) {
+		CXString spelling = clang->getTokenSpelling(search->places->unit, *token);
+		const char *text = clang->getCString(spelling);
+		search->is_found = text && is_attribute(text, search->name);
+		clang->disposeString(spelling);
+		clang->disposeTokens(search->places->unit, token, 1);
+	}
+	return search->is_found ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+bool places_has_attribute(const struct places_function *function, const char *name)
+{
+	struct attribute_search search = { function->places, name, false };
+	function->places->clang->visitChildren(function->cursor, find_attribute, &search);
+	return search.is_found || places_has_word(function->file, function->start, function->open, name);
+}

@@ -1,0 +1,85 @@
+/*
+ * The places of a file that something could be inserted at, found by a walk over libclang's cursors.
+ *
+ * Of each cursor that has a body, what the copy could be made of is not what clang says but what stands there: the byte at its
+ * `{` must be one, in the file itself and not in what a macro expands to.
+ */
+#ifndef INSTRUMENT_PLACES_H
+#define INSTRUMENT_PLACES_H
+
+#include "instrument/arena.h"
+#include "instrument/clang.h"
+#include "instrument/edits.h"
+#include "instrument/instrument.h"
+#include "instrument/words.h"
+
+/* A file of which something may be edited. */
+struct places_file {
+	CXFile file;
+	const char *path;
+	const char *text; /* libclang's */
+	size_t size;
+	bool is_main;
+	struct edits edits;
+	size_t instrumented; /* places */
+	uint32_t *errors;    /* offsets at which clang understood nothing, ascending; owned */
+	size_t error_count, error_capacity;
+};
+
+/* A place, and how something would be inserted there. */
+struct places_item {
+	struct instrument_place place;
+	size_t file;       /* in places.files */
+	size_t function;   /* in places.items: the one that it is in, or itself */
+	const char *macro; /* of the Profiler's header; NULL: as its kind has it */
+	uint32_t name_line;
+	uint32_t start; /* of a function, bytes: where its declaration begins */
+	uint32_t from;  /* bytes: where a statement that is put into braces begins; its end is place.end */
+	bool is_wrapped, is_template, has_nested;
+};
+
+struct places {
+	const struct instrument_source *source;
+	const struct clang *clang;
+	const struct words *words;
+	struct instrument_arena *arena;
+	CXTranslationUnit unit;
+	int level; /* the finest that is looked for */
+	struct places_file *files;
+	size_t file_count, file_capacity;
+	struct places_item *items;
+	size_t item_count, item_capacity;
+	int error; /* ERROR_MEMORY */
+};
+
+/* What a treatment is asked about. */
+struct places_function {
+	struct places *places;
+	struct places_item *item;
+	CXCursor cursor, body; /* of the function; its body's `{`, behind `try` where that stands before it */
+	const struct places_file *file;
+	uint32_t
+		start; /* bytes: where its declaration begins, attributes and `template <...>` among it where clang says so */
+	uint32_t open; /* ... and of its `{` */
+};
+
+/* Fills in files and items. 0, ERROR_MEMORY. */
+int places_find(struct places *places);
+void places_release(struct places *places);
+
+/* Its file, added if it is one that may be edited; NULL: it is not, or no memory. */
+struct places_file *places_file(struct places *places, CXFile file);
+
+/* Where a location is in the file that its macro, if it is in one, is used in. */
+CXFile places_offset(const struct places *places, CXSourceLocation location, uint32_t *offset);
+
+/* Whether a word (an identifier) stands between two offsets, outside of comments and literals. */
+bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word);
+/* Whether a function has an attribute, wherever that comes from: "naked". */
+bool places_has_attribute(const struct places_function *function, const char *name);
+
+/* Whether the language allows it: sets item->place.skipped and .warning, ->macro. One for each language. */
+void treat_c(const struct places_function *function);
+void treat_cxx(const struct places_function *function);
+
+#endif
