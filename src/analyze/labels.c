@@ -74,6 +74,19 @@ static int64_t module_label(struct view_build *build, uint32_t module)
 	return make_label(build, shown->text, shown->text, shown->name_length, PROFILE_NONE);
 }
 
+/* Code of which nobody has said to which it belongs is one, too. */
+/* PROFILE_NONE: of code without a name. */
+static int64_t group_label(struct view_build *build, uint32_t function)
+{
+	static const char none[] = "[no group]";
+	uint32_t id = function == PROFILE_NONE ? 0 : build->profile->functions[function].group;
+	const char *group = profile_string(build->profile, id);
+	const char *shown = group[0] ? group : none;
+	uint32_t length = (uint32_t)strlen(shown);
+	int64_t text = strings_add(build->view->texts, shown, length);
+	return make_label(build, text, text, length, PROFILE_NONE);
+}
+
 /* "qsort@process_db.c:88": the frame of `function` called from the frame `caller`. */
 static int64_t callsite_label(struct view_build *build, uint32_t function, uint32_t caller)
 {
@@ -124,6 +137,8 @@ static int64_t frame_label(struct view_build *build, const struct profile_locati
 		return line_label(build, at);
 	case VIEW_MODULE:
 		return module_label(build, location->module);
+	case VIEW_GROUP:
+		return group_label(build, at->function);
 	case VIEW_FUNCTION:
 	default:
 		return plain_label(build, at->function);
@@ -138,8 +153,10 @@ static bool is_start(const struct view_build *build, uint32_t frame)
 static int label_unnamed(struct view_build *build, const struct profile_location *location,
 			 struct location_labels *labels)
 {
-	int64_t label = build->view->options.by == VIEW_MODULE ? module_label(build, location->module)
-							       : address_label(build, location);
+	enum view_by by = build->view->options.by;
+	int64_t label = by == VIEW_MODULE  ? module_label(build, location->module)
+			: by == VIEW_GROUP ? group_label(build, PROFILE_NONE)
+					   : address_label(build, location);
 	if (label < 0)
 		return (int)label;
 	labels->top = (uint32_t)label;

@@ -27,6 +27,7 @@ enum view_by {
 	VIEW_CALLSITE, /* the function and where it was called: "qsort@process_db.c:88" */
 	VIEW_LINE,     /* the function and the line executing in it: "uniquify_db:88" */
 	VIEW_MODULE,   /* "libc.so.6" */
+	VIEW_GROUP,    /* "io": what the function's source says that it belongs to; "[no group]" */
 };
 
 #define VIEW_ANY UINT32_MAX
@@ -52,7 +53,7 @@ struct view_options {
 
 struct view_label {
 	const char *text;     /* as printed; points into the view or the profile */
-	const char *owner;    /* what the function (VIEW_MODULE: the module) is called in a view by function;
+	const char *owner;    /* what the function (VIEW_MODULE, VIEW_GROUP: the module, group) is called in a view by function;
 			       * equal pointers: labels of one function */
 	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:

@@ -161,7 +161,7 @@ static int list_thread(struct listing *listing, const struct tallied_thread *thr
 	listing->thread = thread;
 	listing->current = TALLIED_ROOT;
 	listing->has_stayed = false;
-	listing->leaves = hooks & TALLY_HOOK_CYG;
+	listing->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE);
 	listing->only_tell = listing->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));
 	listing->is_open = calloc(thread->tree.path_count, sizeof(*listing->is_open));
 	int status = listing->is_open ? list_events(listing) : ERROR_MEMORY;
@@ -176,6 +176,8 @@ static int list_threads(struct tally *tally, struct profile *names, FILE *out, s
 	int status = tally_locations(tally, names, error);
 	if (status == 0)
 		status = symbolize_profile(names, &plain, error);
+	if (status == 0 && tally_name_sites(tally, names) < 0)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; i < tally->thread_count && status >= 0; i++)
 		status = list_thread(&listing, &tally->threads[i], error);
 	if (status >= 0 && (fflush(out) != 0 || ferror(out)))

@@ -11,6 +11,7 @@ enum {
 	OPTION_BODY,
 	OPTION_DOWN,
 	OPTION_UP,
+	OPTION_GROUP,
 	OPTION_MODE_END, /* ids from here on are free again */
 };
 
@@ -30,13 +31,16 @@ extern const struct mode modes[]; /* ended by a row without a heading */
 	{ OPTION_BODY, 'b', "body", NULL, "Each function without what it calls", NULL }, \
 	{ OPTION_DOWN, 'd', "down", "FN", "The call paths that start at function FN, outermost first", NULL }, \
 	{ OPTION_UP, 'u', "up", "FN", "The call paths that end at function FN", NULL }
+/* A table has it where mode_report is told of the group. */
+#define ROW_GROUP \
+	{ OPTION_GROUP, 0, "group", "GROUP", "List only functions of this group, and paths that lead to them; with * and ?", NULL }
 /* clang-format on */
 
 const struct mode *mode_find(int option_id); /* NULL: that option is no mode */
 
-/* Runs it and writes the result; `root`: what the roots are called. Returns 0 or a
- * negative error. */
+/* Runs it and writes the result; `root`: what the roots are called. `group`: only entries are shown whose innermost
+ * function is of a group that this pattern fits; NULL: all. Returns 0 or a negative error. */
 int mode_report(const struct mode *mode, const struct view *view, const struct label_set *roots, const char *root,
-		const struct render_options *render, struct error *error);
+		const char *group, const struct render_options *render, struct error *error);
 
 #endif

@@ -9,12 +9,21 @@
 #include "explore/selection.h"
 #include "gprof/truth.h"
 
-enum { OPTION_TREE = OPTION_MODE_END, OPTION_SOURCE, OPTION_PAGES, OPTION_BY_LABEL, OPTION_CALL_GRAPH, OPTION_COUNTS };
+enum {
+	OPTION_TREE = OPTION_MODE_END,
+	OPTION_SOURCE,
+	OPTION_PAGES,
+	OPTION_BY_LABEL,
+	OPTION_CALL_GRAPH,
+	OPTION_COUNTS,
+	OPTION_GROUPS
+};
 
 /* One resource's part of the report, or of it one group of labels. */
 struct part {
 	struct view *view;      /* owned */
 	struct label_set roots; /* owned; empty: no root is asked for, or it has no hits here */
+	int kind;               /* as the report's */
 	bool is_section;
 	struct label_group section; /* the labels that all of it has */
 	size_t sections_left_out;   /* behind the last section of a resource: how many there are not */
@@ -23,8 +32,9 @@ struct part {
 struct report {
 	struct invocation *invocation;
 	struct view_request request;
-	int kind;         /* the option's id: one of the modes, or of those above */
-	const char *root; /* the function's name, or NULL */
+	int kind;          /* the option's id: one of the modes, or of those above */
+	const char *root;  /* the function's name, or NULL */
+	const char *group; /* pattern, or NULL */
 	bool by_label;
 	uint32_t label_key; /* a string of the profile, or LABEL_EVERY_KEY */
 	struct part *parts; /* [part_count] */
@@ -41,7 +51,7 @@ static int check_fit(const struct report *report)
 		struct {
 			int id;
 			const char *name;
-		} unfit[9];
+		} unfit[10];
 	} rules[] = {
 		{ OPTION_COUNTS,
 		  "--counts shows all lines of a function, as all threads together executed them",
@@ -52,16 +62,25 @@ static int check_fit(const struct report *report)
 		    { OPTION_PROCESS, "process" },
 		    { OPTION_CGROUP, "cgroup" },
 		    { OPTION_LABEL, "label" },
+		    { OPTION_GROUP, "group" },
 		    { OPTION_FROM, "from" },
 		    { OPTION_TO, "to" } } },
 		{ OPTION_SOURCE,
 		  "--source shows all lines of a function",
-		  { { OPTION_THRESHOLD, "threshold" }, { OPTION_LIMIT, "limit" }, { OPTION_BY, "by" } } },
+		  { { OPTION_THRESHOLD, "threshold" },
+		    { OPTION_LIMIT, "limit" },
+		    { OPTION_BY, "by" },
+		    { OPTION_GROUP, "group" } } },
+		{ OPTION_TREE, "--tree shows whole paths", { { OPTION_GROUP, "group" } } },
+		{ OPTION_PAGES, "--pages shows memory", { { OPTION_GROUP, "group" } } },
+		{ OPTION_BY_LABEL, "--by-label alone shows labels", { { OPTION_GROUP, "group" } } },
+		{ OPTION_GROUPS, "--groups shows all groups", { { OPTION_BY, "by" }, { OPTION_GROUP, "group" } } },
 		{ OPTION_CALL_GRAPH,
 		  "--call-graph shows all functions as gprof does",
 		  { { OPTION_THRESHOLD, "threshold" },
 		    { OPTION_LIMIT, "limit" },
 		    { OPTION_BY, "by" },
+		    { OPTION_GROUP, "group" },
 		    { OPTION_FORMAT, "format" } } },
 	};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -81,7 +100,7 @@ static int choose_kind(struct report *report)
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
 		if (use->option->id < OPTION_OWN || use->option->id == OPTION_BY_LABEL ||
-		    use->option->id == OPTION_COUNTS)
+		    use->option->id == OPTION_GROUP || use->option->id == OPTION_COUNTS)
 			continue;
 		if (chosen)
 			return usage_error(invocation, "--%s and --%s do not go together", chosen->option->name,
@@ -97,6 +116,7 @@ static int choose_kind(struct report *report)
 	report->by_label = option_given(invocation, OPTION_BY_LABEL);
 	if (report->by_label && !chosen)
 		report->kind = OPTION_BY_LABEL;
+	report->group = option_value(invocation, OPTION_GROUP);
 	if (report->kind == OPTION_PAGES && (report->by_label || option_given(invocation, OPTION_LABEL)))
 		return usage_error(invocation, "touched memory has no labels: --pages and --%s do not go together",
 				   report->by_label ? "by-label" : "label");
@@ -187,7 +207,7 @@ static int add_part(struct report *report, const struct label_group *section)
 	if (ARRAY_RESERVE(report->parts, report->part_capacity, report->part_count + 1) < 0)
 		return failure(report->invocation, "out of memory");
 	struct part *part = &report->parts[report->part_count];
-	*part = (struct part){ .is_section = section };
+	*part = (struct part){ .kind = report->kind, .is_section = section };
 	if (section)
 		part->section = *section;
 	part->view = view_new(report->invocation->profile, &report->request.view, &error);
@@ -236,6 +256,20 @@ static int add_sections(struct report *report)
 	return status;
 }
 
+/* What each group used, with and without what it called. */
+static int add_group_parts(struct report *report)
+{
+	static const int kinds[] = { OPTION_FUNCTIONS, OPTION_BODY };
+	int status = EXIT_DONE;
+	report->request.view.by = VIEW_GROUP;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == EXIT_DONE; i++) {
+		status = add_part(report, NULL);
+		if (status == EXIT_DONE)
+			report->parts[report->part_count - 1].kind = kinds[i];
+	}
+	return status;
+}
+
 static int make_parts(struct report *report)
 {
 	struct view_request *request = &report->request;
@@ -244,6 +278,7 @@ static int make_parts(struct report *report)
 	for (size_t i = 0; i < request->resource_count && status == EXIT_DONE; i++) {
 		request->view.resource = request->resources[i];
 		status = report->by_label && report->kind != OPTION_BY_LABEL ? add_sections(report)
+			 : report->kind == OPTION_GROUPS                     ? add_group_parts(report)
 									     : add_part(report, NULL);
 	}
 	for (size_t i = 0; i < report->part_count; i++)
@@ -329,13 +364,13 @@ static int print_call_graph(const struct report *report, const struct part *part
 static int print_part(struct report *report, const struct part *part)
 {
 	struct error error = { 0 };
-	const struct mode *mode = mode_find(report->kind);
+	const struct mode *mode = mode_find(part->kind);
 	int result;
 	if (report->kind == OPTION_CALL_GRAPH)
 		return print_call_graph(report, part);
 	if (mode)
-		result = mode_report(mode, part->view, &part->roots, root_name(report, part), &report->request.render,
-				     &error);
+		result = mode_report(mode, part->view, &part->roots, root_name(report, part), report->group,
+				     &report->request.render, &error);
 	else if (report->kind == OPTION_SOURCE || report->kind == OPTION_COUNTS)
 		result = print_lines(report, part, &error);
 	else if (report->kind == OPTION_PAGES)
@@ -398,7 +433,7 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph] [OPTION]... [FILE]",
+	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph|--groups] [OPTION]... [FILE]",
 	"--source FN [--counts] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
@@ -415,6 +450,9 @@ static const struct command_option options[] = {
 	{ OPTION_BY_LABEL, 0, "by-label", "[KEY]",
 	  "The share of each value of label KEY, or of each set of labels; with another report, that one for each",
 	  NULL },
+	{ OPTION_GROUPS, 0, "groups", NULL,
+	  "Each group of functions that the source tells of, with what it calls and without", NULL },
+	ROW_GROUP,
 	ROW_RESOURCES("all"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
@@ -432,6 +470,7 @@ static const struct command_example examples[] = {
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
 	{ "cpprof report --source parse --counts", "how often each line of parse was executed" },
+	{ "cpprof report --groups", "what each part of the program uses, as its source is divided" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
 	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },

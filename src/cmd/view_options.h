@@ -38,7 +38,7 @@ enum {
 #define ROW_LIMIT \
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
 #define ROW_BY \
-	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its function, callsite (function@file:line), line or module", \
+	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its function, callsite (function@file:line), line, module or group", \
 	  "function" }
 #define ROWS_SELECTION \
 	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", \

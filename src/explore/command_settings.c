@@ -151,7 +151,7 @@ static int by_run(struct session *session, const char *arguments, FILE *out, str
 const struct explore_command explore_by = {
 	.name = "by",
 	.arguments = "[KIND]",
-	.summary = "show frames by function, callsite, line or module",
+	.summary = "show frames by function, callsite, line, module or group",
 	.words = WORDS_BY,
 	.run = by_run,
 };

@@ -105,7 +105,7 @@ static void add_kind(struct completion *completion, struct session *session, enu
 		add_profile_names(completion, session->profile, words, beginning);
 		break;
 	case WORDS_BY:
-		for (int by = VIEW_FUNCTION; by <= VIEW_MODULE; by++)
+		for (int by = VIEW_FUNCTION; by <= VIEW_GROUP; by++)
 			add_if_begins(completion, selection_by_name((enum view_by)by), beginning);
 		break;
 	case WORDS_SWITCH:

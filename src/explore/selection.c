@@ -15,6 +15,7 @@ static const char *const by_names[] = {
 	[VIEW_CALLSITE] = "callsite",
 	[VIEW_LINE] = "line",
 	[VIEW_MODULE] = "module",
+	[VIEW_GROUP] = "group",
 };
 enum { BY_COUNT = sizeof(by_names) / sizeof(*by_names) };
 
@@ -73,7 +74,7 @@ int selection_by(const char *text, enum view_by *by, struct error *error)
 			return 0;
 		}
 	}
-	return error_set(error, ERROR_USAGE, "frames are shown by function, callsite, line or module, not by %s",
+	return error_set(error, ERROR_USAGE, "frames are shown by function, callsite, line, module or group, not by %s",
 			 QUOTE(text));
 }
 

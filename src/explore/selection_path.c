@@ -32,9 +32,14 @@ static void append_labels(struct buffer *buffer, const struct view *view, const 
 	buffer_append_byte(buffer, 0);
 }
 
+static const char *kind_of_label(const struct view *view)
+{
+	return view->options.by == VIEW_MODULE ? "module" : view->options.by == VIEW_GROUP ? "group" : "function";
+}
+
 static int label_missing(const struct view *view, const char *name, struct error *error)
 {
-	const char *what = view->options.by == VIEW_MODULE ? "module" : "function";
+	const char *what = kind_of_label(view);
 	if (view->total == 0)
 		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
 				 what, QUOTE(name));
@@ -67,10 +72,9 @@ static int label_ambiguous(const struct view *view, const char *name, const stru
 	struct buffer names;
 	buffer_init(&names);
 	append_labels(&names, view, firsts, count < NEAR_MAX ? (size_t)count : NEAR_MAX);
-	int status =
-		error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %s: %s%s", QUOTE(name), (long long)count,
-			  view->options.by == VIEW_MODULE ? "modules" : "functions",
-			  buffer_error(&names) ? "..." : (const char *)names.bytes, count > NEAR_MAX ? ", ..." : "");
+	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %ss: %s%s", QUOTE(name), (long long)count,
+			       kind_of_label(view), buffer_error(&names) ? "..." : (const char *)names.bytes,
+			       count > NEAR_MAX ? ", ..." : "");
 	buffer_release(&names);
 	return status;
 }

@@ -46,7 +46,7 @@ static bool symbols_are_sound(const struct profile *p)
 	for (size_t i = 0; i < p->function_count; i++) {
 		const struct profile_function *f = &p->functions[i];
 		if (!is_string(p, f->name) || !is_string(p, f->linkage) || !is_string(p, f->file) ||
-		    !is_or_none(f->module, p->module_count) || f->role > ROLE_CREATE)
+		    !is_string(p, f->group) || !is_or_none(f->module, p->module_count) || f->role > ROLE_CREATE)
 			return false;
 	}
 	for (size_t i = 0; i < p->frame_count; i++)

@@ -178,6 +178,16 @@ int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t 
 	return id;
 }
 
+int64_t profile_append_location(struct profile *profile, uint32_t module, uint64_t address)
+{
+	if (profile->locations_indexed < profile->location_count && index_locations(profile) < 0)
+		return ERROR_MEMORY;
+	struct profile_location location = { .module = module, .address = address, .first_frame = PROFILE_NONE };
+	int64_t id = APPEND(profile, locations, location_count, location_capacity, location);
+	profile->locations_indexed += id >= 0;
+	return id;
+}
+
 static uint64_t edge_key(uint32_t parent, uint32_t location)
 {
 	return (uint64_t)parent << 32 | location;

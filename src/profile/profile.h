@@ -104,6 +104,7 @@ struct profile_function {
 	uint32_t file;    /* string: source file that defines it, "" if not known */
 	uint32_t line;    /* of the definition, 0 if not known */
 	uint8_t role;     /* enum function_role */
+	uint32_t group;   /* string: what its source says that it belongs to, "io"; "" if nothing */
 };
 
 /* Lets a reader trim what stands above `main` without knowing any C library. */
@@ -238,6 +239,10 @@ const char *profile_note(const struct profile *profile, const char *key);
 
 /* The location of (module, address), added without frames if new. */
 int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t address);
+
+/* Appends a location without looking for an equal one, and nobody who asks for that address finds it: for what shares
+ * its address with other code, and has other frames. */
+int64_t profile_append_location(struct profile *profile, uint32_t module, uint64_t address);
 
 /* The child of `parent` at `location`, added if new: about 20 ns when it is
  * there already and in cache (bench/). */

@@ -75,7 +75,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes) },
 	[BLOCK_LOCATIONS] = { TABLE(location), .rule = TABLE_APPEND, COLUMNS(locations) },
 	[BLOCK_NODES] = { TABLE(node), .rule = TABLE_APPEND, COLUMNS(nodes), .skipped = 1 },
-	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions) },
+	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions), .later = 1 },
 	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames) },
 	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity), .name = "locations' frames",
 				    .rule = TABLE_FIELDS, COLUMNS(location_frames) },

@@ -28,7 +28,7 @@ struct table {
 	uint8_t rule;     /* enum table_rule */
 	uint8_t column_count;
 	uint8_t skipped; /* rows at the start that are implied, not stored: the root */
-	uint8_t later;   /* of the columns, the last so many are not in files of 1.0: then the fields stay 0 */
+	uint8_t later;   /* of the columns, the last so many are not in older files: then the fields stay 0 */
 	uint16_t item_bytes;
 	/* Offsets in struct profile; all 0: the profile itself is the only item. */
 	uint16_t items, count, capacity;

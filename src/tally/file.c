@@ -62,6 +62,7 @@ static uint64_t least_bytes(uint32_t kind)
 		[TALLY_PROCESS] = sizeof(struct tally_process), [TALLY_THREAD] = sizeof(struct tally_thread),
 		[TALLY_OBJECTS] = sizeof(struct tally_chunk),   [TALLY_BLOCK_COUNTS] = sizeof(struct tally_blocks),
 		[TALLY_EVENTS] = sizeof(struct tally_trace),    [TALLY_RING] = sizeof(struct tally_ring),
+		[TALLY_SITES] = sizeof(struct tally_sites),
 	};
 	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
 }
@@ -144,7 +145,11 @@ static int read_all(struct tally *tally, const char *name, struct error *error)
 	if (result == 0)
 		result = tally_read_processes(tally, name, error);
 	if (result == 0)
+		result = tally_read_sites(tally, name, error);
+	if (result == 0)
 		result = tally_read_threads(tally, name, error);
+	if (result == 0)
+		tally_compensate(tally);
 	return result;
 }
 
@@ -200,6 +205,7 @@ void tally_free(struct tally *tally)
 	for (size_t i = 0; i < tally->process_count; i++) {
 		free(tally->processes[i].modules);
 		free(tally->processes[i].mapped);
+		free(tally->processes[i].sites);
 		hash_map_release(&tally->processes[i].locations);
 	}
 	for (size_t i = 0; i < tally->thread_count; i++)

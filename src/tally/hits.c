@@ -25,11 +25,12 @@ struct placed {
 };
 
 struct placing {
-	const struct tally *tally;
+	struct tally *tally;
 	struct profile *profile;
 	struct placed *threads; /* by thread */
 	uint32_t mark;          /* location at which threads begin; PROFILE_NONE: not needed so far */
 	uint32_t hooks;         /* ... that stands for all code of the hooks */
+	struct hash_map within; /* locations of code in a place that has no frame of its own: see location_within */
 	/* What no run reaches is not believed: rows of hits hold 32 bits, and would fill the memory. */
 	uint64_t count_left;
 	uint64_t rows_left; /* of samples, each of which is to be one; of the rest, some share one */
@@ -51,18 +52,17 @@ static uint32_t outermost(const struct profile *profile, int64_t id)
 		       : profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-static uint32_t innermost(const struct profile *profile, int64_t id)
-{
-	const struct profile_location *location = &profile->locations[id];
-	return location->first_frame == PROFILE_NONE || location->frame_count == 0
-		       ? PROFILE_NONE
-		       : profile->frames[location->first_frame].function;
-}
-
 /* A name of its own, so that two of them are two functions. */
 static bool is_named(const struct profile *profile, uint32_t function)
 {
 	return function != PROFILE_NONE && profile->functions[function].linkage != 0;
+}
+
+/* The place of the source that a path is; NULL: it is a function that a compiler's hook tells of. */
+static const struct tallied_site *site_of(const struct placing *placing, uint32_t thread, uint32_t path)
+{
+	return tally_site_at(placing->tally, placing->tally->threads[thread].process,
+			     tree_of(placing, thread)->paths[path].function);
 }
 
 /* Of a path; not of the root. */
@@ -93,9 +93,92 @@ static int64_t self_node(const struct placing *placing, uint32_t thread, uint32_
 	return path == TALLIED_ROOT ? outer : below(placing, outer, entry_of(placing, thread, path));
 }
 
+/* --- code that several paths share --- */
+
+enum { WITHIN_MAX = 64 };
+
+/* The paths from the body to this one, that first, and the body not among them; how many they are, 0: too many. */
+static size_t paths_within(const struct placing *placing, uint32_t thread, uint32_t path, uint32_t *paths)
+{
+	const struct placed *placed = &placing->threads[thread];
+	size_t count = 0;
+	for (uint32_t at = path; at != placed->body[path]; at = tree_of(placing, thread)->paths[at].parent) {
+		if (count == WITHIN_MAX)
+			return 0;
+		paths[count++] = at;
+	}
+	return count;
+}
+
+/* Which of a location's frames, innermost first, is that of the path: its own if it is a function, or of the function
+ * around a region. PROFILE_NONE: the frames tell of other functions, or of nothing. *is_told: each path has its frame. */
+static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool *is_told)
+{
+	const struct profile *profile = placing->profile;
+	const struct profile_location *at = &profile->locations[location];
+	uint32_t paths[WITHIN_MAX];
+	size_t count = paths_within(placing, thread, path, paths);
+	uint32_t frame = count > 0 && at->frame_count > 0 ? at->frame_count - 1 : PROFILE_NONE;
+	*is_told = true;
+	while (count > 0 && frame != PROFILE_NONE) {
+		const struct tallied_site *site = site_of(placing, thread, paths[--count]);
+		if (site && !tallied_is_function(site)) {
+			*is_told = false;
+			continue;
+		}
+		uint32_t function = function_of(placing, thread, paths[count]);
+		do
+			frame = frame > 0 ? frame - 1 : PROFILE_NONE;
+		while (frame != PROFILE_NONE && profile->frames[at->first_frame + frame].function != function);
+	}
+	return frame;
+}
+
+/* The same code as part of a path alone: its frames up to this one, which is the path's. */
+static int64_t location_within(struct placing *placing, int64_t location, uint32_t frame, uint32_t function)
+{
+	struct profile *profile = placing->profile;
+	uint64_t key = hash_u64((uint64_t)location << 32 | function) + frame;
+	uint32_t known = hash_map_get(&placing->within, key), first = PROFILE_NONE;
+	if (known != HASH_MAP_NONE)
+		return known;
+	for (uint32_t i = 0; i <= frame; i++) {
+		struct profile_frame copy = profile->frames[profile->locations[location].first_frame + i];
+		if (i == frame) {
+			copy.function = function;
+			copy.inlined = false;
+		}
+		int64_t added = profile_add_frame(profile, &copy);
+		if (added < 0)
+			return added;
+		first = i == 0 ? (uint32_t)added : first;
+	}
+	const struct profile_location old = profile->locations[location];
+	int64_t id = profile_append_location(profile, old.module, old.address);
+	if (id < 0 || hash_map_put(&placing->within, key, (uint32_t)id) < 0)
+		return id < 0 ? id : ERROR_MEMORY;
+	profile->locations[id].first_frame = first;
+	profile->locations[id].frame_count = frame + 1;
+	return id;
+}
+
+/* The node of the body's code while a path within it was current. */
+static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
+{
+	const struct placed *placed = &placing->threads[thread];
+	bool is_told;
+	uint32_t frame = frame_of(placing, thread, path, location, &is_told);
+	if (frame == PROFILE_NONE)
+		return self_node(placing, thread, path);
+	if (is_told)
+		return below(placing, placed->outer[placed->body[path]], location);
+	return below(placing, placed->outer[path],
+		     location_within(placing, location, frame, function_of(placing, thread, path)));
+}
+
 /* The node of code at a location while a path was current. `is_foreign`: it is known, or may be, that it is not the
  * path's own code. */
-static int64_t place(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
+static int64_t place(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
 	const struct placed *placed = &placing->threads[thread];
@@ -105,20 +188,19 @@ static int64_t place(const struct placing *placing, uint32_t thread, uint32_t pa
 		return below(placing, placed->outer[path], location);
 	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
 	uint32_t body = placed->body[path];
+	if (body != path && there == function_of(placing, thread, body))
+		return there != PROFILE_NONE ? place_within(placing, thread, path, location)
+					     : self_node(placing, thread, path);
 	if (there != PROFILE_NONE && there == function)
 		return below(placing, placed->outer[path], location);
-	/* The names of inlined functions tell of all that is between the body and the path, or of nothing. */
-	if (body != path && there == function_of(placing, thread, body))
-		return there != PROFILE_NONE && innermost(profile, location) == function
-			       ? below(placing, placed->outer[body], location)
-			       : self_node(placing, thread, path);
-	if (!is_foreign && !(is_named(profile, function) && is_named(profile, there)))
+	bool is_known = is_named(profile, function) || site_of(placing, thread, path);
+	if (!is_foreign && !(is_known && is_named(profile, there)))
 		return below(placing, placed->outer[path], location);
 	return below(placing, self_node(placing, thread, path), location);
 }
 
 /* The node of the caller, at the call. */
-static int64_t caller_node(const struct placing *placing, uint32_t thread, const struct tallied_call *call)
+static int64_t caller_node(struct placing *placing, uint32_t thread, const struct tallied_call *call)
 {
 	if (call->site == 0 || call->flags & TALLY_EDGE_INLINED)
 		return self_node(placing, thread, call->path);
@@ -153,7 +235,7 @@ static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t 
 }
 
 /* The node of the caller, as far as all calls of a path agree about it. */
-static int64_t outer_node(const struct placing *placing, uint32_t thread, uint32_t path)
+static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
 {
 	const struct tallied_tree *tree = tree_of(placing, thread);
 	int64_t agreed = PROFILE_NONE;
@@ -296,16 +378,29 @@ static int add_calls(struct placing *placing, uint32_t thread)
 	return 0;
 }
 
+static bool is_wait(const struct placing *placing, uint32_t thread, uint32_t path)
+{
+	const struct tallied_site *site = site_of(placing, thread, path);
+	return site && site->flags & TALLY_SITE_WAITS && placing->tally->wait != PROFILE_NONE;
+}
+
+static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uint32_t resource, uint64_t ns)
+{
+	placing->profile->resources[resource].total += ns;
+	return add_hit(placing, thread, self_node(placing, thread, path), resource, ns);
+}
+
 static int add_times(struct placing *placing, uint32_t thread)
 {
 	const struct tallied_tree *tree = tree_of(placing, thread);
 	uint32_t resource = placing->tally->real;
 	for (uint32_t path = 0; path < tree->path_count && resource != PROFILE_NONE; path++) {
 		uint64_t ns = tree->paths[path].exclusive_ns;
-		int result = ns ? add_hit(placing, thread, self_node(placing, thread, path), resource, ns) : 0;
+		int result = ns ? add_time(placing, thread, path, resource, ns) : 0;
+		if (result == 0 && ns && is_wait(placing, thread, path))
+			result = add_time(placing, thread, path, placing->tally->wait, ns);
 		if (result < 0)
 			return result;
-		placing->profile->resources[resource].total += ns;
 	}
 	return 0;
 }
@@ -378,7 +473,9 @@ static int add_ticks(struct placing *placing, uint32_t thread)
 
 static int add_all(struct placing *placing)
 {
-	int result = place_threads(placing);
+	int result = tally_name_sites(placing->tally, placing->profile);
+	if (result == 0)
+		result = place_threads(placing);
 	for (uint32_t i = 0; i < placing->tally->thread_count && result == 0; i++) {
 		result = add_calls(placing, i);
 		if (result == 0)
@@ -398,12 +495,14 @@ int tally_hits(struct tally *tally, struct profile *profile, struct error *error
 				   .hooks = PROFILE_NONE,
 				   .count_left = UINT64_C(1) << 54,
 				   .rows_left = UINT64_C(1) << 24 };
+	hash_map_init(&placing.within);
 	int result = placing.threads ? add_all(&placing) : ERROR_MEMORY;
 	for (size_t i = 0; i < tally->thread_count && placing.threads; i++) {
 		free(placing.threads[i].outer);
 		free(placing.threads[i].body);
 	}
 	free(placing.threads);
+	hash_map_release(&placing.within);
 	if (result == 0 && tally->header.measurement == TALLY_BLOCKS)
 		return tally_block_hits(tally, profile, error);
 	if (result == ERROR_CORRUPT)

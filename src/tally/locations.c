@@ -1,4 +1,6 @@
 /* The first half of a profile: what was measured, in which processes and threads, and all addresses. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +87,35 @@ static bool has_times(const struct tally *tally)
 	return false;
 }
 
+/* Whether calls were timed of functions that wait for others. */
+static bool has_waits(const struct tally *tally)
+{
+	for (size_t i = 0; i < tally->process_count && has_times(tally); i++)
+		for (size_t j = 0; j < tally->processes[i].site_count; j++)
+			if (tally->processes[i].sites[j].flags & TALLY_SITE_WAITS)
+				return true;
+	return false;
+}
+
+/* Says what was subtracted. */
+static int64_t add_real(const struct tally *tally, struct profile *profile)
+{
+	char note[160] = "";
+	const struct tally_header *header = &tally->header;
+	if (tally->compensated_ns > 0)
+		snprintf(note, sizeof(note),
+			 "without the %.1f ns that a probe takes, of %" PRIu64 " calls: %.3f ms in all",
+			 (double)(header->probe_inside_ps + header->probe_outside_ps) / 1e3, tally->compensated_calls,
+			 (double)tally->compensated_ns / 1e6);
+	const char *const texts[] = { "real", "Real Time", "ns", "hooks", note };
+	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
+	return add_resource(profile, texts, &exact);
+}
+
 static int add_resources(struct tally *tally, struct profile *profile)
 {
 	int64_t id = 0;
-	tally->calls = tally->real = tally->blocks = tally->lines = PROFILE_NONE;
+	tally->calls = tally->real = tally->wait = tally->blocks = tally->lines = PROFILE_NONE;
 	for (uint32_t i = 0; i < tally->header.request_count && id >= 0; i++) {
 		id = add_sampled(tally, profile, i);
 		tally->requests[i] = (uint32_t)id;
@@ -98,8 +125,12 @@ static int add_resources(struct tally *tally, struct profile *profile)
 		tally->calls = (uint32_t)id;
 	}
 	if (id >= 0 && has_times(tally)) {
-		id = tally_add_exact(profile, "real", "Real Time", "ns");
+		id = add_real(tally, profile);
 		tally->real = (uint32_t)id;
+	}
+	if (id >= 0 && has_waits(tally)) {
+		id = tally_add_exact(profile, "wait", "Waiting Time", "ns");
+		tally->wait = (uint32_t)id;
 	}
 	return id < 0 ? (int)id : 0;
 }
@@ -228,6 +259,14 @@ static int64_t anonymous_module(struct profile *profile)
 	return text < 0 ? text : profile_add_module(profile, &row);
 }
 
+uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias)
+{
+	const struct tallied_module *module = module_at(&tally->processes[process], address);
+	if (bias)
+		*bias = module ? module->bias : 0;
+	return module ? module->id : PROFILE_NONE;
+}
+
 bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address)
 {
 	const struct tallied_module *module = module_at(&tally->processes[process], address);
@@ -265,9 +304,14 @@ static uint32_t function_at(const struct profile *profile, uint32_t id)
 
 /* Hooks that know entries alone tell an address behind their call, which is to be looked up in the call, as any
  * return address; others the first byte of the function, before which is another one. Where a process has both
- * the names decide. */
+ * the names decide. Places have locations of their own, but that of the code that reached them until they have names. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function)
 {
+	const struct tallied_site *place = tally_site_at(tally, process, function);
+	if (place && place->location != PROFILE_NONE)
+		return place->location;
+	if (place)
+		return tally_site_location(tally, profile, process, place->code ? place->code : function + 1);
 	uint32_t hooks = tally->processes[process].shared->hooks;
 	bool may_be_behind = hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
 	bool may_be_first = hooks & TALLY_HOOK_CYG || !may_be_behind;
@@ -317,6 +361,7 @@ static int describe(const struct tally *tally, struct profile *profile)
 		{ TALLY_HOOK_CYG, "__cyg_profile_func_enter" },
 		{ TALLY_HOOK_BLOCK, "__sanitizer_cov_trace_pc" },
 		{ TALLY_HOOK_GUARD, "__sanitizer_cov_trace_pc_guard" },
+		{ TALLY_HOOK_SITE, "source" },
 	};
 	int64_t result =
 		profile_add_note(profile, TALLY_NOTE_MEASUREMENT, tally_measurement_name(tally->header.measurement));

@@ -13,6 +13,9 @@ struct tallied_process *tally_find_process(const struct tally *tally, uint32_t n
 const void *tally_object(const struct tally *tally, const struct tallied_thread *thread, uint64_t address,
 			 size_t bytes);
 
+/* sites.c: the places of the source that each process has reached, from its chunks. */
+int tally_read_sites(struct tally *tally, const char *name, struct error *error);
+
 /* threads.c: the table of threads; then who created whom, once all have their trees. */
 int tally_read_threads(struct tally *tally, const char *name, struct error *error);
 
@@ -20,6 +23,9 @@ int tally_read_threads(struct tally *tally, const char *name, struct error *erro
  * node has become, by the node's address. */
 int tally_read_objects(const struct tally *tally, struct tallied_thread *thread, struct hash_map *paths,
 		       const char *name, struct error *error);
+
+/* compensate.c: what the probes of places took is taken from the times of the trees' paths. */
+void tally_compensate(struct tally *tally);
 
 /* losses.c: what is missing, as notes of the profile. */
 int tally_note_losses(const struct tally *tally, struct profile *profile);

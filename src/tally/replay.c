@@ -39,7 +39,7 @@ int tally_replay(const struct tally *tally, struct tallied_thread *thread, struc
 	const struct tallied_process *process = &tally->processes[thread->process];
 	struct tallied_tree *tree = &thread->tree;
 	/* Hooks that know entries alone do not tell how long anything took. */
-	if (!(process->shared->hooks & TALLY_HOOK_CYG))
+	if (!(process->shared->hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE)))
 		return 0;
 	struct replay replay = { .times = calloc(tree->path_count, sizeof(*replay.times)), .current = TALLIED_ROOT };
 	int status = replay.times ? replay_all(&replay, tally, thread) : ERROR_MEMORY;

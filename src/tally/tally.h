@@ -4,7 +4,7 @@
  *   tally_open         maps the file and checks it: chunks, modules, and each thread's tree
  *   tally_locations    processes, threads, modules, resources and all addresses: into the profile
  *   symbolize_profile  names decide what is a frame of its own
- *   tally_hits         nodes and hits
+ *   tally_hits         places of the source get their names, too; then nodes and hits
  *   tally_free
  *
  * A file that is still written to, or whose program was killed, is read as it is at that moment.
@@ -103,12 +103,36 @@ struct tallied_module {
 	uint32_t id;     /* in the profile, once tally_locations has run */
 };
 
+/* As enum cpprof_kind (cpprof/profiler.h): a function's whole body, or what stands within one. */
+enum tallied_kind { TALLIED_FUNCTION, TALLIED_REGION, TALLIED_LOOP, TALLIED_CALL, TALLIED_BLOCK, TALLIED_WAIT };
+
+/* A place of the source that was reached; texts are in the file, and end there with a NUL. */
+struct tallied_site {
+	uint64_t address; /* of its descriptor: what paths and calls have as `function` */
+	uint64_t code;    /* a return address in the code that reached it first; 0: not known */
+	const char *name, *signature, *file, *group; /* "": none */
+	uint16_t kind;                               /* enum tallied_kind */
+	uint16_t level;
+	uint32_t line;
+	uint32_t flags; /* enum tally_site_flags, as of now */
+	uint32_t switched;
+	uint64_t throttled_calls, throttled_ns;
+	uint32_t location; /* in the profile, once tally_name_sites has run; PROFILE_NONE before */
+};
+
+static inline bool tallied_is_function(const struct tallied_site *site)
+{
+	return site->kind == TALLIED_FUNCTION || site->kind == TALLIED_WAIT;
+}
+
 struct tallied_process {
 	const struct tally_process *shared; /* in the file: whole, but without its modules */
 	struct tallied_module *modules;     /* sorted by their start */
 	size_t module_count, module_capacity;
 	const struct tallied_chunk **mapped; /* those with an address, sorted by it, none overlap */
 	size_t mapped_count, mapped_capacity;
+	struct tallied_site *sites; /* sorted by address */
+	size_t site_count, site_capacity;
 	struct hash_map locations; /* of addresses, in the profile */
 	double ns_per_tsc;         /* 0: not known */
 	uint32_t number;           /* as the file has it; tally.processes are sorted by it */
@@ -138,9 +162,11 @@ struct tally {
 	struct tallied_thread *threads; /* sorted by process and number */
 	size_t chunk_count, process_count, thread_count;
 	size_t chunk_capacity, process_capacity, thread_capacity;
+	/* Time that the probes of places took, which was taken from their paths' and their callers' (compensate.c). */
+	uint64_t compensated_ns, compensated_calls;
 	bool ends_early; /* the file is shorter than its header says: full disk, or cut since */
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
-	uint32_t requests[TALLY_REQUESTS], calls, real, blocks, lines;
+	uint32_t requests[TALLY_REQUESTS], calls, real, wait, blocks, lines;
 	struct tallied_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
 };
 
@@ -164,6 +190,9 @@ void tally_free(struct tally *tally); /* NULL is fine */
 /* Fills in an empty profile: description, resources, processes, threads, modules, and the location of each
  * address, to be named then. Losses are its notes, "warning". 0 or ERROR_MEMORY, ERROR_LIMIT. */
 int tally_locations(struct tally *tally, struct profile *profile, struct error *error);
+/* Places of the source get locations and functions, by the names that their code has got; once, by tally_hits or whoever
+ * needs them before. 0 or ERROR_MEMORY, ERROR_LIMIT. */
+int tally_name_sites(struct tally *tally, struct profile *profile);
 /* Adds nodes and hits to that profile, its locations being named or not. */
 int tally_hits(struct tally *tally, struct profile *profile, struct error *error);
 
@@ -188,6 +217,10 @@ bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t addr
 int64_t tally_site_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t site);
 /* ... of a function's entry, as hooks tell it. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
+/* The place of the source that has its descriptor there, or NULL. */
+const struct tallied_site *tally_site_at(const struct tally *tally, uint32_t process, uint64_t address);
+/* The module of an address, in the profile; PROFILE_NONE: it has none, or no file. `bias` may be NULL. */
+uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias);
 /* A resource with that name, counted exactly; its id. */
 int64_t tally_add_exact(struct profile *profile, const char *name, const char *title, const char *unit);
 

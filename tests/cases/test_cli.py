@@ -287,7 +287,7 @@ WRONG_WORDS = [
 	(["report", "--threshold", "nan"], "threshold"),
 	(["report", "--limit", "many"], "limit"),
 	(["report", "--limit", "99999999999999999999"], "limit"),
-	(["report", "--by", "colour"], "function, callsite, line or module"),
+	(["report", "--by", "colour"], "function, callsite, line, module or group"),
 	(["report", "--format", "xml"], "unknown format 'xml': text, json or csv"),
 	(["report", "--from", "soon"], "'soon'"),
 	(["report", "--from", "2", "--to", "1"], "empty"),

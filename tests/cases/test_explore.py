@@ -117,7 +117,7 @@ def test_settings_hold(directory):
 	("quti", "no command 'quti'; near: quit"), ("xyzzy", "no command 'xyzzy'; 'help' lists them"),
 	("b", "command 'b' may be body, by"), ("functions 3", "functions takes no argument"),
 	("threshold 2", "threshold '2' is not a fraction"), ("limit x", "limit 'x' is not a number"),
-	("by colour", "function, callsite, line or module, not by 'colour'"), ("resource cpu", "no resource 'cpu' in this profile; it has samples"),
+	("by colour", "function, callsite, line, module or group, not by 'colour'"), ("resource cpu", "no resource 'cpu' in this profile; it has samples"),
 	("time 2 1", "the time range from 2 s to 1 s is empty"), ("time 1", "time takes FROM and TO"),
 	("thread 5", "the profile knows no threads"), ("inlines maybe", "'maybe' is neither on nor off"),
 	("export", "export takes a format and a file"), ("export nonsense x", "cannot export to the format 'nonsense'; there is "),

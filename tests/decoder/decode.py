@@ -34,7 +34,7 @@ TABLES = {
 	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag"),
 	LOCATIONS: ("locations", "append", "module:modules address:64"),
 	NODES: ("nodes", "append", "parent:nodes location:locations"),
-	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8"),
+	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),
 	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag"),
 	LOCATION_FRAMES: ("locations", "fields", "first_frame:frames? frame_count:32"),
 	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:32"),
