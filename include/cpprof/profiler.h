@@ -69,8 +69,39 @@ struct cpprof_site {
 	__UINT64_TYPE__ reserved;
 };
 
-/* A call that has not returned: the library's. */
-struct cpprof_frame;
+/* What the library keeps of each thread, as far as entering and leaving a place need it that have come before. All of it is the
+ * library's; who is on another layout has a variable of another name. */
+struct cpprof_node {
+	__UINT64_TYPE__ function;
+	void *library_s[4];
+	__UINT64_TYPE__ number;
+	struct cpprof_edge *recent;
+};
+struct cpprof_edge {
+	__UINT64_TYPE__ caller;
+	__UINT64_TYPE__ function;
+	__UINT64_TYPE__ count;
+	struct cpprof_node *child;
+	struct cpprof_edge *next;
+	__UINT32_TYPE__ flags;
+	__UINT32_TYPE__ code;
+	struct cpprof_edge *after;
+};
+struct cpprof_frame { /* a call that has not returned */
+	struct cpprof_node *node;
+	__UINT64_TYPE__ place;
+	__UINT64_TYPE__ caller;
+	struct cpprof_edge *guess;
+};
+struct cpprof_thread {
+	const void *measurement;
+	struct cpprof_frame *top;
+	__UINT64_TYPE__ low; /* what is below is not for this header to do */
+	struct cpprof_frame *limit;
+};
+
+#define CPPROF_EDGE_INLINED_ 2	/* in `flags` */
+#define CPPROF_PLACE_BITS_ 3	/* in `place` */
 #define CPPROF_FRAME_UNKNOWN ((struct cpprof_frame *)1)
 
 /* What is remembered of a place that was entered until it is left; on the stack, or in registers. */
@@ -88,19 +119,81 @@ __attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site
 
 #define CPPROF_HOT __inline__ __attribute__((always_inline, no_instrument_function, unused))
 
+#if defined(__x86_64__) && !defined(__ILP32__)
+extern __attribute__((visibility("default"), tls_model("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
+
+/* Where the return address lies of the function that the place is in, and what the library says of such frames. */
+#define CPPROF_PLACE_OF_CALL_ ((__UINT64_TYPE__)__builtin_dwarf_cfa() - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
+
+void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
+	__attribute__((visibility("default")));
+
+/* Counted here: a call of which the thread has guessed that it comes next, as it did before, and that is measured by counts.
+ * NULL: it is not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site)
+{
+	struct cpprof_thread *thread = cpprof_thread_1;
+	__UINT64_TYPE__ place = CPPROF_PLACE_OF_CALL_, caller = (__UINT64_TYPE__)__builtin_return_address(0);
+	struct cpprof_frame *top, *frame;
+	struct cpprof_edge *edge;
+	if (__builtin_expect(place < thread->low, 0))
+		return 0;
+	top = thread->top;
+	edge = top->guess;
+	if (__builtin_expect(edge->function != (__UINT64_TYPE__)site || edge->caller != caller ||
+				     top->place + (edge->flags & CPPROF_EDGE_INLINED_) <= place,
+			     0))
+		return 0;
+	frame = top + 1;
+	if (__builtin_expect(frame->node != edge->child, 0)) {
+		if (frame + 1 >= thread->limit)
+			return 0;
+		frame->node = edge->child;
+		frame->guess = edge->child->recent;
+	}
+	__asm__ __volatile__("incq %0" : "+m"(edge->count));
+	if (__builtin_expect(edge->after != edge, 0))
+		top->guess = edge->after;
+	frame->place = place;
+	frame->caller = caller;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->top = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* A handler that came before it was on top has used its words. */
+	if (__builtin_expect(frame->node != edge->child, 0))
+		cpprof_site_restore(frame, edge, place);
+	return top;
+}
+
+static CPPROF_HOT int cpprof_leave_guessed(struct cpprof_frame *top)
+{
+	struct cpprof_thread *thread = cpprof_thread_1;
+	if (__builtin_expect(thread->top != top + 1 || top[1].place != CPPROF_PLACE_OF_CALL_, 0))
+		return 0;
+	thread->top = top;
+	return 1;
+}
+#else
+#define cpprof_enter_guessed(site) ((struct cpprof_frame *)0)
+#define cpprof_leave_guessed(frame) 0
+#endif
+
 static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_site *site)
 {
 	struct cpprof_entry entry;
 	entry.site = site;
 	entry.frame = 0;
-	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1))
-		entry.frame = cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa());
+	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1)) {
+		entry.frame = cpprof_enter_guessed(site);
+		if (__builtin_expect(entry.frame == 0, 0))
+			entry.frame = cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa());
+	}
 	return entry;
 }
 
 static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 {
-	if (__builtin_expect(entry->frame != 0, 1))
+	if (entry->frame != 0 && !cpprof_leave_guessed(entry->frame))
 		cpprof_site_leave(entry->site, __builtin_return_address(0), __builtin_dwarf_cfa());
 }
 

@@ -24,9 +24,12 @@
 #include "runtime/tally.h"
 
 /* Of threads that cannot be counted in. */
-static struct hook_thread hooks_refused = { .measurement = &hooks_off };
+static struct hook_thread hooks_refused = { .measurement = &hooks_off, .direct_low = UINT64_MAX };
 
 _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec"))) = &hooks_nobody;
+
+/* The same, for cpprof/profiler.h. */
+extern _Thread_local struct cpprof_thread *cpprof_thread_1 __attribute__((alias("hook_thread")));
 
 static struct hook_thread *all; /* states */
 
@@ -126,7 +129,11 @@ static void clear(struct hook_thread *thread)
 {
 	struct hook_frame *frames = thread->frames, *limit = thread->limit;
 	struct hook_owner owner = { .next = thread->owner.next, .tid = thread->owner.tid };
+	struct hook_note *notes = thread->notes;
+	uint64_t notes_bytes = thread->notes_bytes;
 	memset(thread, 0, sizeof(*thread));
+	thread->notes = notes;
+	thread->notes_bytes = notes_bytes;
 	thread->frames = frames;
 	thread->limit = limit;
 	thread->owner = owner;
@@ -171,6 +178,7 @@ static void take_measurement(struct hook_thread *thread)
 	const struct hook_measurement *wanted =
 		__atomic_load_n(&hooks.on, __ATOMIC_RELAXED) ? hooks.measurement : &hooks_off;
 	__atomic_store_n(&thread->measurement, thread->owner.has_stopped ? &hooks_off : wanted, __ATOMIC_RELEASE);
+	hooks_allow_direct(thread);
 }
 
 /* A state for the present thread; NULL: there is no room for one. */
@@ -334,6 +342,14 @@ void hooks_turn(bool on)
 	}
 }
 
+void hooks_measure_by(const struct hook_measurement *measurement)
+{
+	hooks.measurement = measurement;
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
+	     thread = thread->owner.next)
+		take_measurement(thread);
+}
+
 static void see_end(uint64_t end_ns)
 {
 	tally_see_time(hooks.process);
@@ -377,6 +393,8 @@ static void drop_others(struct hook_thread *thread)
 	for (struct hook_thread *other = all; other; other = next) {
 		next = other->owner.next;
 		uint64_t bytes = (uint64_t)((uint8_t *)other->limit - (uint8_t *)other);
+		if (other != thread && other->notes)
+			machine_syscall(SYS_munmap, (long)other->notes, (long)other->notes_bytes, 0, 0, 0, 0);
 		if (other != thread)
 			machine_syscall(SYS_munmap, (long)other, (long)bytes, 0, 0, 0, 0);
 	}

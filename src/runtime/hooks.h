@@ -83,7 +83,10 @@ struct hook_owner {
 /* The state of a thread; private memory. */
 struct hook_thread {
 	const struct hook_measurement *measurement; /* hooks_off where it cannot count, or not now */
-	struct hook_frame *top, *frames, *limit;    /* frames[0] is the root's, always there */
+	struct hook_frame *top;
+	uint64_t
+		direct_low; /* stack_low where cpprof/profiler.h counts by itself; UINT64_MAX: it does not (hooks_allow_direct) */
+	struct hook_frame *limit, *frames; /* frames[0] is the root's, always there */
 	struct tally_thread *shared;
 	struct tally_chunk *chunk;      /* that objects are taken from */
 	uint64_t last_tsc;              /* TALLY_PATHS_TIMED: when time was charged last */
@@ -105,10 +108,15 @@ struct hook_thread {
 	uint32_t number; /* of its tally_thread */
 	struct hook_owner owner;
 	struct hook_edges *edges; /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
+	struct hook_note *notes;  /* hooks_around.c: one for each frame, private memory of so many bytes; NULL: none yet */
+	uint64_t notes_bytes;
 };
 
 /* Its cache is as that of a new thread. */
 void hooks_forget_arcs(struct hook_thread *thread);
+
+/* When measurement or stack_low has changed. */
+void hooks_allow_direct(struct hook_thread *thread);
 
 /* A new thread's frames, when `frames` and `limit` are set: the root's alone, and no stack is known. */
 void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
@@ -153,6 +161,8 @@ void hooks_thread_end(void);
 
 /* moncontrol, cpprof_start, cpprof_stop: of all threads. */
 void hooks_turn(bool on);
+/* What all threads measure by from now on, as far as they are not off. Async-signal-safe, by any thread. */
+void hooks_measure_by(const struct hook_measurement *measurement);
 /* The program ends, or becomes another one: what is in private memory is written, the times are set. */
 void hooks_finish(void);
 /* What the present thread has in private memory is written. */

@@ -163,6 +163,7 @@ static struct tally_node *new_node(struct hook_thread *thread, struct tally_node
 		return NULL;
 	node->function = function;
 	node->parent = parent;
+	node->recent = &hooks_no_edge;
 	thread->nodes++;
 	return node;
 }

@@ -41,6 +41,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 	/* No place is on it. */
 	thread->stack_low = UINT64_MAX;
 	thread->stack_high = 0;
+	hooks_allow_direct(thread);
 	thread->other_low = thread->other_high = 0;
 	thread->depth_unknown = 0;
 	if (thread->own_high != machine_thread_pointer())

@@ -60,4 +60,4 @@ static const struct hook_measurement nobody = {
 	.flush = nobody_flush,
 };
 
-struct hook_thread hooks_nobody = { .measurement = &nobody };
+struct hook_thread hooks_nobody = { .measurement = &nobody, .direct_low = UINT64_MAX };

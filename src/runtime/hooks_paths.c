@@ -36,7 +36,7 @@ static void learn(struct hook_thread *thread, struct hook_frame *frame, struct t
 	}
 	if (last && !hooks_edge_needs_a_look(last))
 		last->after = edge;
-	if (!last || !node->recent)
+	if (!last || node->recent == &hooks_no_edge)
 		node->recent = edge;
 	if (!hooks_frame_is_base(frame))
 		frame->guess = edge->after;

@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 	struct hook_frame *frame = top + 1;
 	if (__builtin_expect(frame->node != node, 0)) {
 		frame->node = node;
-		frame->guess = node->recent && frame + 1 < thread->limit ? node->recent : &hooks_no_edge;
+		frame->guess = frame + 1 < thread->limit ? node->recent : &hooks_no_edge;
 	}
 	frame->place = place;
 	frame->site = site;
@@ -111,13 +111,21 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer);
 
+/* Whether what is entered at `place` may be called by the frame on top: it lies below, or, inlined there, at the same place. */
+static inline __attribute__((always_inline)) bool hooks_is_below(const struct hook_frame *top,
+								 const struct tally_edge *edge, uint64_t place)
+{
+	_Static_assert(TALLY_EDGE_INLINED < sizeof(uint64_t), "places are that far from each other");
+	return top->place + (edge->flags & TALLY_EDGE_INLINED) > place;
+}
+
 /* What nearly always is all there is to do; false: it is not. */
 static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct hook_thread *thread, uint64_t function,
 									 uint64_t site, uint64_t place)
 {
 	struct hook_frame *top = thread->top;
 	struct tally_edge *edge = top->guess;
-	if (__builtin_expect(top->place > place && place >= thread->stack_low && edge->site == site &&
+	if (__builtin_expect(hooks_is_below(top, edge, place) && place >= thread->stack_low && edge->site == site &&
 				     edge->function == function,
 			     1)) {
 		hooks_count(&edge->count);

@@ -4,6 +4,27 @@
 #include "runtime/hooks_paths.h"
 #include "runtime/sites.h"
 
+#define AT(type, member, ours, its) \
+	_Static_assert(offsetof(struct cpprof_##type, member) == offsetof(struct ours, its), "as in profiler.h")
+AT(node, function, tally_node, function);
+AT(node, recent, tally_node, recent);
+AT(edge, caller, tally_edge, site);
+AT(edge, function, tally_edge, function);
+AT(edge, count, tally_edge, count);
+AT(edge, child, tally_edge, child);
+AT(edge, flags, tally_edge, flags);
+AT(edge, after, tally_edge, after);
+AT(frame, node, hook_frame, node);
+AT(frame, place, hook_frame, place);
+AT(frame, caller, hook_frame, site);
+AT(frame, guess, hook_frame, guess);
+AT(thread, top, hook_thread, top);
+AT(thread, low, hook_thread, direct_low);
+AT(thread, limit, hook_thread, limit);
+_Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPROF_EDGE_INLINED_ == TALLY_EDGE_INLINED &&
+		       CPPROF_PLACE_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_SITE),
+	       "as in profiler.h");
+
 /* Where the return address of the function lies that the object stands in: below its caller's part of the stack, so
  * it lies between those of the other hooks' frames. */
 static uint64_t place_of(const void *frame_address)
@@ -25,7 +46,21 @@ struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *cal
 		return NULL;
 	thread->measurement->enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address), code);
-	return CPPROF_FRAME_UNKNOWN;
+	bool may_leave_direct =
+		thread->measurement == &hooks_paths && thread->top->node->function == (uint64_t)(uintptr_t)site;
+	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
+}
+
+void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, uint64_t place)
+{
+	*(struct hook_frame *)frame =
+		(struct hook_frame){ (struct tally_node *)edge->child, place, edge->caller, &hooks_no_edge };
+}
+
+void hooks_allow_direct(struct hook_thread *thread)
+{
+	bool counts = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED) == &hooks_paths;
+	__atomic_store_n(&thread->direct_low, counts ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
 }
 
 void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)

@@ -234,6 +234,7 @@ void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t int
 	set_stack(thread, stack, interrupted);
 	thread->stack_low = is_known ? stack.low : UINT64_MAX;
 	thread->stack_high = is_known ? stack.high : 0;
+	hooks_allow_direct(thread);
 	thread->other_low = is_known ? 0 : stack.low;
 	thread->other_high = is_known ? 0 : stack.high;
 }

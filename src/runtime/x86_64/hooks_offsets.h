@@ -6,7 +6,7 @@
 #define THREAD_MEASUREMENT 0
 #define THREAD_TOP 8
 #define THREAD_LIMIT 24
-#define THREAD_CACHE 80
+#define THREAD_CACHE 88
 
 /* struct hook_measurement */
 #define MEASUREMENT_ENTERED 8
