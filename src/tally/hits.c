@@ -15,199 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "tally/parts.h"
-
-/* A thread whose paths have got their places. */
-struct placed {
-	uint32_t *outer; /* by path: a node */
-	uint32_t *body;  /* by path: the path whose code it is in, which is another one if it was inlined */
-	bool is_placed;
-};
-
-struct placing {
-	struct tally *tally;
-	struct profile *profile;
-	struct placed *threads; /* by thread */
-	uint32_t mark;          /* location at which threads begin; PROFILE_NONE: not needed so far */
-	uint32_t hooks;         /* ... that stands for all code of the hooks */
-	struct hash_map within; /* locations of code in a place that has no frame of its own: see location_within */
-	/* What no run reaches is not believed: rows of hits hold 32 bits, and would fill the memory. */
-	uint64_t count_left;
-	uint64_t rows_left; /* of samples, each of which is to be one; of the rest, some share one */
-};
-
-static const struct tallied_tree *tree_of(const struct placing *placing, uint32_t thread)
-{
-	return &placing->tally->threads[thread].tree;
-}
-
-/* --- what is where --- */
-
-/* PROFILE_NONE: it has no names. */
-static uint32_t outermost(const struct profile *profile, int64_t id)
-{
-	const struct profile_location *location = &profile->locations[id];
-	return location->first_frame == PROFILE_NONE || location->frame_count == 0
-		       ? PROFILE_NONE
-		       : profile->frames[location->first_frame + location->frame_count - 1].function;
-}
-
-/* A name of its own, so that two of them are two functions. */
-static bool is_named(const struct profile *profile, uint32_t function)
-{
-	return function != PROFILE_NONE && profile->functions[function].linkage != 0;
-}
-
-/* The place of the source that a path is; NULL: it is a function that a compiler's hook tells of. */
-static const struct tallied_site *site_of(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	return tally_site_at(placing->tally, placing->tally->threads[thread].process,
-			     tree_of(placing, thread)->paths[path].function);
-}
-
-/* Of a path; not of the root. */
-static int64_t entry_of(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	return tally_entry_location(placing->tally, placing->profile, placing->tally->threads[thread].process,
-				    tree_of(placing, thread)->paths[path].function);
-}
-
-static uint32_t function_of(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	int64_t entry = path == TALLIED_ROOT ? -1 : entry_of(placing, thread, path);
-	return entry < 0 ? PROFILE_NONE : outermost(placing->profile, entry);
-}
-
-static int64_t below(const struct placing *placing, int64_t node, int64_t location)
-{
-	if (node < 0 || location < 0)
-		return node < 0 ? node : location;
-	return profile_add_node(placing->profile, (uint32_t)node, (uint32_t)location);
-}
-
-/* --- one frame --- */
-
-static int64_t self_node(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	uint32_t outer = placing->threads[thread].outer[path];
-	return path == TALLIED_ROOT ? outer : below(placing, outer, entry_of(placing, thread, path));
-}
-
-/* --- code that several paths share --- */
-
-enum { WITHIN_MAX = 64 };
-
-/* The paths from the body to this one, that first, and the body not among them; how many they are, 0: too many. */
-static size_t paths_within(const struct placing *placing, uint32_t thread, uint32_t path, uint32_t *paths)
-{
-	const struct placed *placed = &placing->threads[thread];
-	size_t count = 0;
-	for (uint32_t at = path; at != placed->body[path]; at = tree_of(placing, thread)->paths[at].parent) {
-		if (count == WITHIN_MAX)
-			return 0;
-		paths[count++] = at;
-	}
-	return count;
-}
-
-/* Which of a location's frames, innermost first, is that of the path: its own if it is a function, or of the function
- * around a region. PROFILE_NONE: the frames tell of other functions, or of nothing. *is_told: each path has its frame. */
-static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool *is_told)
-{
-	const struct profile *profile = placing->profile;
-	const struct profile_location *at = &profile->locations[location];
-	uint32_t paths[WITHIN_MAX];
-	size_t count = paths_within(placing, thread, path, paths);
-	uint32_t frame = count > 0 && at->frame_count > 0 ? at->frame_count - 1 : PROFILE_NONE;
-	*is_told = true;
-	while (count > 0 && frame != PROFILE_NONE) {
-		const struct tallied_site *site = site_of(placing, thread, paths[--count]);
-		if (site && !tallied_is_function(site)) {
-			*is_told = false;
-			continue;
-		}
-		uint32_t function = function_of(placing, thread, paths[count]);
-		do
-			frame = frame > 0 ? frame - 1 : PROFILE_NONE;
-		while (frame != PROFILE_NONE && profile->frames[at->first_frame + frame].function != function);
-	}
-	return frame;
-}
-
-/* The same code as part of a path alone: its frames up to this one, which is the path's. */
-static int64_t location_within(struct placing *placing, int64_t location, uint32_t frame, uint32_t function)
-{
-	struct profile *profile = placing->profile;
-	uint64_t key = hash_u64((uint64_t)location << 32 | function) + frame;
-	uint32_t known = hash_map_get(&placing->within, key), first = PROFILE_NONE;
-	if (known != HASH_MAP_NONE)
-		return known;
-	for (uint32_t i = 0; i <= frame; i++) {
-		struct profile_frame copy = profile->frames[profile->locations[location].first_frame + i];
-		if (i == frame) {
-			copy.function = function;
-			copy.inlined = false;
-		}
-		int64_t added = profile_add_frame(profile, &copy);
-		if (added < 0)
-			return added;
-		first = i == 0 ? (uint32_t)added : first;
-	}
-	const struct profile_location old = profile->locations[location];
-	int64_t id = profile_append_location(profile, old.module, old.address);
-	if (id < 0 || hash_map_put(&placing->within, key, (uint32_t)id) < 0)
-		return id < 0 ? id : ERROR_MEMORY;
-	profile->locations[id].first_frame = first;
-	profile->locations[id].frame_count = frame + 1;
-	return id;
-}
-
-/* The node of the body's code while a path within it was current. */
-static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
-{
-	const struct placed *placed = &placing->threads[thread];
-	bool is_told;
-	uint32_t frame = frame_of(placing, thread, path, location, &is_told);
-	if (frame == PROFILE_NONE)
-		return self_node(placing, thread, path);
-	if (is_told)
-		return below(placing, placed->outer[placed->body[path]], location);
-	return below(placing, placed->outer[path],
-		     location_within(placing, location, frame, function_of(placing, thread, path)));
-}
-
-/* The node of code at a location while a path was current. `is_foreign`: it is known, or may be, that it is not the
- * path's own code. */
-static int64_t place(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
-{
-	const struct profile *profile = placing->profile;
-	const struct placed *placed = &placing->threads[thread];
-	if (location < 0)
-		return location;
-	if (path == TALLIED_ROOT)
-		return below(placing, placed->outer[path], location);
-	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
-	uint32_t body = placed->body[path];
-	if (body != path && there == function_of(placing, thread, body))
-		return there != PROFILE_NONE ? place_within(placing, thread, path, location)
-					     : self_node(placing, thread, path);
-	if (there != PROFILE_NONE && there == function)
-		return below(placing, placed->outer[path], location);
-	bool is_known = is_named(profile, function) || site_of(placing, thread, path);
-	if (!is_foreign && !(is_known && is_named(profile, there)))
-		return below(placing, placed->outer[path], location);
-	return below(placing, self_node(placing, thread, path), location);
-}
-
-/* The node of the caller, at the call. */
-static int64_t caller_node(struct placing *placing, uint32_t thread, const struct tallied_call *call)
-{
-	if (call->site == 0 || call->flags & TALLY_EDGE_INLINED)
-		return self_node(placing, thread, call->path);
-	int64_t site = tally_site_location(placing->tally, placing->profile, placing->tally->threads[thread].process,
-					   call->site);
-	return place(placing, thread, call->path, site, call->flags & TALLY_EDGE_FOREIGN);
-}
+#include "tally/placing.h"
 
 /* --- paths --- */
 
@@ -237,17 +45,17 @@ static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t 
 /* The node of the caller, as far as all calls of a path agree about it. */
 static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
 {
-	const struct tallied_tree *tree = tree_of(placing, thread);
+	const struct tallied_tree *tree = placing_tree(placing, thread);
 	int64_t agreed = PROFILE_NONE;
 	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next) {
-		int64_t node = caller_node(placing, thread, &tree->calls[i]);
+		int64_t node = placing_caller(placing, thread, &tree->calls[i]);
 		if (node < 0)
 			return node;
 		if (agreed != PROFILE_NONE && !are_nodes_alike(placing->profile, (uint32_t)agreed, (uint32_t)node))
-			return self_node(placing, thread, tree->paths[path].parent);
+			return placing_self(placing, thread, tree->paths[path].parent);
 		agreed = agreed == PROFILE_NONE ? node : agreed;
 	}
-	return agreed != PROFILE_NONE ? agreed : self_node(placing, thread, tree->paths[path].parent);
+	return agreed != PROFILE_NONE ? agreed : placing_self(placing, thread, tree->paths[path].parent);
 }
 
 static uint32_t body_of(const struct placed *placed, const struct tallied_tree *tree, uint32_t path)
@@ -275,7 +83,7 @@ static int64_t mark_below(struct placing *placing, int64_t node)
 			return location;
 		placing->mark = (uint32_t)location;
 	}
-	return below(placing, node, placing->mark);
+	return placing_below(placing, node, placing->mark);
 }
 
 /* The node below which a thread's paths hang; its creator has got its own. */
@@ -289,7 +97,7 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 	const struct tallied_thread *creator = &placing->tally->threads[at->creator];
 	if (at->creator_path == TALLIED_ROOT) /* nothing says where */
 		return PROFILE_ROOT;
-	int64_t node = self_node(placing, at->creator, at->creator_path);
+	int64_t node = placing_self(placing, at->creator, at->creator_path);
 	at->markers = creator->markers;
 	if (node == PROFILE_ROOT)
 		return node;
@@ -302,7 +110,7 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 static int place_thread(struct placing *placing, uint32_t thread)
 {
 	struct placed *placed = &placing->threads[thread];
-	const struct tallied_tree *tree = tree_of(placing, thread);
+	const struct tallied_tree *tree = placing_tree(placing, thread);
 	int64_t node = base_node(placing, thread);
 	placed->outer = calloc(tree->path_count, sizeof(*placed->outer));
 	placed->body = calloc(tree->path_count, sizeof(*placed->body));
@@ -357,9 +165,9 @@ static int add_hit(struct placing *placing, uint32_t thread, int64_t node, uint3
 static int add_call(struct placing *placing, uint32_t thread, const struct tallied_call *call)
 {
 	const struct tally *tally = placing->tally;
-	int64_t node = caller_node(placing, thread, call);
+	int64_t node = placing_caller(placing, thread, call);
 	if (node >= 0)
-		node = below(
+		node = placing_below(
 			placing, node,
 			tally_entry_location(tally, placing->profile, tally->threads[thread].process, call->function));
 	return add_hit(placing, thread, node, tally->calls, call->count);
@@ -367,7 +175,7 @@ static int add_call(struct placing *placing, uint32_t thread, const struct talli
 
 static int add_calls(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = tree_of(placing, thread);
+	const struct tallied_tree *tree = placing_tree(placing, thread);
 	uint32_t resource = placing->tally->calls;
 	for (size_t i = 0; i < tree->call_count && resource != PROFILE_NONE; i++) {
 		int result = tree->calls[i].count ? add_call(placing, thread, &tree->calls[i]) : 0;
@@ -380,19 +188,19 @@ static int add_calls(struct placing *placing, uint32_t thread)
 
 static bool is_wait(const struct placing *placing, uint32_t thread, uint32_t path)
 {
-	const struct tallied_site *site = site_of(placing, thread, path);
+	const struct tallied_site *site = placing_site(placing, thread, path);
 	return site && site->flags & TALLY_SITE_WAITS && placing->tally->wait != PROFILE_NONE;
 }
 
 static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uint32_t resource, uint64_t ns)
 {
 	placing->profile->resources[resource].total += ns;
-	return add_hit(placing, thread, self_node(placing, thread, path), resource, ns);
+	return add_hit(placing, thread, placing_self(placing, thread, path), resource, ns);
 }
 
 static int add_times(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = tree_of(placing, thread);
+	const struct tallied_tree *tree = placing_tree(placing, thread);
 	uint32_t resource = placing->tally->real;
 	for (uint32_t path = 0; path < tree->path_count && resource != PROFILE_NONE; path++) {
 		uint64_t ns = tree->paths[path].exclusive_ns;
@@ -449,18 +257,28 @@ static int64_t hooks_location(struct placing *placing)
 	return location;
 }
 
+static bool is_probe(const struct profile *profile, uint32_t id)
+{
+	const struct profile_location *location = &profile->locations[id];
+	return location->first_frame != PROFILE_NONE && location->frame_count > 0 &&
+	       tally_is_probe(profile, profile->frames[location->first_frame].function);
+}
+
 static int64_t tick_node(struct placing *placing, uint32_t thread, const struct tallied_tick *tick)
 {
 	uint32_t process = placing->tally->threads[thread].process;
-	if (tally_is_runtime(placing->tally, process, tick->pc))
-		return below(placing, self_node(placing, thread, tick->path), hooks_location(placing));
-	return place(placing, thread, tick->path, tally_location(placing->tally, placing->profile, process, tick->pc),
-		     false);
+	bool is_hook = tally_is_runtime(placing->tally, process, tick->pc);
+	int64_t location = is_hook ? 0 : tally_location(placing->tally, placing->profile, process, tick->pc);
+	if (location < 0)
+		return location;
+	if (is_hook || is_probe(placing->profile, (uint32_t)location))
+		return placing_below(placing, placing_self(placing, thread, tick->path), hooks_location(placing));
+	return placing_place(placing, thread, tick->path, location, false);
 }
 
 static int add_ticks(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = tree_of(placing, thread);
+	const struct tallied_tree *tree = placing_tree(placing, thread);
 	for (size_t i = 0; i < tree->tick_count; i++) {
 		const struct tallied_tick *tick = &tree->ticks[i];
 		int64_t node = tick_node(placing, thread, tick);

@@ -199,6 +199,7 @@ enum { TALLY_NODES_MAX = 1 << 21 };
 enum tally_edge_flags {
 	TALLY_EDGE_FOREIGN = 1, /* the call site is not in the parent's code: something between is not instrumented */
 	TALLY_EDGE_INLINED = 2, /* the function is inlined into its parent: the site is that of the parent's call */
+	TALLY_EDGE_WITHIN = 8,  /* `function` is a place within its parent, not a function that is called: a region, a loop */
 	TALLY_EDGE_FOLDED = 4   /* too many nodes: `child` is not below the parent, but one of the same function nearer
 				 * to the root, or else below the root */
 };

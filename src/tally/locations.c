@@ -112,6 +112,22 @@ static int64_t add_real(const struct tally *tally, struct profile *profile)
 	return add_resource(profile, texts, &exact);
 }
 
+/* Says what was not counted. */
+static int64_t add_calls(const struct tally *tally, struct profile *profile)
+{
+	const struct tally_sites_off off = tally_sites_off(tally);
+	char note[160] = "";
+	if (off.throttled > 0)
+		snprintf(note, sizeof(note), "%" PRIu64 " place%s turned %s off after many calls: see cpprof info",
+			 off.throttled, off.throttled == 1 ? "" : "s", off.throttled == 1 ? "itself" : "themselves");
+	else if (off.switched > 0)
+		snprintf(note, sizeof(note), "%" PRIu64 " place%s switched off for a time: see cpprof info",
+			 off.switched, off.switched == 1 ? " was" : "s were");
+	const char *const texts[] = { "calls", "Calls", "call", "hooks", note };
+	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
+	return add_resource(profile, texts, &exact);
+}
+
 static int add_resources(struct tally *tally, struct profile *profile)
 {
 	int64_t id = 0;
@@ -121,7 +137,7 @@ static int add_resources(struct tally *tally, struct profile *profile)
 		tally->requests[i] = (uint32_t)id;
 	}
 	if (id >= 0 && tally->header.measurement != TALLY_OFF) {
-		id = tally_add_exact(profile, "calls", "Calls", "call");
+		id = add_calls(tally, profile);
 		tally->calls = (uint32_t)id;
 	}
 	if (id >= 0 && has_times(tally)) {

@@ -96,5 +96,5 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 		if (result < 0)
 			return (int)result;
 	}
-	return 0;
+	return tally_note_sites(tally, profile);
 }

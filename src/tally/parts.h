@@ -27,6 +27,13 @@ int tally_read_objects(const struct tally *tally, struct tallied_thread *thread,
 /* compensate.c: what the probes of places took is taken from the times of the trees' paths. */
 void tally_compensate(struct tally *tally);
 
+/* sites_off.c: places that turned themselves off, and those that somebody else has switched; in notes of the profile. */
+int tally_note_sites(const struct tally *tally, struct profile *profile);
+struct tally_sites_off {
+	uint64_t throttled, switched;
+};
+struct tally_sites_off tally_sites_off(const struct tally *tally);
+
 /* losses.c: what is missing, as notes of the profile. */
 int tally_note_losses(const struct tally *tally, struct profile *profile);
 

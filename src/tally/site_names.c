@@ -33,6 +33,14 @@ static uint64_t function_key(uint32_t module, uint32_t name)
 	return hash_u64((uint64_t)module << 32 | name);
 }
 
+bool tally_is_probe(const struct profile *profile, uint32_t function)
+{
+	static const char header[] = "cpprof/profiler.h";
+	const char *file = profile_string(profile, profile->functions[function].file);
+	size_t length = strlen(file), own = sizeof(header) - 1;
+	return length >= own && strcmp(file + length - own, header) == 0;
+}
+
 /* --- functions that are there already --- */
 
 static int index_functions(struct naming *naming)
@@ -59,9 +67,10 @@ static uint32_t find_frame(const struct naming *naming, const struct naming_site
 	const struct profile_location *location = &profile->locations[at->code];
 	const char *wanted = tallied_is_function(site) ? site->name : site->signature;
 	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
-		uint32_t frame = location->first_frame + i;
-		const char *name = profile_string(profile, profile->functions[profile->frames[frame].function].name);
-		if (!wanted[0] || signature_is_of(name, wanted))
+		uint32_t frame = location->first_frame + i, function = profile->frames[frame].function;
+		if (tally_is_probe(profile, function))
+			continue;
+		if (!wanted[0] || signature_is_of(profile_string(profile, profile->functions[function].name), wanted))
 			return frame;
 	}
 	return PROFILE_NONE;

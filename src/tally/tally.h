@@ -219,6 +219,8 @@ int64_t tally_site_location(const struct tally *tally, struct profile *profile, 
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
 /* The place of the source that has its descriptor there, or NULL. */
 const struct tallied_site *tally_site_at(const struct tally *tally, uint32_t process, uint64_t address);
+/* Whether a function is one of cpprof/profiler.h's, which are inlined where the places are. */
+bool tally_is_probe(const struct profile *profile, uint32_t function);
 /* The module of an address, in the profile; PROFILE_NONE: it has none, or no file. `bias` may be NULL. */
 uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias);
 /* A resource with that name, counted exactly; its id. */
