@@ -16,7 +16,14 @@
 #include "record/monitor.h"
 #include "tally/tally.h"
 
-enum { OPTION_FREQUENCY = SUBJECT_OPTIONS_END, OPTION_OUTPUT, OPTION_PAUSED, OPTION_INSTRUMENTED, OPTION_GMON };
+enum {
+	OPTION_FREQUENCY = SUBJECT_OPTIONS_END,
+	OPTION_OUTPUT,
+	OPTION_PAUSED,
+	OPTION_INSTRUMENTED,
+	OPTION_WRAP,
+	OPTION_GMON
+};
 
 enum { NS_PER_S = 1000000000 };
 
@@ -234,6 +241,7 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	if (options->backend)
 		return usage_error(invocation,
 				   "--instrumented goes without --backend: it is the program itself that counts");
+	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
 	options->warn = on_warning;
 	options->context = invocation;
@@ -261,6 +269,8 @@ static int run(struct invocation *invocation)
 	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
 		return usage_error(invocation,
 				   "--gmon goes with --instrumented, which counts the calls that gprof shows");
+	if (option_given(invocation, OPTION_WRAP) && !option_given(invocation, OPTION_INSTRUMENTED))
+		return usage_error(invocation, "--wrap goes with --instrumented, which counts calls");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
@@ -279,7 +289,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
-	"--instrumented[=MEASUREMENT] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
+	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
@@ -311,6 +321,11 @@ static const struct command_option options[] = {
 	  "after "
 	  "the other), blocks (executions of each basic block and line), off",
 	  "paths" },
+	{ OPTION_WRAP, 0, "wrap", NULL,
+	  "With --instrumented: count the command's calls of the C library too, those of threads, input and output, "
+	  "and "
+	  "memory, as functions of group RUNTIME; what is linked with -lcpprof-wrap needs no option",
+	  NULL },
 	{ OPTION_GMON, 0, "gmon", NULL,
 	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",
 	  NULL },
@@ -329,6 +344,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },
 	{ "cpprof record --instrumented ./program", "every call counted, of a program compiled with -pg" },
 	{ "cpprof record --instrumented=paths-timed ./program", "... and timed, compiled with -finstrument-functions" },
+	{ "cpprof record --instrumented=paths-timed --wrap ./program", "... and what it waits for" },
 	{ 0 },
 };
 

@@ -98,16 +98,27 @@ static int take_resources(struct counted_run *run, struct error *error)
 
 /* --- before it runs --- */
 
+/* The library with the hooks, and in front of it that with the C library's functions, if it is to be there. */
+static int find_libraries(const struct counted_run *run, char *libraries, size_t bytes, struct error *error)
+{
+	char wrap[PATH_MAX] = "", hooks[PATH_MAX];
+	int result = preload_access_hooks_library(hooks, sizeof(hooks), error);
+	if (result == 0 && (run->options->wrap || preload_access_has_wrap(run->path)))
+		result = preload_access_wrap_library(wrap, sizeof(wrap), error);
+	snprintf(libraries, bytes, "%s%s%s", wrap, *wrap ? ":" : "", hooks);
+	return result;
+}
+
 static int make_environment(struct counted_run *run, struct error *error)
 {
-	char library[PATH_MAX];
+	char libraries[2 * PATH_MAX];
 	const char *others = getenv("LD_PRELOAD");
 	bool has_others = others && *others;
-	int result = preload_access_hooks_library(library, sizeof(library), error);
+	int result = find_libraries(run, libraries, sizeof(libraries), error);
 	if (result < 0)
 		return result;
 	/* Before what the user preloads: the first of several wins. */
-	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", library, has_others ? ":" : "",
+	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", libraries, has_others ? ":" : "",
 		     has_others ? others : "") < 0)
 		run->environment[PRELOAD_VARIABLE] = NULL;
 	else if (asprintf(&run->environment[TALLY_PATH_VARIABLE], TALLY_VARIABLE "=%s", run->tally.path) < 0)

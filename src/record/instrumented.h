@@ -27,6 +27,7 @@ struct instrumented_options {
 	const struct record_options *record;
 	enum tally_measurement measurement;
 	const char *output;
+	bool wrap; /* with libcpprof-wrap.so, also if the command is not linked with it */
 };
 
 struct instrumented_result {

@@ -37,6 +37,7 @@ static const struct library hooks_library = { .name = "libcpprof-hooks.so",
 					      .who = "--instrumented",
 					      .static_remedy = "link the program with libcpprof.a, or dynamically",
 					      .linked = "hooks_begin" };
+static const struct library wrap_library = { .name = "libcpprof-wrap.so", .who = "--wrap" };
 
 /* --- the library --- */
 
@@ -104,6 +105,11 @@ int preload_access_library(char *path, size_t bytes, struct error *error)
 int preload_access_hooks_library(char *path, size_t bytes, struct error *error)
 {
 	return find_own_library(&hooks_library, path, bytes, error);
+}
+
+int preload_access_wrap_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&wrap_library, path, bytes, error);
 }
 
 /* --- commands --- */
@@ -246,7 +252,8 @@ static char *interpreter_of(const char *path)
 	return started ? started : strdup(name);
 }
 
-static int check_command(const struct library *library, const char *path, bool from_inside, struct error *error)
+/* What runs in the end where this is executed: the caller frees it. NULL: the file itself. */
+static char *program_of(const char *path)
 {
 	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
 	char *owned = NULL;
@@ -257,6 +264,12 @@ static int check_command(const struct library *library, const char *path, bool f
 		free(owned);
 		owned = interpreter;
 	}
+	return owned;
+}
+
+static int check_command(const struct library *library, const char *path, bool from_inside, struct error *error)
+{
+	char *owned = program_of(path);
 	/* An interpreter that is not there is exec's to complain of. */
 	const struct command command = { .path = owned ? owned : path, .library = library, .from_inside = from_inside };
 	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(&command, error);
@@ -272,6 +285,20 @@ int preload_access_command(const char *path, bool from_inside, struct error *err
 int preload_access_hooks_command(const char *path, struct error *error)
 {
 	return check_command(&hooks_library, path, true, error);
+}
+
+bool preload_access_has_wrap(const char *path)
+{
+	struct elf_needs needs;
+	char *owned = program_of(path);
+	bool found = false;
+	if (elf_needs_read(&needs, owned ? owned : path, NULL) == 0) {
+		for (size_t i = 0; i < needs.needed_count && !found; i++)
+			found = strncmp(needs.needed[i], wrap_library.name, strlen(wrap_library.name)) == 0;
+		elf_needs_release(&needs);
+	}
+	free(owned);
+	return found;
 }
 
 /* --- resources --- */

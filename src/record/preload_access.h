@@ -23,6 +23,10 @@ int preload_access_command(const char *path, bool from_inside, struct error *err
 /* The same two for the library with the compiler's hooks, which a statically linked program may have in it. */
 int preload_access_hooks_library(char *path, size_t bytes, struct error *error);
 int preload_access_hooks_command(const char *path, struct error *error);
+/* The one with the C library's functions as places, which stands before that: it calls what that interposes. */
+int preload_access_wrap_library(char *path, size_t bytes, struct error *error);
+/* Whether the command, or the interpreter of this script, is linked with it (-lcpprof-wrap). */
+bool preload_access_has_wrap(const char *path);
 
 /* Whether the resource is seen from the inside: 0, or ERROR_UNSUPPORTED and who sees it. */
 int preload_access_resource(const struct resource_request *request, struct error *error);
