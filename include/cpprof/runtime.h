@@ -95,6 +95,33 @@ CPPROF_PUBLIC int cpprof_flush(void);
  * where none is written it does nothing. Costs less than a microsecond. Async-signal-safe. */
 CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 
+/* --- places of the source --- */
+
+/* Of what cpprof/profiler.h has put into the program (docs/source.md): which of it is measured, from now on, as `cpprof
+ * control` says it from outside and the file in CPPROF_SITES from the start. Rules hold in their order, for places that
+ * are reached later too. `pattern` is a function's name, qualified as far as it need be ("work", "C::work", "parse_*"),
+ * a signature ("int C<*>::work(int)"), "file:io.c" or "group:io"; * is any text and ? any character.
+ * How many places that are known so far it is about; -1: there is no pattern, it is too long (240 bytes), or
+ * there are too many rules (256). Async-signal-safe; not for every call, since it looks at all places. */
+CPPROF_PUBLIC int cpprof_sites_turn(const char *pattern, int on);
+/* Places above that level are off: 1, only functions are measured, to 4, all. 0: none. The number of known places; -1: it is no level. */
+CPPROF_PUBLIC int cpprof_sites_level(int level);
+/* A place that was entered `calls` times, each time for less than `ns` on average with all that it called, turns itself off; reports
+ * say so. 0 and 0: none does any more. 0; -1: one of them is 0. */
+CPPROF_PUBLIC int cpprof_sites_throttle(uint64_t calls, uint64_t ns);
+
+/* A place as it is now. Texts are the library's, valid for ever, "" where there is none. */
+struct cpprof_site_state {
+	const char *name, *signature, *file, *group;
+	uint32_t line;
+	uint16_t kind, level; /* enum cpprof_kind, enum cpprof_level */
+	int is_on;
+	int is_throttled; /* it has turned itself off */
+};
+/* Visits those that were reached so far; how many they are. */
+CPPROF_PUBLIC size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context),
+				       void *context);
+
 /* --- labels --- */
 
 /* From now on what this thread does is done for `key` = `value`: a tenant, a kind of

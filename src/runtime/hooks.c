@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/hooks_system.h"
+#include "runtime/implementation.h"
 #include "runtime/sites.h"
 #include "runtime/tally.h"
 
@@ -370,6 +371,7 @@ void hooks_finish(void)
 	if (!hooks.header || system_pid() != hooks.process->pid)
 		return;
 	int error = errno;
+	implementation_finish();
 	if (has_state(hook_thread))
 		hooks.measurement->flush(hook_thread);
 	if (runtime.alone && runtime_thread)
@@ -435,6 +437,7 @@ void hooks_forked(void)
 	else
 		hooks.measurement = &hooks_off;
 	sites_forked();
+	implementation_forked();
 	if (!has_state(thread))
 		hook_thread = &hooks_nobody;
 	else if (process)

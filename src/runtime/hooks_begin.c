@@ -22,8 +22,7 @@ static char **environment(void)
 	return environ || !words ? environ : words + 1 + (uintptr_t)words[0] + 1;
 }
 
-/* Programs may have a getenv of their own, with hooks in it. */
-static const char *value_of(const char *name)
+const char *hooks_environment_value(const char *name)
 {
 	size_t bytes = strnlen(name, PATH_MAX);
 	for (char **variable = environment(); variable && *variable; variable++)
@@ -43,7 +42,7 @@ static const char *const measurement_names[TALLY_MEASUREMENTS] = TALLY_MEASUREME
 /* What the variable asks for; one that is not known counts as the usual one. */
 static enum tally_measurement measurement_asked(void)
 {
-	const char *asked = value_of(TALLY_MEASURE_VARIABLE);
+	const char *asked = hooks_environment_value(TALLY_MEASURE_VARIABLE);
 	for (int i = 0; asked && i < TALLY_MEASUREMENTS; i++)
 		if (strcmp(asked, measurement_names[i]) == 0)
 			return (enum tally_measurement)i;
@@ -62,7 +61,7 @@ static void remember_folder(void)
 static struct tally_header *make_file(void)
 {
 	static char path[PATH_MAX];
-	const char *name = value_of(TALLY_OUTPUT_VARIABLE);
+	const char *name = hooks_environment_value(TALLY_OUTPUT_VARIABLE);
 	enum tally_measurement measurement = measurement_asked();
 	remember_folder();
 	name = name && name[0] ? name : "cpprof.data";
@@ -84,10 +83,10 @@ static const bool runs_alone = true;
 
 static struct tally_header *find_file(bool may_make)
 {
-	const char *recorded = value_of(TALLY_VARIABLE);
+	const char *recorded = hooks_environment_value(TALLY_VARIABLE);
 	if (recorded)
 		return tally_open(recorded);
-	if (!may_make || !runs_alone || value_of(CHANNEL_VARIABLE) || getauxval(AT_SECURE))
+	if (!may_make || !runs_alone || hooks_environment_value(CHANNEL_VARIABLE) || getauxval(AT_SECURE))
 		return NULL;
 	return make_file();
 }

@@ -2,12 +2,14 @@
  * tally/layout.h: when it ended, and a trace's last events. */
 #include <stdlib.h>
 
+#include "runtime/control_thread.h"
 #include "runtime/hooks.h"
 
 __attribute__((destructor)) static void ends(void)
 {
 	tally_modules_changed();
 	hooks_finish();
+	control_end();
 }
 
 __attribute__((constructor)) static void will_end(void)

@@ -170,9 +170,10 @@ static inline void put_current(struct hook_thread *thread, enum tally_event_kind
 	put(thread, kind, number_of(thread, thread->top->node), now);
 }
 
+/* It has not run out of memory meanwhile. (hooks_around.c may stand before this.) */
 static inline bool goes_on(const struct hook_thread *thread)
 {
-	return __builtin_expect(thread->measurement == &hooks_trace, 1);
+	return __builtin_expect(thread->measurement != &hooks_off, 1);
 }
 
 /* --- what the vtable has --- */
@@ -238,7 +239,7 @@ static void flush(struct hook_thread *thread)
 void cpprof_event(uint64_t id, uint64_t value)
 {
 	enum { OPERANDS = 3 };
-	if (hooks.measurement != &hooks_trace)
+	if (!hooks.header || hooks.header->measurement != TALLY_TRACE)
 		return;
 	struct hook_thread *thread = hook_thread != &hooks_nobody ? hook_thread : hooks_thread_begin();
 	uint64_t zeros = (uint64_t)(id ? 0 : TALLY_USER_NO_ID) | (uint64_t)(value ? 0 : TALLY_USER_NO_VALUE);

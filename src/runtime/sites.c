@@ -2,13 +2,20 @@
  * The registry of places: struct tally_sites in the tally.
  *
  *   1. A place is NEW until its record is complete, then ON or OFF: so what nodes refer to is there.
- *   2. Who adds one does so alone, with signals blocked; others wait.
+ *   2. Who adds or switches one does so alone, with signals blocked; others wait.
  *   3. A forked process has the same places at the same addresses: its parent's records are copied at once.
+ *   4. A library may be unloaded, and its places with it: who writes to one looks first whether it is there, and lets the kernel
+ *      write, which does not mind. One that is loaded again at the same address has its places NEW: they take up the
+ *      numbers that they had.
  */
 #include "runtime/sites.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "runtime/control_thread.h"
+#include "runtime/probe_cost.h"
 
 #include "runtime/hooks.h"
 #include "runtime/hooks_system.h"
@@ -17,19 +24,21 @@ enum {
 	TEXT_MOST = 16 * 1024, /* bytes of a text; what is longer is cut */
 	ALIGNMENT = 8,
 	CHUNKS_MOST = 40, /* each is twice as long as the one before */
+	BLOCK = 1024,     /* places of a block, and slots of the first table */
+	BLOCKS = 1024,
 };
 
 static struct tally_sites *chunks[CHUNKS_MOST];
 static uint32_t chunk_count, site_count, is_adding;
 
-static void lock(uint64_t *signals)
+void sites_lock(uint64_t *signals)
 {
 	system_block_signals(signals);
 	while (__atomic_exchange_n(&is_adding, 1, __ATOMIC_ACQUIRE))
 		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-static void unlock(const uint64_t *signals)
+void sites_unlock(const uint64_t *signals)
 {
 	__atomic_store_n(&is_adding, 0, __ATOMIC_RELEASE);
 	system_restore_signals(signals);
@@ -76,8 +85,8 @@ static size_t length(const char *text)
 	return text ? strnlen(text, TEXT_MOST) : 0;
 }
 
-/* False: there is no room. */
-static bool write_site(struct cpprof_site *site, uint64_t code)
+/* NULL: there is no room. */
+static struct tally_site *write_site(const struct cpprof_site *site, uint32_t number, uint64_t code)
 {
 	size_t name = length(site->name), signature = length(site->signature), file = length(site->file);
 	size_t group = length(site->group), texts = name + signature + file + group + 4;
@@ -85,11 +94,10 @@ static bool write_site(struct cpprof_site *site, uint64_t code)
 	struct tally_site *record = make_room(bytes);
 	uint32_t used = 0;
 	if (!record)
-		return false;
-	site->number = ++site_count;
+		return NULL;
 	*record = (struct tally_site){
 		.bytes = (uint32_t)bytes,
-		.number = site->number,
+		.number = number,
 		.address = (uint64_t)(uintptr_t)site,
 		.code = code,
 		.kind = site->kind,
@@ -101,21 +109,203 @@ static bool write_site(struct cpprof_site *site, uint64_t code)
 	record->signature = put(record->texts, &used, site->signature, signature);
 	record->file = put(record->texts, &used, site->file, file);
 	record->group = put(record->texts, &used, site->group, group);
-	count_bytes(bytes);
+	return record;
+}
+
+/* --- where places are --- */
+
+static struct sites_place *blocks[BLOCKS];
+
+/* Numbers of places by their addresses, the last one of each: open addressing, at least half of it free. */
+static uint32_t *table;
+static uint32_t table_mask;
+
+static void *map_memory(uint64_t bytes)
+{
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return system_is_error(mapped) ? NULL : (void *)mapped;
+}
+
+uint32_t sites_count(void)
+{
+	return __atomic_load_n(&site_count, __ATOMIC_ACQUIRE);
+}
+
+struct sites_place *sites_at(uint32_t index)
+{
+	return &blocks[index / BLOCK][index % BLOCK];
+}
+
+/* Where the number of the place at this address is, or belongs. */
+static uint32_t *slot_of(const struct cpprof_site *site)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15;
+	enum { UPPER_HALF = 32 };
+	uint32_t at = (uint32_t)((uint64_t)(uintptr_t)site * golden >> UPPER_HALF);
+	while (table[at & table_mask] && sites_at(table[at & table_mask] - 1)->site != site)
+		at++;
+	return &table[at & table_mask];
+}
+
+/* False: there is no memory. */
+static bool make_slots(void)
+{
+	uint32_t slots = table ? table_mask + 1 : 0, wanted = slots ? slots * 2 : BLOCK;
+	uint32_t *old = table;
+	if (site_count < slots / 2)
+		return true;
+	uint32_t *larger = map_memory(wanted * sizeof(*larger));
+	if (!larger)
+		return false;
+	table = larger;
+	table_mask = wanted - 1;
+	for (uint32_t i = 0; i < site_count; i++)
+		*slot_of(sites_at(i)->site) = i + 1;
+	if (old)
+		machine_syscall(SYS_munmap, (long)old, (long)(slots * sizeof(*old)), 0, 0, 0, 0);
 	return true;
+}
+
+struct sites_place *sites_find(const struct cpprof_site *site)
+{
+	uint32_t number = site->number;
+	struct sites_place *place = number - 1 < sites_count() ? sites_at(number - 1) : NULL;
+	return place && place->site == site ? place : NULL;
+}
+
+static bool is_told(const struct tally_site *told, const struct cpprof_site *site)
+{
+	return told && told->line == site->line && told->kind == site->kind &&
+	       strncmp(told->texts, site->name ? site->name : "", TEXT_MOST) == 0;
+}
+
+/* A place for what is at this address, with its record; NULL: there is no room. Locked. */
+static struct sites_place *add_place(struct cpprof_site *site, uint64_t code)
+{
+	struct sites_place **block = &blocks[site_count / BLOCK];
+	if (site_count == BLOCK * BLOCKS || !make_slots())
+		return NULL;
+	uint32_t *slot = slot_of(site);
+	if (*slot && is_told(sites_at(*slot - 1)->told, site)) {
+		site->number = *slot;
+		return sites_at(*slot - 1);
+	}
+	if (!*block)
+		*block = map_memory(BLOCK * sizeof(**block));
+	struct tally_site *told = *block ? write_site(site, site_count + 1, code) : NULL;
+	if (!told)
+		return NULL;
+	struct sites_place *place = &(*block)[site_count % BLOCK];
+	place->site = site;
+	place->told = told;
+	site->number = *slot = site_count + 1;
+	__atomic_store_n(&site_count, site_count + 1, __ATOMIC_RELEASE);
+	return place;
+}
+
+/* What a place is stays as it is. */
+static void set_flags(struct tally_site *told, uint32_t flags)
+{
+	told->flags = (told->flags & TALLY_SITE_WAITS) | flags;
+}
+
+/* --- a place is reached --- */
+
+static bool has_begun;
+
+/* Before the first one: its rules, what a probe costs, and who may switch it. */
+static void begin(void)
+{
+	if (!__atomic_exchange_n(&has_begun, true, __ATOMIC_ACQ_REL)) {
+		uint64_t signals;
+		sites_lock(&signals);
+		sites_rules_begin();
+		sites_unlock(&signals);
+		probe_cost_measure();
+		control_begin(0);
+	}
 }
 
 void sites_register(struct cpprof_site *site, uint64_t code)
 {
 	uint64_t signals;
+	begin();
 	tally_know_code((uint64_t)(uintptr_t)site);
 	tally_know_code(code);
 	__atomic_or_fetch(&hooks.process->hooks, TALLY_HOOK_SITE, __ATOMIC_RELAXED);
-	lock(&signals);
-	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW)
-		__atomic_store_n(&site->state, write_site(site, code) ? CPPROF_STATE_ON : CPPROF_STATE_OFF,
-				 __ATOMIC_RELEASE);
-	unlock(&signals);
+	sites_lock(&signals);
+	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW) {
+		uint32_t count = site_count;
+		const struct sites_place *place = add_place(site, code);
+		bool on = place && sites_wanted(place->told);
+		if (place)
+			set_flags(place->told, on ? 0 : TALLY_SITE_OFF);
+		if (site_count != count)
+			count_bytes(place->told->bytes);
+		__atomic_store_n(&site->state, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF, __ATOMIC_RELEASE);
+	}
+	sites_unlock(&signals);
+}
+
+/* --- a place is switched --- */
+
+static bool is_there(const struct sites_place *place)
+{
+	struct cpprof_site seen;
+	return runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)place->site) &&
+	       seen.number == place->told->number && seen.line == place->told->line && seen.kind == place->told->kind &&
+	       seen.level == place->told->level;
+}
+
+/* It was there a moment ago. */
+static void store(struct sites_place *place, uint32_t state)
+{
+	const struct iovec here = { .iov_base = &state, .iov_len = sizeof(state) };
+	const struct iovec there = { .iov_base = &place->site->state, .iov_len = sizeof(state) };
+	if (!runtime.kernel_copies)
+		__atomic_store_n(&place->site->state, state, __ATOMIC_RELAXED);
+	else
+		machine_syscall(SYS_process_vm_writev, system_pid(), (long)&here, 1, (long)&there, 1, 0);
+}
+
+bool sites_switch(struct sites_place *place, bool on, uint32_t flags)
+{
+	struct tally_site *told = place->told;
+	if (!told)
+		return false;
+	bool was_on = !(told->flags & TALLY_SITE_OFF);
+	if (is_there(place))
+		store(place, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF);
+	place->calls = place->tsc = 0;
+	told->switched += was_on != on;
+	set_flags(told, on ? 0 : TALLY_SITE_OFF | flags);
+	return was_on != on;
+}
+
+/* --- fork --- */
+
+/* The records that follow each other from there on are those of the places that had the same numbers. */
+static void know_copies(struct tally_site *copy, uint64_t bytes)
+{
+	for (uint64_t at = 0; at < bytes;) {
+		struct tally_site *told = (struct tally_site *)((uint8_t *)copy + at);
+		if (!told->bytes || told->bytes > bytes - at || told->number - 1 >= site_count)
+			return;
+		sites_at(told->number - 1)->told = told;
+		at += told->bytes;
+	}
+}
+
+/* Those of which there is none are off: nobody would know what they are. */
+static void turn_off_untold(void)
+{
+	for (uint32_t i = 0; i < site_count; i++)
+		if (!sites_at(i)->told) {
+			struct cpprof_site *site = sites_at(i)->site, seen;
+			if (runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)site) && seen.number == i + 1)
+				store(sites_at(i), CPPROF_STATE_OFF);
+		}
 }
 
 void sites_forked(void)
@@ -125,6 +315,8 @@ void sites_forked(void)
 	memcpy(before, chunks, sizeof(before));
 	__atomic_store_n(&is_adding, 0, __ATOMIC_RELEASE);
 	chunk_count = 0;
+	for (uint32_t i = 0; i < site_count; i++)
+		sites_at(i)->told = NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bytes = before[i]->sites_bytes;
 		struct tally_site *copy = bytes ? make_room(bytes) : NULL;
@@ -132,5 +324,9 @@ void sites_forked(void)
 			continue;
 		memcpy(copy, before[i]->sites, bytes);
 		count_bytes(bytes);
+		know_copies(copy, bytes);
 	}
+	turn_off_untold();
+	if (has_begun)
+		control_forked();
 }

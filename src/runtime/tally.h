@@ -20,6 +20,10 @@ struct tally_header *tally_make(const char *path, enum tally_measurement measure
 /* Whether hooks.header is what it will be (hooks_begin.c). */
 bool hooks_have_begun(void);
 
+/* A variable's value, from when the program started; NULL: there is none, or it is too early to tell. Programs may have a
+ * getenv of their own (hooks_begin.c). */
+const char *hooks_environment_value(const char *name);
+
 /* Threads that begin from now on have a destructor by which their end is known (hooks.c). */
 void hooks_will_end(void);
 

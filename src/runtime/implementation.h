@@ -1,0 +1,9 @@
+/* The implementation that the user has written (cpprof/implementation.h): loaded at start if CPPROF_MEASURE is the path of one. */
+#ifndef RUNTIME_IMPLEMENTATION_H
+#define RUNTIME_IMPLEMENTATION_H
+
+/* The process ends, or becomes another program; and it is the child of a fork. Nothing where there is none. */
+void implementation_finish(void);
+void implementation_forked(void);
+
+#endif
