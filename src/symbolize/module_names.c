@@ -1,6 +1,7 @@
 #include "symbolize/module_names.h"
 
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,25 +104,37 @@ static int set_die_texts(struct naming *naming, const struct die_name *die)
 	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
 }
 
+/* gcc gives a lambda no name, and calls what is made for it, members and instances of templates, the same for all lambdas
+ * that are called alike. Symbols number them. */
+static char *key_of_lambda(struct die_name *die, const char *linkage, const char *shown)
+{
+	char *key = NULL;
+	if (linkage && strstr(shown, "{lambda("))
+		return strndup(linkage, name_base_length(linkage));
+	if (strcmp(die->name, "operator()") != 0 && !strstr(die->name, "<lambda("))
+		return strdup(die->name);
+	return asprintf(&key, "%s@%llx", die->name, (unsigned long long)dwarf_dieoffset(&die->origin)) < 0 ? NULL : key;
+}
+
 /* What tells a function from others: not what depends on whether its symbol
  * was seen. Freed by the caller; NULL: the name does. */
-static char *key_of(const struct die_name *die, const char *linkage, bool is_static)
+static char *key_of(struct die_name *die, const char *linkage, const char *shown, bool is_static)
 {
 	if (linkage && name_is_rust(linkage))
 		return strndup(linkage, name_base_length(linkage));
 	if (is_static && die && !die->linkage && die->name)
-		return strdup(die->name);
+		return key_of_lambda(die, linkage, shown);
 	return NULL;
 }
 
-static int64_t add_function(struct naming *naming, const struct symbol *symbol, const struct die_name *die)
+static int64_t add_function(struct naming *naming, const struct symbol *symbol, struct die_name *die)
 {
 	const char *linkage = symbol ? symbol->name : die->linkage;
 	bool is_static = die ? !die->is_external : symbol->scope != 0;
 	int status = symbol ? set_symbol_texts(naming, symbol->name) : set_die_texts(naming, die);
 	if (status < 0)
 		return status;
-	char *key = key_of(die, linkage, is_static);
+	char *key = key_of(die, linkage, (const char *)naming->name.bytes, is_static);
 	struct function_identity identity = {
 		.name = (const char *)naming->name.bytes,
 		.linkage = (const char *)naming->linkage.bytes,

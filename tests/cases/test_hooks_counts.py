@@ -15,7 +15,7 @@ LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 MEASUREMENTS = ["paths", "arcs", "paths-timed", "blocks", "trace"]
 IS_FULL = os.environ.get("CPPROF_HOOKS_MATRIX") == "full"
 
-NOT_PROGRAMS = ["lives", "none", "short_threads", "steps"]
+NOT_PROGRAMS = ["lambdas", "lives", "none", "short_threads", "steps"]
 PROGRAMS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.c*")} - set(NOT_PROGRAMS))
 # GNU C's alone.
 GCC_ALONE = ["nested_functions"]
@@ -74,3 +74,11 @@ def differences_of(name, hook, compiler, level, measurement, folder):
 def test_counts_are_callgrinds(name, tmp_path):
 	found = [line for build in builds(name) for line in differences_of(name, *build, tmp_path)]
 	assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_lambdas_that_are_called_alike_are_told_apart(compiler, tmp_path):
+	counted = Counted(Program("lambdas", "cyg", compiler, "-O0").command, tmp_path)
+	# Of each: call<>, twice(), and the operator.
+	of_lambdas = {function: count for function, count in counted.calls().items() if "{lambda(" in function or "$_" in function}
+	assert sorted(of_lambdas.values()) == [5, 5, 7, 7, 10, 14], of_lambdas
