@@ -1,0 +1,222 @@
+"""
+Programs that are not ours, built by their own build systems with `cpprof cc -- gcc` (or clang) for a compiler and nothing else changed:
+whether they still do what they did, and whether the calls of each function that was instrumented are those that callgrind counts in
+the program as it was.
+
+	bench/source_programs.py [PROGRAM...] [--compiler gcc|clang] [--measure M] [--keep]     a line for each; bench/run source-real has them in the results.
+
+bench/setup has unpacked the sources. It stands on the tests' helpers, so it needs Debian's python, which has pytest.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "tests/cases"))
+sys.dont_write_bytecode = True
+
+from hooks_support import CXX, SYMBOLS, counted_calls # noqa: E402
+from record_support import CPPROF # noqa: E402
+from source_support import callgrind_calls, instrumented_functions # noqa: E402
+
+SOURCES, BUILDS = HERE / "work/src", HERE / "work/source"
+COMPILERS = ["gcc", "clang"]
+SECONDS = 600 # that one command may take
+# What is another text in each run of the same program.
+VOLATILE = re.compile(r"\d+ microseconds|\d+\.\d+ ?s\b|\d+ ms\b|0x[0-9a-f]{6,}")
+CMAKE = 'cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="$FLAGS"'
+
+
+@dataclass
+class Program:
+	"""How it is built in an empty folder, and what its tests are; {source} is the folder of its sources, and commands run in a folder beside what was built."""
+	package: str # the folder of its sources is PACKAGE-VERSION
+	build: str # by sh; $CC, $CXX and $FLAGS are given
+	folder: str # of what was built
+	tests: list # commands whose output is compared, and, where is_counted says so, whose calls are counted
+	uncounted: list = field(default_factory=list) # their output alone
+
+	def source(self):
+		return next(path for path in sorted(SOURCES.glob(f"{self.package}-[0-9]*")) if path.is_dir())
+
+
+def sqlite_tests(*names):
+	return [["../testfixture", f"{{source}}/test/{name}.test"] for name in names]
+
+
+FMT_TESTS = ["args", "chrono", "compile", "core", "format", "ostream", "printf", "ranges", "scan", "std", "xchar"]
+JSON_TESTS = ["algorithms", "class_parser", "element_access1", "iterators1", "merge_patch", "modifiers", "ordered_json", "pointer_access", "udt", "udt_macro"]
+PROGRAMS = {
+	# Lua hashes by the time and by addresses, which are others each time: nothing of that, so that each run makes the same calls.
+	"lua": Program("lua5.4", """tar xf {source}/../lua5.4_*.orig.tar.gz --strip-components=1
+		make linux CC="$CC" MYCFLAGS="$FLAGS '-Dluai_makeseed(L)=42' -DSTRCACHE_N=1 -DSTRCACHE_M=1" """, "src",
+		[["../lua", HERE / "programs/calls.lua"], ["../lua", HERE / "programs/queens.lua", "6", "1"], ["../luac", "-l", "-p", HERE / "programs/calls.lua"]]),
+	"sqlite3": Program("sqlite3", """CFLAGS="$FLAGS" {source}/configure --disable-readline --disable-shared
+		make sqlite3 testfixture""", ".",
+		[*sqlite_tests("select1", "join", "window1", "json101"), ["../sqlite3", ":memory:", ".read {here}/programs/source.sql"]],
+		sqlite_tests("expr", "index", "trigger1", "trans", "types", "fts3ab", "fts4aa", "rtree", "with1", "where", "vtab1", "upsert1")),
+	"fmtlib": Program("fmtlib", f"""{CMAKE} -DFMT_DOC=off {{source}}
+		make {' '.join(f'{test}-test' for test in FMT_TESTS)}""", "bin",
+		[[f"../{test}-test", "--gtest_print_time=0", "--gtest_color=no"] for test in FMT_TESTS]),
+	"json": Program("nlohmann-json3", f"""{CMAKE} -DJSON_BuildTests=ON -DJSON_TestStandards=17 -DJSON_MultipleHeaders=OFF {{source}}
+		make {' '.join(f'test-{test}_cpp17' for test in JSON_TESTS)}""", "tests",
+		[[f"../test-{test}_cpp17"] for test in JSON_TESTS]),
+}
+
+
+# --- building ---
+
+class Built:
+	"""A program that one compiler has built, with the tool before it or as it is."""
+
+	def __init__(self, name, compiler, has_tool, options=()):
+		self.program, self.name, self.compiler = PROGRAMS[name], name, compiler
+		# As long as the other's name: a program may look at the length of its own.
+		self.folder = BUILDS / f"{name}-{compiler}-{'tool' if has_tool else 'bare'}"
+		self.place = self.folder / self.program.folder / "run"
+		self.has_tool, self.options = has_tool, list(options)
+		self.log, self.seconds = self.folder / "build.log", 0.0
+
+	def compilers(self):
+		c, cxx = self.compiler, CXX[self.compiler]
+		if not self.has_tool:
+			return {"CC": c, "CXX": cxx}
+		options = " ".join(["", *self.options])
+		return {"CC": f"{CPPROF} cc{options} -- {c}", "CXX": f"{CPPROF} cxx{options} -- {cxx}"}
+
+	def make(self):
+		"""Builds it. Without the tool once is enough."""
+		done = self.folder / "done"
+		if done.exists() and not self.has_tool:
+			return
+		shutil.rmtree(self.folder, ignore_errors=True)
+		self.folder.mkdir(parents=True)
+		script = "set -e\n" + self.program.build.replace("{source}", str(self.program.source()))
+		begin = time.monotonic()
+		with open(self.log, "wb") as log:
+			status = subprocess.run(["sh", "-c", script], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False,
+				env={**os.environ, **self.compilers(), "FLAGS": f"-O0 {SYMBOLS[self.compiler]}", "CPPROF_OUTPUT": "/dev/null", "CPPROF_CC_VERBOSE": "1"}).returncode
+		self.seconds = time.monotonic() - begin
+		if status:
+			sys.exit(f"bench/source_programs.py: {self.name} was not built; the end of {self.log}:\n{self.log.read_text(errors='replace')[-3000:]}")
+		done.touch()
+
+	def fell_back(self):
+		"""Files that were compiled as they are."""
+		return len(re.findall(r"^cpprof c(?:c|xx): .*original", self.log.read_text(errors="replace"), re.MULTILINE))
+
+	def command(self, test):
+		source = self.program.source()
+		return [str(word).replace("{source}", str(source)).replace("{here}", str(HERE)) for word in test]
+
+	def run(self, before, command, folder=None):
+		"""What it printed, without what is another text each time, its status, and its errors. It runs in a folder of its own, which is empty."""
+		shutil.rmtree(self.place, ignore_errors=True)
+		self.place.mkdir()
+		result = subprocess.run([*before, *command], cwd=self.place, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
+			env={**os.environ, "LD_BIND_NOW": "1", "TZ": "UTC", "CPPROF_OUTPUT": str((folder or self.folder) / "alone.data")}, check=False)
+		return VOLATILE.sub("T", result.stdout.decode(errors="replace")), result.returncode, result.stderr.decode(errors="replace")
+
+
+# --- comparing ---
+
+@dataclass
+class Comparison:
+	tests: int = 0
+	outputs: list = field(default_factory=list) # tests whose output is another one
+	functions: set = field(default_factory=set) # that were instrumented and called
+	instrumented: set = field(default_factory=set)
+	doubtful: set = field(default_factory=set) # others of the same name are not instrumented
+	calls: int = 0
+	wrong: list = field(default_factory=list)
+
+
+def compare_output(bare, tool, command, comparison, before=(), folder=None):
+	plain = bare.run([], command)
+	found = tool.run(before, command, folder)
+	comparison.tests += 1
+	if plain[:2] != found[:2]:
+		comparison.outputs.append(f"{' '.join(command)}: status {plain[1]} and {found[1]}; {found[2][-300:]}")
+
+
+def compare_counts(bare, tool, command, measurement, comparison):
+	binary = tool.place / command[0]
+	with tempfile.TemporaryDirectory() as folder:
+		data = Path(folder) / "cpprof.data"
+		record = [CPPROF, "record", f"--instrumented={measurement}", "-o", str(data), "--"]
+		compare_output(bare, tool, command, comparison, record, Path(folder))
+		if not data.exists():
+			comparison.wrong.append(f"{' '.join(command)}: no profile")
+			return
+		found = Counter(counted_calls(data))
+		expected = callgrind_calls(lambda before: bare.run(before, command), binary.name, Path(folder))
+	functions, doubtful = instrumented_functions(binary)
+	comparison.instrumented |= functions
+	comparison.doubtful |= doubtful
+	for name in sorted(functions - doubtful):
+		comparison.calls += expected[name]
+		if expected[name]:
+			comparison.functions.add(name)
+		if expected[name] != found[name]:
+			comparison.wrong.append(f"{binary.name} {command[-1]}: {name}: {found[name]} calls, not {expected[name]}")
+	# What is counted and no function of the binary would be missed otherwise.
+	for name in sorted(set(found) - functions):
+		comparison.wrong.append(f"{binary.name} {command[-1]}: {name}: {found[name]} calls of what was not instrumented")
+
+
+def compare(name, compiler, measurement, options=()):
+	bare, tool = Built(name, compiler, False), Built(name, compiler, True, options)
+	bare.make()
+	tool.make()
+	comparison = Comparison()
+	for test in tool.program.tests:
+		compare_counts(bare, tool, tool.command(test), measurement, comparison)
+	for test in tool.program.uncounted:
+		compare_output(bare, tool, tool.command(test), comparison)
+	return comparison, tool
+
+
+def line_of(name, compiler, measurement, comparison, tool):
+	"""bench/source_real.py reads it."""
+	return (f"{name} {compiler} {measurement}: {comparison.tests} tests, {len(comparison.outputs)} with another output; "
+		f"{len(comparison.instrumented)} functions instrumented, {len(comparison.functions)} called, {comparison.calls} calls, {len(comparison.wrong)} counts differ from callgrind's, "
+		f"{len(comparison.doubtful)} names of others too; {tool.fell_back()} files as they are, built in {tool.seconds:.1f} s")
+
+
+def arguments():
+	parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+	parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS) + " (default: all)")
+	parser.add_argument("--compiler", choices=COMPILERS, action="append")
+	parser.add_argument("--measure", default="paths")
+	parser.add_argument("--option", action="append", default=[], help="of cpprof cc")
+	args = parser.parse_args()
+	unknown = set(args.programs) - set(PROGRAMS)
+	if unknown:
+		parser.error(f"there is no program '{sorted(unknown)[0]}'")
+	return args
+
+
+def main():
+	args = arguments()
+	failed = False
+	for name in args.programs or PROGRAMS:
+		for compiler in args.compiler or COMPILERS:
+			comparison, tool = compare(name, compiler, args.measure, args.option)
+			print(line_of(name, compiler, args.measure, comparison, tool), flush=True)
+			for what in [*comparison.outputs, *comparison.wrong]:
+				print(what, file=sys.stderr, flush=True)
+			failed = failed or bool(comparison.outputs or comparison.wrong)
+	return int(failed)
+
+
+if __name__ == "__main__":
+	sys.exit(main())

@@ -1,0 +1,79 @@
+"""What the tests of source instrumentation share: which functions of a binary have an object of the Profiler in them, and how often
+callgrind sees them called."""
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ENTER = "cpprof_site_enter"
+FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
+
+
+def demangled(names):
+	"""{name as linked: name as it is shown}"""
+	names = list(names)
+	shown = subprocess.run(["c++filt", "-i"], input="".join(f"{name}\n" for name in names), capture_output=True, text=True, check=True).stdout
+	return dict(zip(names, shown.split("\n")))
+
+
+def function_symbols(binary):
+	"""{address: name as linked} of all functions that a binary defines; of several at one address, one."""
+	listed = subprocess.run(["nm", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
+	return {int(address, 16): name for address, kind, name in (line.split(maxsplit=2) for line in listed.splitlines()) if kind in "tTwWuV"}
+
+
+def calling_enter(binary):
+	"""Addresses of the functions whose code calls the library: at -O0 those that were instrumented, whoever did it."""
+	disassembly = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", "-w", binary], stdout=subprocess.PIPE, text=True)
+	found, address = set(), None
+	for line in disassembly.stdout:
+		if line.endswith(">:\n"):
+			address = int(FUNCTION.match(line)[1], 16)
+		elif ENTER in line:
+			found.add(address)
+	assert disassembly.wait() == 0
+	return found
+
+
+def instrumented_functions(binary):
+	"""Names, as shown, of the functions with an object in them; and those of them that others without one have as well (static functions
+	of two files, one of them too small to be chosen)."""
+	symbols = function_symbols(binary)
+	own = calling_enter(binary)
+	shown = demangled(symbols.values())
+	with_object = {shown[symbols[address]] for address in own if address in symbols}
+	without = {shown[name] for address, name in symbols.items() if address not in own}
+	return with_object, with_object & without
+
+
+def add_callgrind_file(path, binary, calls):
+	"""Adds the calls of functions of one binary in one process, by their names as linked."""
+	current = called_in = called = None
+	with open(path, encoding="utf-8", errors="replace") as file:
+		for line in file:
+			if line.startswith("ob="):
+				current = line[len("ob="):-1]
+			elif line.startswith("cob="):
+				called_in = line[len("cob="):-1]
+			elif line.startswith("cfn="):
+				called = re.sub(r"'\d+$", "", line[len("cfn="):-1]) # its second level of a recursion
+			elif line.startswith("calls="):
+				if Path(called_in or current).name == binary:
+					calls[called] += int(line[len("calls="):].split()[0])
+				called_in = None
+
+
+def callgrind_calls(run, binary, folder):
+	"""Counter of the calls of a binary's functions by name as shown, whoever called; `run` runs the program behind the words that it is given."""
+	folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
+	result = run(["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no",
+		"--main-stacksize=67108864"])
+	calls = Counter()
+	for path in folder.glob("[0-9]*"):
+		add_callgrind_file(path, binary, calls)
+	assert calls, result
+	names, shown = demangled(calls), Counter()
+	for name, count in calls.items():
+		shown[names[name]] += count
+	return shown
