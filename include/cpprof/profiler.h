@@ -73,7 +73,8 @@ struct cpprof_site {
  * library's; who is on another layout has a variable of another name. */
 struct cpprof_node {
 	__UINT64_TYPE__ function;
-	void *library_s[4];
+	void *library_s[3];
+	__UINT64_TYPE__ ticks; /* spent here, where each call is timed */
 	__UINT64_TYPE__ number;
 	struct cpprof_edge *recent;
 };
@@ -98,6 +99,7 @@ struct cpprof_thread {
 	struct cpprof_frame *top;
 	__UINT64_TYPE__ low; /* what is below is not for this header to do */
 	struct cpprof_frame *limit;
+	__UINT64_TYPE__ charged; /* when time was charged last; 0: calls are not timed */
 };
 
 #define CPPROF_EDGE_INLINED_ 2	/* in `flags` */
@@ -117,7 +119,7 @@ cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *fram
 __attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
 							      const void *frame_address);
 
-#define CPPROF_HOT __inline__ __attribute__((always_inline, no_instrument_function, unused))
+#define CPPROF_HOT __inline__ __attribute__((always_inline, artificial, no_instrument_function, unused))
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 extern __attribute__((visibility("default"), tls_model("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
@@ -127,6 +129,16 @@ extern __attribute__((visibility("default"), tls_model("initial-exec"))) __threa
 
 void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
 	__attribute__((visibility("default")));
+
+/* The time since the last event is the current path's. */
+static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_node *node)
+{
+	__UINT64_TYPE__ now = __builtin_ia32_rdtsc(), last = thread->charged;
+	if (__builtin_expect(now > last, 1)) {
+		thread->charged = now;
+		__asm__ __volatile__("addq %1, %0" : "+m"(node->ticks) : "r"(now - last));
+	}
+}
 
 /* Counted here: a call of which the thread has guessed that it comes next, as it did before, and that is measured by counts.
  * NULL: it is not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
@@ -151,6 +163,8 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 		frame->node = edge->child;
 		frame->guess = edge->child->recent;
 	}
+	if (__builtin_expect(thread->charged != 0, 0))
+		cpprof_charge(thread, top->node);
 	__asm__ __volatile__("incq %0" : "+m"(edge->count));
 	if (__builtin_expect(edge->after != edge, 0))
 		top->guess = edge->after;
@@ -170,6 +184,8 @@ static CPPROF_HOT int cpprof_leave_guessed(struct cpprof_frame *top)
 	struct cpprof_thread *thread = cpprof_thread_1;
 	if (__builtin_expect(thread->top != top + 1 || top[1].place != CPPROF_PLACE_OF_CALL_, 0))
 		return 0;
+	if (__builtin_expect(thread->charged != 0, 0))
+		cpprof_charge(thread, top[1].node);
 	thread->top = top;
 	return 1;
 }
@@ -264,12 +280,42 @@ class profiler
 #define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                          \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-/* A basic block begins: counted. A statement. */
+/* A basic block begins: counted, as a call that is over at once. A statement. */
 #define CPPROF_TOOL_BLOCK(number, line, name, group)                                                             \
 	do {                                                                                                       \
 		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,         \
 				  CPPROF_TOOL_WITHIN_, group);                                                    \
-		cpprof_site_##number.calls++;                                                                      \
+		CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);                                      \
+	} while (0);
+
+/* The same in functions that are compiled for another processor or by other rules than the rest of the file (attributes target,
+ * no_sanitize, ...), into which compilers inline nothing: all is told to the library. */
+struct cpprof_far_entry {
+	struct cpprof_site *site;
+	const void *caller, *frame_address;
+	struct cpprof_frame *frame;
+};
+static __attribute__((noinline, no_instrument_function, unused)) void cpprof_left_far(struct cpprof_far_entry *entry)
+{
+	if (entry->frame != 0)
+		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
+}
+#define CPPROF_TOOL_FAR_OBJECT_(variable, site)                                                                    \
+	struct cpprof_far_entry variable __attribute__((cleanup(cpprof_left_far), unused)) = {                    \
+		&site, __builtin_return_address(0), __builtin_dwarf_cfa(),                                        \
+		__atomic_load_n(&site.state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF ?                              \
+			(struct cpprof_frame *)0 :                                                                \
+			cpprof_site_enter(&site, __builtin_return_address(0), __builtin_dwarf_cfa())              \
+	};
+#define CPPROF_TOOL_FAR_FUNCTION(number, level, line, group)                                                               \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+	CPPROF_TOOL_FAR_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_FAR_PLACE(number, kind, level, line, name, group)                                     \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_TOOL_FAR_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_FAR_BLOCK(number, line, name, group)                                                           \
+	do {                                                                                                       \
+		CPPROF_TOOL_FAR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group)            \
 	} while (0);
 
 #ifdef __cplusplus
@@ -316,6 +362,10 @@ __attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant
 		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
+#define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                            \
+	do {                                                                                              \
+		CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
+	} while (0);
 #endif
 
 /* Behind the object of a member function whose class has cpprof_enter and cpprof_leave: these are called too. */

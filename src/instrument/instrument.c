@@ -105,28 +105,46 @@ static void append_literal(struct buffer *buffer, const char *text)
 	buffer_append_byte(buffer, '"');
 }
 
+/* What a place's object is made of: the macro of its kind, and that of its hook. */
+static void describe(const struct places_item *item, size_t number, struct buffer *text)
+{
+	const struct instrument_place *place = &item->place;
+	if (place->kind == INSTRUMENT_FUNCTION)
+		buffer_printf(text, "%s(%zu,%d,%u,", item->macro ? item->macro : "CPPROF_TOOL_FUNCTION", number,
+			      place->level, (unsigned)item->name_line);
+	else if (place->kind == INSTRUMENT_BLOCK)
+		buffer_printf(text, "CPPROF_TOOL_BLOCK(%zu,%u,", number, (unsigned)item->name_line);
+	else
+		buffer_printf(text, "CPPROF_TOOL_PLACE(%zu,%s,%d,%u,", number, kind_names[place->kind], place->level,
+			      (unsigned)item->name_line);
+	if (place->kind != INSTRUMENT_FUNCTION) {
+		append_literal(text, item->own_name);
+		buffer_append_byte(text, ',');
+	}
+	if (place->group)
+		append_literal(text, place->group);
+	else
+		buffer_append_byte(text, '0');
+	buffer_append_string(text, ") ");
+	if (item->also)
+		buffer_printf(text, "%s(%zu) ", item->also, number);
+}
+
 static void insert(struct places *places, struct places_item *item)
 {
 	struct places_file *file = &places->files[item->file];
-	const struct instrument_place *place = &item->place;
 	struct buffer text;
 	buffer_init(&text);
-	file->instrumented++;
-	if (place->kind == INSTRUMENT_FUNCTION)
-		buffer_printf(&text, "%s(%zu,%d,%u,", item->macro ? item->macro : "CPPROF_TOOL_FUNCTION",
-			      file->instrumented, place->level, (unsigned)item->name_line);
-	else
-		buffer_printf(&text, "{CPPROF_TOOL_PLACE(%zu,%s,%d,%u,", file->instrumented, kind_names[place->kind],
-			      place->level, (unsigned)place->line);
-	if (place->group)
-		append_literal(&text, place->group);
-	else
-		buffer_append_byte(&text, '0');
-	buffer_append_string(&text, ") ");
+	if (item->is_wrapped)
+		buffer_append_byte(&text, '{');
+	describe(item, ++file->instrumented, &text);
 	const char *kept =
 		buffer_error(&text) ? NULL : instrument_arena_text(places->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);
-	edits_insert(&file->edits, place->offset, kept);
+	if (item->is_wrapped)
+		edits_wrap(&file->edits, item->place.offset, kept, item->place.end, "}");
+	else
+		edits_insert(&file->edits, item->place.offset, kept);
 }
 
 static int make_copy(struct places *places, struct places_file *file, struct instrument_copy *copy)
@@ -182,9 +200,14 @@ static int make_copies(struct places *places, struct instrument_result *result)
 
 static void decide(struct places *places, const struct selection *selection)
 {
-	for (size_t i = 0; i < places->item_count && selection; i++)
-		if (!places->items[i].place.skipped)
-			selection_decide(selection, &places->items[i].place);
+	for (size_t i = 0; i < places->item_count; i++) {
+		struct places_item *item = &places->items[i];
+		const char *outer = places->items[item->function].place.skipped;
+		if (!item->place.skipped)
+			item->place.skipped = outer;
+		if (!item->place.skipped)
+			selection_decide(selection, &item->place);
+	}
 }
 
 static int work(struct places *places, struct instrument_result *result, const struct selection *selection,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "instrument/lexing.h"
+#include "instrument/statements.h"
 
 static const size_t NOWHERE = SIZE_MAX;
 
@@ -119,8 +121,7 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Continue;
 }
 
-/* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` there; 0: there is none. */
-static uint32_t brace_length(const struct places_file *file, uint32_t offset)
+uint32_t places_brace(const struct places_file *file, uint32_t offset)
 {
 	static const char *const braces[] = { "{", "<%",
 					      "?"
@@ -164,8 +165,7 @@ static const char *qualified_name(struct places *places, CXCursor cursor, size_t
 	return name ? name : "";
 }
 
-/* Adds it; NULL: no memory. */
-static struct places_item *add_item(struct places *places)
+struct places_item *places_add(struct places *places)
 {
 	if (ARRAY_RESERVE(places->items, places->item_capacity, places->item_count + 1)) {
 		places->error = ERROR_MEMORY;
@@ -199,7 +199,7 @@ static void describe(struct places_function *function, size_t outer)
 	place->column = column;
 	uint32_t end_offset = 0;
 	bool same_file = places_offset(places, end, &end_offset) == function->file->file;
-	uint32_t length = clang_is_in_macro(start) ? 0 : brace_length(function->file, function->open);
+	uint32_t length = clang_is_in_macro(start) ? 0 : places_brace(function->file, function->open);
 	place->offset = function->open + length;
 	place->end = end_offset;
 	clang->getFileLocation(clang->getCursorLocation(function->cursor), NULL, &line, NULL, NULL);
@@ -208,6 +208,31 @@ static void describe(struct places_function *function, size_t outer)
 		place->skipped = "its body comes from a macro";
 	else if (!same_file || end_offset < place->offset)
 		place->skipped = "its body ends in another file";
+}
+
+/* As it is declared, without its body. What a macro stands for, clang alone knows. */
+static CXString print_declaration(const struct clang *clang, CXCursor cursor)
+{
+	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
+	clang->PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
+	CXString printed = clang->getCursorPrettyPrinted(cursor, policy);
+	clang->PrintingPolicy_dispose(policy);
+	return printed;
+}
+
+/* What it is, and what can be done about it. */
+static void examine(struct places_function *function, size_t outer)
+{
+	const struct clang *clang = function->places->clang;
+	CXString printed = print_declaration(clang, function->cursor);
+	const char *text = clang->getCString(printed);
+	function->declaration = text ? text : "";
+	describe(function, outer);
+	if (!function->item->place.skipped)
+		treat_c(function);
+	if (!function->item->place.skipped && function->places->words->is_cxx)
+		treat_cxx(function);
+	clang->disposeString(printed);
 }
 
 /* The item's number; NOWHERE: it has no body, or one that is none of ours. */
@@ -229,18 +254,14 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 	if (file != function.file->file || function.start > function.open)
 		function.start = function.open;
 	size_t index = places->item_count;
-	function.item = add_item(places);
+	function.item = places_add(places);
 	if (!function.item)
 		return NOWHERE;
 	function.item->file = (size_t)(function.file - places->files);
 	function.item->function = index;
 	function.item->start = function.start;
 	function.item->is_template = clang->getCursorKind(cursor) == CXCursor_FunctionTemplate;
-	describe(&function, outer);
-	if (!function.item->place.skipped)
-		treat_c(&function);
-	if (!function.item->place.skipped && places->words->is_cxx)
-		treat_cxx(&function);
+	examine(&function, outer);
 	return index;
 }
 
@@ -268,6 +289,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	if (walk->function != NOWHERE && kind != CXCursor_CompoundStmt &&
 	    holds_statements(clang->getCursorKind(parent)))
 		places->items[walk->function].place.statements++;
+	if (walk->function != NOWHERE && places->level > INSTRUMENT_LEVEL_FUNCTION)
+		statements_take(places, walk->function, cursor, parent);
 	return CXChildVisit_Recurse;
 }
 
@@ -298,86 +321,17 @@ int places_find(struct places *places)
 
 /* --- words --- */
 
-static bool is_word_byte(char byte)
-{
-	return isalnum((unsigned char)byte) || byte == '_' || byte == '$' || (byte & 0x80);
-}
-
-/* Behind a comment or literal that begins at `at`; `at` where none does. */
-static uint32_t skip_other(const struct places_file *file, uint32_t at, uint32_t end)
-{
-	const char *text = file->text;
-	if (text[at] == '/' && at + 1 < end && text[at + 1] == '/') {
-		while (at < end && text[at] != '\n')
-			at++;
-	} else if (text[at] == '/' && at + 1 < end && text[at + 1] == '*') {
-		for (at += 2; at < end && !(text[at] == '/' && text[at - 1] == '*'); at++)
-			;
-		at = at < end ? at + 1 : end;
-	} else if (text[at] == '"' || text[at] == '\'') {
-		char quote = text[at++];
-		for (; at < end && text[at] != quote && text[at] != '\n'; at++)
-			at += text[at] == '\\';
-		at = at < end ? at + 1 : end;
-	}
-	return at;
-}
-
 bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word)
 {
-	size_t length = strlen(word);
 	if (end > file->size)
 		end = (uint32_t)file->size;
-	for (uint32_t at = start; at < end;) {
-		uint32_t behind = skip_other(file, at, end);
-		if (behind == at && is_word_byte(file->text[at])) {
-			while (behind < end && is_word_byte(file->text[behind]))
-				behind++;
-			if (behind - at == length && memcmp(file->text + at, word, length) == 0)
-				return true;
-		}
-		at = behind == at ? at + 1 : behind;
-	}
-	return false;
-}
-
-struct attribute_search {
-	const struct places *places;
-	const char *name;
-	bool is_found;
-};
-
-/* Behind "__" before a name, and without those behind it. */
-static bool is_attribute(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-	if (strncmp(text, "__", 2) == 0 && strlen(text) == length + 4 && strcmp(text + length + 2, "__") == 0)
-		text += 2;
-	return strncmp(text, name, length) == 0 && (!text[length] || strcmp(text + length, "__") == 0);
-}
-
-static enum CXChildVisitResult find_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	(void)parent;
-	struct attribute_search *search = data;
-	const struct clang *clang = search->places->clang;
-	if (!clang->isAttribute(clang->getCursorKind(cursor)))
-		return CXChildVisit_Continue;
-	CXSourceRange extent = clang->getCursorExtent(cursor);
-	CXToken *token = clang->getToken(search->places->unit, clang->getRangeStart(extent));
-	if (token) {
-		CXString spelling = clang->getTokenSpelling(search->places->unit, *token);
-		const char *text = clang->getCString(spelling);
-		search->is_found = text && is_attribute(text, search->name);
-		clang->disposeString(spelling);
-		clang->disposeTokens(search->places->unit, token, 1);
-	}
-	return search->is_found ? CXChildVisit_Break : CXChildVisit_Continue;
+	return start < end && lexing_find(file->text + start, file->text + end, word);
 }
 
 bool places_has_attribute(const struct places_function *function, const char *name)
 {
-	struct attribute_search search = { function->places, name, false };
-	function->places->clang->visitChildren(function->cursor, find_attribute, &search);
-	return search.is_found || places_has_word(function->file, function->start, function->open, name);
+	const char *text = function->file->text;
+	return lexing_has_attribute(function->declaration, function->declaration + strlen(function->declaration),
+				    name) ||
+	       lexing_has_attribute(text + function->start, text + function->open, name);
 }

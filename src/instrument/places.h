@@ -29,13 +29,16 @@ struct places_file {
 /* A place, and how something would be inserted there. */
 struct places_item {
 	struct instrument_place place;
-	size_t file;       /* in places.files */
-	size_t function;   /* in places.items: the one that it is in, or itself */
-	const char *macro; /* of the Profiler's header; NULL: as its kind has it */
+	size_t file;          /* in places.files */
+	size_t function;      /* in places.items: the one that it is in, or itself */
+	const char *macro;    /* of the Profiler's header; NULL: as its kind has it */
+	const char *own_name; /* of what is in a function: "loop at 12" */
+	const char *also;     /* a second one behind it, which is told the number alone; NULL: none */
 	uint32_t name_line;
-	uint32_t start; /* of a function, bytes: where its declaration begins */
-	uint32_t from;  /* bytes: where a statement that is put into braces begins; its end is place.end */
-	bool is_wrapped, is_template, has_nested;
+	uint32_t start;  /* of a function, bytes: where its declaration begins */
+	bool is_wrapped; /* put into braces, from place.offset to place.end */
+	bool is_template;
+	bool has_nested; /* functions of GNU C, which clang does not know */
 };
 
 struct places {
@@ -58,6 +61,7 @@ struct places_function {
 	struct places_item *item;
 	CXCursor cursor, body; /* of the function; its body's `{`, behind `try` where that stands before it */
 	const struct places_file *file;
+	const char *declaration; /* as clang prints it, macros expanded and attributes shown; of a lambda "" */
 	uint32_t
 		start; /* bytes: where its declaration begins, attributes and `template <...>` among it where clang says so */
 	uint32_t open; /* ... and of its `{` */
@@ -73,6 +77,10 @@ struct places_file *places_file(struct places *places, CXFile file);
 /* Where a location is in the file that its macro, if it is in one, is used in. */
 CXFile places_offset(const struct places *places, CXSourceLocation location, uint32_t *offset);
 
+/* A new one; it lies where it does until the next is added. NULL: no memory. */
+struct places_item *places_add(struct places *places);
+/* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` at an offset; 0: there is none. */
+uint32_t places_brace(const struct places_file *file, uint32_t offset);
 /* Whether a word (an identifier) stands between two offsets, outside of comments and literals. */
 bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word);
 /* Whether a function has an attribute, wherever that comes from: "naked". */

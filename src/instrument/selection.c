@@ -29,6 +29,9 @@ void selection_free(struct selection *selection)
 		return;
 	for (size_t i = 0; i < selection->rule_count; i++)
 		release_rule(&selection->rules[i], !selection->rules[i].of_all);
+	for (size_t i = 0; i < selection->exception_count; i++)
+		free(selection->exceptions[i].file);
+	free(selection->exceptions);
 	free(selection->rules);
 	free(selection);
 }
@@ -78,7 +81,26 @@ int selection_take(const struct selection_reading *reading, struct selection_rul
 	return 0;
 }
 
+int selection_except(struct selection *selection, const char *file, uint32_t line)
+{
+	int code = ARRAY_RESERVE(selection->exceptions, selection->exception_capacity, selection->exception_count + 1);
+	char *copy = code < 0 ? NULL : strdup(file);
+	if (!copy)
+		return ERROR_MEMORY;
+	selection->exceptions[selection->exception_count++] = (struct selection_exception){ copy, line };
+	return 0;
+}
+
 /* --- decisions --- */
+
+static bool is_excepted(const struct selection *selection, const struct instrument_place *place)
+{
+	for (size_t i = 0; i < selection->exception_count; i++)
+		if (selection->exceptions[i].line == place->line &&
+		    strcmp(selection->exceptions[i].file, place->file) == 0)
+			return true;
+	return false;
+}
 
 /* What is asked about a place. */
 struct subject {
@@ -187,7 +209,9 @@ void selection_decide(const struct selection *selection, struct instrument_place
 	struct subject subject;
 	find_function(&subject, place);
 	int level = apply(selection, &subject, place);
-	if (place->is_header && !selection->headers)
+	if (is_excepted(selection, place))
+		place->skipped = "the compiler does not take it with an object in it";
+	else if (place->is_header && !selection->headers)
 		place->skipped = "in a header";
 	else if (place->kind != INSTRUMENT_REGION && place->level > level)
 		place->skipped = "finer than the level that is asked for";

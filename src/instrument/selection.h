@@ -17,6 +17,8 @@ void selection_free(struct selection *selection);
 int selection_read(struct selection *selection, const char *path, struct error *error);
 /* ... of one line, as --select has it. */
 int selection_add(struct selection *selection, const char *line, struct error *error);
+/* What begins in that line of a file stays out: the compiler did not take it. 0 or ERROR_MEMORY. */
+int selection_except(struct selection *selection, const char *file, uint32_t line);
 
 /* Sets place->skipped, ->group and ->level by the rules. Those that the language forbids are decided already. */
 void selection_decide(const struct selection *selection, struct instrument_place *place);

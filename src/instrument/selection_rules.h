@@ -36,9 +36,16 @@ struct selection_rule {
 	struct selection_pattern pattern;
 };
 
+struct selection_exception {
+	char *file;
+	uint32_t line;
+};
+
 struct selection {
 	struct selection_rule *rules; /* in the order of their lines */
 	size_t rule_count, rule_capacity;
+	struct selection_exception *exceptions;
+	size_t exception_count, exception_capacity;
 	int level; /* for what no rule is about */
 	int finest;
 	uint32_t statements; /* fewer: left alone */
