@@ -138,7 +138,7 @@ enum tally_hook { /* which were called, or-ed in tally_process.hooks */
 		  TALLY_HOOK_CYG = 4,    /* __cyg_profile_func_enter and _exit */
 		  TALLY_HOOK_BLOCK = 8,  /* __sanitizer_cov_trace_pc */
 		  TALLY_HOOK_GUARD = 16, /* __sanitizer_cov_trace_pc_guard */
-		  TALLY_HOOK_SITE = 32   /* cpprof_site_enter and _leave, or what stands for them in cpprof/profiler.h */
+		  TALLY_HOOK_SITE = 32 /* cpprof_site_enter and _leave, or what stands for them in cpprof/profiler.h */
 };
 
 enum { TALLY_BUILD_ID_MAX = 32 };
@@ -199,8 +199,9 @@ enum { TALLY_NODES_MAX = 1 << 21 };
 enum tally_edge_flags {
 	TALLY_EDGE_FOREIGN = 1, /* the call site is not in the parent's code: something between is not instrumented */
 	TALLY_EDGE_INLINED = 2, /* the function is inlined into its parent: the site is that of the parent's call */
-	TALLY_EDGE_WITHIN = 8,  /* `function` is a place within its parent, not a function that is called: a region, a loop */
-	TALLY_EDGE_FOLDED = 4   /* too many nodes: `child` is not below the parent, but one of the same function nearer
+	TALLY_EDGE_WITHIN =
+		8, /* `function` is a place within its parent, not a function that is called: a region, a loop */
+	TALLY_EDGE_FOLDED = 4 /* too many nodes: `child` is not below the parent, but one of the same function nearer
 				 * to the root, or else below the root */
 };
 

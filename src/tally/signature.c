@@ -40,28 +40,30 @@ static size_t length_without_arguments(const char *text)
 	return length;
 }
 
-/* A lambda is a function called operator(). */
-static struct part without_lambda(struct part own)
+/* gcc's "main()::<lambda(int)>". */
+static bool is_lambda(const char *text, size_t length)
 {
-	static const char *const lambdas[] = { "<lambda", "{lambda", "lambda" };
-	static const char called[] = "operator()";
-	for (size_t i = 0; i < sizeof(lambdas) / sizeof(lambdas[0]); i++)
-		if (own.length >= strlen(lambdas[i]) && memcmp(own.text, lambdas[i], strlen(lambdas[i])) == 0)
-			return (struct part){ called, sizeof(called) - 1 };
-	return own;
+	static const char begin[] = "<lambda(";
+	const char *last = NULL, *next = text;
+	while ((next = strstr(next, begin)) != NULL)
+		last = next++;
+	return last && length > 0 && text[length - 1] == '>' && !strstr(last, ">::");
 }
 
 /* In `plain`, which has room for strlen(text) bytes. */
 static struct part own_name(const char *text, char *plain)
 {
+	static const char called[] = "operator()"; /* is what a lambda is */
 	size_t length = length_without_arguments(text), last = 0;
+	if (is_lambda(text, length))
+		return (struct part){ called, sizeof(called) - 1 };
 	struct cxx_name name = cxx_name_parse(text, length);
 	if (name.start > name.end)
 		name.start = 0;
 	size_t size = cxx_name_plain(text + name.start, name.end - name.start, plain);
 	for (size_t next = 0; next < size; next = cxx_name_component(plain, size, next))
 		last = next;
-	return without_lambda((struct part){ plain + last, size - last });
+	return (struct part){ plain + last, size - last };
 }
 
 bool signature_is_of(const char *symbol, const char *signature)

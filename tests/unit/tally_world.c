@@ -152,6 +152,34 @@ tally_place tally_world_root(tally_place thread)
 	return thread + offsetof(struct tally_thread, root);
 }
 
+/* Appends it to the texts of a site that has `bytes` so far; where it begins. */
+static uint32_t add_text(struct tally_site *site, uint32_t *bytes, const char *text)
+{
+	uint32_t at = *bytes;
+	size_t length = text ? strlen(text) + 1 : 1;
+	memcpy(site->texts + at, text ? text : "", length);
+	*bytes += (uint32_t)length;
+	return at;
+}
+
+tally_place tally_world_add_site(struct tally_world *world, tally_place chunk, const struct tally_site *site,
+				 const struct tally_world_texts *texts)
+{
+	struct tally_sites *sites = at_place(world, chunk);
+	tally_place at = chunk + sizeof(*sites) + sites->sites_bytes;
+	struct tally_site *made = at_place(world, at);
+	uint32_t bytes = 0;
+	*made = *site;
+	add_text(made, &bytes, texts->name);
+	made->signature = add_text(made, &bytes, texts->signature);
+	made->file = add_text(made, &bytes, texts->file);
+	made->group = add_text(made, &bytes, texts->group);
+	made->bytes = (uint32_t)(sizeof(*made) + bytes + 7) / 8 * 8;
+	sites->sites_bytes += made->bytes;
+	sites->chunk.used = sizeof(*sites) + sites->sites_bytes;
+	return at;
+}
+
 /* --- objects --- */
 
 static tally_place take(struct tally_world *world, tally_place at, size_t bytes)

@@ -40,6 +40,13 @@ tally_place tally_world_add_chunk(struct tally_world *world, enum tally_chunk_ki
 tally_place tally_world_add_thread(struct tally_world *world, uint32_t process, uint32_t number);
 tally_place tally_world_root(tally_place thread);
 
+/* A place of the source, in a chunk of SITES: `site` but for its texts. */
+struct tally_world_texts {
+	const char *name, *signature, *file, *group;
+};
+tally_place tally_world_add_site(struct tally_world *world, tally_place chunk, const struct tally_site *site,
+				 const struct tally_world_texts *texts);
+
 /* Objects of the thread or chunk of objects. A call from the path `node`, of which the file has `count`, that leads to
  * a path of its own, which is returned; or, with a child, to that one. */
 tally_place tally_world_call(struct tally_world *world, tally_place chunk, tally_place node, uint64_t site,
