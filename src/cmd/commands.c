@@ -5,9 +5,25 @@
 #include "cmd/rows.h"
 
 const struct command *const commands[] = {
-	&command_record, &command_trace, &command_resources, &command_report,     &command_explore,
-	&command_info,   &command_gprof, &command_whatif,    &command_diff,       &command_import,
-	&command_export, &command_help,  &command_man,       &command_completion, NULL,
+	&command_record,
+	&command_control,
+	&command_trace,
+	&command_resources,
+	&command_instrument,
+	&command_cc,
+	&command_cxx,
+	&command_report,
+	&command_explore,
+	&command_info,
+	&command_gprof,
+	&command_whatif,
+	&command_diff,
+	&command_import,
+	&command_export,
+	&command_help,
+	&command_man,
+	&command_completion,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -97,14 +97,32 @@ static void put_place(struct answer *answer, const struct tally_site *told)
 	put_byte(answer, '\n');
 }
 
-static void list(struct answer *answer)
+/* Whether a place is of any of the patterns, each behind a tab; or there are none. */
+static bool is_listed(const struct tally_site *told, const char *patterns, size_t bytes)
+{
+	bool matches = bytes == 0;
+	for (size_t at = 1; at <= bytes && !matches; at++) {
+		const char *end = memchr(patterns + at, '\t', bytes - at);
+		size_t length = end ? (size_t)(end - patterns) - at : bytes - at;
+		char pattern[SITES_PATTERN_MAX];
+		if (length < sizeof(pattern)) {
+			memcpy(pattern, patterns + at, length);
+			pattern[length] = 0;
+			matches = sites_pattern_matches(pattern, told);
+		}
+		at += length;
+	}
+	return matches;
+}
+
+static void list(struct answer *answer, const char *patterns, size_t bytes)
 {
 	uint32_t count = sites_count();
 	put_word(answer, "ok ");
 	put_number(answer, count);
 	put_byte(answer, '\n');
 	for (uint32_t i = 0; i < count && !answer->is_over; i++)
-		if (sites_at(i)->told)
+		if (sites_at(i)->told && is_listed(sites_at(i)->told, patterns, bytes))
 			put_place(answer, sites_at(i)->told);
 }
 
@@ -153,8 +171,9 @@ void control_serve(long fd)
 	long bytes = read_request(&answer, request);
 	if (bytes < 0)
 		return;
-	if (bytes == sizeof(list_word) - 1 && memcmp(request, list_word, sizeof(list_word) - 1) == 0)
-		list(&answer);
+	const long word = sizeof(list_word) - 1;
+	if (bytes >= word && memcmp(request, list_word, (size_t)word) == 0 && (bytes == word || request[word] == '\t'))
+		list(&answer, request + word, (size_t)(bytes - word));
 	else if (bytes == 0)
 		put_word(&answer, "error nothing is asked\n");
 	else

@@ -1,0 +1,213 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/control_client.h"
+#include "cmd/message.h"
+#include "cmd/rows.h"
+#include "render/render.h"
+
+/* --- list --- */
+
+/* A line of the answer, in the order in which the process tells it. */
+enum {
+	PLACE_STATE,
+	PLACE_KIND,
+	PLACE_LEVEL,
+	PLACE_NAME,
+	PLACE_SIGNATURE,
+	PLACE_FILE,
+	PLACE_LINE,
+	PLACE_GROUP,
+	PLACE_FIELDS
+};
+
+/* Splits a line at its tabs; false: it is none. */
+static bool split(char *line, char *fields[PLACE_FIELDS])
+{
+	for (int i = 0; i < PLACE_FIELDS; i++) {
+		fields[i] = line;
+		line = line ? strchr(line, '\t') : NULL;
+		if (line)
+			*line++ = 0;
+		else if (i < PLACE_FIELDS - 1)
+			return false;
+	}
+	return true;
+}
+
+/* A function by its signature if it has one, what is within it by that and its name. */
+static void print_name(char *fields[PLACE_FIELDS])
+{
+	bool is_function = strcmp(fields[PLACE_KIND], "0") == 0, has_signature = fields[PLACE_SIGNATURE][0] != 0;
+	if (has_signature) {
+		render_safe_text(stdout, fields[PLACE_SIGNATURE]);
+		fputs(is_function ? "" : ": ", stdout);
+	}
+	if (!is_function || !has_signature)
+		render_safe_text(stdout, fields[PLACE_NAME]);
+}
+
+static void print_place(char *fields[PLACE_FIELDS])
+{
+	printf("%-9s  %5s  ", fields[PLACE_STATE], fields[PLACE_LEVEL]);
+	print_name(fields);
+	if (fields[PLACE_GROUP][0]) {
+		fputs("  {", stdout);
+		render_safe_text(stdout, fields[PLACE_GROUP]);
+		fputs("}", stdout);
+	}
+	fputs("  ", stdout);
+	render_safe_text(stdout, fields[PLACE_FILE]);
+	printf(":%s\n", fields[PLACE_LINE]);
+}
+
+static void print_places(char *answer)
+{
+	char *place = NULL, *fields[PLACE_FIELDS];
+	strtok_r(answer, "\n", &place); /* how many there are */
+	printf("%-9s  %5s  %s\n", "STATE", "LEVEL", "PLACE");
+	for (char *line = strtok_r(NULL, "\n", &place); line; line = strtok_r(NULL, "\n", &place))
+		if (split(line, fields))
+			print_place(fields);
+}
+
+/* --- rules --- */
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_turned(const struct invocation *invocation, const char *line, const char *answer)
+{
+	uint64_t known = 0, matching = 0, changed = 0;
+	if (sscanf(answer, "%" SCNu64 " %" SCNu64 " %" SCNu64, &known, &matching, &changed) != 3)
+		return;
+	if (strncmp(line, "throttle", strlen("throttle")) == 0) {
+		printf("%s: from now on, for %" PRIu64 " place%s and those reached later\n", line, known,
+		       plural(known));
+		return;
+	}
+	printf("%s: %" PRIu64 " of %" PRIu64 " place%s, %" PRIu64 " switched\n", line, matching, known, plural(known),
+	       changed);
+	if (matching == 0)
+		notice(invocation, "no place that was reached so far is of '%s'; those reached later will obey", line);
+}
+
+/* --- the command --- */
+
+enum { LINE_MAX_BYTES = 1000 };
+
+static int ask(const struct invocation *invocation, const struct control_target *target, const char *line)
+{
+	struct error error = { 0 };
+	struct buffer answer;
+	if (strlen(line) > LINE_MAX_BYTES || strpbrk(line, "\n\r"))
+		return usage_error(invocation, "that is more than one line, or too long");
+	buffer_init(&answer);
+	int result = control_ask(target, line, &answer, &error);
+	if (result == 0 && strncmp(line, "list", strlen("list")) == 0)
+		print_places((char *)answer.bytes);
+	else if (result == 0)
+		print_turned(invocation, line, (const char *)answer.bytes);
+	buffer_release(&answer);
+	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+/* The words in one line, `separator` between them; *line is to be freed. False: no memory. */
+static bool join(char *const *words, size_t count, char separator, char **line)
+{
+	size_t bytes = 1;
+	for (size_t i = 0; i < count; i++)
+		bytes += strlen(words[i]) + 1;
+	char *end = *line = malloc(bytes);
+	for (size_t i = 0; end && i < count; i++) {
+		if (i > 0)
+			*end++ = separator;
+		end = stpcpy(end, words[i]);
+	}
+	return *line != NULL;
+}
+
+/* One line for all the words, or, of on and off, one for each pattern. */
+static int ask_words(const struct invocation *invocation, const struct control_target *target, char **words,
+		     size_t count)
+{
+	static char list[] = "list";
+	static char *const only_list[] = { list };
+	const char *verb = count > 0 ? words[0] : list;
+	bool is_list = strcmp(verb, "list") == 0, is_each = strcmp(verb, "on") == 0 || strcmp(verb, "off") == 0;
+	int status = EXIT_DONE;
+	if (is_each && count == 1)
+		return usage_error(invocation, "%s what? A pattern is missing, such as 'parse_*'", verb);
+	for (size_t i = 1; is_each && i < count && status == EXIT_DONE; i++) {
+		char *each[] = { words[0], words[i] }, *line;
+		if (!join(each, 2, ' ', &line))
+			return failure(invocation, "out of memory");
+		status = ask(invocation, target, line);
+		free(line);
+	}
+	if (!is_each) {
+		char *line;
+		if (!join(count > 0 ? words : only_list, count > 0 ? count : 1, is_list ? '\t' : ' ', &line))
+			return failure(invocation, "out of memory");
+		status = ask(invocation, target, line);
+		free(line);
+	}
+	return status;
+}
+
+static bool read_pid(const char *word, pid_t *pid)
+{
+	enum { DECIMAL = 10 };
+	char *end;
+	errno = 0;
+	long number = strtol(word, &end, DECIMAL);
+	*pid = (pid_t)number;
+	return word[0] >= '1' && word[0] <= '9' && *end == 0 && errno == 0 && number <= INT32_MAX;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct control_target target;
+	struct error error = { 0 };
+	pid_t pid;
+	if (!read_pid(invocation->arguments[0], &pid))
+		return usage_error(invocation, "a process id is a number, not '%s'", invocation->arguments[0]);
+	if (control_find(&target, pid, &error) < 0)
+		return failure_of(invocation, &error);
+	return ask_words(invocation, &target, invocation->arguments + 1, invocation->argument_count - 1);
+}
+
+static const char *const usage[] = {
+	"PID [list [PATTERN]...]", "PID on|off PATTERN...",     "PID group NAME on|off",
+	"PID level 0|1|2|3|4",     "PID throttle CALLS NS|off", NULL,
+};
+
+static const struct command_option options[] = { { 0 } };
+
+static const struct command_example examples[] = {
+	{ "cpprof control 4711 list", "the places that the program has reached, and which are on" },
+	{ "cpprof control 4711 off 'parse_*' file:io.c",
+	  "these functions, and all of that file, cost nothing from now on" },
+	{ "cpprof control 4711 level 1", "functions alone: no loops, regions, calls and blocks" },
+	{ "cpprof control 4711 throttle 100000 1000",
+	  "what is called 100,000 times, for less than 1,000 ns on average, turns itself off" },
+	{ 0 },
+};
+
+const struct command command_control = {
+	.name = "control",
+	.task = TASK_RECORD,
+	.summary = "switch what is measured in a running program built with cpprof cc",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = STOPS_AT_ARGUMENT,
+	.argument_min = 1,
+	.argument_max = SIZE_MAX,
+	.run = run,
+};
