@@ -213,6 +213,33 @@ static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 		cpprof_site_leave(entry->site, __builtin_return_address(0), __builtin_dwarf_cfa());
 }
 
+/* The same out of line, for functions that something may jump back into, or that are compiled by other rules. */
+struct cpprof_entry_aside {
+	struct cpprof_site *site;
+	struct cpprof_frame *frame;
+	const void *caller, *frame_address;
+};
+
+static __attribute__((noinline, no_instrument_function, unused)) struct cpprof_entry_aside
+cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *frame_address)
+{
+	struct cpprof_entry_aside entry;
+	entry.site = site;
+	entry.frame = 0;
+	entry.caller = caller;
+	entry.frame_address = frame_address;
+	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF)
+		entry.frame = cpprof_site_enter(site, caller, frame_address);
+	return entry;
+}
+
+static __attribute__((noinline, no_instrument_function, unused)) void
+cpprof_left_aside(struct cpprof_entry_aside *entry)
+{
+	if (entry->frame != 0)
+		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
+}
+
 #ifdef __cplusplus
 }
 #endif
@@ -288,34 +315,21 @@ class profiler
 		CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);                                      \
 	} while (0);
 
-/* The same in functions that are compiled for another processor or by other rules than the rest of the file (attributes target,
- * no_sanitize, ...), into which compilers inline nothing: all is told to the library. */
-struct cpprof_far_entry {
-	struct cpprof_site *site;
-	const void *caller, *frame_address;
-	struct cpprof_frame *frame;
-};
-static __attribute__((noinline, no_instrument_function, unused)) void cpprof_left_far(struct cpprof_far_entry *entry)
-{
-	if (entry->frame != 0)
-		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
-}
-#define CPPROF_TOOL_FAR_OBJECT_(variable, site)                                                                    \
-	struct cpprof_far_entry variable __attribute__((cleanup(cpprof_left_far), unused)) = {                    \
-		&site, __builtin_return_address(0), __builtin_dwarf_cfa(),                                        \
-		__atomic_load_n(&site.state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF ?                              \
-			(struct cpprof_frame *)0 :                                                                \
-			cpprof_site_enter(&site, __builtin_return_address(0), __builtin_dwarf_cfa())              \
-	};
-#define CPPROF_TOOL_FAR_FUNCTION(number, level, line, group)                                                               \
+/* The same with nothing inlined: in functions that call setjmp or its like, where compilers would warn of what was, and in those
+ * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
+ * into which they could not. */
+#define CPPROF_TOOL_ASIDE_OBJECT_(variable, site)                                                    \
+	struct cpprof_entry_aside variable __attribute__((cleanup(cpprof_left_aside), unused)) = \
+		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
+#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                             \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
-	CPPROF_TOOL_FAR_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_FAR_PLACE(number, kind, level, line, name, group)                                     \
+	CPPROF_TOOL_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                                   \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_TOOL_FAR_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_FAR_BLOCK(number, line, name, group)                                                           \
-	do {                                                                                                       \
-		CPPROF_TOOL_FAR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group)            \
+	CPPROF_TOOL_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_ASIDE_BLOCK(number, line, name, group)                                                \
+	do {                                                                                              \
+		CPPROF_TOOL_ASIDE_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 	} while (0);
 
 #ifdef __cplusplus

@@ -105,18 +105,28 @@ static void append_literal(struct buffer *buffer, const char *text)
 	buffer_append_byte(buffer, '"');
 }
 
+/* Which macros: of the function that a place is in. */
+static const char *variant_of(const struct places *places, const struct places_item *item)
+{
+	const struct places_item *function = &places->items[item->function];
+	if (function->variant)
+		return function->variant;
+	return function->returns_twice ? "ASIDE_" : "";
+}
+
 /* What a place's object is made of: the macro of its kind, and that of its hook. */
-static void describe(const struct places_item *item, size_t number, struct buffer *text)
+static void describe(const struct places *places, const struct places_item *item, size_t number, struct buffer *text)
 {
 	const struct instrument_place *place = &item->place;
+	const char *variant = variant_of(places, item);
 	if (place->kind == INSTRUMENT_FUNCTION)
-		buffer_printf(text, "%s(%zu,%d,%u,", item->macro ? item->macro : "CPPROF_TOOL_FUNCTION", number,
-			      place->level, (unsigned)item->name_line);
-	else if (place->kind == INSTRUMENT_BLOCK)
-		buffer_printf(text, "CPPROF_TOOL_BLOCK(%zu,%u,", number, (unsigned)item->name_line);
-	else
-		buffer_printf(text, "CPPROF_TOOL_PLACE(%zu,%s,%d,%u,", number, kind_names[place->kind], place->level,
+		buffer_printf(text, "CPPROF_TOOL_%sFUNCTION(%zu,%d,%u,", variant, number, place->level,
 			      (unsigned)item->name_line);
+	else if (place->kind == INSTRUMENT_BLOCK)
+		buffer_printf(text, "CPPROF_TOOL_%sBLOCK(%zu,%u,", variant, number, (unsigned)item->name_line);
+	else
+		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[place->kind],
+			      place->level, (unsigned)item->name_line);
 	if (place->kind != INSTRUMENT_FUNCTION) {
 		append_literal(text, item->own_name);
 		buffer_append_byte(text, ',');
@@ -137,7 +147,7 @@ static void insert(struct places *places, struct places_item *item)
 	buffer_init(&text);
 	if (item->is_wrapped)
 		buffer_append_byte(&text, '{');
-	describe(item, ++file->instrumented, &text);
+	describe(places, item, ++file->instrumented, &text);
 	const char *kept =
 		buffer_error(&text) ? NULL : instrument_arena_text(places->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);

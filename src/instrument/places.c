@@ -79,6 +79,7 @@ void places_release(struct places *places)
 struct walk {
 	struct places *places;
 	size_t function; /* in places->items: the one that the cursor is in; NOWHERE */
+	CXCursor cursor; /* ... itself, canonical */
 };
 
 static bool is_function(enum CXCursorKind kind)
@@ -272,6 +273,70 @@ static bool holds_statements(enum CXCursorKind kind)
 	       kind == CXCursor_LabelStmt;
 }
 
+bool places_is_returning_twice(const char *name)
+{
+	static const char *const names[] = { "setjmp",      "_setjmp", "__builtin_setjmp", "sigsetjmp",
+					     "__sigsetjmp", "vfork",   "getcontext" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void take_call(struct places *places, struct places_item *function, CXCursor call)
+{
+	CXString spelling = places->clang->getCursorSpelling(call);
+	const char *name = places->clang->getCString(spelling);
+	function->returns_twice |= name && places_is_returning_twice(name);
+	places->clang->disposeString(spelling);
+}
+
+struct last_call {
+	const struct walk *walk;
+	bool is_own;
+};
+
+/* Of what is returned, the call that is made last: through casts, parentheses and both ends of ?:. */
+static enum CXChildVisitResult find_last_call(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct last_call *last = data;
+	const struct places *places = last->walk->places;
+	const struct clang *clang = places->clang;
+	enum CXCursorKind kind = clang->getCursorKind(cursor);
+	if (kind == CXCursor_UnexposedExpr || kind == CXCursor_ParenExpr || kind == CXCursor_ConditionalOperator)
+		return CXChildVisit_Recurse;
+	if (kind == CXCursor_CallExpr)
+		last->is_own |= clang->equalCursors(clang->getCanonicalCursor(clang->getCursorReferenced(cursor)),
+						    last->walk->cursor) != 0;
+	return CXChildVisit_Continue;
+}
+
+static void take_return(const struct walk *walk, CXCursor cursor)
+{
+	struct last_call last = { walk, false };
+	struct places *places = walk->places;
+	places->clang->visitChildren(cursor, find_last_call, &last);
+	if (last.is_own)
+		places->items[walk->function].place.warning =
+			"it calls itself last: with an object the compiler cannot make a jump of that, and each call "
+			"keeps its frame";
+}
+
+/* Something in a function. */
+static void take_within(const struct walk *walk, CXCursor cursor, CXCursor parent, enum CXCursorKind kind)
+{
+	struct places *places = walk->places;
+	if (kind != CXCursor_CompoundStmt && holds_statements(places->clang->getCursorKind(parent)))
+		places->items[walk->function].place.statements++;
+	if (kind == CXCursor_CallExpr)
+		take_call(places, &places->items[walk->function], cursor);
+	else if (kind == CXCursor_ReturnStmt)
+		take_return(walk, cursor);
+	if (places->level > INSTRUMENT_LEVEL_FUNCTION)
+		statements_take(places, walk->function, cursor, parent);
+}
+
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct walk *walk = data;
@@ -282,15 +347,14 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	if (is_function(kind)) {
 		size_t index = take_function(places, cursor, walk->function);
-		struct walk inner = { places, index == NOWHERE ? walk->function : index };
+		struct walk inner = *walk;
+		if (index != NOWHERE)
+			inner = (struct walk){ places, index, clang->getCanonicalCursor(cursor) };
 		clang->visitChildren(cursor, visit, &inner);
 		return CXChildVisit_Continue;
 	}
-	if (walk->function != NOWHERE && kind != CXCursor_CompoundStmt &&
-	    holds_statements(clang->getCursorKind(parent)))
-		places->items[walk->function].place.statements++;
-	if (walk->function != NOWHERE && places->level > INSTRUMENT_LEVEL_FUNCTION)
-		statements_take(places, walk->function, cursor, parent);
+	if (walk->function != NOWHERE)
+		take_within(walk, cursor, parent, kind);
 	return CXChildVisit_Recurse;
 }
 
@@ -314,7 +378,7 @@ int places_find(struct places *places)
 	CXFile file = places->clang->getFile(places->unit, path);
 	if (!file || !add_file(places, file, true))
 		return places->error ? places->error : ERROR_NOT_FOUND;
-	struct walk walk = { places, NOWHERE };
+	struct walk walk = { .places = places, .function = NOWHERE };
 	places->clang->visitChildren(places->clang->getTranslationUnitCursor(places->unit), visit_outermost, &walk);
 	return places->error ? places->error : instrument_arena_error(places->arena);
 }

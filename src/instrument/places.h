@@ -31,14 +31,15 @@ struct places_item {
 	struct instrument_place place;
 	size_t file;          /* in places.files */
 	size_t function;      /* in places.items: the one that it is in, or itself */
-	const char *macro;    /* of the Profiler's header; NULL: as its kind has it */
+	const char *variant;  /* of the macros, which a function's places share: "CONSTEXPR_", "ASIDE_"; NULL: none */
 	const char *own_name; /* of what is in a function: "loop at 12" */
 	const char *also;     /* a second one behind it, which is told the number alone; NULL: none */
 	uint32_t name_line;
 	uint32_t start;  /* of a function, bytes: where its declaration begins */
 	bool is_wrapped; /* put into braces, from place.offset to place.end */
 	bool is_template;
-	bool has_nested; /* functions of GNU C, which clang does not know */
+	bool returns_twice; /* what it calls: setjmp */
+	bool has_nested;    /* functions of GNU C, which clang does not know */
 };
 
 struct places {
@@ -85,6 +86,9 @@ uint32_t places_brace(const struct places_file *file, uint32_t offset);
 bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word);
 /* Whether a function has an attribute, wherever that comes from: "naked". */
 bool places_has_attribute(const struct places_function *function, const char *name);
+
+/* Whether a function of that name returns again when somebody jumps back, and so leaves what was left: "setjmp". */
+bool places_is_returning_twice(const char *name);
 
 /* Whether the language allows it: sets item->place.skipped and .warning, ->macro. One for each language. */
 void treat_c(const struct places_function *function);

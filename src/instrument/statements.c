@@ -142,16 +142,6 @@ struct contents {
 	char callee[128]; /* of the first call; "": it has no name */
 };
 
-/* Functions that return again when somebody jumps back, and so leave what was left. */
-static bool is_returning_twice(const char *name)
-{
-	static const char *const names[] = { "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork", "getcontext" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
 static void take_call(struct contents *contents, CXCursor cursor)
 {
 	const struct clang *clang = contents->places->clang;
@@ -160,7 +150,7 @@ static void take_call(struct contents *contents, CXCursor cursor)
 	if (!contents->has_call)
 		snprintf(contents->callee, sizeof(contents->callee), "%s", name ? name : "");
 	contents->has_call = true;
-	contents->returns_twice |= name && is_returning_twice(name);
+	contents->returns_twice |= name && places_is_returning_twice(name);
 	clang->disposeString(spelling);
 }
 
@@ -311,12 +301,10 @@ void statements_take(struct places *places, size_t function, CXCursor cursor, CX
 	bool is_call = places->level >= INSTRUMENT_LEVEL_CALL && is_call_statement(places, statement.kind);
 	if (!is_block && !is_call && !is_loop(statement.kind))
 		return;
-	if (places->items[function].place.skipped || places->items[function].macro || !find_extent(&statement) ||
-	    !is_in_statement_position(&statement))
+	if (places->items[function].place.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))
 		return;
 	/* An expression in the head of a `for`, or a `case`'s constant. */
-	if (clang->isExpression(statement.kind) &&
-	    (!statement.end || statement.file->text[statement.end - 1] != ';'))
+	if (clang->isExpression(statement.kind) && (!statement.end || statement.file->text[statement.end - 1] != ';'))
 		return;
 	if (is_block)
 		take_block(&statement);

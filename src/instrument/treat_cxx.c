@@ -223,8 +223,6 @@ static const char *why_not(const struct places_function *function)
 		return "constexpr, and compiled by other rules";
 	if (is_coroutine(function))
 		return "a coroutine: an object would live while it is suspended";
-	if (places_has_word(function->file, function->open, function->item->place.end, "musttail"))
-		return "musttail: an object would be in the way";
 	if (is_lambda(function) && standard >= 20 && takes_no_classes(function->file, function->start))
 		return "a lambda of which only the type is wanted";
 	if (size >= sizeof(enter) &&
