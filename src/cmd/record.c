@@ -234,7 +234,7 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	struct instrumented_options counted = { .record = options, .measurement = TALLY_PATHS, .output = output };
 	struct instrumented_result result;
 	struct error error = { 0 };
-	if (name && instrumented_measurement(name, &counted.measurement, &error) < 0)
+	if (name && instrumented_choose(name, &counted, &error) < 0)
 		return failure_of(invocation, &error);
 	if (!options->command || options->everything)
 		return usage_error(invocation, "--instrumented goes with a command: the hooks count in what it starts");
@@ -319,7 +319,8 @@ static const struct command_option options[] = {
 	  "each "
 	  "call path, to which samples are charged), paths-timed (and the time of each call), trace (each call, one "
 	  "after "
-	  "the other), blocks (executions of each basic block and line), off",
+	  "the other), blocks (executions of each basic block and line), off; or the file of your own implementation, "
+	  "./NAME.so, beside paths",
 	  "paths" },
 	{ OPTION_WRAP, 0, "wrap", NULL,
 	  "With --instrumented: count the command's calls of the C library too, those of threads, input and output, "

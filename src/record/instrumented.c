@@ -22,7 +22,7 @@
 #include "symbolize/symbolize.h"
 #include "tally/tally.h"
 
-enum { PRELOAD_VARIABLE, TALLY_PATH_VARIABLE, VARIABLES };
+enum { PRELOAD_VARIABLE, TALLY_PATH_VARIABLE, MEASURE_VARIABLE, VARIABLES };
 
 struct counted_run {
 	const struct instrumented_options *options;
@@ -39,18 +39,24 @@ struct counted_run {
 
 /* --- the words --- */
 
-int instrumented_measurement(const char *name, enum tally_measurement *measurement, struct error *error)
+int instrumented_choose(const char *name, struct instrumented_options *options, struct error *error)
 {
+	if (strchr(name, '/') || strstr(name, ".so")) {
+		options->implementation = name;
+		return 0;
+	}
 	char names[128] = "";
 	for (uint32_t i = 0; i < TALLY_MEASUREMENTS; i++) {
 		size_t used = strlen(names);
 		if (strcmp(name, tally_measurement_name(i)) == 0) {
-			*measurement = (enum tally_measurement)i;
+			options->measurement = (enum tally_measurement)i;
 			return 0;
 		}
 		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", tally_measurement_name(i));
 	}
-	return error_set(error, ERROR_USAGE, "there is no measurement '%s': --instrumented=MEASUREMENT, one of %s",
+	return error_set(error, ERROR_USAGE,
+			 "there is no measurement '%s': --instrumented=MEASUREMENT, one of %s, or the file of your "
+			 "own, ./NAME.so",
 			 name, names);
 }
 
@@ -109,12 +115,36 @@ static int find_libraries(const struct counted_run *run, char *libraries, size_t
 	return result;
 }
 
+/* What it is told to measure by: the name of the measurement, or the library's file, absolute if it has a folder. */
+static int name_measurement(struct counted_run *run, struct error *error)
+{
+	const char *name = run->options->implementation;
+	char *path = NULL;
+	if (name && strchr(name, '/')) {
+		path = realpath(name, NULL);
+		if (!path || access(path, R_OK) < 0) {
+			error_set_errno(error, "cannot load '%s'", name);
+			free(path);
+			return error->code;
+		}
+		name = path;
+	}
+	if (!name)
+		name = tally_measurement_name(run->options->measurement);
+	if (asprintf(&run->environment[MEASURE_VARIABLE], TALLY_MEASURE_VARIABLE "=%s", name) < 0)
+		run->environment[MEASURE_VARIABLE] = NULL;
+	free(path);
+	return run->environment[MEASURE_VARIABLE] ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
 static int make_environment(struct counted_run *run, struct error *error)
 {
 	char libraries[2 * PATH_MAX];
 	const char *others = getenv("LD_PRELOAD");
 	bool has_others = others && *others;
 	int result = find_libraries(run, libraries, sizeof(libraries), error);
+	if (result == 0)
+		result = name_measurement(run, error);
 	if (result < 0)
 		return result;
 	/* Before what the user preloads: the first of several wins. */

@@ -26,6 +26,7 @@ struct instrumented_options {
 	/* resources, time_interval, paused, command, command_line, progress, warn and context; no others are looked at */
 	const struct record_options *record;
 	enum tally_measurement measurement;
+	const char *implementation; /* a library that is told of places too (cpprof/implementation.h); NULL: none */
 	const char *output;
 	bool wrap; /* with libcpprof-wrap.so, also if the command is not linked with it */
 };
@@ -41,8 +42,8 @@ struct instrumented_result {
 	int status;            /* of the command, as a shell says it */
 };
 
-/* The measurement of that name, or an error that lists them. */
-int instrumented_measurement(const char *name, enum tally_measurement *measurement, struct error *error);
+/* What is called so: a measurement, or the file of an implementation, which goes with `paths`. Else an error that lists them. */
+int instrumented_choose(const char *name, struct instrumented_options *options, struct error *error);
 
 /* Records. 0 when the command ran, whatever came of it; otherwise an error, and nothing has run. */
 int record_instrumented(const struct instrumented_options *options, struct instrumented_result *result,

@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -121,10 +122,13 @@ static void serve(void *argument)
 
 /* --- its process --- */
 
+/* Under valgrind, which is there by a library of its own, the filter would be its filter, too. */
 static bool is_wanted(void)
 {
 	const char *value = hooks_environment_value("CPPROF_CONTROL");
-	return !(value && value[0] == '0' && value[1] == 0) && !getauxval(AT_SECURE);
+	const char *preloaded = hooks_environment_value("LD_PRELOAD");
+	return !(value && value[0] == '0' && value[1] == 0) && !(preloaded && strstr(preloaded, "/vgpreload_")) &&
+	       !getauxval(AT_SECURE);
 }
 
 void control_begin(uint32_t delay_ms)

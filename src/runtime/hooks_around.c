@@ -103,21 +103,40 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, 
 	note->tsc = machine_time_stamp();
 }
 
+/* What is known of the call that this frame is, if it is that; then it is known no more. */
+static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function, uint64_t place,
+		      struct hook_note *taken)
+{
+	struct hook_note *note = frame->place == place ? note_of(thread, frame) : NULL;
+	if (!note || note->function != function)
+		return false;
+	*taken = *note;
+	note->function = 0;
+	return true;
+}
+
+static void finish(const struct hook_note *note, uint64_t now)
+{
+	if (times_calls)
+		sites_took(note->function, now - note->tsc);
+	if (implementation)
+		tell_leave(note);
+}
+
+/* Mostly it is the call on top: then the implementation is told while its path is current. Else what lies behind the top is what was
+ * left, once it is. */
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	uint64_t now = machine_time_stamp();
+	bool is_place = place & HOOK_FRAME_SITE;
+	struct hook_note note;
+	bool is_known = is_place && take_note(thread, thread->top, function, place, &note);
+	if (is_known)
+		finish(&note, now);
 	inner->leave(thread, function, site, place);
-	/* What was left lies behind the top. */
-	const struct hook_frame *left = thread->top + 1;
-	struct hook_note *note = place & HOOK_FRAME_SITE ? note_of(thread, left) : NULL;
-	if (!note || note->function != function || left->place != place)
-		return;
-	const struct hook_note copy = *note;
-	note->function = 0;
-	if (times_calls)
-		sites_took(function, now - copy.tsc);
-	if (implementation)
-		tell_leave(&copy);
+	if (is_place && !is_known && thread->top + 1 < thread->limit &&
+	    take_note(thread, thread->top + 1, function, place, &note))
+		finish(&note, now);
 }
 
 static void block(struct hook_thread *thread, uint64_t pc)

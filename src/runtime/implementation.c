@@ -71,7 +71,7 @@ __attribute__((constructor)) static void load_if_asked(void)
 	int error = errno;
 	cpprof_runtime_begin();
 	const char *path = hooks_environment_value(TALLY_MEASURE_VARIABLE);
-	if (path && strchr(path, '/') && !getauxval(AT_SECURE)) {
+	if (path && (strchr(path, '/') || strstr(path, ".so")) && !getauxval(AT_SECURE)) {
 		if (!hooks.header && !hooks_environment_value(TALLY_VARIABLE))
 			hooks_begin();
 		if (hooks.header)
