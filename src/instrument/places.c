@@ -106,17 +106,19 @@ struct body_search {
 
 static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	(void)parent;
 	struct body_search *search = data;
 	enum CXCursorKind kind = search->clang->getCursorKind(cursor);
 	if (kind == CXCursor_CXXTryStmt && !search->is_in_try) {
 		search->is_in_try = true;
 		search->clang->visitChildren(cursor, find_body, search);
 		search->is_in_try = false;
+	} else if (kind == CXCursor_UnexposedStmt && !search->is_found) {
+		/* A coroutine's: the first of its parts is what is written. */
+		search->clang->visitChildren(cursor, find_body, search);
 	} else if (kind == CXCursor_CompoundStmt) {
 		search->found = cursor;
 		search->is_found = true;
-		if (search->is_in_try)
+		if (search->is_in_try || search->clang->getCursorKind(parent) == CXCursor_UnexposedStmt)
 			return CXChildVisit_Break; /* what follows are its handlers */
 	}
 	return CXChildVisit_Continue;
@@ -221,19 +223,21 @@ static CXString print_declaration(const struct clang *clang, CXCursor cursor)
 	return printed;
 }
 
-/* What it is, and what can be done about it. */
-static void examine(struct places_function *function, size_t outer)
+/* What it is, and what can be done about it. False: `= default` is all that is written of it. */
+static bool examine(struct places_function *function, size_t outer)
 {
 	const struct clang *clang = function->places->clang;
 	CXString printed = print_declaration(clang, function->cursor);
 	const char *text = clang->getCString(printed);
 	function->declaration = text ? text : "";
 	describe(function, outer);
+	bool is_default = function->item->place.skipped && strstr(function->declaration, "= default");
 	if (!function->item->place.skipped)
 		treat_c(function);
 	if (!function->item->place.skipped && function->places->words->is_cxx)
 		treat_cxx(function);
 	clang->disposeString(printed);
+	return !is_default;
 }
 
 /* The item's number; NOWHERE: it has no body, or one that is none of ours. */
@@ -262,7 +266,10 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 	function.item->function = index;
 	function.item->start = function.start;
 	function.item->is_template = clang->getCursorKind(cursor) == CXCursor_FunctionTemplate;
-	examine(&function, outer);
+	if (!examine(&function, outer)) {
+		places->item_count--;
+		return NOWHERE;
+	}
 	return index;
 }
 
