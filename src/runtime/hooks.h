@@ -84,12 +84,12 @@ struct hook_owner {
 struct hook_thread {
 	const struct hook_measurement *measurement; /* hooks_off where it cannot count, or not now */
 	struct hook_frame *top;
-	uint64_t
-		direct_low; /* stack_low where cpprof/profiler.h counts by itself; UINT64_MAX: it does not (hooks_allow_direct) */
-	struct hook_frame *limit, *frames; /* frames[0] is the root's, always there */
+	uint64_t direct_low; /* stack_low where cpprof/profiler.h counts by itself; UINT64_MAX: it does not */
+	struct hook_frame *limit;
+	uint64_t last_tsc;         /* TALLY_PATHS_TIMED: when time was charged last; else 0 */
+	struct hook_frame *frames; /* frames[0] is the root's, always there */
 	struct tally_thread *shared;
 	struct tally_chunk *chunk;      /* that objects are taken from */
-	uint64_t last_tsc;              /* TALLY_PATHS_TIMED: when time was charged last */
 	uint64_t nodes;                 /* made so far */
 	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
 	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (site, function), a hint. */
@@ -108,7 +108,8 @@ struct hook_thread {
 	uint32_t number; /* of its tally_thread */
 	struct hook_owner owner;
 	struct hook_edges *edges; /* hooks_edges.c: all edges of nodes that have many; NULL: none yet */
-	struct hook_note *notes;  /* hooks_around.c: one for each frame, private memory of so many bytes; NULL: none yet */
+	struct hook_note
+		*notes; /* hooks_around.c: one for each frame, private memory of so many bytes; NULL: none yet */
 	uint64_t notes_bytes;
 };
 
@@ -214,6 +215,8 @@ void tally_know_code(uint64_t address);
 /* The first and the last byte + 1 of the function's code around an address, by its unwind table; false: not
  * known. Async-signal-safe. */
 bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end);
+/* Whether the code there is a part of a function that the compiler has put elsewhere than its begin. */
+bool hooks_is_function_part(uint64_t address);
 
 static inline void hooks_count(uint64_t *count)
 {

@@ -103,6 +103,42 @@ static uint64_t code_bytes(const uint8_t *fde)
 	return bytes;
 }
 
+/* Whether the code that an FDE is of is not a function's begin, but a part of it that the compiler has put elsewhere: there a
+ * frame stands from the first byte on. (Functions that call something have one, and at their first byte have none.) */
+static bool is_part(const uint8_t *fde)
+{
+	enum {
+		CIE_AT = 4,
+		START_AT = 8,
+		NO_OPERATION = 0,
+		ADVANCE = 0x40,
+		LOCATION = 0xc0,
+		ADVANCE_FIRST = 2,
+		ADVANCE_LAST = 4
+	};
+	uint32_t length, distance;
+	memcpy(&length, fde, sizeof(length));
+	memcpy(&distance, fde + CIE_AT, sizeof(distance));
+	const uint8_t *cie = fde + CIE_AT - distance, *end = fde + sizeof(length) + length;
+	const uint8_t *at = fde + START_AT + 2 * bytes_of(encoding_of(cie));
+	if (cie[CIE_AT + sizeof(distance) + 1] != 'z')
+		return false;
+	uint64_t augmentation = 0;
+	for (uint32_t shift = 0; at < end; shift += 7) {
+		augmentation |= (uint64_t)(*at & 0x7f) << shift;
+		if (!(*at++ & 0x80))
+			break;
+	}
+	if (augmentation < (uint64_t)(end - at))
+		at += augmentation;
+	while (at < end && *at == NO_OPERATION)
+		at++;
+	if (at >= end)
+		return false;
+	bool advances = (*at & LOCATION) == ADVANCE || (*at >= ADVANCE_FIRST && *at <= ADVANCE_LAST);
+	return !advances;
+}
+
 /* The last entry that begins at or before `address`; NULL: none does. */
 static const struct table_entry *find_entry(const struct table_head *head, uint64_t address)
 {
@@ -118,20 +154,33 @@ static const struct table_entry *find_entry(const struct table_head *head, uint6
 	return low ? &head->entries[low - 1] : NULL;
 }
 
-bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end)
+/* The FDE of the code at an address; NULL: not known. */
+static const uint8_t *find_fde(uint64_t address, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object found;
 	if (!real_find_object(address, &found) || !found.dlfo_eh_frame)
-		return false;
+		return NULL;
 	const struct table_head *head = found.dlfo_eh_frame;
 	if (head->version != 1 || bytes_of(head->frame_encoding) != sizeof(head->frame) ||
 	    bytes_of(head->count_encoding) != sizeof(head->count) || head->table_encoding != SORTED)
-		return false;
+		return NULL;
 	const struct table_entry *entry = find_entry(head, address);
 	const uint8_t *fde = entry ? (const uint8_t *)head + entry->fde : NULL;
 	if (!fde || fde < (const uint8_t *)found.dlfo_map_start || fde >= (const uint8_t *)found.dlfo_map_end)
-		return false;
+		return NULL;
 	*start = (uint64_t)((int64_t)(uintptr_t)head + entry->start);
 	*end = *start + code_bytes(fde);
-	return address < *end;
+	return address < *end ? fde : NULL;
+}
+
+bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	return find_fde(address, start, end) != NULL;
+}
+
+bool hooks_is_function_part(uint64_t address)
+{
+	uint64_t start, end;
+	const uint8_t *fde = find_fde(address, &start, &end);
+	return fde && is_part(fde);
 }

@@ -130,7 +130,8 @@ static bool is_for(const struct tally_edge *edge, const struct hook_call *call)
 	return edge->site == call->site && edge->function == call->function;
 }
 
-struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
+struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struct tally_node *node,
+				   const struct hook_call *call)
 {
 	struct tally_edge *edge = node->edges;
 	uint32_t passed = 0;
@@ -192,7 +193,7 @@ static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node
 	edge->function = call->function;
 	edge->child = child;
 	edge->after = edge;
-	edge->flags = call->flags | flags;
+	edge->flags = call->flags | flags | (hooks_call_is_within(call) ? TALLY_EDGE_WITHIN : 0);
 	edge->code = call->code ? call->code : call->distance;
 	link_edge(thread, node, edge);
 	return edge;

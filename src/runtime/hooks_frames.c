@@ -135,19 +135,28 @@ static bool contains(struct bounds bounds, uint64_t address)
 }
 
 /* The edge that has led to a frame; NULL: it is not found. */
-static const struct tally_edge *edge_to(const struct hook_frame *frame)
+static const struct tally_edge *edge_to(const struct hook_thread *thread, const struct hook_frame *frame)
 {
-	const struct tally_node *caller = (frame - 1)->node;
-	const struct tally_edge *edge = caller->edges;
-	while (edge && (edge->site != frame->site || edge->child != frame->node))
-		edge = edge->next;
-	return edge;
+	const struct hook_call call = { .function = frame->node->function, .site = frame->site };
+	return frame > thread->frames ? hooks_edge_find(thread, (frame - 1)->node, &call) : NULL;
+}
+
+/* Whether a frame's function is that code. Of a place of the source it is known where the hook was called when it was
+ * entered first, the lower half of that address. */
+static bool is_of(const struct hook_thread *thread, const struct hook_frame *frame, struct bounds bounds)
+{
+	if (!hooks_frame_is_site(frame))
+		return contains(bounds, frame->node->function);
+	const struct tally_edge *edge = edge_to(thread, frame);
+	return edge && edge->code && edge->code - (uint32_t)bounds.start < bounds.end - bounds.start;
 }
 
 bool hooks_is_inlined_code(const struct hook_call *call)
 {
 	if (!call->code)
 		return false;
+	if (hooks_call_is_site(call))
+		return hooks_call_is_within(call);
 	struct bounds bounds = bounds_of(call->code_address - 1);
 	return bounds.end && !contains(bounds, call->function);
 }
@@ -156,12 +165,65 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 {
 	if (!call->code || hooks_frame_is_base(top) || !hooks_frame_leaves(top) || top->site != call->site)
 		return false;
+	if (hooks_call_is_site(call)) /* by hooks_frames_inlining */
+		return top->place == call->place;
 	if (top->node->function == call->function) {
 		/* Of the two hooks of a function that is inlined into itself, or the same hook again. */
-		const struct tally_edge *edge = top > thread->frames ? edge_to(top) : NULL;
+		const struct tally_edge *edge = top > thread->frames ? edge_to(thread, top) : NULL;
 		return edge && edge->code != call->code;
 	}
 	return hooks_is_inlined_code(call);
+}
+
+static bool shares_call(const struct hook_frame *frame, const struct hook_call *call)
+{
+	return frame->place == call->place && frame->site == call->site;
+}
+
+static uint64_t is_part_keeping(void *nothing, uint64_t address)
+{
+	(void)nothing;
+	return hooks_is_function_part(address);
+}
+
+/* Of frames at a call's place, from `top` on down, the last before the first that must be an older one's: that was entered by the
+ * same code, or is of the same region, with no function entered in between. What a function has entered it leaves before
+ * it does so again, so it was jumped over. NULL: none must be. */
+static struct hook_frame *before_older(const struct hook_thread *thread, struct hook_frame *top,
+				       const struct hook_call *call)
+{
+	struct hook_frame *before = NULL;
+	bool may_be_region = hooks_call_is_within(call);
+	for (struct hook_frame *frame = top; shares_call(frame, call); frame--) {
+		const struct tally_edge *edge = edge_to(thread, frame);
+		bool is_same = frame->node->function == call->function;
+		if (is_same && ((edge && edge->code == call->code) || may_be_region))
+			before = frame - 1;
+		if (edge && !(edge->flags & TALLY_EDGE_WITHIN))
+			may_be_region = false;
+	}
+	return before;
+}
+
+struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struct hook_frame *top,
+					 const struct hook_call *call)
+{
+	struct hook_frame *before = before_older(thread, top, call);
+	if (before)
+		top = before;
+	if (!shares_call(top, call))
+		return top;
+	/* Another function, called by the same call: what one has entered that is not there any more. */
+	struct bounds bounds = bounds_of(call->code_address - 1);
+	const struct tally_edge *edge = edge_to(thread, top);
+	uint64_t top_code = edge ? (call->code_address & ~(uint64_t)UINT32_MAX) | edge->code : 0;
+	if (!bounds.end || !top_code || is_of(thread, top, bounds) ||
+	    hooks_keep_vectors(is_part_keeping, NULL, call->code_address - 1) ||
+	    hooks_keep_vectors(is_part_keeping, NULL, top_code - 1))
+		return top;
+	while (shares_call(top, call))
+		top--;
+	return top;
 }
 
 /* Whether a frame is inlined into the one before it. */
@@ -180,10 +242,12 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 		return top;
 	call->flags = 0;
 	struct bounds caller = bounds_of(call->site - 1);
+	if (hooks_frame_is_site(top) && hooks_keep_vectors(is_part_keeping, NULL, call->site - 1))
+		return top;
 	struct hook_frame *last = top; /* of those that are inlined into each other */
 	for (struct hook_frame *frame = top; caller.end && !hooks_frame_is_base(frame) && top - frame < NEAR_FRAMES;
 	     frame--) {
-		if (contains(caller, frame->node->function))
+		if (is_of(thread, frame, caller))
 			return last;
 		if (!is_inlined_frame(frame))
 			last = frame - 1;
@@ -196,7 +260,7 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 /* --- samples --- */
 
 /* Who executes its own code is the last one, whatever slots still hold. */
-static const struct hook_frame *executing(const struct hook_frame *top, uint64_t pc)
+static const struct hook_frame *executing(const struct hook_thread *thread, const struct hook_frame *top, uint64_t pc)
 {
 	enum { NEAR_FRAMES = 256 };
 	struct bounds bounds;
@@ -204,7 +268,7 @@ static const struct hook_frame *executing(const struct hook_frame *top, uint64_t
 		return top;
 	const struct hook_frame *last = top;
 	for (const struct hook_frame *frame = top; !hooks_frame_is_base(frame) && top - frame < NEAR_FRAMES; frame--) {
-		if (contains(bounds, frame->node->function))
+		if (is_of(thread, frame, bounds))
 			return last;
 		if (!is_inlined_frame(frame))
 			last = frame - 1;
@@ -220,5 +284,5 @@ struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64
 		top--;
 	if (is_on_stack(thread, stack_pointer))
 		top = hooks_frames_whole(thread, (struct hook_frame *)top, stack_pointer);
-	return executing(top, pc)->node;
+	return executing(thread, top, pc)->node;
 }

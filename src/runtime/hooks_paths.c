@@ -89,6 +89,14 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 {
 	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
+	if (hooks_call_is_site(&call) && top->place == place && top->site == site) {
+		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+		bool is_usual = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
+		if (!is_usual)
+			top = hooks_frames_inlining(thread, top, &call);
+		count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
+		return;
+	}
 	/* At its place: inlined there, or left behind, since the same call was made again. */
 	while (top->place == place && top->site == site) {
 		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);

@@ -5,6 +5,8 @@
 #ifndef RUNTIME_HOOKS_PATHS_H
 #define RUNTIME_HOOKS_PATHS_H
 
+#include <cpprof/profiler.h>
+
 #include "runtime/hooks.h"
 #include "runtime/x86_64/machine.h"
 
@@ -19,6 +21,18 @@ struct hook_call {
 	uint32_t distance; /* mcount, __fentry__: from its place up to that of its caller's frame; 0: not of use */
 };
 
+static inline bool hooks_call_is_site(const struct hook_call *call)
+{
+	return call->place & HOOK_FRAME_SITE;
+}
+
+/* A place within the function that it is in. */
+static inline bool hooks_call_is_within(const struct hook_call *call)
+{
+	const struct cpprof_site *site = (const void *)(uintptr_t)call->function;
+	return hooks_call_is_site(call) && site->kind != CPPROF_KIND_FUNCTION && site->kind != CPPROF_KIND_WAIT;
+}
+
 /* The lower half of an address in code, with the lowest bit set: none is 0. */
 static inline uint32_t hooks_code_word(uint64_t code_address)
 {
@@ -26,7 +40,8 @@ static inline uint32_t hooks_code_word(uint64_t code_address)
 }
 
 /* The edge of a node for such a call; NULL: there is none. */
-struct tally_edge *hooks_edge_find(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call);
+struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struct tally_node *node,
+				   const struct hook_call *call);
 
 /* A new one, with its child where `has_child`; NULL: there is no memory, and the thread counts no more. */
 struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
@@ -44,6 +59,11 @@ static inline bool hooks_edge_needs_a_look(const struct tally_edge *edge)
 static inline bool hooks_frame_leaves(const struct hook_frame *frame)
 {
 	return frame->place & HOOK_FRAME_LEAVES;
+}
+
+static inline bool hooks_frame_is_site(const struct hook_frame *frame)
+{
+	return frame->place & HOOK_FRAME_SITE && frame->place != HOOK_FRAME_BASE;
 }
 
 static inline bool hooks_frame_is_base(const struct hook_frame *frame)
@@ -71,6 +91,12 @@ struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct
 /* The frame that has made a call for which `top` has no edge; call->flags is set. */
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top,
 				       struct hook_call *call);
+
+/* The frame that such a call of a place of the source is made from, of `top` and those below it that share its own place and
+ * call: `top` itself if it stands in the same function as the call's code, so one is inlined into the other; or below
+ * all that a jump has left behind. */
+struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struct hook_frame *top,
+					 const struct hook_call *call);
 
 /* Whether the hook that tells of this call is not in the function's own code. */
 bool hooks_is_inlined_code(const struct hook_call *call);

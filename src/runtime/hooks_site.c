@@ -21,6 +21,8 @@ AT(frame, guess, hook_frame, guess);
 AT(thread, top, hook_thread, top);
 AT(thread, low, hook_thread, direct_low);
 AT(thread, limit, hook_thread, limit);
+AT(thread, charged, hook_thread, last_tsc);
+AT(node, ticks, tally_node, exclusive_tsc);
 _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPROF_EDGE_INLINED_ == TALLY_EDGE_INLINED &&
 		       CPPROF_PLACE_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_SITE),
 	       "as in profiler.h");
@@ -47,7 +49,7 @@ struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *cal
 	thread->measurement->enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address), code);
 	bool may_leave_direct =
-		thread->measurement == &hooks_paths && thread->top->node->function == (uint64_t)(uintptr_t)site;
+		thread->direct_low != UINT64_MAX && thread->top->node->function == (uint64_t)(uintptr_t)site;
 	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
 }
 
@@ -59,8 +61,11 @@ void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *e
 
 void hooks_allow_direct(struct hook_thread *thread)
 {
-	bool counts = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED) == &hooks_paths;
-	__atomic_store_n(&thread->direct_low, counts ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
+	const struct hook_measurement *measurement = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED);
+	bool is_direct = measurement == &hooks_paths || measurement == &hooks_paths_timed;
+	if (measurement == &hooks_paths)
+		thread->last_tsc = 0;
+	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
 }
 
 void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)
