@@ -47,6 +47,7 @@ enum command_needs {
 };
 
 #define TASK_RECORD "Record"
+#define TASK_BUILD "Instrument sources"
 #define TASK_READ "Read"
 #define TASK_COMPARE "Predict and compare"
 #define TASK_EXCHANGE "Exchange with other tools"
@@ -82,6 +83,7 @@ struct invocation {
 	size_t use_count;
 	char **arguments; /* [argument_count], then NULL; without the profile of NEEDS_PROFILE */
 	size_t argument_count;
+	size_t separated; /* of the arguments, those before `--`; all of them, if there is none */
 	bool wants_help;
 
 	/* Only with NEEDS_PROFILE. */

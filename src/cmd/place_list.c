@@ -1,0 +1,154 @@
+#include "cmd/place_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/message.h"
+#include "render/emit.h"
+
+static const char *const kinds[] = { "function", "region", "loop", "call", "block" };
+
+void place_list_open(struct place_list *list)
+{
+	if (list->format == PLACE_CSV)
+		fputs("file,line,kind,level,name,signature,group,instrumented,reason,warning\n", list->out);
+	else if (list->format == PLACE_JSON)
+		fputs("{\"places\": [", list->out);
+}
+
+static void print_csv_field(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; text && *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void print_csv(FILE *out, const struct instrument_place *place, const char *reason)
+{
+	print_csv_field(out, place->file);
+	fprintf(out, ",%u,%s,%d,", place->line, kinds[place->kind], place->level);
+	print_csv_field(out, place->name);
+	fputc(',', out);
+	print_csv_field(out, place->signature);
+	fputc(',', out);
+	print_csv_field(out, place->group);
+	fprintf(out, ",%s,", reason ? "no" : "yes");
+	print_csv_field(out, reason);
+	fputc(',', out);
+	print_csv_field(out, place->warning);
+	fputc('\n', out);
+}
+
+static void print_member(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, ", \"%s\": ", name);
+	if (text)
+		json_string(out, text);
+	else
+		fputs("null", out);
+}
+
+static void print_json(FILE *out, const struct instrument_place *place, const char *reason, bool is_first)
+{
+	fprintf(out, "%s\n  {\"file\": ", is_first ? "" : ",");
+	json_string(out, place->file);
+	fprintf(out, ", \"line\": %u, \"kind\": \"%s\", \"level\": %d", place->line, kinds[place->kind], place->level);
+	print_member(out, "name", place->name);
+	print_member(out, "signature", place->signature);
+	print_member(out, "group", place->group);
+	fprintf(out, ", \"instrumented\": %s", reason ? "false" : "true");
+	print_member(out, "reason", reason);
+	print_member(out, "warning", place->warning);
+	fputc('}', out);
+}
+
+static void print_text(FILE *out, const struct instrument_place *place, const char *reason)
+{
+	render_safe_text(out, place->file);
+	fprintf(out, ":%u: ", place->line);
+	render_safe_text(out, place->name);
+	if (place->kind != INSTRUMENT_FUNCTION)
+		fprintf(out, " (%s)", kinds[place->kind]);
+	fputs(reason ? ": skipped: " : ": instrumented", out);
+	if (reason)
+		render_safe_text(out, reason);
+	if (!reason && place->group) {
+		fputs(", group ", out);
+		render_safe_text(out, place->group);
+	}
+	if (place->warning) {
+		fputs("; warning: ", out);
+		render_safe_text(out, place->warning);
+	}
+	fputc('\n', out);
+}
+
+void place_list_add(struct place_list *list, const char *source, const struct instrument_result *result,
+		    const char *failure)
+{
+	if (failure && list->format == PLACE_TEXT) {
+		render_safe_text(list->out, source);
+		fputs(": left as it is: ", list->out);
+		render_safe_text(list->out, failure);
+		fputc('\n', list->out);
+	}
+	list->failed_count += failure != NULL;
+	for (size_t i = 0; i < result->place_count; i++) {
+		const struct instrument_place *place = &result->places[i];
+		const char *reason = place->skipped ? place->skipped : failure;
+		if (list->format == PLACE_CSV)
+			print_csv(list->out, place, reason);
+		else if (list->format == PLACE_JSON)
+			print_json(list->out, place, reason, list->row_count == 0);
+		else
+			print_text(list->out, place, reason);
+		list->row_count++;
+		list->skipped_count += reason != NULL;
+		list->instrumented_count += reason == NULL;
+	}
+}
+
+void place_list_close(struct place_list *list)
+{
+	if (list->format == PLACE_JSON)
+		fprintf(list->out, "%s], \"instrumented\": %zu, \"skipped\": %zu}\n", list->row_count ? "\n" : "",
+			list->instrumented_count, list->skipped_count);
+	else if (list->format == PLACE_TEXT)
+		fprintf(list->out, "%zu instrumented, %zu skipped\n", list->instrumented_count, list->skipped_count);
+}
+
+/* --- what is chosen --- */
+
+static int add_rules(const struct invocation *invocation, struct selection *selection, int id_select, int id_rule,
+		     struct error *error)
+{
+	const char *file = getenv("CPPROF_SELECT");
+	int code = file && *file ? selection_read(selection, file, error) : 0;
+	for (size_t i = 0; i < invocation->use_count && code == 0; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		if (use->option->id == id_select)
+			code = selection_read(selection, use->value, error);
+		else if (use->option->id == id_rule)
+			code = selection_add(selection, use->value, error);
+	}
+	return code;
+}
+
+struct selection *place_selection(const struct invocation *invocation, int id_select, int id_rule, int id_headers,
+				  int *status)
+{
+	struct error error = { .code = ERROR_MEMORY };
+	struct selection *selection = selection_new();
+	int code = selection ? add_rules(invocation, selection, id_select, id_rule, &error) : ERROR_MEMORY;
+	if (code == 0 && option_given(invocation, id_headers))
+		code = selection_add(selection, "headers on", &error);
+	if (code == 0)
+		return selection;
+	selection_free(selection);
+	*status = failure_of(invocation, &error);
+	return NULL;
+}

@@ -1,0 +1,399 @@
+/* One source: see build.h. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "compile/build.h"
+#include "compile/dependencies.h"
+
+enum { ATTEMPTS = 3 };
+
+struct unit {
+	struct build *build;
+	const struct compile_source *source;
+	const char *output;
+	const char *input;     /* a file: the source, or what came from standard input */
+	char folder[PATH_MAX]; /* of its copy */
+	char saved[PATH_MAX];  /* what came from standard input; "": it did not */
+	struct overlay overlay;
+	struct instrument_result result;
+	struct error error; /* why it falls back */
+};
+
+/* --- its words --- */
+
+/* "dir/name.c" -> "name" and an ending, in the current directory, as compilers name what they make of a source. */
+static void name_after(char *name, size_t bytes, const char *path, const char *ending)
+{
+	const char *base = path_basename(path);
+	const char *dot = strrchr(base, '.');
+	snprintf(name, bytes, "%.*s%s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base, ending);
+}
+
+/* Where dependencies go and of what, as if the compiler had done it all in one go. */
+static void add_dependency_words(const struct unit *unit, struct word_list *list)
+{
+	const struct compile_words *words = unit->build->words;
+	if (!words->writes_dependencies)
+		return;
+	char object[PATH_MAX], rules[PATH_MAX + 8];
+	name_after(object, sizeof(object), unit->source->path, ".o");
+	if (words->output) {
+		const char *dot = strrchr(path_basename(words->output), '.');
+		int length = dot ? (int)(dot - words->output) : (int)strlen(words->output);
+		snprintf(rules, sizeof(rules), "%.*s.d", length, words->output);
+	} else {
+		bool is_named = words->mode == COMPILE_LINK && !words->is_clang;
+		name_after(rules, sizeof(rules), unit->source->path, ".d");
+		if (is_named) {
+			memmove(rules + 2, rules, strlen(rules) + 1);
+			memcpy(rules, "a-", 2);
+		}
+	}
+	if (!words->dependency_file) {
+		word_list_add(list, "-MF");
+		word_list_add(list, "%s", rules);
+	}
+	if (!words->dependency_target) {
+		word_list_add(list, "-MQ");
+		word_list_add(list, "%s", words->output ? words->output : object);
+	}
+}
+
+static bool has_word(const struct compile_words *words, const char *start)
+{
+	for (size_t i = words->compiler + 1; i < words->count; i++)
+		if (strncmp(words->words[i], start, strlen(start)) == 0)
+			return true;
+	return false;
+}
+
+/* The name that the user's own maps make of a path. */
+static void map_name(const struct compile_words *words, const char *path, char *mapped, size_t bytes)
+{
+	snprintf(mapped, bytes, "%s", path);
+	for (size_t i = words->count; i-- > words->compiler + 1;) {
+		const char *word = words->words[i];
+		const char *map = strncmp(word, "-ffile-prefix-map=", 18) == 0    ? word + 18
+				  : strncmp(word, "-fdebug-prefix-map=", 19) == 0 ? word + 19
+										  : NULL;
+		const char *equals = map ? strchr(map, '=') : NULL;
+		size_t length = equals ? (size_t)(equals - map) : 0;
+		if (equals && strncmp(map, path, length) == 0) {
+			snprintf(mapped, bytes, "%s%s", equals + 1, path + length);
+			return;
+		}
+	}
+}
+
+/* Names in the copies' folders are shown as those in the originals'. */
+static void add_maps(const struct unit *unit, struct word_list *list)
+{
+	const struct compile_words *words = unit->build->words;
+	bool is_here = false;
+	for (size_t i = 0; i < unit->overlay.change_count; i++) {
+		const struct path_change *change = &unit->overlay.changes[i];
+		char mapped[PATH_MAX];
+		map_name(words, change->original, mapped, sizeof(mapped));
+		word_list_add(list, "-ffile-prefix-map=%s=%s", change->copy, mapped);
+		is_here |= change->original[0] == 0;
+	}
+	/* "x.h", which lies beside the source, is now found as "./x.h". */
+	if (is_here && !has_word(words, "-I.") && !has_word(words, "./") && !has_word(words, "."))
+		word_list_add(list, "-ffile-prefix-map=./=");
+	if (unit->saved[0])
+		word_list_add(list, "-ffile-prefix-map=%s=<stdin>", unit->saved);
+}
+
+static void add_colour(const struct compile_words *words, struct word_list *list)
+{
+	const char *terminal = getenv("TERM");
+	if (isatty(STDERR_FILENO) && !has_word(words, "-fdiagnostics-") && !has_word(words, "-fno-color") &&
+	    !has_word(words, "-fcolor") && !has_word(words, "-fno-diagnostics-color") && !getenv("NO_COLOR") &&
+	    strcmp(terminal ? terminal : "dumb", "dumb") != 0)
+		word_list_add(list, "-fdiagnostics-color=always");
+}
+
+/* Of the copy, or (NULL) of the original. */
+static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
+{
+	const struct compile_words *words = unit->build->words;
+	for (size_t i = 0; i <= words->compiler; i++)
+		word_list_add(list, "%s", words->words[i]);
+	for (size_t i = 0; copy && i < unit->overlay.words.count; i++)
+		word_list_add(list, "%s", unit->overlay.words.items[i]);
+	for (size_t i = words->compiler + 1; i < words->count; i++)
+		if (words->roles[i] == ROLE_KEPT)
+			word_list_add(list, "%s", words->words[i]);
+	if (copy) {
+		add_maps(unit, list);
+		add_colour(words, list);
+	}
+	if (words->mode == COMPILE_LINK && words->is_clang)
+		word_list_add(list, "-Qunused-arguments"); /* what is for the linker */
+	add_dependency_words(unit, list);
+	word_list_add(list, words->mode == COMPILE_ASSEMBLY ? "-S" : "-c");
+	if (unit->source->language) {
+		word_list_add(list, "-x");
+		word_list_add(list, "%s", unit->source->language);
+	}
+	word_list_add(list, "%s", copy ? copy : unit->source->path);
+	if (unit->output) {
+		word_list_add(list, "-o");
+		word_list_add(list, "%s", unit->output);
+	}
+}
+
+/* --- what was written --- */
+
+static const char *dependency_file(const struct unit *unit, const struct word_list *list)
+{
+	const struct compile_words *words = unit->build->words;
+	if (words->wp_dependency_file)
+		return words->wp_dependency_file;
+	if (!words->writes_dependencies)
+		return NULL;
+	if (words->dependency_file)
+		return words->dependency_file;
+	for (size_t i = 0; i + 1 < list->count; i++)
+		if (strcmp(list->items[i], "-MF") == 0)
+			return list->items[i + 1];
+	return NULL;
+}
+
+static bool says(const char *text, const char *file, unsigned line)
+{
+	char where[PATH_MAX];
+	snprintf(where, sizeof(where), "%s:%u:", file, line);
+	return strstr(text, where) != NULL;
+}
+
+/* Whether something is said about a line in which something was inserted, where columns are not the original's; or of
+ * what was inserted. */
+static bool concerns_insertion(const struct unit *unit, const char *text)
+{
+	if (strstr(text, "cpprof_") || strstr(text, "CPPROF_") || strstr(text, unit->build->installed.profiler))
+		return true;
+	for (size_t i = 0; i < unit->result.place_count; i++) {
+		const struct instrument_place *place = &unit->result.places[i];
+		if (!place->skipped && says(text, place->file, place->line))
+			return true;
+	}
+	return false;
+}
+
+/* The copy's object is right; what there is to be said of the original, that says itself. */
+static int tell_by_original(struct unit *unit, const char *errors)
+{
+	char object[PATH_MAX + 16];
+	struct word_list list = { 0 };
+	const char *output = unit->output;
+	snprintf(object, sizeof(object), "%s.original.o", unit->folder);
+	unit->output = object;
+	make_words(unit, NULL, &list);
+	unit->output = output;
+	add_colour(unit->build->words, &list);
+	struct process_streams streams = { .input = unit->saved[0] ? unit->saved : NULL, .errors = errors };
+	int status = list.error ? -1 : process_run(list.items, &streams);
+	word_list_release(&list);
+	return status;
+}
+
+static void pass_on(struct unit *unit, const char *errors)
+{
+	const struct build_teller *teller = &unit->build->options->teller;
+	size_t size = 0;
+	char *text = text_read(errors, &size);
+	if (text && size && concerns_insertion(unit, text) && tell_by_original(unit, errors) == 0) {
+		free(text);
+		text = text_read(errors, &size);
+	}
+	char *restored =
+		text ? text_restore(text, size, unit->overlay.changes, unit->overlay.change_count, &size) : NULL;
+	if (restored && size)
+		teller->pass_on(teller->context, restored, size);
+	free(restored);
+	free(text);
+}
+
+/* --- attempts --- */
+
+/* Leaves out the places that the compiler's errors are about. Whether there are any. */
+static bool except_places(struct unit *unit, const char *errors)
+{
+	size_t size = 0;
+	char *text = text_read(errors, &size);
+	bool has_any = false;
+	for (size_t i = 0; text && i < unit->result.place_count; i++) {
+		const struct instrument_place *place = &unit->result.places[i];
+		if (!place->skipped && says(text, place->file, place->line) &&
+		    selection_except(unit->build->options->selection, place->file, place->line) == 0)
+			has_any = true;
+	}
+	free(text);
+	return has_any;
+}
+
+static int instrument(struct unit *unit)
+{
+	const struct build *build = unit->build;
+	const struct compile_words *words = build->words;
+	struct instrument_source source = {
+		.path = unit->input,
+		.compiler = words->words[words->compiler],
+		.words = (const char *const *)words->words + words->compiler + 1,
+		.word_count = words->count - words->compiler - 1,
+		.profiler = build->installed.profiler,
+		.shown = unit->saved[0] ? "<stdin>" : unit->source->path,
+		.selection = build->options->selection,
+		.headers = build->options->headers,
+	};
+	instrument_release(&unit->result);
+	return instrument_file(&source, &unit->result, &unit->error);
+}
+
+static size_t instrumented_count(const struct instrument_result *result)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < result->copy_count; i++)
+		count += result->copies[i].place_count;
+	return count;
+}
+
+/* One compilation of the copy. Its status; -1: the copy cannot be made (the unit's error). */
+static int compile_copy(struct unit *unit, const char *errors)
+{
+	struct build *build = unit->build;
+	overlay_release(&unit->overlay);
+	snprintf(unit->folder, sizeof(unit->folder), "%s/%zu", build->scratch.path, build->unit_count++);
+	const char *name = unit->saved[0] ? unit->saved : unit->source->path;
+	if (overlay_make(&unit->overlay, build, name, unit->folder, &unit->result, &unit->error) < 0)
+		return -1;
+	struct word_list list = { 0 };
+	char copy[2 * PATH_MAX + 2];
+	snprintf(copy, sizeof(copy), "%s/%s", unit->folder, path_basename(name));
+	make_words(unit, copy, &list);
+	struct process_streams streams = { .errors = errors };
+	int status = list.error ? -1 : process_run(list.items, &streams);
+	if (status < 0)
+		error_set_errno(&unit->error, "cannot run '%s'", list.items ? list.items[0] : "the compiler");
+	const char *rules = dependency_file(unit, &list);
+	if (status == 0 && rules &&
+	    dependencies_restore(rules, unit->overlay.changes, unit->overlay.change_count, build->installed.profiler,
+				 &unit->error) < 0)
+		status = -1;
+	word_list_release(&list);
+	return status;
+}
+
+static void say(const struct unit *unit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct unit *unit, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	const struct build_teller *teller = &unit->build->options->teller;
+	teller->say(teller->context, text);
+}
+
+/* With the copy: 0, and all is said; else the original is to be compiled, and the unit's error says why. */
+static int try_copy(struct unit *unit)
+{
+	char errors[PATH_MAX];
+	const struct build *build = unit->build;
+	snprintf(errors, sizeof(errors), "%s/errors", build->scratch.path);
+	int code = 0;
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		code = instrument(unit);
+		if (code < 0)
+			return code;
+		if (instrumented_count(&unit->result) == 0)
+			return error_set(&unit->error, ERROR_NOT_FOUND, "nothing in it is to be instrumented");
+		int status = compile_copy(unit, errors);
+		if (status == 0) {
+			pass_on(unit, errors);
+			return 0;
+		}
+		if (status < 0)
+			return unit->error.code ? unit->error.code : ERROR_SYSTEM;
+		code = error_set(&unit->error, ERROR_UNSUPPORTED, "the instrumented copy does not compile");
+		if (build->options->verbose) {
+			size_t size = 0;
+			char *text = text_read(errors, &size);
+			if (text)
+				build->options->teller.pass_on(build->options->teller.context, text, size);
+			free(text);
+		}
+		if (!except_places(unit, errors))
+			break;
+	}
+	return code;
+}
+
+/* What came from standard input goes into a file: it is read twice. */
+static int save_input(struct unit *unit)
+{
+	const char *language = unit->source->language;
+	snprintf(unit->saved, sizeof(unit->saved), "%s/stdin.%s", unit->build->scratch.path,
+		 language && strcmp(language, "c++") == 0 ? "cc" : "c");
+	FILE *out = fopen(unit->saved, "wxe");
+	char bytes[65536];
+	bool is_written = out != NULL;
+	for (ssize_t got; is_written && (got = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0;)
+		is_written = fwrite(bytes, 1, (size_t)got, out) == (size_t)got;
+	if (out && fclose(out) != 0)
+		is_written = false;
+	unit->input = unit->saved;
+	return is_written ? 0 : error_set_errno(&unit->error, "cannot keep what comes from standard input");
+}
+
+static void tell_result(const struct unit *unit, bool fell_back)
+{
+	const struct build_options *options = unit->build->options;
+	bool is_nothing = unit->error.code == ERROR_NOT_FOUND && unit->result.copy_count;
+	if (options->teller.report)
+		options->teller.report(options->teller.context, unit->source->path, &unit->result,
+				       fell_back && !is_nothing ? unit->error.message : NULL);
+	if (fell_back && is_nothing) {
+		if (options->verbose)
+			say(unit, "%s: nothing in it is to be instrumented", unit->source->path);
+	} else if (fell_back) {
+		if (options->verbose || (!options->quiet && !unit->saved[0]))
+			say(unit, "%s: compiled without instrumentation: %s", unit->source->path, unit->error.message);
+	} else if (options->verbose) {
+		size_t count = instrumented_count(&unit->result);
+		say(unit, "%s: %zu place%s instrumented, %zu left alone (%s)", unit->source->path, count,
+		    count == 1 ? "" : "s", unit->result.place_count - count, unit->result.libclang);
+	}
+}
+
+int unit_compile(struct build *build, size_t source, const char *output)
+{
+	struct unit unit = { .build = build, .source = &build->words->sources[source], .output = output };
+	unit.input = unit.source->path;
+	int code = strcmp(unit.source->path, "-") == 0 ? save_input(&unit) : 0;
+	if (code == 0)
+		code = try_copy(&unit);
+	int status = 0;
+	if (code < 0) {
+		struct word_list list = { 0 };
+		make_words(&unit, NULL, &list);
+		struct process_streams streams = { .input = unit.saved[0] ? unit.saved : NULL };
+		status = list.error ? -1 : process_run(list.items, &streams);
+		word_list_release(&list);
+	}
+	int number = errno;
+	if (status == 0)
+		tell_result(&unit, code < 0);
+	overlay_release(&unit.overlay);
+	instrument_release(&unit.result);
+	errno = number;
+	return status;
+}
