@@ -10,7 +10,7 @@ import sys
 GRANULE = 64 * 1024
 BASE = 0x7F0000000000
 CHUNK = "<IIQQQII"
-PROCESS, THREAD, OBJECTS, BLOCKS, EVENTS = range(1, 6)
+PROCESS, THREAD, OBJECTS, BLOCKS, EVENTS, RING, SITES = range(1, 8)
 OFF, ARCS, PATHS, TIMED, TRACE, BLOCK = range(6)
 FOREIGN, INLINED, FOLDED = 1, 2, 4
 ROOT = 40 + 8 + 16 + 8 + 8 + 256 + 16
@@ -132,6 +132,39 @@ def blocks():
     return world
 
 
+def site(address, code, kind, line, flags, name, signature=b"", group=b""):
+    texts = [name, signature, b"a.c", group]
+    places = [sum(len(text) + 1 for text in texts[:before]) for before in range(4)]
+    packed = b"".join(text + b"\0" for text in texts)
+    packed += bytes(-len(packed) % 8)
+    return struct.pack("<IIQQHHIIIQQIIII", 72 + len(packed), 1, address, code, kind, 1, line, flags, 1, 1000, 41500, *places[1:], 0) + packed
+
+
+def sites(measurement=PATHS):
+    world = World(measurement)
+    world.process(0, 32)
+    all_sites = [site(0x408000, 0x401009, 0, 3, 0, b"main"), site(0x408060, 0x402009, 0, 20, 2, b"sort", b"void sort(T) [with T = int]", b"order"),
+        site(0x4080c0, 0x402015, 1, 33, 0, b"row", b"sort"), site(0x408120, 0x402111, 5, 50, 5, b"lock", b"", b"RUNTIME")]
+    at = world.chunk(SITES, 0, 0, 48 + sum(map(len, all_sites)))
+    world.put(at + 40, struct.pack("<Q", sum(map(len, all_sites))) + b"".join(all_sites))
+    root = world.thread(0, 0)
+    main_path = world.call(root, 0x999, 0x408000, 1)
+    sort = world.call(main_path, 0x401021, 0x408060, 4)
+    row = world.call(sort, 0x401021, 0x4080c0, 40, INLINED)
+    lock = world.call(row, 0x401021, 0x408120, 400, INLINED)
+    world.call(lock, 0x402131, 0x408060, 5, FOLDED, child=sort)
+    world.tick(row, 0x402040, 3)
+    world.tick(lock, 0x402120, 4)
+    return world
+
+
+def damaged_sites():
+    for name, at, data in [("bytes", 48, 1 << 20), ("all", 40, 1 << 20), ("signature", 48 + 64, 1 << 30), ("same", 48 + 8, 0x408060)]:
+        world = sites()
+        world.put(2 * GRANULE + at, struct.pack("<I" if name != "all" else "<Q", data))
+        yield f"sites_{name}", world
+
+
 def damaged():
     for name, at, data in [
         ("own_next", None, None),
@@ -153,8 +186,10 @@ def damaged():
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus" / "tally")
     folder.mkdir(parents=True, exist_ok=True)
-    worlds = {"paths": paths(), "timed": paths(TIMED), "mixed": paths(PATHS, 7), "arcs": arcs(), "trace": trace(), "blocks": blocks()}
+    worlds = {"paths": paths(), "timed": paths(TIMED), "mixed": paths(PATHS, 7), "arcs": arcs(), "trace": trace(), "blocks": blocks(),
+        "sites": sites(), "sites_timed": sites(TIMED)}
     worlds |= dict(damaged())
+    worlds |= dict(damaged_sites())
     for name, world in worlds.items():
         (folder / name).write_bytes(world.words())
     for path in map(pathlib.Path, sys.argv[2:]):
