@@ -356,11 +356,24 @@ static int add_locations_of(const struct tally *tally, const struct tallied_thre
 	return id < 0 ? (int)id : 0;
 }
 
+/* Their names come from the code, also of those that nobody has called. */
+static int add_sites_of(const struct tally *tally, uint32_t process, struct profile *profile)
+{
+	const struct tallied_process *in = &tally->processes[process];
+	int64_t id = 0;
+	for (size_t i = 0; i < in->site_count && id >= 0; i++)
+		if (in->sites[i].code)
+			id = tally_site_location(tally, profile, process, in->sites[i].code);
+	return id < 0 ? (int)id : 0;
+}
+
 static int add_locations(struct tally *tally, struct profile *profile)
 {
 	int result = 0;
 	for (size_t i = 0; i < tally->thread_count && result == 0; i++)
 		result = add_locations_of(tally, &tally->threads[i], profile);
+	for (uint32_t i = 0; i < tally->process_count && result == 0; i++)
+		result = add_sites_of(tally, i, profile);
 	return result;
 }
 
