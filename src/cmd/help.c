@@ -94,7 +94,7 @@ void help_print_overview(FILE *out)
 		if (strcmp(task, commands[i]->task) != 0)
 			fprintf(out, "\n%s\n", commands[i]->task);
 		task = commands[i]->task;
-		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	}
 	fputs("\nexamples:\n", out);
 	for (size_t i = 0; commands[i]; i++) {
