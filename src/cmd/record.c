@@ -317,7 +317,8 @@ static const struct command_option options[] = {
 	  "Count every call, by the hooks that the compiler puts into code compiled with -pg, -pg -mfentry, "
 	  "-finstrument-functions or -fsanitize-coverage=trace-pc: arcs (caller and function), paths (exact calls of "
 	  "each "
-	  "call path, to which samples are charged), paths-timed (and the time of each call), trace (each call, one "
+	  "call path, to which samples are charged), counts (the same without samples), paths-timed (and the time of "
+	  "each call), trace (each call, one "
 	  "after "
 	  "the other), blocks (executions of each basic block and line), off; or the file of your own implementation, "
 	  "./NAME.so, beside paths",

@@ -85,7 +85,9 @@ static int take_resources(struct counted_run *run, struct error *error)
 	const struct record_options *asked = run->options->record;
 	size_t count = asked->resource_count;
 	memcpy(run->resources, asked->resources, sizeof(run->resources));
-	if (count == 0 && run->options->measurement != TALLY_OFF) {
+	if (count > 0 && run->options->measurement == TALLY_COUNTS)
+		return error_set(error, ERROR_USAGE, "counts takes no samples: leave out -r, or measure by paths");
+	if (count == 0 && run->options->measurement != TALLY_OFF && run->options->measurement != TALLY_COUNTS) {
 		int result = resource_parse("cpu", &run->resources[0], error);
 		if (result < 0)
 			return result;

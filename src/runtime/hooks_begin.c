@@ -32,9 +32,10 @@ const char *hooks_environment_value(const char *name)
 }
 
 static const struct hook_measurement *const measurements[TALLY_MEASUREMENTS] = {
-	[TALLY_OFF] = &hooks_off,     [TALLY_ARCS] = &hooks_arcs,
-	[TALLY_PATHS] = &hooks_paths, [TALLY_PATHS_TIMED] = &hooks_paths_timed,
-	[TALLY_TRACE] = &hooks_trace, [TALLY_BLOCKS] = &hooks_blocks,
+	[TALLY_OFF] = &hooks_off,      [TALLY_ARCS] = &hooks_arcs,
+	[TALLY_PATHS] = &hooks_paths,  [TALLY_PATHS_TIMED] = &hooks_paths_timed,
+	[TALLY_TRACE] = &hooks_trace,  [TALLY_BLOCKS] = &hooks_blocks,
+	[TALLY_COUNTS] = &hooks_paths,
 };
 
 static const char *const measurement_names[TALLY_MEASUREMENTS] = TALLY_MEASUREMENT_NAMES;

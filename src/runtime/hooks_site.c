@@ -3,6 +3,7 @@
 
 #include "runtime/hooks_paths.h"
 #include "runtime/sites.h"
+#include "runtime/tally.h"
 
 #define AT(type, member, ours, its) \
 	_Static_assert(offsetof(struct cpprof_##type, member) == offsetof(struct ours, its), "as in profiler.h")
@@ -34,14 +35,23 @@ static uint64_t place_of(const void *frame_address)
 	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_SITE;
 }
 
+/* In this process, whatever comes: then nobody needs to ask again. */
+static bool never_counts(void)
+{
+	return hooks_have_begun() && (!hooks.header || hooks.measurement == &hooks_off);
+}
+
 struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
 	struct hook_thread *thread = hook_thread;
 	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (thread == &hooks_nobody)
 		thread = hooks_thread_begin();
-	if (thread->measurement == &hooks_off)
+	if (thread->measurement == &hooks_off) {
+		if (never_counts())
+			__atomic_store_n(&site->state, CPPROF_STATE_OFF, __ATOMIC_RELAXED);
 		return NULL;
+	}
 	if (__atomic_load_n(&site->state, __ATOMIC_ACQUIRE) == CPPROF_STATE_NEW)
 		sites_register(site, code);
 	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)

@@ -184,10 +184,12 @@ static void fill_header(struct tally_header *header, enum tally_measurement meas
 	header->measurement = measurement;
 	header->used = TALLY_HEADER_BYTES;
 	header->limit = limit;
-	header->tick_ns = tick_ns;
 	header->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	header->start_unix_ns = (int64_t)runtime_now_ns(CLOCK_REALTIME);
-	header->request_count = 1;
+	if (measurement != TALLY_COUNTS) {
+		header->tick_ns = tick_ns;
+		header->request_count = 1;
+	}
 	*request = (struct tally_request){
 		.interval = tick_ns, .counts = CHANNEL_CPU, .name = "cpu", .title = "CPU Time", .unit = "ns"
 	};

@@ -62,12 +62,13 @@ enum tally_measurement {
 	TALLY_PATHS_TIMED, /* ... and the time between any two events to the path that was current */
 	TALLY_TRACE,       /* each event is written down */
 	TALLY_BLOCKS,      /* executions of basic blocks; of calls arcs as well */
+	TALLY_COUNTS,      /* as TALLY_PATHS, and no samples are taken */
 	TALLY_MEASUREMENTS
 };
-/* By enum tally_measurement: "off", "arcs", "paths", "paths-timed", "trace", "blocks". */
-#define TALLY_MEASUREMENT_NAMES                                          \
-	{                                                                \
-		"off", "arcs", "paths", "paths-timed", "trace", "blocks" \
+/* By enum tally_measurement: "off", "arcs", "paths", "paths-timed", "trace", "blocks", "counts". */
+#define TALLY_MEASUREMENT_NAMES                                                    \
+	{                                                                          \
+		"off", "arcs", "paths", "paths-timed", "trace", "blocks", "counts" \
 	}
 
 /* A resource that is sampled meanwhile: by the clocks of the runtime, as the preload backend's. */
