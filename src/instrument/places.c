@@ -9,6 +9,7 @@
 #include "instrument/statements.h"
 
 static const size_t NOWHERE = SIZE_MAX;
+static const size_t AGAIN = SIZE_MAX - 1; /* it has been seen */
 
 /* --- files --- */
 
@@ -124,16 +125,28 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Continue;
 }
 
+/* Bytes of lines that are spliced there: to clang they belong to what comes behind them. */
+static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
+{
+	uint32_t length = 0;
+	while (offset + length + 1 < file->size && file->text[offset + length] == '\\' &&
+	       isspace((unsigned char)file->text[offset + length + 1]))
+		length += file->text[offset + length + 1] == '\r' ? 3 : 2;
+	return length;
+}
+
 uint32_t places_brace(const struct places_file *file, uint32_t offset)
 {
 	static const char *const braces[] = { "{", "<%",
 					      "?"
 					      "?<" };
+	uint32_t spliced = spliced_length(file, offset);
+	offset += spliced;
 	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
 		uint32_t length = (uint32_t)strlen(braces[i]);
 		if (offset < file->size && file->size - offset >= length &&
 		    memcmp(file->text + offset, braces[i], length) == 0)
-			return length;
+			return spliced + length;
 	}
 	return 0;
 }
@@ -240,7 +253,24 @@ static bool examine(struct places_function *function, size_t outer)
 	return !is_default;
 }
 
-/* The item's number; NOWHERE: it has no body, or one that is none of ours. */
+/* Classes are met once as such and once more in each variable that is declared with them: struct { ... } a, b; */
+static bool is_known(struct places *places, const struct places_function *function)
+{
+	size_t file = (size_t)(function->file - places->files);
+	struct places_file *in = &places->files[file];
+	if (function->open > in->furthest || !in->furthest) {
+		in->furthest = function->open;
+		return false;
+	}
+	for (size_t i = places->item_count; i-- > 0;) {
+		const struct places_item *item = &places->items[i];
+		if (item->file == file && item->function == i && item->open == function->open)
+			return true;
+	}
+	return false;
+}
+
+/* The item's number; AGAIN; NOWHERE: it has no body, or one that is none of ours. */
 static size_t take_function(struct places *places, CXCursor cursor, size_t outer)
 {
 	const struct clang *clang = places->clang;
@@ -258,6 +288,8 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 	CXFile file = places_offset(places, clang->getRangeStart(clang->getCursorExtent(cursor)), &function.start);
 	if (file != function.file->file || function.start > function.open)
 		function.start = function.open;
+	if (is_known(places, &function))
+		return AGAIN;
 	size_t index = places->item_count;
 	function.item = places_add(places);
 	if (!function.item)
@@ -265,6 +297,7 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 	function.item->file = (size_t)(function.file - places->files);
 	function.item->function = index;
 	function.item->start = function.start;
+	function.item->open = function.open;
 	function.item->is_template = clang->getCursorKind(cursor) == CXCursor_FunctionTemplate;
 	if (!examine(&function, outer)) {
 		places->item_count--;
@@ -354,6 +387,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	if (is_function(kind)) {
 		size_t index = take_function(places, cursor, walk->function);
+		if (index == AGAIN)
+			return CXChildVisit_Continue;
 		struct walk inner = *walk;
 		if (index != NOWHERE)
 			inner = (struct walk){ places, index, clang->getCanonicalCursor(cursor) };

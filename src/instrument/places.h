@@ -22,6 +22,7 @@ struct places_file {
 	bool is_main;
 	struct edits edits;
 	size_t instrumented; /* places */
+	uint32_t furthest;   /* bytes: where the last of the bodies begins that were found so far */
 	uint32_t *errors;    /* offsets at which clang understood nothing, ascending; owned */
 	size_t error_count, error_capacity;
 };
@@ -36,6 +37,7 @@ struct places_item {
 	const char *also;     /* a second one behind it, which is told the number alone; NULL: none */
 	uint32_t name_line;
 	uint32_t start;  /* of a function, bytes: where its declaration begins */
+	uint32_t open;   /* ... and its body, as libclang says */
 	bool is_wrapped; /* put into braces, from place.offset to place.end */
 	bool is_template;
 	bool returns_twice; /* what it calls: setjmp */

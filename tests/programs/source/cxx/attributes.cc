@@ -40,13 +40,11 @@ __attribute__((pure)) int pure_one(const int *p) { return *p; }
 __attribute__((const)) int constant_one(int x) { return x * 2; }
 [[gnu::cold]] int cold_one() { return 1; }
 #ifdef __clang__
-__attribute__((optnone, noinline)) int optimized(int x) { return x; }
+#define OTHER_RULES optnone, noinline
 #else
-__attribute__((optimize("O3"))) int optimized(int x)
-{
-	return x;
-}
+#define OTHER_RULES optimize("O3")
 #endif
+__attribute__((OTHER_RULES)) int optimized(int x) { return x; }
 __attribute__((target("avx"))) int wide(int x) { return x + 1; }
 static int began;
 __attribute__((constructor)) static void begin() { began = 5; }
