@@ -288,7 +288,8 @@ class profiler
 /* As the first line of a function, and of a block. */
 #define CPPROF_FUNCTION \
 	CPPROF_PLACE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
-#define CPPROF_REGION(name) CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, 0, 0, __COUNTER__)
+#define CPPROF_REGION(name) \
+	CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
 
 /* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
  * places do not hide each other; `line` is that of the function's name. */
