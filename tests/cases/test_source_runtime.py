@@ -1,0 +1,169 @@
+"""
+Objects of cpprof/profiler.h by hand: counts are those that the programs themselves have made, whatever jumps, throws or interrupts, inlined or
+not, alone and recorded.
+"""
+import os
+import re
+import subprocess
+
+import pytest
+from hooks_support import CXX, SYMBOLS, compile_once, counted_calls
+from record_support import BUILD, PROGRAMS, run_cpprof
+
+RUNTIME = BUILD / "src/runtime"
+INCLUDE = PROGRAMS.parents[1] / "include"
+SOURCES = PROGRAMS / "source"
+SHARED = [RUNTIME / "libcpprof.so"]
+SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper"]
+# Compiler, optimisation, measurement: each of them with each other at least once.
+BUILDS = [("gcc", "-O0", "paths"), ("gcc", "-O2", "trace"), ("gcc", "-O3", "paths-timed"), ("clang", "-O0", "trace"),
+	("clang", "-O2", "paths"), ("clang", "-O3", "counts"), ("gcc", "-O2", "arcs")]
+
+
+def build(source, compiler, *flags, libraries=SHARED):
+	name = CXX[compiler] if source.endswith(".cc") else compiler
+	command = [name, SYMBOLS[compiler], "-D_GNU_SOURCE", "-pthread", f"-I{INCLUDE}", *flags]
+	if libraries == SHARED:
+		command.append(f"-Wl,-rpath,{RUNTIME}")
+	# The header counts as a source: what is compiled changes with it.
+	command.append(f"-DCPPROF_TESTED={os.stat(INCLUDE / 'cpprof/profiler.h').st_mtime_ns}")
+	return compile_once(command, [SOURCES / source], source.split(".")[0], libraries)
+
+
+def run_alone(words, output, measurement):
+	environment = {**os.environ, "CPPROF_MEASURE": measurement, "CPPROF_OUTPUT": str(output)}
+	return subprocess.run(words, capture_output=True, text=True, env=environment, cwd=output.parent, timeout=60, check=False)
+
+
+def run_recorded(words, output, measurement):
+	return run_cpprof("record", f"--instrumented={measurement}", "-o", output, "--", *words, cwd=output.parent)
+
+
+def by_place(calls):
+	"""A region is shown within its function, as `work: row`; a function with what tells its instances apart."""
+	found = {}
+	for name, count in calls.items():
+		function, _, region = name.rpartition(": ")
+		if not function:
+			region = re.sub(r"[<(\[].*", "", name.replace("(anonymous namespace)::", "")).split("::")[-1].split(" ")[-1]
+		name = region
+		found[name] = found.get(name, 0) + count
+	return found
+
+
+def wrong_counts(run, words, output, measurement):
+	result = run(words, output, measurement)
+	assert result.returncode == 0, result.stderr
+	stated = {name: int(count) for name, count in re.findall(r"^calls (.+) (\d+)$", result.stdout, re.MULTILINE)}
+	assert stated
+	found = by_place(counted_calls(output))
+	return {name: (stated.get(name, 0), found.get(name, 0)) for name in stated.keys() | found.keys() if stated.get(name, 0) != found.get(name, 0)}
+
+
+@pytest.mark.parametrize(("compiler", "level", "measurement"), BUILDS)
+def test_counts_are_the_programs_own(compiler, level, measurement, tmp_path):
+	program = build("runtime.c", compiler, level)
+	wrong = {}
+	for number, scene in enumerate(SCENES):
+		run = run_recorded if number % 2 else run_alone
+		differences = wrong_counts(run, [str(program), scene], tmp_path / f"{scene}.data", measurement)
+		if differences:
+			wrong[scene] = differences
+	assert not wrong
+
+
+@pytest.mark.parametrize("scene", ["jumps", "stacks"])
+def test_jumps_that_nobody_tells_of(scene, tmp_path):
+	"""Alone, longjmp and swapcontext are the C library's: what they leave behind is found by the code of who enters next."""
+	for compiler in "gcc", "clang":
+		program = build("runtime.c", compiler, "-O2")
+		assert not wrong_counts(run_alone, [str(program), scene], tmp_path / f"{compiler}.data", "paths")
+
+
+@pytest.mark.parametrize(("compiler", "flags"), [("gcc", ["-O0", "-std=c++11"]), ("gcc", ["-O2"]), ("clang", ["-O2", "-std=c++20"])])
+def test_exceptions_leave_objects(compiler, flags, tmp_path):
+	program = build("exceptions.cc", compiler, *flags)
+	for run, measurement in (run_alone, "paths"), (run_recorded, "trace"):
+		assert not wrong_counts(run, [str(program)], tmp_path / f"{measurement}.data", measurement)
+
+
+def test_statically_linked(tmp_path):
+	program = build("runtime.c", "gcc", "-O2", "-static", libraries=[RUNTIME / "libcpprof.a"])
+	assert not wrong_counts(run_alone, [str(program), "plain"], tmp_path / "out.data", "paths")
+
+
+def folded(path):
+	result = run_cpprof("export", "-r", "calls", "--no-inlines", path)
+	assert result.returncode == 0, result.stderr
+	paths = {}
+	for line in result.stdout.splitlines():
+		names, count = line.rsplit(" ", 1)
+		# Functions without an object are known by the calls that they make.
+		path = tuple(name.split(": ")[-1] for name in names.split(";") if name not in SCENES)
+		paths[path] = paths.get(path, 0) + int(count)
+	return paths
+
+
+@pytest.mark.parametrize(("compiler", "level"), [("gcc", "-O2"), ("clang", "-O3"), ("gcc", "-O0")])
+def test_what_is_inlined_is_below_what_it_is_inlined_into(compiler, level, tmp_path):
+	"""The same paths however it is compiled: the inner regions and functions stand in one frame at -O2, in several at -O0."""
+	program = build("runtime.c", compiler, level)
+	assert run_alone([str(program), "plain"], tmp_path / "out.data", "paths").returncode == 0
+	paths = folded(tmp_path / "out.data")
+	assert paths["main", "work", "row"] == 1000
+	assert paths["main", "work", "row", "four_times"] == 1000
+	assert paths["main", "work", "row", "four_times", "twice"] == 2000
+	assert paths["main", "work", "row", "leaf"] == 350
+	assert paths["main", "work", "row", "recurse"] == 650
+	assert not [path for path in paths if path[-1] == "work" and len(path) != 2]
+
+
+def test_jumped_over_regions_are_left(tmp_path):
+	program = build("runtime.c", "gcc", "-O2")
+	assert run_recorded([str(program), "jumps"], tmp_path / "out.data", "paths").returncode == 0
+	paths = folded(tmp_path / "out.data")
+	assert paths["main", "lands"] == 300
+	assert paths["main", "lands", "in_region", "jumps away"] == 100
+	assert paths["main", "lands", "leaf"] == 300
+
+
+def test_off_counts_nothing(tmp_path):
+	program = build("runtime.c", "gcc", "-O2")
+	result = run_alone([str(program), "plain"], tmp_path / "out.data", "off")
+	assert result.returncode == 0 and "calls work 50" in result.stdout
+	assert not list(tmp_path.iterdir())
+
+
+def test_counts_takes_no_samples(tmp_path):
+	program = build("runtime.c", "gcc", "-O2")
+	assert run_alone([str(program), "storm"], tmp_path / "out.data", "counts").returncode == 0
+	told = run_cpprof("info", tmp_path / "out.data")
+	assert "calls" in told.stdout.lower() and "cpu" not in told.stdout.lower().split("machine")[0].replace("cpus", "")
+	refused = run_cpprof("record", "--instrumented=counts", "-r", "cpu", "-o", tmp_path / "x.data", "--", str(program))
+	assert refused.returncode != 0 and "counts takes no samples: leave out -r" in refused.stderr
+
+
+USES = """#include <cpprof/profiler.h>
+int work(int n);
+int work(int n)
+{
+	CPPROF_FUNCTION;
+	if (n > 3) {
+		CPPROF_REGION("more");
+		n += 3;
+	}
+	return n;
+}
+"""
+
+
+@pytest.mark.parametrize(("command", "language"), [
+	("gcc", ["-x", "c", "-std=gnu90"]), ("gcc", ["-x", "c", "-std=c99"]), ("gcc", ["-x", "c", "-std=gnu17", "-m32"]), ("clang", ["-x", "c", "-std=c90"]),
+	("clang", ["-x", "c", "-std=c17"]), ("g++", ["-x", "c++", "-std=c++11"]), ("g++", ["-x", "c++", "-std=c++20"]), ("clang++", ["-x", "c++", "-std=c++11"]),
+	("clang++", ["-x", "c++", "-std=c++20", "-fPIC"])])
+def test_the_header_is_silent(command, language, tmp_path):
+	strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Werror", f"-I{INCLUDE}"]
+	for level in "-O0", "-O2":
+		result = subprocess.run([command, *language, *strict, level, "-c", "-o", tmp_path / "uses.o", "-"], input=USES, capture_output=True, text=True,
+			check=False)
+		assert result.returncode == 0 and result.stderr == "", result.stderr
