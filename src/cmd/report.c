@@ -368,8 +368,11 @@ static int print_part(struct report *report, const struct part *part)
 	int result;
 	if (report->kind == OPTION_CALL_GRAPH)
 		return print_call_graph(report, part);
+	struct mode shown = mode ? *mode : (struct mode){ 0 };
+	if (report->kind == OPTION_GROUPS)
+		shown.heading = part->kind == OPTION_BODY ? "Group Body Profile" : "Group Profile";
 	if (mode)
-		result = mode_report(mode, part->view, &part->roots, root_name(report, part), report->group,
+		result = mode_report(&shown, part->view, &part->roots, root_name(report, part), report->group,
 				     &report->request.render, &error);
 	else if (report->kind == OPTION_SOURCE || report->kind == OPTION_COUNTS)
 		result = print_lines(report, part, &error);

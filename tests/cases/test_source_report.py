@@ -1,0 +1,185 @@
+"""
+What reports make of places of the source (include/cpprof/profiler.h): a program with objects put in by hand, whose calls are known.
+"""
+import json
+import os
+import subprocess
+
+import pytest
+from hooks_support import Counted, compile_once
+from record_support import BUILD, PROGRAMS, run_cpprof
+
+INCLUDE = PROGRAMS.parents[1] / "include"
+LIBRARY = BUILD / "src/runtime/libcpprof.so"
+SOURCE = PROGRAMS / "source" / "regions.c"
+
+CALLS = {"main": 1, "work": 150, "work: row": 450, "tiny": 450, "leaf": 600, "depth": 21, "run": 1}
+GROUPS = {"large": 150, "small": 1050, "[no group]": 473}
+ROW = next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if 'CPPROF_REGION("row")' in line)
+IN_ROW = next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if "the call in a region" in line)
+
+
+def build(name, *flags):
+	return compile_once(["gcc", "-pthread", f"-I{INCLUDE}", f"-Wl,-rpath,{LIBRARY.parent}", *flags], [SOURCE], name, [LIBRARY])
+
+
+@pytest.fixture(scope="module", name="program")
+def the_program():
+	return build("regions", "-O2", "-g")
+
+
+@pytest.fixture(scope="module", name="counted")
+def the_counted(program, tmp_path_factory):
+	"""{measurement: its run}"""
+	folder = tmp_path_factory.mktemp("runs")
+	return {name: Counted([program], folder, name, name=f"{name}.data") for name in ["paths", "paths-timed", "trace"]}
+
+
+def report(path, *options):
+	result = run_cpprof("report", *options, "-t", 0, "-n", 0, "--format", "json", path)
+	assert result.returncode == 0, result.stderr
+	return json.loads(result.stdout)
+
+
+def entries(path, *options):
+	return {" ".join(entry["path"]): entry["hits"] for entry in report(path, "-r", "calls", *options)["entries"]}
+
+
+def tree(path):
+	result = run_cpprof("report", "--tree", "-r", "calls", "-t", 0, "-n", 0, path)
+	assert result.returncode == 0, result.stderr
+	return result.stdout
+
+
+# --- counts and names ---
+
+@pytest.mark.parametrize("measurement", ["paths", "paths-timed", "trace"])
+def test_all_implementations_count_the_same(counted, measurement):
+	assert counted[measurement].status == 0, counted[measurement].err
+	assert entries(counted[measurement].path, "--body") == CALLS
+	assert tree(counted[measurement].path) == tree(counted["paths"].path)
+
+
+@pytest.mark.parametrize("flags", [["-O0"], ["-O2"], ["-O3", "-s"]])
+def test_names_need_no_symbols(flags, tmp_path):
+	run = Counted([build(f"regions{''.join(flags)}", *flags)], tmp_path)
+	assert run.status == 0, run.err
+	assert entries(run.path, "--body") == CALLS
+
+
+def test_paths_go_through_regions(counted):
+	down = entries(counted["paths"].path, "--down", "main")
+	assert down["main work"] == 100 + 300 + 300 + 300 + 100
+	assert down["main work work: row"] == 300 + 300 + 300
+	assert down["main work work: row leaf"] == 300
+	assert down["main work leaf"] == 100
+	assert down["main run work work: row tiny"] == 150
+
+
+def test_call_sites_are_known(counted):
+	sites = entries(counted["paths"].path, "--by", "callsite", "--body")
+	assert sites[f"leaf@regions.c:{IN_ROW}"] == 450
+	assert sites[f"work: row@regions.c:{ROW}"] == 450
+
+
+def test_names_agree_with_samples(program, tmp_path):
+	sampled = run_cpprof("record", "--backend", "preload", "-F", "1000", "-o", tmp_path / "sampled.data", "--", program, 20000)
+	assert sampled.returncode == 0, sampled.stderr
+	run = Counted([program, "20000"], tmp_path, "paths")
+	names = [{entry["path"][0] for entry in report(path, "-r", "cpu")["entries"]} for path in (tmp_path / "sampled.data", run.path)]
+	assert {"main", "work", "tiny"} <= names[0] & names[1]
+	diff = run_cpprof("diff", "-r", "cpu", tmp_path / "sampled.data", run.path)
+	assert diff.returncode == 0, diff.stderr
+
+
+def test_samples_fall_into_regions(program, tmp_path):
+	run = Counted([program, "40000"], tmp_path, "paths")
+	cpu = report(run.path, "-r", "cpu", "--down", "main")
+	assert cpu["total_hits"] > 0
+	in_row = sum(entry["hits"] for entry in cpu["entries"] if entry["path"] == ["main", "work", "work: row", "tiny"])
+	assert in_row > 0.5 * cpu["total_hits"], cpu
+
+
+# --- groups ---
+
+def test_groups_are_reported(counted, tmp_path):
+	_, body = report(counted["paths"].path, "-r", "calls", "--groups")
+	assert {entry["path"][0]: entry["hits"] for entry in body["entries"]} == GROUPS
+	inclusive, _ = report(counted["paths"].path, "-r", "calls", "--groups")
+	assert {entry["path"][0]: entry["hits"] for entry in inclusive["entries"]} == {
+		"[no group]": sum(CALLS.values()), "large": sum(CALLS[name] for name in ("work", "work: row", "tiny", "leaf")), "small": 1050}
+	assert entries(counted["paths"].path, "--by", "group", "--body") == GROUPS
+	text = run_cpprof("report", "-r", "calls", "--groups", counted["paths"].path)
+	assert text.returncode == 0 and "Group Profile for resource: Calls" in text.stdout and "Group Body Profile" in text.stdout
+
+
+def test_a_group_is_selected(counted):
+	path = counted["paths"].path
+	assert entries(path, "--body", "--group", "small") == {"tiny": 450, "leaf": 600}
+	assert entries(path, "--group", "l*") == {"work": 150 + 450 + 1050}
+	assert entries(path, "--group", "none") == {}
+	assert set(entries(path, "--down", "work", "--group", "small")) == {"work leaf", "work work: row leaf", "work work: row tiny"}
+
+
+@pytest.mark.parametrize("options", [["--tree"], ["--source", "work"], ["--groups"], ["--call-graph"]])
+def test_a_group_fits_lists_alone(counted, options):
+	result = run_cpprof("report", *options, "--group", "small", counted["paths"].path)
+	assert result.returncode == 2 and "--group does not go with it" in result.stderr
+
+
+# --- other outputs ---
+
+def test_events_have_names(counted):
+	lines = run_cpprof("export", "--format", "events", counted["trace"].path).stdout.splitlines()
+	words = [line.split(" ", 4)[3:] for line in lines]
+	entered = [name for kind, name in words if kind == "enter"]
+	assert {name: entered.count(name) for name in CALLS} == CALLS
+	assert [name for kind, name in words if kind == "leave"].count("work: row") == CALLS["work: row"]
+
+
+def test_gmon_has_functions_that_are_there(program, counted, tmp_path):
+	result = run_cpprof("export", "--format", "gmon", "-o", tmp_path / "gmon.out", counted["paths"].path)
+	assert result.returncode == 0, result.stderr
+	flat = subprocess.run(["gprof", "-b", "-p", program, tmp_path / "gmon.out"], capture_output=True, text=True, check=True).stdout
+	found = {line.split()[-1]: line.split() for line in flat.splitlines() if line[:1] == " " and line.split()[-1] in CALLS}
+	assert "600" in found["leaf"] and "tiny" not in found, flat
+
+
+def test_info_tells_of_them(counted):
+	told = run_cpprof("info", counted["paths-timed"].path).stdout
+	assert "hook:         source" in told
+	timed = next(line for line in told.splitlines() if line.startswith("  real "))
+	assert "that a probe takes" in timed, timed
+
+
+# --- what is not whole ---
+
+def test_what_was_off_is_told(program, tmp_path):
+	rules = tmp_path / "rules"
+	rules.write_text("off depth\nthrottle 100 1000000\n")
+	run = Counted([program], tmp_path, "paths", env={**os.environ, "CPPROF_SITES": str(rules)})
+	assert run.status == 0, run.err
+	calls = entries(run.path, "--body")
+	assert "depth" not in calls and calls["main"] == 1 and 100 <= calls["leaf"] < CALLS["leaf"], calls
+	told = run_cpprof("info", run.path).stdout
+	assert "switched off: depth" in told
+	assert "turned itself off: leaf, after " in told, told
+	text = run_cpprof("report", "-r", "calls", run.path).stdout
+	assert "turned themselves off after many calls" in text, text
+
+
+def test_killed_programs_trace_is_whole(program, tmp_path):
+	run = Counted([program, "10", "die"], tmp_path, "trace")
+	assert entries(run.path, "--body") == CALLS
+	assert "processes without an end" in run_cpprof("info", run.path).stdout
+	lines = run_cpprof("export", "--format", "events", run.path).stdout.splitlines()
+	assert sum(" enter work" in line for line in lines) == CALLS["work"] + CALLS["work: row"]
+
+
+def test_cut_trace_is_read_or_refused(counted, tmp_path):
+	whole = counted["trace"].path.read_bytes()
+	for part in range(1, 8):
+		cut = tmp_path / "cut.tally"
+		cut.write_bytes(whole[: len(whole) * part // 8])
+		result = run_cpprof("report", cut)
+		assert result.returncode in (0, 1) and (result.returncode == 0 or result.stderr.strip()), result.stderr
