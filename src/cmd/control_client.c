@@ -29,10 +29,13 @@ static int read_status(pid_t pid, struct process *process, struct error *error)
 		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid)
 				       : error_set_errno(error, "cannot look at process %d", (int)pid);
 	bool has_user = false, is_process = true;
+	char state = 0;
 	process->own_pid = pid;
 	while (fgets(line, sizeof(line), status)) {
 		unsigned long user;
 		const char *last = strrchr(line, '\t');
+		if (sscanf(line, "State: %c", &state) == 1)
+			continue;
 		if (sscanf(line, "Uid: %*u %lu", &user) == 1) {
 			process->user = (uid_t)user;
 			has_user = true;
@@ -46,6 +49,10 @@ static int read_status(pid_t pid, struct process *process, struct error *error)
 	if (!is_process)
 		return error_set(error, ERROR_NOT_FOUND, "there is no process %d: that is one of a process's threads",
 				 (int)pid);
+	if (state == 'T' || state == 't')
+		return error_set(error, ERROR_SYSTEM, "process %d is stopped, and so does not answer", (int)pid);
+	if (state == 'Z')
+		has_user = false;
 	return has_user ? 0 : error_set(error, ERROR_NOT_FOUND, "process %d has just ended", (int)pid);
 }
 

@@ -1,0 +1,425 @@
+"""What of a program's places is measured, and who says so: `cpprof control` over its socket, rules at start, the program itself, places
+that turn themselves off; and implementations that users write."""
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from record_support import BUILD, PROGRAMS, REPOSITORY, SECONDS_ALLOWED, folded, run_cpprof
+
+FOLDER = PROGRAMS / "source"
+RUNTIME = BUILD / "src/runtime"
+LINKED = [f"-I{REPOSITORY}/include", f"-L{RUNTIME}", f"-Wl,-rpath,{RUNTIME}", "-Wl,--push-state,--no-as-needed", "-lcpprof", "-Wl,--pop-state"]
+OWN_SOCKETS = Path(f"/tmp/cpprof-{os.geteuid()}")
+
+
+@pytest.fixture(scope="module")
+def program():
+	source = FOLDER / "steered.c"
+	words = ["gcc", "-O2", "-g", f"-I{REPOSITORY}/include", "-o"]
+	output = BUILD / "tests/programs/source/steered"
+	output.parent.mkdir(parents=True, exist_ok=True)
+	subprocess.run([*words, output, source, *LINKED], check=True)
+	return output
+
+
+@pytest.fixture(scope="module")
+def plugin():
+	output = BUILD / "tests/programs/source/libsteered.so"
+	output.parent.mkdir(parents=True, exist_ok=True)
+	subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-o", output, FOLDER / "steered.lib.c", *LINKED], check=True)
+	return output
+
+
+class Steered:
+	"""A run of steered.c, alone, which does as it is told."""
+
+	def __init__(self, program, folder, **variables):
+		self.output = Path(folder) / "out.data"
+		environment = {**os.environ, "CPPROF_OUTPUT": str(self.output), **variables}
+		self.process = subprocess.Popen([program], cwd=folder, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+		assert self.process.stdout.readline() == "ready\n"
+		self.pid = self.process.pid
+		self.is_controlled = environment.get("CPPROF_CONTROL") != "0"
+		self.socket = OWN_SOCKETS / str(self.pid)
+
+	def __enter__(self):
+		if self.is_controlled:
+			wait_until_listening(self.pid)
+		return self
+
+	def __exit__(self, *_):
+		if self.process.poll() is None:
+			self.end()
+
+	def tell(self, line):
+		self.process.stdin.write(line + "\n")
+		self.process.stdin.flush()
+		return self.process.stdout.readline().strip()
+
+	def end(self):
+		self.process.stdin.close()
+		assert self.process.wait(SECONDS_ALLOWED) == 0
+
+	def control(self, *words):
+		return control(self.pid, *words)
+
+	def calls(self):
+		"""{function: calls}, after its end."""
+		return calls(self.output)
+
+
+def wait_until_listening(pid):
+	"""Its thread has been started when the first place was reached, but need not have run yet."""
+	path = OWN_SOCKETS / str(pid)
+	with subprocess.Popen(["timeout", str(SECONDS_ALLOWED), "sh", "-c", f"until test -S {path}; do :; done"]) as waiting:
+		assert waiting.wait() == 0
+
+
+def control(pid, *words, **settings):
+	return run_cpprof("control", pid, *words, **settings)
+
+
+def calls(path):
+	found = Counter()
+	for frames, count in folded(path, "calls").items():
+		found[frames[-1]] += count
+	return dict(found)
+
+
+def states(text):
+	"""{place: state} of what `list` prints."""
+	return {re.split("  +", line)[2]: line.split()[0] for line in text.splitlines()[1:]}
+
+
+def test_places_are_listed_and_switched(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		run.tell("work 10")
+		listed = run.control("list").stdout
+		assert states(listed) == {"main": "on", "work": "on", "work: row": "on", "tiny": "on", "grouped": "on"}
+		assert re.search(r"^on +1 +grouped +\{io\} +\S*steered\.c:\d+$", listed, re.M), listed
+		assert re.search(r"^on +2 +work: row +\S*steered\.c:\d+$", listed, re.M), listed
+		assert states(run.control("list", "ti*", "group:io").stdout) == {"tiny": "on", "grouped": "on"}
+		assert run.control("off", "tiny").stdout == "off tiny: 1 of 5 places, 1 switched\n"
+		run.tell("work 10")
+		assert states(run.control().stdout)["tiny"] == "off"
+		assert run.control("off", "t?ny").stdout == "off t?ny: 1 of 5 places, 0 switched\n"
+		run.control("on", "*")
+		run.tell("work 10")
+		run.control("level", "1")
+		run.tell("work 10")
+		run.control("level", "4")
+		run.control("group", "io", "off")
+		run.control("off", "file:steered.c")
+		run.tell("work 10")
+		run.control("on", "file:programs/source/steered.c", "work")
+		run.tell("work 10")
+		run.end()
+		assert run.calls() == {"main": 1, "work": 50, "work: row": 80, "tiny": 80, "grouped": 40 + 10}
+
+
+def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		nothing = run.control("off", "l*e")
+		assert nothing.stdout == "off l*e: 0 of 1 place, 0 switched\n"
+		assert "reached later will obey" in nothing.stderr
+		run.tell("late 3")
+		run.control("on", "late")
+		run.tell("late 4")
+		run.end()
+		assert run.calls() == {"main": 1, "late": 4}
+
+
+def test_rules_of_a_file(program, tmp_path):
+	rules = tmp_path / "rules"
+	rules.write_text("# only these\n\noff *\non work  \non main\nlevel 1\nthrottle 1000000 1\n")
+	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
+		run.tell("work 10")
+		run.end()
+		assert run.calls() == {"main": 1, "work": 10}
+
+
+WRONG_RULES = [
+	("off tiny\nof x\n", ":2: a rule begins with on, off, group, level or throttle"),
+	("level 5", ":1: a level is a number from 0"),
+	("on", ":1: a pattern is missing"),
+	("off " + 250 * "x", ":1: the pattern is too long"),
+	("\ngroup io", ":2: say 'group NAME on' or 'group NAME off'"),
+	("throttle 0 1", ":1: say 'throttle CALLS NS'"),
+	("level 1 2", ":1: there is more on the line"),
+	("off \0", ":1: there is a NUL in it"),
+	("".join(f"off f{number}\n" for number in range(300)), ":257: there are too many rules"),
+	(None, ": there is no such file"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG_RULES)))
+def test_what_is_wrong_with_rules_is_told(program, tmp_path, number):
+	text, told = WRONG_RULES[number]
+	rules = tmp_path / "rules"
+	if text is not None:
+		rules.write_text(text)
+	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
+		run.tell("work 1")
+		run.end()
+		assert f"{rules}{told}" in run_cpprof("info", run.output).stdout
+		assert run.calls()["main"] == 1
+
+
+def test_the_program_itself(program, tmp_path):
+	with Steered(program, tmp_path, CPPROF_CONTROL="0") as run:
+		run.tell("work 1")
+		assert run.tell("turn_off tiny") == "1"
+		assert run.tell("turn_off " + 250 * "x") == "-1"
+		run.tell("work 5")
+		assert run.tell("turn_on *") == "5"
+		assert run.tell("level 1") == "5"
+		assert run.tell("level 5") == "-1"
+		run.tell("work 5")
+		run.end()
+		assert not run.socket.exists()
+		assert run.calls() == {"main": 1, "work": 11, "work: row": 12, "tiny": 12, "grouped": 11}
+
+
+def test_what_is_called_often_for_little_turns_itself_off(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		assert run.control("throttle", "100", "1000").stdout.startswith("throttle 100 1000: from now on")
+		run.tell("tiny 1000")
+		run.tell("slow 150")
+		assert states(run.control("list").stdout) == {"main": "on", "tiny": "throttled", "slow": "on"}
+		run.control("throttle", "off")
+		run.control("on", "tiny")
+		run.tell("tiny 1000")
+		run.end()
+		assert run.calls() == {"main": 1, "tiny": 1100, "slow": 150}
+
+
+def test_a_report_tells_of_what_turned_itself_off(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		assert run.tell("throttle 1000") == "0"
+		run.tell("tiny 1000")
+		run.end()
+		assert run.calls() == {"main": 1, "tiny": 100}
+		assert "turned" in run_cpprof("report", "-r", "calls", run.output).stdout
+		assert "tiny" in run_cpprof("info", run.output).stdout
+
+
+def test_the_socket_is_private_and_goes_with_the_program(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		assert stat.S_IMODE(OWN_SOCKETS.stat().st_mode) == 0o700
+		assert stat.S_IMODE(run.socket.stat().st_mode) == 0o600
+		# Nothing of it is the program's: descriptors (its three, and that of the folder), or another thread.
+		assert run.tell("state") == "4 1"
+		run.end()
+		assert not run.socket.exists()
+
+
+def test_what_was_killed_leaves_nothing_for_long(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		run.process.kill()
+		run.process.wait()
+		assert run.socket.exists()
+		gone = run.control("list")
+		assert (gone.returncode, gone.stdout) == (1, "")
+		assert f"there is no process {run.pid}" in gone.stderr
+	with Steered(program, tmp_path) as other:
+		# Who listens has removed it before.
+		assert other.control("list").returncode == 0
+		assert not run.socket.exists()
+
+
+def test_a_program_that_becomes_another_listens_again(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		run.control("off", "tiny")
+		assert run.tell("again") == "ready"
+		run.tell("tiny 7")
+		assert re.search(r"^on +1 +tiny", retried(lambda: run.control("list")), re.M)
+		run.end()
+
+
+def retried(ask):
+	"""The output of what may be asked a moment too early: the socket of before is replaced."""
+	for _ in range(1000):
+		result = ask()
+		if result.returncode == 0:
+			return result.stdout
+	raise AssertionError(result.stderr)
+
+
+def test_forked_processes_are_controlled_by_themselves(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		run.tell("tiny 1")
+		run.control("off", "late")
+		child = int(run.tell("fork"))
+		wait_until_listening(child)
+		assert control(child, "off", "tiny").stdout == "off tiny: 1 of 2 places, 1 switched\n"
+		assert states(control(child).stdout) == {"main": "on", "tiny": "off"}
+		assert states(run.control().stdout) == {"main": "on", "tiny": "on"}
+		run.tell("late 2")
+		run.tell("tiny 10")
+		run.end()
+	with socket.socket(socket.AF_UNIX) as ended: # the child ends when its parent has
+		while ended.connect_ex(str(OWN_SOCKETS / str(child))) == 0:
+			ended.close()
+			ended = socket.socket(socket.AF_UNIX)
+	assert run.calls() == {"main": 1, "tiny": 12}
+
+
+def test_code_that_was_unloaded(program, plugin, tmp_path):
+	with Steered(program, tmp_path) as run:
+		assert run.tell(f"plugin {plugin}") == "0"
+		assert states(run.control("list", "plugged").stdout) == {"plugged": "on"}
+		assert run.control("off", "plugged").stdout == "off plugged: 1 of 2 places, 1 switched\n"
+		assert run.tell(f"plugin {plugin}") == "0"
+		assert run.control("on", "*").returncode == 0
+		assert run.tell(f"plugin {plugin}") == "0"
+		assert run.tell("state") == "4 1"
+		run.end()
+		assert run.calls()["plugged"] == 6
+
+
+def test_odd_clients_do_no_harm(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		clients = []
+		for text in [b"", b"list", b"\0\n", b"\n", b"\xff" * 100 + b"\n", b"off " + b"*" * 3000, b"on " + b"*?" * 100 + b"z\n", b"list\t\t\t*\n", b"list\n"]:
+			client = socket.socket(socket.AF_UNIX)
+			client.connect(str(run.socket))
+			client.sendall(text)
+			if text[-1:] != b"\n":
+				client.shutdown(socket.SHUT_WR)
+			clients.append(client)
+		run.tell("work 10")
+		assert states(run.control().stdout)["tiny"] == "on"
+		for client in clients:
+			client.close()
+		with socket.socket(socket.AF_UNIX) as silent: # says nothing: given up before the next one's patience ends
+			silent.connect(str(run.socket))
+			assert run.control("off", "tiny").returncode == 0
+		run.end()
+		assert run.calls()["tiny"] == 20
+
+
+def test_who_cannot_be_controlled(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		assert run.control("bla").returncode == 2
+		assert "a rule begins with" in run.control("bla").stderr
+		assert "A pattern is missing" in run.control("on").stderr
+		assert "a level is a number" in run.control("level", "x").stderr
+		nobody = run_cpprof("control", run.pid, before=["setpriv", "--reuid", "65534", "--clear-groups"]) if os.geteuid() == 0 else None
+		if nobody:
+			assert nobody.returncode == 1
+			assert f"process {run.pid} belongs to user root, who alone may control it" in nobody.stderr
+	assert "a process id is a number, not '12x'" in control("12x").stderr
+	assert control(2 ** 22 + 1).stderr == f"cpprof control: there is no process {2 ** 22 + 1}\n"
+	none = control(os.getpid())
+	assert (none.returncode, none.stdout) == (1, "")
+	assert f"process {os.getpid()} has no places of its source to control" in none.stderr
+
+
+def test_a_stopped_program_is_said_to_be(program, tmp_path):
+	with Steered(program, tmp_path) as run:
+		os.kill(run.pid, signal.SIGSTOP)
+		os.waitid(os.P_PID, run.pid, os.WSTOPPED)
+		stopped = run.control()
+		assert (stopped.returncode, stopped.stdout) == (1, "")
+		assert stopped.stderr == f"cpprof control: process {run.pid} is stopped, and so does not answer\n"
+		os.kill(run.pid, signal.SIGCONT)
+
+
+def test_somebody_else_s_folder_is_not_used(program, tmp_path):
+	if os.geteuid() != 0:
+		pytest.skip("only root can make a folder that is somebody else's")
+	user = 54321
+	folder = Path(f"/tmp/cpprof-{user}")
+	shutil.rmtree(folder, ignore_errors=True)
+	folder.mkdir(mode=0o700)
+	(tmp_path / "out").mkdir()
+	os.chown(tmp_path / "out", user, user)
+	for path in [tmp_path, *tmp_path.parents]:
+		if path.stat().st_uid == 0 and path != Path("/"):
+			path.chmod(path.stat().st_mode | 0o011)
+	try:
+		commands = ["setpriv", "--reuid", str(user), "--clear-groups", program]
+		environment = {**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out/out.data")}
+		result = subprocess.run(commands, input="work 10\n", env=environment, text=True, capture_output=True, check=True, cwd="/")
+		assert result.stdout == "ready\ndone\n"
+		assert list(folder.iterdir()) == []
+		assert calls(tmp_path / "out/out.data")["tiny"] == 20
+	finally:
+		folder.rmdir()
+
+
+# --- implementations that users write ---
+
+def histories(path):
+	"""{place: (entered, left, wrong)}, as histories.c has written it."""
+	return {line.split()[0]: tuple(map(int, line.split()[1:])) for line in Path(f"{path}.histories").read_text().splitlines()}
+
+
+def build_histories(*flags):
+	output = BUILD / f"tests/programs/source/libhistories{''.join(flags)}.so"
+	output.parent.mkdir(parents=True, exist_ok=True)
+	subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPOSITORY}/include", *flags, "-o", output, FOLDER / "histories.c"],
+		check=True)
+	return output
+
+
+def test_an_implementation_is_told_of_places(program, tmp_path):
+	library = build_histories()
+	expected = {"work": (10, 10, 0), "row": (20, 20, 0), "tiny": (23, 23, 0), "grouped": (10, 10, 0), "jump": (3, 3, 0), "leap": (3, 0, 0)}
+	with Steered(program, tmp_path, CPPROF_MEASURE=str(library)) as run:
+		run.tell("work 10")
+		run.tell("jump 3")
+		run.end()
+		told = histories(run.output)
+		assert told.pop("main") == (1, 1, 0)
+		assert told == expected
+		counted = run.calls()
+		assert (counted["tiny"], counted["leap"], counted["work: row"]) == (23, 3, 20)
+	output = tmp_path / "recorded.data"
+	result = run_cpprof("record", "-o", output, f"--instrumented={os.path.relpath(library, tmp_path)}", program, input="work 10\njump 3\n", cwd=tmp_path)
+	assert result.returncode == 0, result.stderr
+	assert histories(output) == {"main": (1, 1, 0), **expected}
+	assert calls(output)["tiny"] == 23
+	assert "histories" in run_cpprof("info", output).stdout
+
+
+def test_implementations_that_cannot_be_used(program, tmp_path):
+	missing = run_cpprof("record", "-o", tmp_path / "out.data", "--instrumented=./missing.so", program, input="", cwd=tmp_path)
+	assert missing.returncode == 1
+	assert "cannot load './missing.so'" in missing.stderr
+	for library, variables, told in [
+			(build_histories("-DWRONG_VERSION"), {}, "it is of another version"),
+			(build_histories(), {"HISTORIES_REFUSE": "1"}, "its begin() has refused"),
+			(RUNTIME / "libcpprof.so", {}, "it defines no cpprof_implementation"),
+			(FOLDER / "histories.c", {}, "it cannot be loaded")]:
+		path = str(library) if library.suffix == ".so" else str(library) + "/../histories.c"
+		with Steered(program, tmp_path, CPPROF_MEASURE=path, **variables) as run:
+			run.tell("work 10")
+			run.end()
+			assert run.calls()["tiny"] == 20
+			assert told in run_cpprof("info", run.output).stdout
+
+
+def test_the_example_implementation(program, tmp_path):
+	library = tmp_path / "libexample.so"
+	subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, REPOSITORY / "examples/implementation.c", *LINKED], check=True)
+	result = run_cpprof("record", "-o", tmp_path / "out.data", f"--instrumented={library}", program, input="tiny 1000\n", cwd=tmp_path)
+	assert result.returncode == 0, result.stderr
+	assert sum(int(count) for count in re.findall(r"^tiny: (\d+) calls", result.stderr, re.M)) == 1000
+
+
+def test_what_a_probe_costs_is_measured_where_calls_are_timed(program, tmp_path):
+	for measurement, is_timed in [("paths", False), ("paths-timed", True), ("trace", True)]:
+		with Steered(program, tmp_path, CPPROF_MEASURE=measurement) as run:
+			run.tell("work 10")
+			run.end()
+			assert ("that a probe takes" in run_cpprof("info", run.output).stdout) == is_timed
+			assert run.calls() == {"main": 1, "work": 10, "work: row": 20, "tiny": 20, "grouped": 10}

@@ -1,0 +1,71 @@
+/* An implementation as users would write it (cpprof/implementation.h): writes beside the recorded file how often each place was entered and
+ * left, with what enter had returned. */
+#include <cpprof/implementation.h>
+#include <cpprof/profiler.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct history {
+	const char *name;
+	unsigned long entered, left, wrong;
+} histories[100];
+static char path[4096];
+
+static int begin(const char *output)
+{
+	if (getenv("HISTORIES_REFUSE"))
+		return 1;
+	snprintf(path, sizeof(path), "%s.histories", output);
+	return 0;
+}
+
+static struct history *history_of(const struct cpprof_site *site)
+{
+	struct history *history = histories;
+	while (history->name && strcmp(history->name, site->name) != 0)
+		history++;
+	if (!history->name)
+		history->name = strdup(site->name);
+	return history;
+}
+
+static uint64_t enter(const struct cpprof_site *site)
+{
+	struct history *history = history_of(site);
+	history->entered++;
+	return (uint64_t)(uintptr_t)history + history->entered % 2;
+}
+
+static void leave(const struct cpprof_site *site, uint64_t entered)
+{
+	struct history *history = history_of(site);
+	history->left++;
+	history->wrong += (entered & ~1ULL) != (uint64_t)(uintptr_t)history;
+}
+
+static void finish(void)
+{
+	FILE *file = fopen(path, "w");
+	if (!file)
+		return;
+	for (struct history *history = histories; history->name; history++)
+		fprintf(file, "%s %lu %lu %lu\n", history->name, history->entered, history->left, history->wrong);
+	fclose(file);
+}
+
+CPPROF_PUBLIC_IMPLEMENTATION = {
+	.version = CPPROF_IMPLEMENTATION_VERSION + (
+#ifdef WRONG_VERSION
+							   1
+#else
+							   0
+#endif
+							   ),
+	.name = "histories",
+	.begin = begin,
+	.enter = enter,
+	.leave = leave,
+	.finish = finish,
+};

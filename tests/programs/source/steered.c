@@ -1,0 +1,168 @@
+/* Does what it reads from its standard input, a line each, and answers each with a line. Its places are what tests/cases/test_control.py
+ * switches. */
+#include <cpprof/profiler.h>
+#include <cpprof/runtime.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int sink;
+
+#define PLACE_OF_GROUP(group)                                                                          \
+	CPPROF_SITE_(place_of_group, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, 0, group); \
+	CPPROF_OBJECT_(object_of_group, place_of_group)
+
+static __attribute__((noinline)) void tiny(void)
+{
+	CPPROF_FUNCTION;
+	sink++;
+}
+
+static __attribute__((noinline)) void grouped(void)
+{
+	PLACE_OF_GROUP("io");
+	sink++;
+}
+
+static __attribute__((noinline)) void slow(void)
+{
+	CPPROF_FUNCTION;
+	for (int i = 0; i < 20000; i++)
+		sink++;
+}
+
+static __attribute__((noinline)) void work(void)
+{
+	CPPROF_FUNCTION;
+	for (int i = 0; i < 2; i++) {
+		CPPROF_REGION("row");
+		tiny();
+	}
+	grouped();
+}
+
+static __attribute__((noinline)) void late(void)
+{
+	CPPROF_FUNCTION;
+	sink++;
+}
+
+static jmp_buf back;
+
+static __attribute__((noinline)) void leap(void)
+{
+	CPPROF_FUNCTION;
+	longjmp(back, 1);
+}
+
+static __attribute__((noinline)) void jump(void)
+{
+	CPPROF_FUNCTION;
+	if (setjmp(back) == 0)
+		leap();
+	tiny();
+}
+
+static int count_entries(const char *path)
+{
+	DIR *folder = opendir(path);
+	int count = 0;
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count - 2;
+}
+
+static void repeat(void (*function)(void), int times)
+{
+	for (int i = 0; i < times; i++)
+		function();
+}
+
+/* The child goes on reading when its parent has ended the pipe that it has from it: never before. */
+static void begin_child(void)
+{
+	int ends[2];
+	char byte;
+	if (pipe(ends) < 0)
+		exit(3);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		repeat(tiny, 1);
+		(void)!read(ends[0], &byte, 1);
+		repeat(tiny, 5);
+		exit(0);
+	}
+	close(ends[0]);
+	printf("%d\n", (int)pid);
+}
+
+static void call_plugin(const char *path, int times)
+{
+	void *plugin = dlopen(path, RTLD_NOW);
+	void (*function)(void) = plugin ? (void (*)(void))dlsym(plugin, "plugged") : NULL;
+	if (!function)
+		exit(4);
+	repeat(function, times);
+	printf("%d\n", dlclose(plugin));
+}
+
+static void obey(const char *word, const char *rest, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*function)(void);
+	} functions[] = { { "work", work }, { "tiny", tiny }, { "slow", slow }, { "late", late }, { "jump", jump } };
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (strcmp(word, functions[i].name) == 0) {
+			repeat(functions[i].function, atoi(rest));
+			puts("done");
+			return;
+		}
+	if (strcmp(word, "fork") == 0)
+		begin_child();
+	else if (strcmp(word, "plugin") == 0)
+		call_plugin(rest, 3);
+	else if (strcmp(word, "turn_off") == 0)
+		printf("%d\n", cpprof_sites_turn(rest, 0));
+	else if (strcmp(word, "turn_on") == 0)
+		printf("%d\n", cpprof_sites_turn(rest, 1));
+	else if (strcmp(word, "level") == 0)
+		printf("%d\n", cpprof_sites_level(atoi(rest)));
+	else if (strcmp(word, "throttle") == 0)
+		printf("%d\n", cpprof_sites_throttle(100, strtoull(rest, NULL, 10)));
+	else if (strcmp(word, "state") == 0)
+		printf("%d %d\n", count_entries("/proc/self/fd"), (int)__libc_single_threaded);
+	else if (strcmp(word, "again") == 0)
+		execv("/proc/self/exe", argv);
+	else
+		exit(5);
+}
+
+int main(int argc, char **argv)
+{
+	CPPROF_FUNCTION;
+	char line[4096];
+	(void)argc;
+	puts("ready");
+	fflush(stdout);
+	/* Unbuffered: a program that this one becomes reads what is left. */
+	setvbuf(stdin, NULL, _IONBF, 0);
+	while (fgets(line, sizeof(line), stdin)) {
+		char *rest = strchr(line, ' ');
+		line[strcspn(line, "\n")] = 0;
+		if (rest)
+			*rest++ = 0;
+		obey(line, rest ? rest : "1", argv);
+		fflush(stdout);
+	}
+	return 0;
+}

@@ -1,0 +1,9 @@
+/* Is loaded and unloaded by steered. */
+#include <cpprof/profiler.h>
+
+__attribute__((visibility("default"))) void plugged(void);
+
+void plugged(void)
+{
+	CPPROF_FUNCTION;
+}
