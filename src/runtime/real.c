@@ -19,16 +19,34 @@ void *real_dlsym(void)
 		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 	if (!function)
 		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!function)
+		function = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.34");
 	__atomic_store_n(&found, function, __ATOMIC_RELAXED);
 	return function;
 }
 
 /* That dlsym looks for what is next to its caller: us. */
-static void *next(const struct real_slot *slot)
+static void *look_for(void *where, const struct real_slot *slot)
 {
 	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
-	void *found = slot->version ? dlvsym(RTLD_NEXT, slot->name, slot->version) : NULL;
-	return found || !look_up ? found : look_up(RTLD_NEXT, slot->name);
+	void *found = slot->version ? dlvsym(where, slot->name, slot->version) : NULL;
+	return found || !look_up ? found : look_up(where, slot->name);
+}
+
+static bool is_ours(const void *function)
+{
+	struct dl_find_object its, ours;
+	return _dl_find_object((void *)(uintptr_t)function, &its) == 0 &&
+	       _dl_find_object((void *)(uintptr_t)&look_for, &ours) == 0 && its.dlfo_link_map == ours.dlfo_link_map;
+}
+
+/* Where we stand behind the C library, as what a preloaded library needs does, it is not next. */
+static void *next(const struct real_slot *slot)
+{
+	void *found = look_for(RTLD_NEXT, slot);
+	if (!found)
+		found = look_for(RTLD_DEFAULT, slot);
+	return found && !is_ours(found) ? found : NULL;
 }
 
 /* Several threads may do so at a time: they all find the same. */

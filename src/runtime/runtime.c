@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/hooks.h"
+#include "runtime/real.h"
 #include "runtime/signals.h"
 #include "runtime/x86_64/machine.h"
 
@@ -87,6 +88,17 @@ static int find_text(struct dl_phdr_info *info, size_t bytes, void *context)
 		return 1;
 	}
 	return 0;
+}
+
+/* The same, wherever we are asked; not of a program that has us in its own code. */
+static void find_text_of_library(void)
+{
+	struct dl_find_object found;
+	if (!real_find_object((uint64_t)(uintptr_t)&find_text, &found) || !found.dlfo_link_map ||
+	    !found.dlfo_link_map->l_name || !*found.dlfo_link_map->l_name)
+		return;
+	runtime.text_start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+	runtime.text_end = (uint64_t)(uintptr_t)found.dlfo_map_end;
 }
 
 static void read_requests(void)
@@ -326,6 +338,7 @@ void runtime_begin_alone(void)
 	if (__atomic_load_n(&alone_state, __ATOMIC_RELAXED) == MAY_BEGIN && hooks.header && !runtime.channel &&
 	    __atomic_compare_exchange_n(&alone_state, &expected, BEGUN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 		know_process();
+		find_text_of_library();
 		struct channel *channel = make_channel();
 		runtime.alone = channel != NULL;
 		runtime.channel = channel;

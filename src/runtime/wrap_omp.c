@@ -7,7 +7,7 @@
  * it is in the frame that the thread's first call-back came from, which is where it waits for work.
  *
  *	main, whose region it is            a worker of the team
- *	  omp_parallel                        omp parallel
+ *	  omp_parallel                        omp_parallel
  *	    f, called in the region             f
  *	    omp_barrier (waits)                 omp_barrier (waits, until there is another region)
  */

@@ -49,19 +49,13 @@ WRAP_WAIT(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t c
 	  (lock, clock, until))
 WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
-/* --- conditions: of the version that programs have been linked to for twenty years --- */
+/* --- conditions: the newest version that is next, which may be that of the hooks' library --- */
 
-#define WRAP_CONDITION(kind, name, parameters, arguments) \
-	WRAP_SITE(name##_site, #name, kind);              \
-	WRAP_BODY(name##_site, int, name, parameters, REAL_VERSION(name, "GLIBC_2.3.2") arguments)
-
-WRAP_CONDITION(CPPROF_KIND_WAIT, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex),
-	       (condition, mutex))
-WRAP_CONDITION(CPPROF_KIND_WAIT, pthread_cond_timedwait,
-	       (pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
-	       (condition, mutex, until))
-WRAP_CONDITION(CPPROF_KIND_FUNCTION, pthread_cond_signal, (pthread_cond_t * condition), (condition))
-WRAP_CONDITION(CPPROF_KIND_FUNCTION, pthread_cond_broadcast, (pthread_cond_t * condition), (condition))
+WRAP_WAIT(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
+WRAP_WAIT(int, pthread_cond_timedwait,
+	  (pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until), (condition, mutex, until))
+WRAP(int, pthread_cond_signal, (pthread_cond_t * condition), (condition))
+WRAP(int, pthread_cond_broadcast, (pthread_cond_t * condition), (condition))
 WRAP_WAIT(int, pthread_cond_clockwait,
 	  (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
 	  (condition, mutex, clock, until))
