@@ -291,6 +291,38 @@ class profiler
 #define CPPROF_REGION(name) \
 	CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
 
+/* Said of a function, before it, to the tool alone: the group that it is in; its level; that it is left alone; and code of the
+ * user's for its entry and exit:
+ *
+ *     CPPROF_HOOK(count, file, size)                   void *count_enter(FILE *file, size_t size);
+ *     int put(FILE *file, size_t size) { ... }         void count_leave(void *what_enter_returned);
+ *
+ * A comment says the same without this header: cpprof: group(io) level(2) off hook(count, file, size) */
+#ifdef CPPROF_TOOL
+#define CPPROF_GROUP(name) __attribute__((annotate("cpprof: group(" name ")")))
+#define CPPROF_LEVEL(number) __attribute__((annotate("cpprof: level(" #number ")")))
+#define CPPROF_OFF __attribute__((annotate("cpprof: off")))
+#define CPPROF_HOOK(...) __attribute__((annotate("cpprof: hook(" #__VA_ARGS__ ")")))
+#else
+#define CPPROF_GROUP(name)
+#define CPPROF_LEVEL(number)
+#define CPPROF_OFF
+#define CPPROF_HOOK(...)
+#endif
+
+struct cpprof_hook {
+	void (*leave)(void *);
+	void *kept;
+};
+static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_hook_left(struct cpprof_hook *hook)
+{
+	hook->leave(hook->kept);
+}
+#define CPPROF_TOOL_HOOK(number, hook, arguments)                                                                \
+	struct cpprof_hook cpprof_hook_##number __attribute__((cleanup(cpprof_hook_left), unused)) = {         \
+		hook##_leave, hook##_enter arguments                                                             \
+	};
+
 /* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
  * places do not hide each other; `line` is that of the function's name. */
 #define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)               \

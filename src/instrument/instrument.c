@@ -114,6 +114,20 @@ static const char *variant_of(const struct places *places, const struct places_i
 	return function->returns_twice ? "ASIDE_" : "";
 }
 
+/* "f, a, b": f_enter(a, b) is called, and f_leave with what that returns. */
+static void describe_hook(const char *hook, size_t number, struct buffer *text)
+{
+	size_t name = strcspn(hook, ",");
+	const char *arguments = hook + name + (hook[name] == ',');
+	while (name > 0 && (hook[name - 1] == ' ' || hook[name - 1] == '\t'))
+		name--;
+	if (name >= 2 && *hook == '"' && hook[name - 1] == '"') {
+		hook++;
+		name -= 2;
+	}
+	buffer_printf(text, "CPPROF_TOOL_HOOK(%zu,%.*s,(%s)) ", number, (int)name, hook, arguments);
+}
+
 /* What a place's object is made of: the macro of its kind, and that of its hook. */
 static void describe(const struct places *places, const struct places_item *item, size_t number, struct buffer *text)
 {
@@ -138,6 +152,8 @@ static void describe(const struct places *places, const struct places_item *item
 	buffer_append_string(text, ") ");
 	if (item->also)
 		buffer_printf(text, "%s(%zu) ", item->also, number);
+	if (place->kind == INSTRUMENT_FUNCTION && place->hook)
+		describe_hook(place->hook, number, text);
 }
 
 static void insert(struct places *places, struct places_item *item)

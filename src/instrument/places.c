@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "instrument/annotations.h"
 #include "instrument/lexing.h"
 #include "instrument/statements.h"
 
@@ -38,6 +39,9 @@ static struct places_file *add_file(struct places *places, CXFile file, bool is_
 	}
 	struct places_file *added = &places->files[places->file_count++];
 	*added = (struct places_file){ .file = file, .path = kept, .text = text, .size = size, .is_main = is_main };
+	added->has_annotations =
+		memmem(text, size, "cpprof:", strlen("cpprof:")) || memmem(text, size, "CPPROF_", strlen("CPPROF_"));
+	added->has_resolvers = memmem(text, size, "ifunc", strlen("ifunc")) != NULL;
 	edits_init(&added->edits);
 	return added;
 }
@@ -244,6 +248,7 @@ static bool examine(struct places_function *function, size_t outer)
 	const char *text = clang->getCString(printed);
 	function->declaration = text ? text : "";
 	describe(function, outer);
+	annotations_take(function);
 	bool is_default = function->item->place.skipped && strstr(function->declaration, "= default");
 	if (!function->item->place.skipped)
 		treat_c(function);

@@ -20,6 +20,8 @@ struct places_file {
 	const char *text; /* libclang's */
 	size_t size;
 	bool is_main;
+	bool has_annotations; /* "cpprof" or "CPPROF" stands in it */
+	bool has_resolvers;   /* "ifunc" stands in it */
 	struct edits edits;
 	size_t instrumented; /* places */
 	uint32_t furthest;   /* bytes: where the last of the bodies begins that were found so far */

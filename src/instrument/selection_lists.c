@@ -30,9 +30,11 @@ static char *strip_type(char *text)
 	char *parameters = strchr(text, '(');
 	char *name = text;
 	char *operator_at = strstr(text, "operator");
-	const char *end = operator_at && (!parameters || operator_at <= parameters) ? operator_at : parameters;
+	const char *end = parameters ? parameters : text + strlen(text);
+	if (operator_at && operator_at < end)
+		end = operator_at;
 	int depth = 0;
-	for (char *at = text; end && at < end; at++) {
+	for (char *at = text; at < end; at++) {
 		depth += *at == '<';
 		depth -= *at == '>';
 		if (depth == 0 && (*at == ' ' || *at == '*' || *at == '&'))

@@ -27,6 +27,8 @@ static const char *const rules[] = { "target",
 static bool is_resolver(const struct places_function *function)
 {
 	const struct places_file *file = function->file;
+	if (!file->has_resolvers)
+		return false;
 	const char *name = function->item->place.name, *end = file->text + file->size;
 	size_t length = strlen(name);
 	for (const char *at = file->text; (at = memmem(at, (size_t)(end - at), "ifunc", 5)); at += 5) {

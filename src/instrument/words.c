@@ -329,6 +329,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	}
 	if (source->directory)
 		add(&sorting, words, instrument_arena_format(arena, "-working-directory=%s", source->directory));
+	add(&sorting, words, "-DCPPROF_TOOL=1");
 	add(&sorting, words, "-w");
 	add(&sorting, words, "-ferror-limit=0");
 	add(&sorting, words, "-fbracket-depth=100000");
