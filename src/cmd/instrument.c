@@ -1,5 +1,6 @@
 /* `cpprof instrument`: copies of sources with Profiler objects in them, or what would be in them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct work {
 	bool to_output;     /* the copy of the one file */
 	bool to_report;
 	struct place_list list;
+	int here;     /* the folder that this was started in */
 	char **flags; /* behind `--`: a compiler or not, and its options */
 	size_t flag_count;
 	int status;
@@ -100,6 +102,9 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	struct instrument_result result = { 0 };
 	struct error error = { 0 };
 	int code = instrument_file(source, &result, &error);
+	/* libclang has gone to where the file is compiled. */
+	if (source->directory && fchdir(work->here) < 0)
+		code = error_set_errno(&error, "cannot go back from '%s'", source->directory);
 	if (code < 0) {
 		if (work->to_report)
 			place_list_add(&work->list, source->path, &result, error.message);
@@ -205,6 +210,11 @@ static int prepare(struct work *work)
 	if (database && database_read(&work->database, database, &error) < 0)
 		return failure_of(work->invocation, &error);
 	work->has_database = database != NULL;
+	work->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (work->here < 0) {
+		error_set_errno(&error, "cannot open the current folder");
+		return failure_of(work->invocation, &error);
+	}
 	if (installed_find(&work->installed, &error) < 0)
 		return failure_of(work->invocation, &error);
 	return EXIT_DONE;
@@ -217,6 +227,7 @@ static int run(struct invocation *invocation)
 		.folder = option_value(invocation, OPTION_OUTPUT),
 		.to_report = option_given(invocation, OPTION_REPORT),
 		.list.out = stdout,
+		.here = -1,
 		.flags = invocation->arguments + invocation->separated,
 		.flag_count = invocation->argument_count - invocation->separated,
 	};
@@ -234,6 +245,8 @@ static int run(struct invocation *invocation)
 			place_list_close(&work.list);
 		status = work.status;
 	}
+	if (work.here >= 0)
+		close(work.here);
 	database_release(&work.database);
 	selection_free(selection);
 	return status;

@@ -94,7 +94,7 @@ static int take_escape(struct reading *reading, struct buffer *text)
 		long low = take_hex(reading);
 		code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
 	}
-	if (code <= 0)
+	if (code <= 0 || (code >= 0xd800 && code < 0xe000))
 		return wrong(reading, "no letter can be written so in a string");
 	append_utf8(text, (unsigned)code);
 	return 0;

@@ -1,0 +1,61 @@
+/*
+ * Foreign bytes as a selection file and as compile_commands.json. What was read is asked: a decision comes of it, with a reason
+ * where a function is left out. Built for libFuzzer, or with replay.c.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/database.h"
+#include "instrument/selection_rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void decide(const struct selection *selection)
+{
+	static const char *const names[] = { "f", "ns::C<int>::f", "operator<", "a::operator()", "f: loop at 12" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct instrument_place place = { .kind = i == 4 ? INSTRUMENT_LOOP : INSTRUMENT_FUNCTION,
+						  .level = i == 4 ? 2 : 1,
+						  .name = names[i],
+						  .signature = "f(int, char *)",
+						  .file = "src/a.c",
+						  .is_cxx = i == 1,
+						  .is_inline = i == 2 };
+		selection_decide(selection, &place);
+		require(!place.skipped || place.skipped[0]);
+	}
+	require(selection_level(selection) >= 1 && selection_level(selection) <= 4);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct error error = { 0 };
+	struct selection *selection = selection_new();
+	char *copy = malloc(size + 1);
+	require(selection && copy);
+	memcpy(copy, data, size);
+	copy[size] = 0;
+	struct database database;
+	int code = database_parse(&database, "input", copy, size, &error);
+	require(code == 0 || error.message[0]);
+	for (size_t i = 0; code == 0 && i < database.entry_count; i++)
+		require(database.entries[i].file && database.entries[i].words[0]);
+	database_release(&database);
+	error = (struct error){ 0 };
+	/* An expression may say a{9999} and take the memory of all: that is the user's to write. */
+	if (!memchr(data, '{', size) && size < 2000) {
+		code = selection_read_text(selection, "input", copy, size, &error);
+		require(code == 0 || error.message[0]);
+		decide(selection);
+	}
+	selection_free(selection);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,340 @@
+/* Selections: what is instrumented by rules of our own, of TAU's and of Score-P's, and what is wrong with a file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "instrument/selection_rules.h"
+
+/* The text is written into. */
+static int read_rules(struct selection *selection, const char *text, struct error *error)
+{
+	size_t size = strlen(text);
+	char *copy = strdup(text);
+	assert_non_null(copy);
+	int code = selection_read_text(selection, "my.select", copy, size, error);
+	free(copy);
+	return code;
+}
+
+static struct selection *rules(const char *text)
+{
+	struct error error = { 0 };
+	struct selection *selection = selection_new();
+	assert_non_null(selection);
+	if (read_rules(selection, text, &error) < 0)
+		fail_msg("%s", error.message);
+	return selection;
+}
+
+static struct instrument_place function(const char *file, const char *name, const char *signature)
+{
+	return (struct instrument_place){ .kind = INSTRUMENT_FUNCTION,
+					  .level = INSTRUMENT_LEVEL_FUNCTION,
+					  .name = name,
+					  .signature = signature,
+					  .file = file,
+					  .line = 7,
+					  .statements = 5 };
+}
+
+/* Whether a function is instrumented. */
+static bool takes(const char *text, const char *file, const char *name, const char *signature)
+{
+	struct selection *selection = rules(text);
+	struct instrument_place place = function(file, name, signature);
+	selection_decide(selection, &place);
+	bool is_in = place.skipped == NULL;
+	selection_free(selection);
+	return is_in;
+}
+
+static void test_without_rules(void **state)
+{
+	(void)state;
+	assert_true(takes("", "a.c", "f", "f()"));
+	assert_true(takes("# nothing\n\n   # at all\n", "a.c", "f", "f()"));
+	struct selection *selection = selection_new();
+	struct instrument_place place = function("a.h", "f", "f()");
+	place.is_header = true;
+	selection_decide(selection, &place);
+	assert_string_equal(place.skipped, "in a header");
+	place = function("a.c", "f", "f()");
+	place.skipped = "naked";
+	selection_decide(selection, &place);
+	assert_string_equal(place.skipped, "naked");
+	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_FUNCTION);
+	selection_free(selection);
+}
+
+static void test_includes_then_excludes(void **state)
+{
+	(void)state;
+	static const char text[] = "exclude function parse_debug\n"
+				   "include function parse*   # a comment\n"
+				   "include file core/*.c\n";
+	assert_true(takes(text, "a.c", "parse_line", NULL));
+	assert_false(takes(text, "a.c", "parse_debug", NULL));
+	assert_false(takes(text, "a.c", "main", NULL));
+	assert_true(takes(text, "../src/core/x.c", "main", NULL));
+	assert_false(takes(text, "/src/core/x.c", "parse_debug", NULL));
+	assert_false(takes(text, "hardcore/x.c", "main", NULL));
+	assert_true(takes("include parse*", "a.c", "parse_line", NULL));
+	assert_false(takes("exclude file <\\.h$>", "inc/a.h", "f", NULL));
+	assert_true(takes("exclude file <\\.h$>", "inc/a.hpp", "f", NULL));
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_true(takes("include function ns::C<int>::f", "a.cc", "ns::C<int>::f", "f(int)"));
+	assert_true(takes("include function f", "a.cc", "ns::C<a::b>::f", "f(int)"));
+	assert_false(takes("include function C", "a.cc", "ns::C<a::b>::f", "f(int)"));
+	assert_true(takes("include function ns::*", "a.cc", "ns::C::f", "f(int)"));
+	assert_false(takes("include function ns::?", "a.cc", "ns::C::f", "f(int)"));
+	assert_true(takes("include function f(int, char*)", "a.cc", "ns::f", "f(int, char *)"));
+	assert_true(takes("include function ns::f( int )", "a.cc", "ns::f", "f(int)"));
+	assert_true(takes("include function f(unsigned int)", "a.cc", "f", "f(unsigned int)"));
+	assert_false(takes("include function f(int)", "a.cc", "f", "f(unsigned int)"));
+	assert_true(takes("include function f(*)", "a.cc", "f", "f(unsigned int)"));
+	assert_true(takes("include kernel::<local>", "a.cc", "kernel::is_local", "is_local()"));
+	assert_false(takes("include kernel::<local>", "a.cc", "user::is_local", "is_local()"));
+	assert_true(takes("include <^get|^set>", "a.cc", "set_x", NULL));
+	assert_false(takes("include <^get|^set>", "a.cc", "reset_x", NULL));
+	assert_true(takes("include function operator<", "a.cc", "ns::operator<", "operator<(C, C)"));
+	assert_true(takes("include function [a-c]x", "a.c", "bx", NULL));
+	assert_false(takes("include function [!a-c]x", "a.c", "bx", NULL));
+	assert_true(takes("include function \"operator new\"", "a.cc", "operator new", "operator new(unsigned long)"));
+	assert_true(takes("include function f.g", "a.c", "f.g", NULL));
+	assert_false(takes("include function f.g", "a.c", "fxg", NULL));
+}
+
+static void test_size(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool tiny, always, small; /* whether each is instrumented */
+	} rows[] = {
+		{ "", false, false, true },
+		{ "tiny on", true, false, true },
+		{ "always-inline on", false, true, true },
+		{ "statements 3", false, false, false },
+		{ "include function g*\nstatements 3", false, false, false },
+		{ "include function get\nstatements 3", true, true, true },
+		{ "tiny on\nalways-inline on\ntiny off", false, true, true },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct selection *selection = rules(rows[i].text);
+		struct instrument_place tiny = function("a.c", "get", "get()");
+		struct instrument_place always = tiny, small = tiny;
+		tiny.is_inline = true;
+		tiny.statements = 1;
+		always.is_always_inline = true;
+		small.statements = 2;
+		selection_decide(selection, &tiny);
+		selection_decide(selection, &always);
+		selection_decide(selection, &small);
+		assert_int_equal(tiny.skipped == NULL, rows[i].tiny);
+		assert_int_equal(always.skipped == NULL, rows[i].always);
+		assert_int_equal(small.skipped == NULL, rows[i].small);
+		selection_free(selection);
+	}
+}
+
+static void test_groups_and_levels(void **state)
+{
+	(void)state;
+	struct selection *selection = rules("group io function read_*\n"
+					    "group disk function read_block\n"
+					    "level loops file hot.c\n"
+					    "level calls function inner\n");
+	struct instrument_place place = function("a.c", "read_line", NULL);
+	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_CALL);
+	selection_decide(selection, &place);
+	assert_string_equal(place.group, "io");
+	place = function("a.c", "read_block", NULL);
+	selection_decide(selection, &place);
+	assert_string_equal(place.group, "disk");
+	place = function("a.c", "inner: loop at 12", NULL);
+	place.kind = INSTRUMENT_LOOP;
+	place.level = INSTRUMENT_LEVEL_LOOP;
+	selection_decide(selection, &place);
+	assert_null(place.skipped);
+	place.name = "outer: loop at 12";
+	selection_decide(selection, &place);
+	assert_non_null(place.skipped);
+	place.skipped = NULL;
+	place.file = "src/hot.c";
+	selection_decide(selection, &place);
+	assert_null(place.skipped);
+	selection_free(selection);
+}
+
+static void test_tau(void **state)
+{
+	(void)state;
+	static const char excludes[] = "BEGIN_EXCLUDE_LIST\n"
+				       "# a comment\n"
+				       "int sort_array(int *, int) C\n"
+				       "\"#Destroy#\"\n"
+				       "void ns::K<int>::get(#)\n"
+				       "END_EXCLUDE_LIST\n";
+	assert_false(takes(excludes, "a.c", "sort_array", "sort_array(int *, int)"));
+	assert_true(takes(excludes, "a.c", "sort_array", "sort_array(long *, int)"));
+	assert_false(takes(excludes, "a.c", "petscDestroyAll", NULL));
+	assert_false(takes(excludes, "a.cc", "ns::K<int>::get", "get(char)"));
+	assert_true(takes(excludes, "a.cc", "main", "main()"));
+	/* Functions and files both have to be let in. */
+	static const char includes[] = "BEGIN_INCLUDE_LIST\n  int main#\nEND_INCLUDE_LIST\n"
+				       "BEGIN_FILE_INCLUDE_LIST\n*.cpp\nmain.?\nEND_FILE_INCLUDE_LIST\n";
+	assert_true(takes(includes, "src/main.c", "main", "main(int, char **)"));
+	assert_false(takes(includes, "src/other.c", "main", "main(int, char **)"));
+	assert_false(takes(includes, "src/main.c", "other", "other()"));
+	assert_false(takes("BEGIN_FILE_EXCLUDE_LIST\nfoo*\nEND_FILE_EXCLUDE_LIST", "src/foo.c", "main", NULL));
+	struct selection *selection = rules("BEGIN_INSTRUMENT_SECTION\nloops file=\"hot.c\" routine=\"#\"\n"
+					    "END_INSTRUMENT_SECTION\n");
+	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_LOOP);
+	selection_free(selection);
+}
+
+static void test_scorep(void **state)
+{
+	(void)state;
+	static const char text[] = "SCOREP_REGION_NAMES_BEGIN\n"
+				   "  EXCLUDE *          # all,\n"
+				   "  INCLUDE solve_? main\n"
+				   "          bar\n"
+				   "  EXCLUDE solve_x MANGLED _Z3barv foo\n"
+				   "SCOREP_REGION_NAMES_END\n";
+	assert_true(takes(text, "a.c", "solve_1", NULL));
+	assert_true(takes(text, "a.c", "main", NULL));
+	assert_true(takes(text, "a.c", "bar", NULL));
+	assert_false(takes(text, "a.c", "solve_x", NULL));
+	assert_false(takes(text, "a.c", "other", NULL));
+	static const char files[] =
+		"SCOREP_FILE_NAMES_BEGIN\nEXCLUDE */filtering/filter*\nINCLUDE */filtering/filter.c\n"
+		"SCOREP_FILE_NAMES_END\n";
+	assert_false(takes(files, "x/filtering/filter_a.c", "f", NULL));
+	assert_true(takes(files, "x/filtering/filter.c", "f", NULL));
+}
+
+/* What each leaves out is left out. */
+static void test_together(void **state)
+{
+	(void)state;
+	static const char text[] = "include function a*\n"
+				   "BEGIN_EXCLUDE_LIST\nab\nEND_EXCLUDE_LIST\n"
+				   "SCOREP_REGION_NAMES_BEGIN EXCLUDE\n"
+				   "exclude function ac\n";
+	struct error error = { 0 };
+	struct selection *selection = selection_new();
+	assert_int_equal(read_rules(selection, text, &error), ERROR_FORMAT);
+	assert_non_null(strstr(error.message, "my.select:5:"));
+	selection_free(selection);
+	static const char good[] = "include function a*\n"
+				   "BEGIN_EXCLUDE_LIST\nab\nEND_EXCLUDE_LIST\n"
+				   "SCOREP_REGION_NAMES_BEGIN\nEXCLUDE ad\nSCOREP_REGION_NAMES_END\n"
+				   "exclude function ac\n";
+	assert_true(takes(good, "a.c", "aa", NULL));
+	assert_false(takes(good, "a.c", "ab", NULL));
+	assert_false(takes(good, "a.c", "ac", NULL));
+	assert_false(takes(good, "a.c", "ad", NULL));
+	assert_false(takes(good, "a.c", "b", NULL));
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *where, *what;
+	} rows[] = {
+		{ "include function a\nexlude b\n", "my.select:2:", "'exlude' is no rule" },
+		{ "include\n", "my.select:1:", "needs a pattern" },
+		{ "\n\nexclude file\n", "my.select:3:", "needs a pattern" },
+		{ "group io\n", "my.select:1:", "needs a name and a pattern" },
+		{ "level fine\n", "my.select:1:", "not 'fine'" },
+		{ "statements -1\n", "my.select:1:", "whole number" },
+		{ "statements 99999999999999999999\n", "my.select:1:", "whole number" },
+		{ "tiny maybe\n", "my.select:1:", "on or off" },
+		{ "include function <(>\n", "my.select:1:", "<(>" },
+		{ "a\n", "my.select:1:", "no rule" },
+		{ "BEGIN_EXCLUDE_LIST\nx\n", "my.select:1:", "END_EXCLUDE_LIST" },
+		{ "BEGIN_INSTRUMENT_SECTION\nmemory file=\"x\"\nEND_INSTRUMENT_SECTION", "my.select:2:", "memory" },
+		{ "SCOREP_REGION_NAMES_BEGIN\nfoo\n", "my.select:2:", "before any" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct error error = { 0 };
+		struct selection *selection = selection_new();
+		assert_int_equal(read_rules(selection, rows[i].text, &error), ERROR_FORMAT);
+		assert_ptr_equal(strstr(error.message, rows[i].where), error.message);
+		assert_non_null(strstr(error.message, rows[i].what));
+		selection_free(selection);
+	}
+	struct error error = { 0 };
+	struct selection *selection = selection_new();
+	char zero[] = "include function a\0b";
+	assert_int_equal(selection_read_text(selection, "z", zero, sizeof(zero) - 1, &error), ERROR_FORMAT);
+	assert_int_equal(selection_read(selection, "/nowhere/at/all", &error), ERROR_NOT_FOUND);
+	int code = selection_read(selection, "/", &error);
+	assert_true(code < 0 && code == error.code);
+	assert_int_equal(selection_add(selection, "incude x", &error), ERROR_FORMAT);
+	assert_int_equal(selection_add(selection, "include x", &error), 0);
+	selection_free(selection);
+}
+
+static void test_exceptions(void **state)
+{
+	(void)state;
+	struct selection *selection = rules("include function f");
+	struct instrument_place place = function("a.c", "f", NULL);
+	assert_int_equal(selection_except(selection, "b.c", 7), 0);
+	assert_int_equal(selection_except(selection, "a.c", 8), 0);
+	selection_decide(selection, &place);
+	assert_null(place.skipped);
+	assert_int_equal(selection_except(selection, "a.c", 7), 0);
+	selection_decide(selection, &place);
+	assert_non_null(place.skipped);
+	selection_free(selection);
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	static const char text[] = "include function a*\nexclude file <b>\ngroup g function c\n"
+				   "BEGIN_INSTRUMENT_SECTION\nloops routine=\"x\"\nEND_INSTRUMENT_SECTION\n";
+	ALLOC_FAIL_EACH({
+		struct error error = { 0 };
+		struct selection *selection = selection_new();
+		char copy[sizeof(text)];
+		memcpy(copy, text, sizeof(text));
+		if (selection) {
+			int code = selection_read_text(selection, "m", copy, sizeof(text) - 1, &error);
+			assert_true(code == 0 || error.code < 0);
+		}
+		selection_free(selection);
+	});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_rules),
+		cmocka_unit_test(test_includes_then_excludes),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_groups_and_levels),
+		cmocka_unit_test(test_tau),
+		cmocka_unit_test(test_scorep),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
