@@ -1,23 +1,22 @@
 /* Functions with attributes. */
-// counts: fatal 1
-// counts: checked 2
-// counts: pure_one 3
-// counts: constant_one 3
-// counts: cold_one 1
-// counts: optimized 1
-// counts: wide 1
-// counts: begin 1
-// counts: end_of_all 1
-// counts: renamed 1
+// counts: Marked::run 1
 // counts: aligned 1
+// counts: begin 1
+// counts: checked 2
+// counts: cold_one 1
+// counts: constant_one 3
 // counts: deprecated_one 1
-// counts: unseen 0
-// counts: naked_one 0
-// counts: always 0
+// counts: end_of_all 1
+// counts: fatal 1
 // counts: flat 1
 // counts: hidden_one 1
-// counts: Marked::run 1
 // counts: main 1
+// counts: optimized 1
+// counts: pure_one 3
+// counts: renamed 1
+// counts: wide 1
+// prints: 86
+// prints: end
 // skipped: unseen no_instrument_function
 // skipped: naked_one naked
 // skipped: always always_inline

@@ -1,15 +1,17 @@
 /* C++20: concepts, abbreviated templates, comparisons by default, class types as parameters. */
 // standards: 20 23
-// counts: add 2
-// counts: abbreviated 2
-// counts: constrained 1
 // counts: Box::get 2
 // counts: Box::only_int 1
-// counts: Version::operator<=> 2
-// counts: text 1
 // counts: Explicit::operator int 1
-// counts: size_of 2
+// counts: Version::operator<=> 2
+// counts: abbreviated 2
+// counts: add 2
+// counts: constrained 1
+// counts: lambda 1
 // counts: main 1
+// counts: size_of 2
+// counts: text 1
+// prints: 40 text
 #include <compare>
 #include <cstdio>
 

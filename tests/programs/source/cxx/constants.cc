@@ -1,25 +1,24 @@
 /* What the compiler may evaluate itself. */
-// counts: square 2 if 14
-// counts: square 0 if 11
-// counts: sum_to 2 if 14
-// counts: Point::Point 2 if 14
-// counts: Point::Point 0 if 11
-// counts: Point::area 2 if 14
-// counts: Point::area 0 if 11
-// counts: checked 2 if 14
-// counts: absolute 2 if 14
-// counts: absolute 0 if 11
-// counts: Shape::sides 1 if 20
-// counts: Square::sides 1 if 20
-// counts: Square::~Square 1 if 20
-// counts: Buffer::Buffer 1 if 20
-// counts: Buffer::~Buffer 1 if 20
-// counts: use_buffer 1 if 20
-// counts: guarded 1 if 20
-// counts: doubled 0 if 20
-// counts: where 1 if 20
-// counts: plain 1
 // counts: main 1
+// counts: plain 1
+// counts if 14: Point::Point 2
+// counts if 14: Point::area 2
+// counts if 14: absolute 2
+// counts if 14: checked 2
+// counts if 14: square 2
+// counts if 14: sum_to 2
+// counts if 20: Buffer::Buffer 1
+// counts if 20: Buffer::~Buffer 1
+// counts if 20: Shape::sides 1
+// counts if 20: Square::sides 1
+// counts if 20: Square::~Square 1
+// counts if 20: guarded 1
+// counts if 20: use_buffer 1
+// counts if 20: where 1
+// prints: 53
+// prints if 14: 484
+// prints if 20: 547
+// skipped if 20: doubled consteval
 #include <cstdio>
 
 constexpr int square(int x)

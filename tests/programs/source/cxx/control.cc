@@ -1,18 +1,21 @@
 /* Ways through a function that are not straight. */
 // standards: 11 14 17 20 23
 // options: -Wno-pedantic -Wno-vla -Wno-gnu-label-as-value -Wno-gnu-statement-expression
-// counts: jumps 2
-// counts: machine 3
+// counts: Cleaner::~Cleaner 6
+// counts: back 3
+// counts: countdown 101
+// counts: downward 11
 // counts: duff 1
 // counts: expression 1
-// counts: variable 1
-// counts: many 2
-// counts: back 3
-// counts: downward 11
-// counts: countdown 101
-// counts: switched 4
-// counts: Cleaner::~Cleaner 5
+// counts: jumps 2
+// counts: machine 3
 // counts: main 1
+// counts: many 2
+// counts: switched 4
+// counts: variable 1
+// prints: 11 8
+// prints: abcdefg 6 1 3 0
+// prints: 10 5 5
 #include <csetjmp>
 #include <cstdarg>
 #include <cstdio>

@@ -1,18 +1,22 @@
 /* Coroutines: an object in one would live across its suspensions, so they are left alone; what they call is not. */
 // standards: 20 23
-// counts: numbers 0
-// counts: task 0
-// counts: main::{}::operator() 0
-// counts: value_of 6
+// counts: Generator::Generator 3
 // counts: Generator::next 8
+// counts: Generator::promise_type::final_suspend 2
+// counts: Generator::promise_type::get_return_object 3
+// counts: Generator::promise_type::initial_suspend 3
+// counts: Generator::promise_type::return_void 2
 // counts: Generator::promise_type::yield_value 6
-// counts: Generator::promise_type::get_return_object 2
+// counts: Generator::value 6
+// counts: Generator::~Generator 3
 // counts: forwarded 1
-// counts: mentions 1
 // counts: main 1
+// counts: mentions 1
+// counts: value_of 6
+// prints: 63 co_await 0
 // skipped: numbers coroutine
 // skipped: task coroutine
-// skipped: operator() coroutine
+// skipped: main::lambda coroutine
 #include <coroutine>
 #include <cstdio>
 

@@ -1,14 +1,22 @@
 /* Lambdas wherever they may stand. */
-// counts: {}::operator() 37
-// counts: {}::operator() 39 if 14
-// counts: {}::operator() 42 if 17
-// counts: {}::operator() 47 if 20
-// counts: twice 2
-// counts: make_adder 1
+// counts: Adder::operator() 1
 // counts: Holder::run 1
-// counts: with_default 2
-// counts: visit 3
+// counts: lambda 36
 // counts: main 1
+// counts: make_adder 1
+// counts: twice 2
+// counts: visit 3
+// counts: with_default 2
+// counts if 14: lambda 38
+// counts if 17: lambda 39
+// counts if 20: lambda 43
+// prints: 213
+// prints if 14: 220
+// prints if 17: 235
+// prints if 20: 255
+// skipped if 20: main::lambda only the type
+// skipped if 20: main::lambda consteval
+// skipped: main::lambda macro
 #include <cstdio>
 
 static auto at_namespace = [](int x) { return x * 3; };

@@ -3,13 +3,15 @@
 // counts: Account::Account 2
 // counts: Account::add 3
 // counts: Account::balance 1
-// counts: Savings::add_interest 1
-// counts: Savings::Savings 1
 // counts: Account::describe 1
 // counts: Plain::run 1
-// counts: Account::cpprof_enter 0
-// counts: Account::cpprof_leave 0
+// counts: Reader::told 2
+// counts: Savings::Savings 1
+// counts: Savings::add_interest 1
 // counts: main 1
+// prints: 7 1 1
+// skipped: cpprof_enter the Profiler calls it
+// skipped: cpprof_leave the Profiler calls it
 #include <cstdio>
 #ifndef CPPROF_PROFILER_H
 struct cpprof_site;

@@ -1,38 +1,41 @@
 /* Member functions of all kinds. */
-// counts: Base::Base 5
-// counts: Base::~Base 5
-// counts: Derived::Derived 4
-// counts: Derived::~Derived 3
-// counts: Base::name 1
-// counts: Derived::name 2
 // counts: Abstract::pure 1
+// counts: Base::Base 6
+// counts: Base::name 1
+// counts: Base::~Base 5
 // counts: Concrete::pure 1
-// counts: Number::Number 13
-// counts: Number::operator+ 2
-// counts: Number::operator- 1
-// counts: Number::operator++ 3
-// counts: Number::operator== 1
-// counts: Number::operator[] 2
+// counts: Derived::Derived 4
+// counts: Derived::name 2
+// counts: Derived::~Derived 3
+// counts: Inherited::extra 1
+// counts: Number::Number 10
+// counts: Number::changed 1
+// counts: Number::get 3
+// counts: Number::made 1
+// counts: Number::operator delete 1
+// counts: Number::operator new 1
 // counts: Number::operator() 2
+// counts: Number::operator+ 2
+// counts: Number::operator++ 3
+// counts: Number::operator- 1
 // counts: Number::operator-> 1
 // counts: Number::operator= 2
-// counts: Number::operator new 1
-// counts: Number::operator delete 1
-// counts: operator<< 2
-// counts: operator, 1
-// counts: operator"" _n 1
-// counts: Number::get 3
-// counts: Number::changed 1
-// counts: Number::made 1
-// counts: Outer::Inner::deep 1
-// counts: hidden 1
-// counts: main::Local::run 1
+// counts: Number::operator== 1
+// counts: Number::operator[] 2
 // counts: Optional::operator bool 2
 // counts: Optional::operator int 1
-// counts: quiet 1
-// counts: Inherited::extra 1
-// counts: through 2
+// counts: Outer::Inner::deep 1
+// counts: hidden 1
+// counts: lambda 1
 // counts: main 1
+// counts: main::Local::run 1
+// counts: operator"" _n 1
+// counts: operator, 1
+// counts: operator<< 1
+// counts: quiet 1
+// counts: through 2
+// prints: base derived derived 11
+// prints: 67 0
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

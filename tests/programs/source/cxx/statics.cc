@@ -1,12 +1,22 @@
 /* What runs before main, after it, and once. */
 // counts: Logged::Logged 4
 // counts: Logged::~Logged 4
-// counts: compute 3
-// counts: lazily 2
-// counts: instance 3
-// counts: at_exit 1
 // counts: Static::later 1
+// counts: at_exit 1
+// counts: compute 3
+// counts: instance 3
+// counts: lazily 2
 // counts: main 1
+// prints: begins 1
+// prints: begins 3
+// prints: begins 4
+// prints: 21 31 83
+// prints: begins 2
+// prints: 4 21
+// prints: ends 4
+// prints: ends 4
+// prints: ends 3
+// prints: ends 1
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,22 +1,21 @@
 /* Templates of all kinds: each is edited once, each instance is a function of its own. */
-// counts: twice<int> 3
-// counts: twice<double> 2
-// counts: twice<char const*> 1
-// counts: Stack::push 12
-// counts: Stack::pop 2
-// counts: Stack::as 1
-// counts: Stack::Node::Node 12
-// counts: sum 5
-// counts: power 11
 // counts: Counted::count 3
 // counts: Derived::one 3
+// counts: Pair::second 1
+// counts: Power::power 11
+// counts: Stack::Node::Node 12
+// counts: Stack::as 1
+// counts: Stack::pop 2
+// counts: Stack::push 12
+// counts: apply 2
 // counts: fill 1
 // counts: friendly 2
-// counts: apply 2
 // counts: increment 2
-// counts: outside 1
-// counts: Pair::second 1
 // counts: main 1
+// counts: spaces::outside 1
+// counts: sum 5
+// counts: twice 6
+// prints: 149 4.0 ello 81 32
 #include <cstdio>
 
 template <class T> T twice(T value)

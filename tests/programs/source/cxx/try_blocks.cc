@@ -1,15 +1,22 @@
 /* Functions whose body is a try block, and exceptions on their way through what is instrumented. */
-// counts: guarded 3
-// counts: nothing 1
-// counts: Member::Member 3
 // counts: Holder::Holder 2
 // counts: Holder::~Holder 2
+// counts: Member::Member 3
 // counts: Throwing::~Throwing 1
 // counts: deep 11
-// counts: thrower 4
-// counts: rethrowing 1
+// counts: guarded 3
 // counts: last 1
 // counts: main 1
+// counts: nothing 1
+// counts: rethrowing 1
+// counts: thrower 4
+// prints: 1 -2 -9
+// prints: 5
+// prints: no member
+// prints: -1
+// prints: 4
+// prints: 1.5
+// prints: 7
 #include <cstdio>
 
 static int thrower(int what)
