@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profiler.h" /* CPPROF_FUNCTION, CPPROF_REGION("name") */
+
 #define CPPROF_PUBLIC __attribute__((visibility("default")))
 #ifdef __cplusplus
 #define CPPROF_INLINE __attribute__((always_inline)) inline
@@ -94,6 +96,7 @@ CPPROF_PUBLIC int cpprof_flush(void);
  * calls and returns of a trace (`cpprof record --instrumented=trace`), which `cpprof export --format events` lists;
  * where none is written it does nothing. Costs less than a microsecond. Async-signal-safe. */
 CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
+#define CPPROF_EVENT(id, value) cpprof_event(id, value)
 
 /* --- places of the source --- */
 
