@@ -74,7 +74,7 @@ static bool gives_up_rights(void)
 		PERMIT(SYS_geteuid),
 		PERMIT(SYS_getpid),
 		PERMIT(SYS_clock_gettime),
-		PERMIT(SYS_sched_yield),
+		PERMIT(SYS_futex),
 		PERMIT(SYS_rt_sigprocmask),
 		PERMIT(SYS_process_vm_readv),
 		PERMIT(SYS_process_vm_writev),

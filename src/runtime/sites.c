@@ -10,6 +10,7 @@
  */
 #include "runtime/sites.h"
 
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -31,16 +32,27 @@ enum {
 static struct tally_sites *chunks[CHUNKS_MOST];
 static uint32_t chunk_count, site_count, is_adding;
 
+/* Who waits sleeps, whatever priority it has: else the one that it waits for might never run. */
+enum { FREE, TAKEN, WAITED_FOR };
+
+static uint32_t replace_lock(uint32_t expected, uint32_t wanted)
+{
+	(void)__atomic_compare_exchange_n(&is_adding, &expected, wanted, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+	return expected;
+}
+
 void sites_lock(uint64_t *signals)
 {
 	system_block_signals(signals);
-	while (__atomic_exchange_n(&is_adding, 1, __ATOMIC_ACQUIRE))
-		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	for (uint32_t found = replace_lock(FREE, TAKEN); found != FREE; found = replace_lock(FREE, WAITED_FOR))
+		if (found == WAITED_FOR || replace_lock(TAKEN, WAITED_FOR) != FREE)
+			machine_syscall(SYS_futex, (long)&is_adding, FUTEX_WAIT_PRIVATE, WAITED_FOR, 0, 0, 0);
 }
 
 void sites_unlock(const uint64_t *signals)
 {
-	__atomic_store_n(&is_adding, 0, __ATOMIC_RELEASE);
+	if (__atomic_exchange_n(&is_adding, FREE, __ATOMIC_RELEASE) == WAITED_FOR)
+		machine_syscall(SYS_futex, (long)&is_adding, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 	system_restore_signals(signals);
 }
 
@@ -214,8 +226,7 @@ static void set_flags(struct tally_site *told, uint32_t flags)
 
 static bool has_begun;
 
-/* Before the first one: its rules, what a probe costs, and who may switch it. */
-static void begin(void)
+void sites_begin(void)
 {
 	if (!__atomic_exchange_n(&has_begun, true, __ATOMIC_ACQ_REL)) {
 		uint64_t signals;
@@ -230,7 +241,7 @@ static void begin(void)
 void sites_register(struct cpprof_site *site, uint64_t code)
 {
 	uint64_t signals;
-	begin();
+	sites_begin();
 	tally_know_code((uint64_t)(uintptr_t)site);
 	tally_know_code(code);
 	__atomic_or_fetch(&hooks.process->hooks, TALLY_HOOK_SITE, __ATOMIC_RELAXED);

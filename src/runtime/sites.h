@@ -21,6 +21,9 @@
  * may be about to do the same: once is enough. Async-signal-safe. */
 void sites_register(struct cpprof_site *site, uint64_t code);
 
+/* Before all else of this header, where hooks.header is known: the rules, what a probe costs, and who may switch places. Once. */
+void sites_begin(void);
+
 /* The child of a fork: what its parent knows is written again for it. */
 void sites_forked(void);
 

@@ -146,6 +146,16 @@ void sites_rules_begin(void)
 
 /* --- the program's own --- */
 
+/* The rules of the file come first. */
+static void begin(void)
+{
+	int error = errno;
+	hooks_begin();
+	if (hooks.header)
+		sites_begin();
+	errno = error;
+}
+
 /* `word` and what follows it, as a line. */
 static int obey(const char *word, const char *what)
 {
@@ -153,6 +163,7 @@ static int obey(const char *word, const char *what)
 	size_t word_bytes = strlen(word), bytes = what ? strnlen(what, sizeof(line)) : 0;
 	if (word_bytes + bytes >= sizeof(line))
 		return -1;
+	begin();
 	memcpy(line, word, word_bytes);
 	memcpy(line + word_bytes, what, bytes);
 	struct sites_turned turned = sites_obey(line, word_bytes + bytes);
@@ -175,6 +186,7 @@ int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
 	uint64_t signals;
 	if ((calls == 0) != (ns == 0))
 		return -1;
+	begin();
 	sites_lock(&signals);
 	sites_throttle(calls, ns);
 	sites_unlock(&signals);
