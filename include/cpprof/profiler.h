@@ -252,7 +252,7 @@ cpprof_left_aside(struct cpprof_entry_aside *entry)
 	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
 					       signature_,       __FILE__, group_, 0,        0 }
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 namespace cpprof
 {
 class profiler
@@ -278,7 +278,11 @@ class profiler
 #else
 #define CPPROF_OBJECT_(variable, site) \
 	struct cpprof_entry variable __attribute__((cleanup(cpprof_left), unused)) = cpprof_entered(&site)
+#ifdef __cplusplus
+#define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
+#else
 #define CPPROF_SIGNATURE_ 0
+#endif
 #endif
 
 #define CPPROF_PLACE_(kind, level, name, signature, group, number)                            \
@@ -323,6 +327,11 @@ static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_ho
 		hook##_leave, hook##_enter arguments                                                             \
 	};
 
+/* Behind the end of a file: functions whose addresses others have taken, "\"what\",\"where\",\"file\",\"line\"", in a section that
+ * no program loads (cpprof report --lexical). */
+#define CPPROF_TOOL_TAKEN(text) \
+	__asm__("\t.pushsection cpprof_taken,\"\",@progbits\n\t.asciz " text "\n\t.popsection\n");
+
 /* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
  * places do not hide each other; `line` is that of the function's name. */
 #define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)               \
@@ -365,7 +374,7 @@ static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_ho
 		CPPROF_TOOL_ASIDE_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 	} while (0);
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 /* The same where the code may run while it is compiled too: in constexpr functions, and in lambdas from C++17 on. Such a function
  * may have no static variables and no objects with destructors of their own, but a class with a member function that has one, and
  * a plain variable with a cleanup: from C++14 on. What the compiler evaluates itself is not counted. */

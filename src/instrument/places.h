@@ -97,5 +97,7 @@ bool places_is_returning_twice(const char *name);
 /* Whether the language allows it: sets item->place.skipped and .warning, ->macro. One for each language. */
 void treat_c(const struct places_function *function);
 void treat_cxx(const struct places_function *function);
+/* Whether a file's first words make it a module: nothing may be included before these. */
+bool treat_cxx_is_module(const struct places_file *file);
 
 #endif

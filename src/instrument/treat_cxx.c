@@ -241,3 +241,12 @@ void treat_cxx(const struct places_function *function)
 		function->item->variant = "CONSTEXPR_";
 	tell_class(function);
 }
+
+bool treat_cxx_is_module(const struct places_file *file)
+{
+	const char *end = file->text + file->size;
+	struct lexing_token first = lexing_next(file->text, end);
+	struct lexing_token second = lexing_next(first.start + first.size, end);
+	return (lexing_is(&first, "module") && lexing_is(&second, ";")) ||
+	       (lexing_is(&first, "export") && lexing_is(&second, "module"));
+}
