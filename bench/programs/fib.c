@@ -17,6 +17,15 @@ int fib(int n);
 
 int fib(int n)
 {
+#ifdef CPPROF_PROFILER_H /* -include cpprof/profiler.h */
+	CPPROF_FUNCTION;
+#endif
+#ifdef TIME_STAMPS /* what timing a call costs whoever does it */
+	(void)__builtin_ia32_rdtsc();
+	int number = n < 2 ? n : fib(n - 1) + fib(n - 2);
+	(void)__builtin_ia32_rdtsc();
+	return number;
+#endif
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
