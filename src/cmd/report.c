@@ -436,7 +436,8 @@ static int run(struct invocation *invocation)
 }
 
 static const char *const usage[] = {
-	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph|--groups] [OPTION]... [FILE]",
+	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph] [OPTION]... [FILE]",
+	"--groups [OPTION]... [FILE]",
 	"--source FN [--counts] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };

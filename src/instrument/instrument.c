@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "instrument/places.h"
 #include "instrument/selection.h"
+#include "instrument/taken.h"
 
 static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION", "CPPROF_KIND_LOOP",
 				    "CPPROF_KIND_CALL", "CPPROF_KIND_BLOCK" };
@@ -192,6 +193,10 @@ static int make_copy(struct places *places, struct places_file *file, struct ins
 	for (size_t i = 0; i < file->edits.count; i++)
 		file->edits.items[i].offset -= (uint32_t)begin;
 	int code = edits_apply(&file->edits, file->text + begin, file->size - begin, &text);
+	if (code == 0 && file->is_main && file->instrumented) {
+		buffer_append_byte(&text, '\n');
+		taken_append(places, &text);
+	}
 	copy->path = file->path;
 	copy->size = text.size;
 	copy->place_count = file->instrumented;
@@ -242,6 +247,8 @@ static int work(struct places *places, struct instrument_result *result, const s
 	int code = places_find(places);
 	if (code)
 		return error_set(error, code, "%s: %s", places->source->path, error_text(code));
+	if (places->words->standard >= 20 && treat_cxx_is_module(&places->files[0]))
+		return error_set(error, ERROR_UNSUPPORTED, "%s: it is a module", places->source->path);
 	code = take_errors(places, error);
 	if (code)
 		return code;

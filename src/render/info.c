@@ -49,7 +49,7 @@ size_t info_module_count(const struct profile *profile)
 
 bool info_is_headline(const char *key)
 {
-	static const char *const keys[] = { "command", "host", "warning" };
+	static const char *const keys[] = { "command", "host", "warning", "taken" };
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], key) == 0)
 			return true;
