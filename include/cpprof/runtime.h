@@ -100,7 +100,7 @@ CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 
 /* --- places of the source --- */
 
-/* Of what cpprof/profiler.h has put into the program (docs/source.md): which of it is measured, from now on, as `cpprof
+/* Of what cpprof/profiler.h has put into the program (docs/control.md): which of it is measured, from now on, as `cpprof
  * control` says it from outside and the file in CPPROF_SITES from the start. Rules hold in their order, for places that
  * are reached later too. `pattern` is a function's name, qualified as far as it need be ("work", "C::work", "parse_*"),
  * a signature ("int C<*>::work(int)"), "file:io.c" or "group:io"; * is any text and ? any character.

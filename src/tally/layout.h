@@ -39,7 +39,7 @@
  * (default: paths; a name of tally_measurement_names). */
 #define TALLY_OUTPUT_VARIABLE "CPPROF_OUTPUT"
 #define TALLY_MEASURE_VARIABLE "CPPROF_MEASURE"
-/* Rules that say which places of the source are on (docs/source.md): a file. */
+/* Rules that say which places of the source are on (docs/control.md): a file. */
 #define TALLY_SITES_VARIABLE "CPPROF_SITES"
 
 #define TALLY_MAGIC \
