@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lexical.h"
 #include "base/array.h"
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
@@ -16,7 +17,8 @@ enum {
 	OPTION_BY_LABEL,
 	OPTION_CALL_GRAPH,
 	OPTION_COUNTS,
-	OPTION_GROUPS
+	OPTION_GROUPS,
+	OPTION_LEXICAL,
 };
 
 /* One resource's part of the report, or of it one group of labels. */
@@ -100,7 +102,8 @@ static int choose_kind(struct report *report)
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
 		if (use->option->id < OPTION_OWN || use->option->id == OPTION_BY_LABEL ||
-		    use->option->id == OPTION_GROUP || use->option->id == OPTION_COUNTS)
+		    use->option->id == OPTION_GROUP || use->option->id == OPTION_LEXICAL ||
+		    use->option->id == OPTION_COUNTS)
 			continue;
 		if (chosen)
 			return usage_error(invocation, "--%s and --%s do not go together", chosen->option->name,
@@ -405,11 +408,24 @@ static int print_parts(struct report *report)
 	return EXIT_DONE;
 }
 
+static int make_lexical(struct invocation *invocation)
+{
+	int64_t moved =
+		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
+	if (moved == ERROR_NOT_FOUND)
+		return failure(invocation, "--lexical needs to know whose addresses are taken: compile with cpprof cc, "
+					   "and record with --instrumented");
+	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
+}
+
 static int run(struct invocation *invocation)
 {
 	struct report report = { .invocation = invocation };
 	struct error error = { 0 };
 	int status = choose_kind(&report);
+	if (status != EXIT_DONE)
+		return status;
+	status = option_given(invocation, OPTION_LEXICAL) ? make_lexical(invocation) : EXIT_DONE;
 	if (status != EXIT_DONE)
 		return status;
 	if (view_request_init(&report.request, invocation, invocation->profile, &error) < 0)
@@ -437,8 +453,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = {
 	"[--functions|--body|--down FN|--up FN|--tree|--pages|--call-graph] [OPTION]... [FILE]",
-	"--groups [OPTION]... [FILE]",
-	"--source FN [--counts] [OPTION]... [FILE]",
+	"--groups [OPTION]... [FILE]", "--source FN [--counts] [OPTION]... [FILE]",
 	"--by-label[=KEY] [--functions|--body|--down FN|--up FN|--tree] [OPTION]... [FILE]", NULL
 };
 
@@ -457,6 +472,8 @@ static const struct command_option options[] = {
 	{ OPTION_GROUPS, 0, "groups", NULL,
 	  "Each group of functions that the source tells of, with what it calls and without", NULL },
 	ROW_GROUP,
+	{ OPTION_LEXICAL, 0, "lexical", NULL,
+	  "Show a function whose address is taken, as qsort's comparator, under the one that took it", NULL },
 	ROW_RESOURCES("all"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,

@@ -1,7 +1,7 @@
 /* From a file to a profile with names. */
 #include "symbolize/roles.h"
 #include "symbolize/symbolize.h"
-#include "tally/tally.h"
+#include "tally/parts.h"
 
 static int fill(struct profile *profile, struct tally *tally, const struct symbolize_options *names,
 		struct error *error)
@@ -12,6 +12,8 @@ static int fill(struct profile *profile, struct tally *tally, const struct symbo
 		result = symbolize_profile(profile, names ? names : &plain, error);
 	if (result == 0)
 		result = tally_hits(tally, profile, error);
+	if (result == 0 && tally_note_taken(tally, profile, names ? names : &plain) < 0)
+		result = tally_out_of_memory(error);
 	/* Of functions without names it is the paths that tell which of them start programs and threads. */
 	if (result == 0 && roles_assign(profile) < 0)
 		result = error_set(error, ERROR_MEMORY, "out of memory");

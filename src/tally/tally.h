@@ -173,6 +173,8 @@ struct tally {
 /* Notes of its profile: how it was measured ("paths"), and by which hooks ("mcount"), one note each. */
 #define TALLY_NOTE_MEASUREMENT "measurement"
 #define TALLY_NOTE_HOOK "hook"
+/* ... and whose address a function takes: "compare\tsort_rows\tfile.c:31", one note each. */
+#define TALLY_NOTE_TAKEN "taken"
 
 /* "paths"; "": there is no such measurement. */
 const char *tally_measurement_name(uint32_t measurement);
