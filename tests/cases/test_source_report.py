@@ -127,6 +127,34 @@ def test_a_group_fits_lists_alone(counted, options):
 	assert result.returncode == 2 and "--group does not go with it" in result.stderr
 
 
+# --- lexical paths ---
+
+@pytest.fixture(scope="module", name="taken")
+def the_taken(tmp_path_factory):
+	folder = tmp_path_factory.mktemp("taken")
+	built = run_cpprof("cc", "--", "gcc", "-O1", "-g", "-o", folder / "taken", PROGRAMS / "source" / "taken.c", cwd=folder)
+	assert built.returncode == 0 and not built.stderr, built.stderr
+	run = Counted([folder / "taken"], folder, "paths")
+	assert run.status == 0, run.err
+	return run.path
+
+
+def test_functions_stand_under_who_took_them(taken):
+	as_called, lexical = entries(taken, "--up", "compare"), entries(taken, "--up", "compare", "--lexical")
+	assert "main sort_rows compare" not in as_called
+	assert lexical["main sort_rows compare"] == sum(hits for path, hits in as_called.items() if path.startswith("main ")) > 63
+	# Who has stored it is not on the path when it is called.
+	assert entries(taken, "--up", "on_event")["main loop on_event"] == 5
+	assert entries(taken, "--up", "on_event", "--lexical")["install on_event"] == 5
+	assert entries(taken, "--body") == entries(taken, "--body", "--lexical")
+	assert not any(line.startswith("taken:") for line in run_cpprof("info", taken).stdout.splitlines())
+
+
+def test_lexical_needs_the_source(counted):
+	result = run_cpprof("report", "--lexical", counted["paths"].path)
+	assert result.returncode == 1 and "compile with cpprof cc" in result.stderr
+
+
 # --- other outputs ---
 
 def test_events_have_names(counted):
