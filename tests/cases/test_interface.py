@@ -137,9 +137,10 @@ def check_installed_program(program, libraries):
 def test_all_libraries_and_the_header_are_installed(installed):
 	root, libraries = installed
 	assert (libraries / "libcpprof.so.0").resolve().is_file()
-	for name in ("libcpprof-preload.so", "libcpprof-hooks.so", "libcpprof.a"):
+	for name in ("libcpprof-preload.so", "libcpprof-hooks.so", "libcpprof-wrap.so", "libcpprof.a", "pkgconfig/cpprof-wrap.pc"):
 		assert (libraries / name).is_file()
-	assert [path.parent.name for path in root.rglob("runtime.h")] == ["cpprof"]
+	for header in sorted(path.name for path in (REPOSITORY / "include/cpprof").iterdir()):
+		assert [path.parent.name for path in root.rglob(header)] == ["cpprof"], header
 
 
 @pytest.mark.skipif(not have("pkg-config"), reason="pkg-config is not installed")
