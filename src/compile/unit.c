@@ -239,22 +239,65 @@ static bool except_places(struct unit *unit, const char *errors)
 	return has_any;
 }
 
+/* Whether a precompiled header lies beside it: one of gcc's, or of another clang's than is loaded. */
+static bool is_precompiled(const char *header)
+{
+	char path[PATH_MAX + 8];
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s%s", header, i ? ".pch" : ".gch");
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A file that includes the header, which then is read itself. NULL: it cannot be made. */
+static const char *plain_header(const struct build *build, const char *header, char *path, size_t bytes)
+{
+	char *real = realpath(header, NULL);
+	snprintf(path, bytes, "%s/include-%s", build->scratch.path, path_basename(header));
+	FILE *out = real ? fopen(path, "we") : NULL;
+	bool is_written = out && fprintf(out, "#include \"%s\"\n", real) > 0;
+	if (out && fclose(out) != 0)
+		is_written = false;
+	free(real);
+	return is_written ? path : NULL;
+}
+
+/* The options as libclang is to be told them. */
+static void parser_words(const struct build *build, struct word_list *list)
+{
+	const struct compile_words *words = build->words;
+	for (size_t i = words->compiler + 1; i < words->count; i++) {
+		char path[PATH_MAX];
+		const char *word = words->words[i], *plain = NULL;
+		if (strcmp(words->words[i - 1], "-include") == 0 && is_precompiled(word))
+			plain = plain_header(build, word, path, sizeof(path));
+		word_list_add(list, "%s", plain ? plain : word);
+	}
+}
+
 static int instrument(struct unit *unit)
 {
+	struct word_list list = { 0 };
+	parser_words(unit->build, &list);
 	const struct build *build = unit->build;
 	const struct compile_words *words = build->words;
 	struct instrument_source source = {
 		.path = unit->input,
 		.compiler = words->words[words->compiler],
-		.words = (const char *const *)words->words + words->compiler + 1,
-		.word_count = words->count - words->compiler - 1,
+		.words = (const char *const *)list.items,
+		.word_count = list.count,
 		.profiler = build->installed.profiler,
 		.shown = unit->saved[0] ? "<stdin>" : unit->source->path,
 		.selection = build->options->selection,
 		.headers = build->options->headers,
 	};
 	instrument_release(&unit->result);
-	return instrument_file(&source, &unit->result, &unit->error);
+	int code = list.error ? error_set(&unit->error, ERROR_MEMORY, "out of memory")
+			      : instrument_file(&source, &unit->result, &unit->error);
+	word_list_release(&list);
+	return code;
 }
 
 static size_t instrumented_count(const struct instrument_result *result)
