@@ -1,0 +1,95 @@
+"""
+The source instrumenter and C: programs with every construct, compiled by both compilers with Profiler objects in them: without a
+warning, with the same output, and with the numbers of calls that they state.
+"""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+from record_support import CPPROF, PROGRAMS, SECONDS_ALLOWED, run_cpprof
+from source_cxx_support import Stated
+
+FOLDER = PROGRAMS / "source/c"
+INCLUDE = PROGRAMS.parents[1] / "include"
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
+MARK = re.compile(r"/\* (loop|call|block) (\d+) \*/")
+WITHIN = re.compile(r".*: (loop|call|block)(?: of \w+)? at (\d+)$")
+
+
+class Built:
+	"""A program compiled through `cpprof cc`."""
+
+	def __init__(self, source, compiler, options, folder, rules=("tiny on",)):
+		folder.mkdir()
+		self.path, self.report, self.folder = folder / "program", folder / "report", folder
+		chosen = [word for rule in rules for word in ("--rule", rule)]
+		result = subprocess.run([CPPROF, "cc", *chosen, "--report", self.report, "--", compiler, "-g", *WARNINGS, *options, source, "-o", self.path],
+			capture_output=True, text=True, check=False, timeout=SECONDS_ALLOWED, cwd=FOLDER)
+		assert result.returncode == 0 and not result.stderr, result.stderr
+
+	def run(self):
+		"""Its output, and {place: count}."""
+		data = self.folder / "run.data"
+		result = subprocess.run([self.path], capture_output=True, text=True, check=False, timeout=SECONDS_ALLOWED, cwd=self.folder,
+			env={**os.environ, "CPPROF_OUTPUT": str(data), "CPPROF_MEASURE": "paths"})
+		assert result.returncode == 0, result.stderr
+		report = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", data)
+		assert report.returncode == 0, report.stderr
+		return result.stdout.splitlines(), {entry["path"][-1]: entry["hits"] for entry in json.loads(report.stdout)["entries"]}
+
+
+def check(name, compiler, options, folder):
+	stated = Stated(FOLDER / f"{name}.c")
+	built = Built(stated.path, compiler, options, folder)
+	output, counts = built.run()
+	assert output == stated.prints(0)
+	assert counts == stated.counts(0)
+	report = built.report.read_text()
+	for statement in stated.skipped(0):
+		function, reason = statement.split(maxsplit=1)
+		assert re.search(rf": {function}: skipped: .*{re.escape(reason)}", report), report
+	return report
+
+
+@pytest.mark.parametrize("compiler, options", [("gcc", ["-std=gnu89", "-O0"]), ("gcc", ["-std=gnu17", "-O2"]), ("clang", ["-std=gnu99", "-O3"])])
+def test_functions(compiler, options, tmp_path):
+	own = ["-Wno-old-style-definition"] if compiler == "clang" else []
+	report = check("functions", compiler, [*options, *own], tmp_path / "built")
+	assert re.search(r": self: .*calls itself last", report)
+
+
+def test_functions_of_gnu_c_within_functions(tmp_path):
+	check("nested", "gcc", ["-O1"], tmp_path / "built")
+
+
+@pytest.mark.parametrize("compiler, options", [("gcc", ["-O2"]), ("clang", ["-O0"])])
+def test_places_within_functions(compiler, options, tmp_path):
+	source = FOLDER / "levels.c"
+	wanted = {}
+	for number, line in enumerate(source.read_text().splitlines(), 1):
+		for kind, count in MARK.findall(line):
+			wanted[kind, number] = int(count)
+	output, counts = Built(source, compiler, options, tmp_path / "built", ["level 4", "tiny on"]).run()
+	assert output == Stated(source).prints(0)
+	found = {}
+	for name, count in counts.items():
+		match = WITHIN.match(name)
+		if match:
+			key = match.group(1), int(match.group(2))
+			found[key] = found.get(key, 0) + count
+	assert found == wanted
+
+
+def test_annotations(tmp_path):
+	built = Built(FOLDER / "annotated.c", "gcc", ["-I", INCLUDE], tmp_path / "built")
+	output, counts = built.run()
+	assert output == Stated(FOLDER / "annotated.c").prints(0)
+	assert counts == Stated(FOLDER / "annotated.c").counts(0)
+	report = built.report.read_text()
+	assert re.search(r": quiet: skipped: the source says off", report)
+	assert re.search(r": fine: skipped: finer than the level", report)
+	assert re.search(r": odd: .*its annotation is not understood from 'grop\(io\)", report)
+	groups = run_cpprof("report", "--groups", "-r", "calls", built.folder / "run.data").stdout
+	assert re.search(r"\bio\b", groups) and re.search(r"\bnet\b", groups)

@@ -1,0 +1,93 @@
+/* Loops, statements that call something and basic blocks: the comments behind them say how often they are come to. */
+// prints: 6 5 6 6 6 7 15
+#include <setjmp.h>
+#include <stdio.h>
+
+struct pair {
+	int first;
+};
+
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+
+static jmp_buf environment;
+static int calls;
+
+static int twice(int x)
+{
+	calls++;
+	return x * 2;
+}
+
+/* One loop in another, neither with braces. */
+static int loops(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 3; i++) /* loop 1 */
+		for (int j = 0; j < 2; j++) /* loop 3 */ /* block 3 */
+			sum += twice(j); /* call 6 */ /* block 6 */
+	return sum;
+}
+
+/* A `;` far from its loop; a macro's loop is left alone. */
+static int odd_ends(int sum)
+{
+	do /* loop 1 */
+		sum -= twice(1); /* call 4 */ /* block 4 */
+	while (sum > 2)
+		/* here */;
+	EACH(k, 3)
+		sum += k;
+	return sum;
+}
+
+static int branches(int x)
+{
+	if (x == 1)
+		return twice(3); /* call 1 */ /* block 1 */
+	else if (x == 2) { /* block 3 */
+		x = twice(x); /* call 1 */
+	} else
+		x++; /* block 1 */
+	switch (x) {
+	case 3:
+	case 4: {  /* block 2 */
+		x++;
+	} /* fallthrough */
+	default:
+		x += twice(x) > 0; /* call 2 */ /* block 2 */
+	}
+	return x;
+}
+
+/* Jumped into, jumped out of, and returned to. */
+static int jumps(int n)
+{
+	int count = 0;
+	struct pair *pair;
+	switch (n) {
+	case 1:
+		do { /* block 2 */
+			count++;
+			__attribute__((fallthrough));
+		case 7:
+			count += 2; /* block 1 */
+		} while (count < 3);
+	}
+	for (;;) { /* loop 1 */ /* block 2 */
+		if (count++ > 3)
+			goto out; /* block 1 */
+	}
+out:
+	if (setjmp(environment) == 0) /* block 1 */
+		longjmp(environment, 1); /* call 1 */ /* block 1 */
+	pair = &(struct pair){ twice(1) };
+	return count + pair->first;
+}
+
+int main(void)
+{
+	int a = loops(), b = odd_ends(10);
+	int c = branches(1), d = branches(2), e = branches(3), f = jumps(1);
+	printf("%d %d %d %d %d %d %d\n", a, b, c, d, e, f, calls); /* call 1 */
+	return 0;
+}
