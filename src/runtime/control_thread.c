@@ -122,9 +122,14 @@ static void serve(void *argument)
 
 /* --- its process --- */
 
+/* In a program built with it: what it interposes (memcpy, ...) asks its own state of the thread, which this one has not. */
+extern void __tsan_init(void) __attribute__((weak));
+
 /* Under valgrind, which is there by a library of its own, the filter would be its filter, too. */
 static bool is_wanted(void)
 {
+	if (__tsan_init)
+		return false;
 	const char *value = hooks_environment_value("CPPROF_CONTROL");
 	const char *preloaded = hooks_environment_value("LD_PRELOAD");
 	return !(value && value[0] == '0' && value[1] == 0) && !(preloaded && strstr(preloaded, "/vgpreload_")) &&
