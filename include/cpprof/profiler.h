@@ -163,13 +163,13 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 		frame->node = edge->child;
 		frame->guess = edge->child->recent;
 	}
-	if (__builtin_expect(thread->charged != 0, 0))
-		cpprof_charge(thread, top->node);
 	__asm__ __volatile__("incq %0" : "+m"(edge->count));
 	if (__builtin_expect(edge->after != edge, 0))
 		top->guess = edge->after;
 	frame->place = place;
 	frame->caller = caller;
+	if (__builtin_expect(thread->charged != 0, 0))
+		cpprof_charge(thread, top->node);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -334,9 +334,19 @@ static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_ho
 
 /* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
  * places do not hide each other; `line` is that of the function's name. */
+#if defined(__clang__) && !defined(__cplusplus)
+/* An inline function with external linkage is compiled with the descriptor of its own file: clang would warn of it. */
+#define CPPROF_TOOL_QUIET_(text) \
+	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"") text
+#define CPPROF_TOOL_LOUD_ _Pragma("clang diagnostic pop")
+#else
+#define CPPROF_TOOL_QUIET_(text) text
+#define CPPROF_TOOL_LOUD_
+#endif
 #define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)               \
-	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
-					       signature_,       __FILE__, group_, 0,     0 }
+	CPPROF_TOOL_QUIET_(static) struct cpprof_site variable = {                                        \
+		CPPROF_STATE_NEW, kind_, level_, line_, 0, name_, signature_, __FILE__, group_, 0, 0      \
+	} CPPROF_TOOL_LOUD_
 #define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                                   \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
 	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);

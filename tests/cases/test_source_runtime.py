@@ -14,7 +14,7 @@ RUNTIME = BUILD / "src/runtime"
 INCLUDE = PROGRAMS.parents[1] / "include"
 SOURCES = PROGRAMS / "source"
 SHARED = [RUNTIME / "libcpprof.so"]
-SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper"]
+SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper", "frames"]
 # Compiler, optimisation, measurement: each of them with each other at least once.
 BUILDS = [("gcc", "-O0", "paths"), ("gcc", "-O2", "trace"), ("gcc", "-O3", "paths-timed"), ("clang", "-O0", "trace"),
 	("clang", "-O2", "paths"), ("clang", "-O3", "counts"), ("gcc", "-O2", "arcs")]
@@ -116,6 +116,16 @@ def test_what_is_inlined_is_below_what_it_is_inlined_into(compiler, level, tmp_p
 	assert paths["main", "work", "row", "leaf"] == 350
 	assert paths["main", "work", "row", "recurse"] == 650
 	assert not [path for path in paths if path[-1] == "work" and len(path) != 2]
+
+
+@pytest.mark.parametrize(("compiler", "level"), [("gcc", "-O3"), ("clang", "-O2"), ("gcc", "-O0")])
+def test_one_place_of_a_frame_of_any_shape(compiler, level, tmp_path):
+	"""Realigned, with an array of variable length, or with what alloca takes: what is entered in it is left in it."""
+	program = build("runtime.c", compiler, level)
+	assert run_alone([str(program), "frames"], tmp_path / "out.data", "paths").returncode == 0
+	assert folded(tmp_path / "out.data") == {("main",): 1, ("main", "many"): 200, ("main", "many", "aligned"): 200,
+		("main", "many", "aligned", "taken"): 200, ("main", "many", "aligned", "taken", "leaf"): 200,
+		("main", "many", "aligned", "taken", "twice"): 200}
 
 
 def test_jumped_over_regions_are_left(tmp_path):

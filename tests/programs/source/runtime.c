@@ -295,6 +295,34 @@ static void forks(void)
 	sink = busy(2);
 }
 
+/* --- frames of odd shapes --- */
+
+static NOT_INLINED int aligned(int n)
+{
+	COUNTED(aligned);
+	_Alignas(64) volatile int wide[16];
+	volatile char taken[n % 50 + 1];
+	CPPROF_REGION("taken");
+	count("taken");
+	wide[n % 16] = n;
+	taken[n % 50] = (char)n;
+	return leaf(wide[n % 16] + taken[n % 50]) + twice(n);
+}
+
+static NOT_INLINED int many(int a, int b, int c, int d, int e, int f, int g, int h, ...)
+{
+	COUNTED(many);
+	volatile char *taken = __builtin_alloca((size_t)h + 100);
+	taken[h] = (char)a;
+	return aligned(a + b + c + d + e + f + g + h) + taken[h];
+}
+
+static void frames(void)
+{
+	for (int i = 0; i < 200; i++)
+		sink = many(i, 1, 2, 3, 4, 5, 6, i % 64, 8, 9);
+}
+
 /* --- deep --- */
 
 static NOT_INLINED int deep(int n)
@@ -316,8 +344,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = { { "plain", plain },     { "jumps", jumps },   { "handlers", handlers }, { "storm", storm },
-		    { "threads", threads }, { "stacks", stacks }, { "forks", forks },       { "deeper", deeper } };
+	} all[] = { { "plain", plain }, { "jumps", jumps },     { "handlers", handlers },
+		    { "storm", storm }, { "threads", threads }, { "stacks", stacks },
+		    { "forks", forks }, { "deeper", deeper },   { "frames", frames } };
 	CPPROF_FUNCTION;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (argc > 1 && strcmp(argv[1], all[i].name) == 0)
