@@ -144,7 +144,8 @@ bool lexing_has_attribute(const char *start, const char *end, const char *name)
 			return true;
 		if (depth > 0)
 			depth += byte == '(' || byte == '[' ? 1 : byte == ')' || byte == ']' ? -1 : 0;
-		else if ((byte == '[' && lexing_is(&last, "[")) || (byte == '(' && is_attribute(&last, "attribute")))
+		else if ((byte == '[' && lexing_is(&last, "[")) ||
+			 (byte == '(' && (lexing_is(&last, "__attribute__") || lexing_is(&last, "__attribute"))))
 			depth = byte == '[' ? 2 : 1;
 		last = token;
 	}
