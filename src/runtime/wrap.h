@@ -10,8 +10,8 @@
 #ifndef RUNTIME_WRAP_H
 #define RUNTIME_WRAP_H
 
-#include "cpprof/profiler.h"
 #include "runtime/real.h"
+#include <cpprof/profiler.h>
 
 /* The linker puts all of them in a row. `text`: as reports call the function. */
 #define WRAP_SITE(variable, text, kind)                                                                        \
