@@ -2,6 +2,7 @@
 #
 #   make            build cpprof                     -> build/src/cmd/cpprof
 #   make demo       record the paper's example program and show where it spends
+#   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
 #   make lint       format, clang-tidy, headers, includes
 #   make format     apply clang-format
@@ -17,7 +18,7 @@ BUILD = build
 MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo check lint format bench install clean help
+.PHONY: all setup demo demo-source check lint format bench install clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -31,6 +32,10 @@ $(BUILD)/build.ninja: | setup
 
 demo: all
 	@tools/demo $(BUILD)
+
+demo-source: all
+	@tools/setup demo
+	@tools/demo-source $(BUILD)
 
 check:
 	@tools/setup check

@@ -6,7 +6,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-ENTER = "cpprof_site_enter"
+# The library's, and what the header puts aside for functions that something may jump back into.
+ENTER = re.compile(r"<cpprof_(?:site_enter|entered_aside)\b")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
@@ -29,8 +30,9 @@ def calling_enter(binary):
 	found, address = set(), None
 	for line in disassembly.stdout:
 		if line.endswith(">:\n"):
-			address = int(FUNCTION.match(line)[1], 16)
-		elif ENTER in line:
+			start, name = FUNCTION.match(line).groups()
+			address = None if name.startswith("cpprof_") else int(start, 16)
+		elif address is not None and ENTER.search(line):
 			found.add(address)
 	assert disassembly.wait() == 0
 	return found
