@@ -244,6 +244,14 @@ static bool append_pid(char path[PATH_MAX])
 	return append(path, text + at);
 }
 
+/* Something that is no file (/dev/null, say) is nobody's to open or rename. */
+static bool is_no_file(const char *path)
+{
+	struct stat status;
+	return machine_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0 &&
+	       !S_ISREG(status.st_mode);
+}
+
 static bool move_away(const char *path)
 {
 	static char old[PATH_MAX];
@@ -259,7 +267,7 @@ static long make_file(void)
 
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement)
 {
-	if (!remember_path(path))
+	if (!remember_path(path) || is_no_file(tally_path))
 		return NULL;
 	long fd = is_in_use(tally_path) ? -EEXIST : make_file();
 	if (fd == -EEXIST && append_pid(tally_path))

@@ -204,6 +204,16 @@ def test_killed_programs_trace_is_whole(program, tmp_path):
 	assert sum(" enter work" in line for line in lines) == CALLS["work"] + CALLS["work: row"]
 
 
+def test_output_that_is_no_file_stays(program, tmp_path):
+	os.mkfifo(tmp_path / "pipe")
+	(tmp_path / "folder").mkdir()
+	for name in ("pipe", "folder"):
+		run = subprocess.run([program], env={**os.environ, "CPPROF_OUTPUT": str(tmp_path / name)}, capture_output=True, text=True, check=False)
+		assert run.returncode == 0 and run.stdout == "done\n", run.stderr
+	assert (tmp_path / "pipe").is_fifo() and (tmp_path / "folder").is_dir()
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "pipe"]
+
+
 def test_cut_trace_is_read_or_refused(counted, tmp_path):
 	whole = counted["trace"].path.read_bytes()
 	for part in range(1, 8):
