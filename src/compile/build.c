@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,6 +38,39 @@ void word_list_release(struct word_list *list)
 		free(list->items[i]);
 	free(list->items);
 	*list = (struct word_list){ 0 };
+}
+
+/* "word", as compilers read it from an @file. */
+static void print_quoted(FILE *out, const char *word)
+{
+	fputc('"', out);
+	for (; *word; word++) {
+		if (*word == '"' || *word == '\\')
+			fputc('\\', out);
+		fputc(*word, out);
+	}
+	fputs("\"\n", out);
+}
+
+int word_list_shorten(struct word_list *list, const struct build *build, struct error *error)
+{
+	size_t first = build->words->compiler + 1;
+	if (!build->words->had_response_file || list->error || list->count <= first)
+		return 0;
+	char path[sizeof(build->scratch.path) + 16];
+	snprintf(path, sizeof(path), "%s/words", build->scratch.path);
+	FILE *out = fopen(path, "we");
+	for (size_t i = first; out && i < list->count; i++)
+		print_quoted(out, list->items[i]);
+	bool failed = !out || ferror(out);
+	if (out && fclose(out) != 0)
+		failed = true;
+	if (failed)
+		return error_set_errno(error, "cannot write '%s'", path);
+	while (list->count > first)
+		free(list->items[--list->count]);
+	word_list_add(list, "@%s", path);
+	return 0;
 }
 
 static void say(const struct build_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -116,7 +150,8 @@ static int link_objects(struct build *build, const struct word_list *objects)
 	}
 	add_library(build, &list);
 	struct process_streams streams = { 0 };
-	int status = list.error ? -1 : process_run(list.items, &streams);
+	bool is_ready = word_list_shorten(&list, build, NULL) == 0 && !list.error;
+	int status = is_ready ? process_run(list.items, &streams) : -1;
 	word_list_release(&list);
 	return status;
 }

@@ -62,6 +62,8 @@ struct word_list {
 };
 void word_list_add(struct word_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void word_list_release(struct word_list *list);
+/* As it came: where the words were in an @file, those behind the compiler are put into one again. 0, or as error_set_errno. */
+int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
 
 /* Compiles the source of that number to `output`; wait()'s status, -1: errno tells. */
 int unit_compile(struct build *build, size_t source, const char *output);

@@ -199,7 +199,8 @@ static int tell_by_original(struct unit *unit, const char *errors)
 	unit->output = output;
 	add_colour(unit->build->words, &list);
 	struct process_streams streams = { .input = unit->saved[0] ? unit->saved : NULL, .errors = errors };
-	int status = list.error ? -1 : process_run(list.items, &streams);
+	bool is_ready = word_list_shorten(&list, unit->build, NULL) == 0 && !list.error;
+	int status = is_ready ? process_run(list.items, &streams) : -1;
 	word_list_release(&list);
 	return status;
 }
@@ -321,11 +322,19 @@ static int compile_copy(struct unit *unit, const char *errors)
 	char copy[2 * PATH_MAX + 2];
 	snprintf(copy, sizeof(copy), "%s/%s", unit->folder, path_basename(name));
 	make_words(unit, copy, &list);
-	struct process_streams streams = { .errors = errors };
-	int status = list.error ? -1 : process_run(list.items, &streams);
-	if (status < 0)
-		error_set_errno(&unit->error, "cannot run '%s'", list.items ? list.items[0] : "the compiler");
+	char rules_path[PATH_MAX];
 	const char *rules = dependency_file(unit, &list);
+	if (rules) {
+		snprintf(rules_path, sizeof(rules_path), "%s", rules);
+		rules = rules_path;
+	}
+	struct process_streams streams = { .errors = errors };
+	int status = -1;
+	if (word_list_shorten(&list, build, &unit->error) == 0 && !list.error) {
+		status = process_run(list.items, &streams);
+		if (status < 0)
+			error_set_errno(&unit->error, "cannot run '%s'", list.items[0]);
+	}
 	if (status == 0 && rules &&
 	    dependencies_restore(rules, unit->overlay.changes, unit->overlay.change_count, build->installed.profiler,
 				 &unit->error) < 0)
@@ -429,7 +438,8 @@ int unit_compile(struct build *build, size_t source, const char *output)
 		struct word_list list = { 0 };
 		make_words(&unit, NULL, &list);
 		struct process_streams streams = { .input = unit.saved[0] ? unit.saved : NULL };
-		status = list.error ? -1 : process_run(list.items, &streams);
+		bool is_ready = word_list_shorten(&list, build, NULL) == 0 && !list.error;
+		status = is_ready ? process_run(list.items, &streams) : -1;
 		word_list_release(&list);
 	}
 	int number = errno;

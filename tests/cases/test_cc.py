@@ -187,6 +187,12 @@ def test_response_file(project):
 	(project / "words").write_text("-DNAME='\"a b\"' -c \"src/other.c\"\n-o build/o.o")
 	cc(["gcc", "@words"], project)
 	assert has_object(project / "build/o.o")
+	# More than a command line may have.
+	run(["ar", "rcs", "lib.a", "build/o.o"], project)
+	archives = " ".join([f"{'./' * 500}lib.a"] * 3000)
+	(project / "words").write_text(f"-Wextra -Iinc src/main.c {archives} -o program")
+	assert "unused" in cc(["gcc", "@words", "-Wall"], project).stderr
+	assert counts("./program", project) == COUNTS
 
 
 def test_passed_on(project):
