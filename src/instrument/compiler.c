@@ -133,7 +133,8 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 		error_set(error, ERROR_MEMORY, "out of memory");
 	} else {
 		arguments[0] = (char *)(uintptr_t)command;
-		memcpy(arguments + 1, words, count * sizeof(*words));
+		if (count)
+			memcpy(arguments + 1, words, count * sizeof(*words));
 		memcpy(arguments + 1 + count, more, sizeof(more));
 		if (run(arguments, &output, error) == 0) {
 			compiler = understand(key, (const char *)output.bytes);

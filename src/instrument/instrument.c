@@ -194,8 +194,12 @@ static int make_copy(struct places *places, struct places_file *file, struct ins
 		file->edits.items[i].offset -= (uint32_t)begin;
 	int code = edits_apply(&file->edits, file->text + begin, file->size - begin, &text);
 	if (code == 0 && file->is_main && file->instrumented) {
+		/* A line of its own, if there is anything to tell. */
 		buffer_append_byte(&text, '\n');
+		size_t behind = text.size;
 		taken_append(places, &text);
+		code = buffer_error(&text);
+		text.size -= code == 0 && text.size == behind;
 	}
 	copy->path = file->path;
 	copy->size = text.size;
