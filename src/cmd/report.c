@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lexical.h"
 #include "base/array.h"
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
@@ -408,16 +407,6 @@ static int print_parts(struct report *report)
 	return EXIT_DONE;
 }
 
-static int make_lexical(struct invocation *invocation)
-{
-	int64_t moved =
-		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
-	if (moved == ERROR_NOT_FOUND)
-		return failure(invocation, "--lexical needs to know whose addresses are taken: compile with cpprof cc, "
-					   "and record with --instrumented");
-	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
-}
-
 static int run(struct invocation *invocation)
 {
 	struct report report = { .invocation = invocation };
@@ -425,8 +414,7 @@ static int run(struct invocation *invocation)
 	int status = choose_kind(&report);
 	if (status != EXIT_DONE)
 		return status;
-	status = option_given(invocation, OPTION_LEXICAL) ? make_lexical(invocation) : EXIT_DONE;
-	if (status != EXIT_DONE)
+	if (option_given(invocation, OPTION_LEXICAL) && (status = view_make_lexical(invocation)) != EXIT_DONE)
 		return status;
 	if (view_request_init(&report.request, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);

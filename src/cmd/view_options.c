@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lexical.h"
 #include "cmd/message.h"
 #include "explore/selection.h"
 
@@ -181,4 +182,14 @@ void view_request_release(struct view_request *request)
 	free(request->processes);
 	free(request->label_sets);
 	*request = (struct view_request){ 0 };
+}
+
+int view_make_lexical(struct invocation *invocation)
+{
+	int64_t moved =
+		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
+	if (moved == ERROR_NOT_FOUND)
+		return failure(invocation, "--lexical needs to know whose addresses are taken: compile with cpprof cc, "
+					   "and record with --instrumented");
+	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
 }

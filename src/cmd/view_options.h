@@ -76,4 +76,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 		      struct error *error);
 void view_request_release(struct view_request *request);
 
+/* The invocation's profile gets lexical paths (analyze/lexical.h). An exit status: EXIT_DONE, or it has said why not. */
+int view_make_lexical(struct invocation *invocation);
+
 #endif
