@@ -13,9 +13,10 @@ struct part {
 	size_t length;
 };
 
-/* T = int */
+/* T = int; gcc's "int N = 4", and what it says of types that depend on others: "typename T::kind = int" */
 struct parameter {
 	struct part name, value;
+	bool is_pack; /* gcc's {int, long}, clang's <int, long>: the value is what stands in the brackets */
 };
 
 struct signature {
@@ -99,6 +100,27 @@ static size_t value_length(const char *text, size_t length, char separator)
 	return length;
 }
 
+static bool is_identifier(struct part part)
+{
+	for (size_t i = 0; i < part.length; i++)
+		if (!is_word(part.text[i]))
+			return false;
+	return part.length > 0;
+}
+
+static struct parameter make_parameter(struct part name, struct part value)
+{
+	const char *blank = memrchr(name.text, ' ', name.length);
+	if (blank) {
+		struct part last = { blank + 1, (size_t)(name.text + name.length - blank - 1) };
+		name = is_identifier(last) ? last : name;
+	}
+	bool is_pack = value.length >= 2 && strchr("{<", value.text[0]) && strchr("}>", value.text[value.length - 1]);
+	if (is_pack)
+		value = (struct part){ value.text + 1, value.length - 2 };
+	return (struct parameter){ name, value, is_pack };
+}
+
 static void read_arguments(struct signature *signature, const char *text, size_t length)
 {
 	static const char with[] = "with ";
@@ -110,9 +132,8 @@ static void read_arguments(struct signature *signature, const char *text, size_t
 			return;
 		size_t value = (size_t)(equal - text) + 3;
 		size_t bytes = value_length(text + value, length - value, is_gcc ? ';' : ',');
-		signature->parameters[signature->count++] =
-			(struct parameter){ .name = { text + at, (size_t)(equal - text) - at },
-					    .value = { text + value, bytes } };
+		signature->parameters[signature->count++] = make_parameter(
+			(struct part){ text + at, (size_t)(equal - text) - at }, (struct part){ text + value, bytes });
 		at = value + bytes;
 		while (at < length && strchr(";, ", text[at]))
 			at++;
@@ -132,7 +153,8 @@ static size_t find_word(struct part part, struct part word, size_t from)
 /* It is the function's, not that of a class around it. */
 static bool is_own(const struct signature *signature, const struct parameter *parameter)
 {
-	return find_word(signature->name, parameter->name, 0) == signature->name.length &&
+	return is_identifier(parameter->name) &&
+	       find_word(signature->name, parameter->name, 0) == signature->name.length &&
 	       !(memchr(signature->name.text, '<', signature->name.length) &&
 		 memmem(signature->name.text, signature->name.length, parameter->value.text, parameter->value.length));
 }
@@ -165,8 +187,32 @@ static void read_signature(struct signature *signature, const char *text)
 		.name = { text + name.start, name.end - name.start },
 		.behind = { text + name.end, length - name.end },
 	};
+	/* What clang puts close to a name is its type's: "char *name()". */
+	while (signature->name.length > 1 && strchr("*&", signature->name.text[0])) {
+		signature->name.text++;
+		signature->name.length--;
+		signature->before.length++;
+	}
 	if (length + 3 <= whole)
 		read_arguments(signature, text + length + 2, whole - length - 3);
+}
+
+/* " ..." behind a pack. */
+static size_t dots_length(struct part part)
+{
+	size_t blanks = 0;
+	while (blanks < part.length && part.text[blanks] == ' ')
+		blanks++;
+	return part.length - blanks >= 3 && memcmp(part.text + blanks, "...", 3) == 0 ? blanks + 3 : 0;
+}
+
+/* Nothing of an empty pack, not even the comma before it. */
+static void append_value(struct buffer *to, const struct parameter *parameter)
+{
+	static const char comma[] = ", ";
+	if (parameter->value.length == 0 && to->size >= 2 && memcmp(to->bytes + to->size - 2, comma, 2) == 0)
+		to->size -= 2;
+	buffer_append(to, parameter->value.text, parameter->value.length);
 }
 
 static void append_part(struct buffer *to, const struct signature *signature, struct part part)
@@ -184,8 +230,10 @@ static void append_part(struct buffer *to, const struct signature *signature, st
 		buffer_append(to, part.text + at, next - at);
 		if (!first)
 			return;
-		buffer_append(to, first->value.text, first->value.length);
+		append_value(to, first);
 		at = next + first->name.length;
+		if (first->is_pack)
+			at += dots_length((struct part){ part.text + at, part.length - at });
 	}
 }
 
@@ -208,7 +256,7 @@ void signature_append(struct buffer *to, const char *text)
 		if (!is_own(&signature, &signature.parameters[i]))
 			continue;
 		buffer_append_string(to, given++ == 0 ? "<" : ", ");
-		buffer_append(to, signature.parameters[i].value.text, signature.parameters[i].value.length);
+		append_value(to, &signature.parameters[i]);
 	}
 	if (own > 0)
 		buffer_append_byte(to, '>');
