@@ -1,8 +1,11 @@
 /*
  * One mapping holds all that the thread needs; it stays until the process ends.
  *
- *     no access | stack ...                     | what code may look for below fs | block that fs points to
- *     4 KB      | 64 KB                         | 8 KB                            | 1 KB
+ *     no access | stack ... | variables of a thread, which code looks for below fs | block that fs points to, the rest
+ *     4 KB      | 64 KB     | as many as reach down to ours, and 64 KB             | 2 KB
+ *
+ * Variables are all 0 but for the one that tells hooks to do nothing: the program may have functions of its own that stand for
+ * memcpy and its like, with hooks or places in them.
  *
  * Since nobody who changes the rights of the process (setuid, say) knows of the thread, it gives up what it has: it keeps its user, but no
  * capability, and a filter permits no system call but those that serve a client. What breaks into the program finds nothing in it.
@@ -24,17 +27,18 @@
 
 #include "runtime/control_serve.h"
 #include "runtime/control_socket.h"
+#include "runtime/hooks.h"
 #include "runtime/hooks_system.h"
 #include "runtime/tally.h"
 #include "runtime/x86_64/start_thread.h"
 
-enum { GUARD_BYTES = 4096, STACK_BYTES = 64 * 1024, BELOW_BYTES = 8 * 1024, FORKED_DELAY_MS = 10 };
+enum { GUARD_BYTES = 4096, STACK_BYTES = 64 * 1024, BELOW_BYTES = 64 * 1024, FORKED_DELAY_MS = 10 };
 
+/* At the end of the mapping. */
 struct control_memory {
-	uint8_t guard[GUARD_BYTES];
-	uint8_t stack[STACK_BYTES];
-	uint8_t below[BELOW_BYTES];
 	uint8_t block[START_CONTROL_BLOCK];
+	uint8_t *mapped;
+	uint64_t bytes; /* of the mapping */
 	struct control_path path;
 	uint32_t delay_ms;
 	uint32_t is_listening;
@@ -100,6 +104,7 @@ static void wait_ms(uint32_t ms)
 static void serve(void *argument)
 {
 	struct control_memory *own = argument;
+	hooks_refuse_thread();
 	machine_syscall(SYS_prctl, PR_SET_NAME, (long)"cpprof-control", 0, 0, 0, 0);
 	long listener = has_own_descriptors() ? 0 : -1;
 	if (listener == 0 && own->delay_ms)
@@ -136,28 +141,44 @@ static bool is_wanted(void)
 	       !getauxval(AT_SECURE);
 }
 
+static struct control_memory *map_memory(void)
+{
+	uint64_t below = machine_thread_pointer() - (uint64_t)(uintptr_t)&hook_thread;
+	below = (below + BELOW_BYTES + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
+	uint64_t before = GUARD_BYTES + STACK_BYTES + below, bytes = before + sizeof(struct control_memory);
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (system_is_error(mapped))
+		return NULL;
+	machine_syscall(SYS_mprotect, mapped, GUARD_BYTES, PROT_NONE, 0, 0, 0);
+	struct control_memory *own = (struct control_memory *)(mapped + (long)before);
+	own->mapped = (uint8_t *)mapped;
+	own->bytes = bytes;
+	return own;
+}
+
+static void unmap_memory(struct control_memory *own)
+{
+	machine_syscall(SYS_munmap, (long)own->mapped, (long)own->bytes, 0, 0, 0, 0);
+}
+
 void control_begin(uint32_t delay_ms)
 {
 	const uint64_t flags =
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
 	uint64_t signals;
-	if (!is_wanted())
+	struct control_memory *own = is_wanted() ? map_memory() : NULL;
+	if (!own)
 		return;
-	long mapped = machine_syscall(SYS_mmap, 0, sizeof(struct control_memory), PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (system_is_error(mapped))
-		return;
-	struct control_memory *own = (struct control_memory *)mapped;
-	machine_syscall(SYS_mprotect, mapped, GUARD_BYTES, PROT_NONE, 0, 0, 0);
 	start_control_block(own->block);
 	control_path_make(&own->path);
 	own->delay_ms = delay_ms;
 	/* The thread has them as they are here, for good. */
 	system_block_signals(&signals);
-	long tid = start_thread(flags, own->stack + sizeof(own->stack), own->block, serve, own);
+	long tid = start_thread(flags, own->mapped + GUARD_BYTES + STACK_BYTES, own->block, serve, own);
 	system_restore_signals(&signals);
 	if (system_is_error(tid))
-		machine_syscall(SYS_munmap, mapped, sizeof(*own), 0, 0, 0, 0);
+		unmap_memory(own);
 	else
 		memory = own;
 }
@@ -168,7 +189,7 @@ void control_forked(void)
 	memory = NULL;
 	if (!parent_s)
 		return;
-	machine_syscall(SYS_munmap, (long)parent_s, sizeof(*parent_s), 0, 0, 0, 0);
+	unmap_memory(parent_s);
 	control_begin(FORKED_DELAY_MS);
 }
 

@@ -277,6 +277,11 @@ void hooks_thread_end(void)
 	__atomic_store_n(&thread->owner.has_ended, 1, __ATOMIC_RELEASE);
 }
 
+void hooks_refuse_thread(void)
+{
+	hook_thread = &hooks_refused;
+}
+
 void hooks_stop_thread(struct hook_thread *thread)
 {
 	if (__atomic_exchange_n(&thread->owner.has_stopped, 1, __ATOMIC_RELAXED))

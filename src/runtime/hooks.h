@@ -184,6 +184,8 @@ void hooks_total(const struct runtime_thread *thread);
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
 /* The present thread is about to jump there: calls that were made below are over. Async-signal-safe. */
 void hooks_rewind(uint64_t stack_pointer);
+/* The present thread is one that the C library does not know: its hooks return at once, for good. */
+void hooks_refuse_thread(void);
 /* There is nothing left to count in: this thread's hooks return at once from now on. */
 void hooks_stop_thread(struct hook_thread *thread);
 

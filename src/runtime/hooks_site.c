@@ -54,7 +54,7 @@ struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *cal
 	}
 	if (__atomic_load_n(&site->state, __ATOMIC_ACQUIRE) == CPPROF_STATE_NEW)
 		sites_register(site, code);
-	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)
+	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_ON)
 		return NULL;
 	thread->measurement->enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address), code);

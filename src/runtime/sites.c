@@ -30,7 +30,7 @@ enum {
 };
 
 static struct tally_sites *chunks[CHUNKS_MOST];
-static uint32_t chunk_count, site_count, is_adding;
+static uint32_t chunk_count, site_count, is_adding, adder; /* the thread that is at it */
 
 /* Who waits sleeps, whatever priority it has: else the one that it waits for might never run. */
 enum { FREE, TAKEN, WAITED_FOR };
@@ -47,10 +47,18 @@ void sites_lock(uint64_t *signals)
 	for (uint32_t found = replace_lock(FREE, TAKEN); found != FREE; found = replace_lock(FREE, WAITED_FOR))
 		if (found == WAITED_FOR || replace_lock(TAKEN, WAITED_FOR) != FREE)
 			machine_syscall(SYS_futex, (long)&is_adding, FUTEX_WAIT_PRIVATE, WAITED_FOR, 0, 0, 0);
+	__atomic_store_n(&adder, system_tid(), __ATOMIC_RELAXED);
+}
+
+/* By this thread: what is called meanwhile (the program's own memcpy, say) has a place itself, which stays NEW for now. */
+static bool is_locked_here(void)
+{
+	return __atomic_load_n(&adder, __ATOMIC_RELAXED) == system_tid();
 }
 
 void sites_unlock(const uint64_t *signals)
 {
+	__atomic_store_n(&adder, 0, __ATOMIC_RELAXED);
 	if (__atomic_exchange_n(&is_adding, FREE, __ATOMIC_RELEASE) == WAITED_FOR)
 		machine_syscall(SYS_futex, (long)&is_adding, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 	system_restore_signals(signals);
@@ -241,6 +249,8 @@ void sites_begin(void)
 void sites_register(struct cpprof_site *site, uint64_t code)
 {
 	uint64_t signals;
+	if (is_locked_here())
+		return;
 	sites_begin();
 	tally_know_code((uint64_t)(uintptr_t)site);
 	tally_know_code(code);
@@ -324,7 +334,8 @@ void sites_forked(void)
 	struct tally_sites *before[CHUNKS_MOST];
 	uint32_t count = chunk_count;
 	memcpy(before, chunks, sizeof(before));
-	__atomic_store_n(&is_adding, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&adder, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&is_adding, FREE, __ATOMIC_RELEASE);
 	chunk_count = 0;
 	for (uint32_t i = 0; i < site_count; i++)
 		sites_at(i)->told = NULL;

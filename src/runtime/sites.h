@@ -18,7 +18,7 @@
 #include "tally/layout.h"
 
 /* A place is reached first, by code at `code`: it is written into the tally, and on unless a rule says otherwise. Another thread
- * may be about to do the same: once is enough. Async-signal-safe. */
+ * may be about to do the same: once is enough. Where that is done in this thread already it stays NEW. Async-signal-safe. */
 void sites_register(struct cpprof_site *site, uint64_t code);
 
 /* Before all else of this header, where hooks.header is known: the rules, what a probe costs, and who may switch places. Once. */

@@ -39,21 +39,25 @@ static const char *add(const struct sites_rule *rule)
 	return NULL;
 }
 
-struct sites_turned sites_obey(const char *line, size_t bytes)
+static struct sites_turned follow(const struct sites_rule *rule)
 {
-	struct sites_rule rule;
 	uint64_t signals;
-	struct sites_turned turned = { .trouble = sites_rule_read(&rule, line, bytes) };
-	if (turned.trouble || rule.kind == SITES_NOTHING)
-		return turned;
+	struct sites_turned turned = { 0 };
 	sites_lock(&signals);
-	const char *trouble = add(&rule);
+	const char *trouble = add(rule);
 	if (trouble)
 		turned.trouble = trouble;
 	else
-		turned = apply(&rule);
+		turned = apply(rule);
 	sites_unlock(&signals);
 	return turned;
+}
+
+struct sites_turned sites_obey(const char *line, size_t bytes)
+{
+	struct sites_rule rule;
+	struct sites_turned turned = { .trouble = sites_rule_read(&rule, line, bytes) };
+	return turned.trouble || rule.kind == SITES_NOTHING ? turned : follow(&rule);
 }
 
 /* --- the rules of a file --- */
@@ -156,29 +160,27 @@ static void begin(void)
 	errno = error;
 }
 
-/* `word` and what follows it, as a line. */
-static int obey(const char *word, const char *what)
+static int follow_own(const struct sites_rule *rule)
 {
-	char line[SITES_PATTERN_MAX + 16];
-	size_t word_bytes = strlen(word), bytes = what ? strnlen(what, sizeof(line)) : 0;
-	if (word_bytes + bytes >= sizeof(line))
-		return -1;
 	begin();
-	memcpy(line, word, word_bytes);
-	memcpy(line + word_bytes, what, bytes);
-	struct sites_turned turned = sites_obey(line, word_bytes + bytes);
+	struct sites_turned turned = follow(rule);
 	return turned.trouble ? -1 : (int)turned.matching;
 }
 
 int cpprof_sites_turn(const char *pattern, int on)
 {
-	return obey(on ? "on " : "off ", pattern);
+	struct sites_rule rule = { .kind = SITES_TURN, .on = on != 0 };
+	size_t bytes = pattern ? strnlen(pattern, sizeof(rule.pattern)) : 0;
+	if (bytes == 0 || bytes == sizeof(rule.pattern))
+		return -1;
+	memcpy(rule.pattern, pattern, bytes + 1);
+	return follow_own(&rule);
 }
 
 int cpprof_sites_level(int level)
 {
-	const char digit[] = { (char)('0' + level), 0 };
-	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : obey("level ", digit);
+	const struct sites_rule rule = { .kind = SITES_LEVEL, .number = (uint64_t)level };
+	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : follow_own(&rule);
 }
 
 int cpprof_sites_throttle(uint64_t calls, uint64_t ns)

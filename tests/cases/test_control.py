@@ -16,26 +16,28 @@ from record_support import BUILD, PROGRAMS, REPOSITORY, SECONDS_ALLOWED, folded,
 
 FOLDER = PROGRAMS / "source"
 RUNTIME = BUILD / "src/runtime"
-LINKED = [f"-I{REPOSITORY}/include", f"-L{RUNTIME}", f"-Wl,-rpath,{RUNTIME}", "-Wl,--push-state,--no-as-needed", "-lcpprof", "-Wl,--pop-state"]
+LINKED = [f"-L{RUNTIME}", f"-Wl,-rpath,{RUNTIME}", "-Wl,--push-state,--no-as-needed", "-lcpprof", "-Wl,--pop-state"]
 OWN_SOCKETS = Path(f"/tmp/cpprof-{os.geteuid()}")
+
+
+def build(name, source, *flags):
+	"""Others may do the same at the same time."""
+	output = BUILD / "tests/programs/source" / name
+	output.parent.mkdir(parents=True, exist_ok=True)
+	partial = output.with_name(f"{name}.{os.getpid()}")
+	subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", f"-I{REPOSITORY}/include", "-o", partial, source, *flags], check=True)
+	partial.rename(output)
+	return output
 
 
 @pytest.fixture(scope="module")
 def program():
-	source = FOLDER / "steered.c"
-	words = ["gcc", "-O2", "-g", f"-I{REPOSITORY}/include", "-o"]
-	output = BUILD / "tests/programs/source/steered"
-	output.parent.mkdir(parents=True, exist_ok=True)
-	subprocess.run([*words, output, source, *LINKED], check=True)
-	return output
+	return build("steered", FOLDER / "steered.c", *LINKED)
 
 
 @pytest.fixture(scope="module")
 def plugin():
-	output = BUILD / "tests/programs/source/libsteered.so"
-	output.parent.mkdir(parents=True, exist_ok=True)
-	subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-o", output, FOLDER / "steered.lib.c", *LINKED], check=True)
-	return output
+	return build("libsteered.so", FOLDER / "steered.lib.c", "-shared", "-fPIC", *LINKED)
 
 
 class Steered:
@@ -363,11 +365,7 @@ def histories(path):
 
 
 def build_histories(*flags):
-	output = BUILD / f"tests/programs/source/libhistories{''.join(flags)}.so"
-	output.parent.mkdir(parents=True, exist_ok=True)
-	subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPOSITORY}/include", *flags, "-o", output, FOLDER / "histories.c"],
-		check=True)
-	return output
+	return build(f"libhistories{''.join(flags)}.so", FOLDER / "histories.c", "-Werror", "-shared", "-fPIC", *flags)
 
 
 def test_an_implementation_is_told_of_places(program, tmp_path):
@@ -408,8 +406,7 @@ def test_implementations_that_cannot_be_used(program, tmp_path):
 
 
 def test_the_example_implementation(program, tmp_path):
-	library = tmp_path / "libexample.so"
-	subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, REPOSITORY / "examples/implementation.c", *LINKED], check=True)
+	library = build("libexample.so", REPOSITORY / "examples/implementation.c", "-Werror", "-shared", "-fPIC", *LINKED)
 	result = run_cpprof("record", "-o", tmp_path / "out.data", f"--instrumented={library}", program, input="tiny 1000\n", cwd=tmp_path)
 	assert result.returncode == 0, result.stderr
 	assert sum(int(count) for count in re.findall(r"^tiny: (\d+) calls", result.stderr, re.M)) == 1000
