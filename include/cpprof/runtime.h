@@ -103,7 +103,7 @@ CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 /* Of what cpprof/profiler.h has put into the program (docs/control.md): which of it is measured, from now on, as `cpprof
  * control` says it from outside and the file in CPPROF_SITES from the start. Rules hold in their order, for places that
  * are reached later too. `pattern` is a function's name, qualified as far as it need be ("work", "C::work", "parse_*"),
- * a signature ("int C<*>::work(int)"), "file:io.c" or "group:io"; * is any text and ? any character.
+ * a signature ("int C<*>::work(T)*"), "file:io.c" or "group:io"; * is any text and ? any character.
  * How many places that are known so far it is about; -1: there is no pattern, it is too long (240 bytes), or
  * there are too many rules (256). Async-signal-safe; not for every call, since it looks at all places. */
 CPPROF_PUBLIC int cpprof_sites_turn(const char *pattern, int on);

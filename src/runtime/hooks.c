@@ -351,8 +351,7 @@ void hooks_turn(bool on)
 void hooks_measure_by(const struct hook_measurement *measurement)
 {
 	hooks.measurement = measurement;
-	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
-	     thread = thread->owner.next)
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread; thread = thread->owner.next)
 		take_measurement(thread);
 }
 

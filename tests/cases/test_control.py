@@ -20,12 +20,12 @@ LINKED = [f"-L{RUNTIME}", f"-Wl,-rpath,{RUNTIME}", "-Wl,--push-state,--no-as-nee
 OWN_SOCKETS = Path(f"/tmp/cpprof-{os.geteuid()}")
 
 
-def build(name, source, *flags):
+def build(name, source, *flags, compiler="gcc"):
 	"""Others may do the same at the same time."""
 	output = BUILD / "tests/programs/source" / name
 	output.parent.mkdir(parents=True, exist_ok=True)
 	partial = output.with_name(f"{name}.{os.getpid()}")
-	subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", f"-I{REPOSITORY}/include", "-o", partial, source, *flags], check=True)
+	subprocess.run([compiler, "-O2", "-g", "-Wall", "-Wextra", f"-I{REPOSITORY}/include", "-o", partial, source, *flags], check=True)
 	partial.rename(output)
 	return output
 
@@ -162,6 +162,44 @@ WRONG_RULES = [
 ]
 
 
+# What they turn off of named.cpp.
+NAMES = {
+	"work": {"work(int)", "work(double)"},
+	"C<T>::work": {"work(int)", "work(double)"},
+	"space::C<*>::work": {"work(int)", "work(double)"},
+	"pace::C<*>::work": set(),
+	"*with T = double*": {"work(double)", "operator bool"},
+	"int space::C<T>::work(T) [with T = int]": {"work(int)"},
+	"operator()": {"operator()"},
+	"C<*>::operator()": {"operator()"},
+	"operator bool": {"operator bool"},
+	"plain": {"plain"},
+	"int* plain(int (*)(int))": {"plain"},
+	"called(int)": set(),
+	"file:named.cpp": {"work(int)", "work(double)", "operator()", "operator bool", "plain", "called"},
+	"file:amed.cpp": set(),
+}
+
+
+def kinds_of(path):
+	"""Which of them were counted."""
+	marks = {"work(int)": "C<int>::work", "work(double)": "C<double>::work", "operator()": "C<int>::operator()", "operator bool": "operator bool", "plain": "plain",
+		"called": "called"}
+	counted = calls(path)
+	return {kind for kind, mark in marks.items() if any(name.startswith(mark) or f"::{mark}" in name for name in counted)}
+
+
+def test_names_of_cxx(tmp_path):
+	named = build("named", FOLDER / "named.cpp", *LINKED, compiler="g++")
+	everything = NAMES["file:named.cpp"]
+	for number, (pattern, turned_off) in enumerate(NAMES.items()):
+		(tmp_path / "rules").write_text(f"off {pattern}\n")
+		output = tmp_path / f"{number}.data"
+		subprocess.run([named], env={**os.environ, "CPPROF_SITES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
+		# Where all is off nothing is counted.
+		assert (set() if turned_off == everything else kinds_of(output)) == everything - turned_off, pattern
+
+
 @pytest.mark.parametrize("number", range(len(WRONG_RULES)))
 def test_what_is_wrong_with_rules_is_told(program, tmp_path, number):
 	text, told = WRONG_RULES[number]
@@ -181,6 +219,7 @@ def test_the_program_itself(program, tmp_path):
 		assert run.tell("turn_off tiny") == "1"
 		assert run.tell("turn_off " + 250 * "x") == "-1"
 		run.tell("work 5")
+		assert run.tell("list") == "5: 4 on, 1 off, 0 throttled, 0 wrong"
 		assert run.tell("turn_on *") == "5"
 		assert run.tell("level 1") == "5"
 		assert run.tell("level 5") == "-1"

@@ -115,6 +115,22 @@ static void call_plugin(const char *path, int times)
 	printf("%d\n", dlclose(plugin));
 }
 
+static void count_state(const struct cpprof_site_state *state, void *context)
+{
+	int *counts = context;
+	counts[state->is_on ? 0 : 1]++;
+	counts[2] += state->is_throttled;
+	counts[3] += state->line == 0 || !*state->name || !strstr(state->file, "steered.c") ||
+		     (strcmp(state->name, "grouped") == 0) != (strcmp(state->group, "io") == 0);
+}
+
+static void list(void)
+{
+	int counts[4] = { 0 };
+	size_t all = cpprof_sites_list(count_state, counts);
+	printf("%zu: %d on, %d off, %d throttled, %d wrong\n", all, counts[0], counts[1], counts[2], counts[3]);
+}
+
 static void obey(const char *word, const char *rest, char **argv)
 {
 	static const struct {
@@ -139,6 +155,8 @@ static void obey(const char *word, const char *rest, char **argv)
 		printf("%d\n", cpprof_sites_level(atoi(rest)));
 	else if (strcmp(word, "throttle") == 0)
 		printf("%d\n", cpprof_sites_throttle(100, strtoull(rest, NULL, 10)));
+	else if (strcmp(word, "list") == 0)
+		list();
 	else if (strcmp(word, "state") == 0)
 		printf("%d %d\n", count_entries("/proc/self/fd"), (int)__libc_single_threaded);
 	else if (strcmp(word, "again") == 0)
