@@ -32,7 +32,7 @@ def the_program():
 def the_counted(program, tmp_path_factory):
 	"""{measurement: its run}"""
 	folder = tmp_path_factory.mktemp("runs")
-	return {name: Counted([program], folder, name, name=f"{name}.data") for name in ["paths", "paths-timed", "trace"]}
+	return {name: Counted([program], folder, name, name=f"{name}.data") for name in ["paths", "counts", "paths-timed", "trace"]}
 
 
 def report(path, *options):
@@ -53,7 +53,7 @@ def tree(path):
 
 # --- counts and names ---
 
-@pytest.mark.parametrize("measurement", ["paths", "paths-timed", "trace"])
+@pytest.mark.parametrize("measurement", ["paths", "counts", "paths-timed", "trace"])
 def test_all_implementations_count_the_same(counted, measurement):
 	assert counted[measurement].status == 0, counted[measurement].err
 	assert entries(counted[measurement].path, "--body") == CALLS
