@@ -116,6 +116,9 @@ struct cpprof_entry {
  * (its CFA): the same for all places in one call, also of functions that are inlined there. */
 __attribute__((visibility("default"))) struct cpprof_frame *
 cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
+/* The same by another: `code` is an address in the function, where it goes on. */
+__attribute__((visibility("default"))) struct cpprof_frame *
+cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address, const void *code);
 __attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
 							      const void *frame_address);
 
@@ -229,7 +232,7 @@ cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *f
 	entry.caller = caller;
 	entry.frame_address = frame_address;
 	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF)
-		entry.frame = cpprof_site_enter(site, caller, frame_address);
+		entry.frame = cpprof_site_enter_from(site, caller, frame_address, __builtin_return_address(0));
 	return entry;
 }
 
@@ -428,6 +431,16 @@ __attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant
 		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
+constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexcept
+{
+	if (!__builtin_is_constant_evaluated())
+		cpprof_hook_left(hook);
+}
+#define CPPROF_TOOL_CONSTEXPR_HOOK(number, hook, arguments)                                                           \
+	struct cpprof_hook cpprof_hook_##number                                                                   \
+		__attribute__((cleanup(cpprof_hook_left_unless_constant), unused)) =                              \
+			__builtin_is_constant_evaluated() ? cpprof_hook() :                                       \
+							    cpprof_hook{ hook##_leave, hook##_enter arguments };
 #define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                            \
 	do {                                                                                              \
 		CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \

@@ -16,9 +16,9 @@ static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION"
 static CXTranslationUnit parse(const struct places *places, CXIndex index, struct error *error)
 {
 	CXTranslationUnit unit = NULL;
-	enum CXErrorCode code = places->clang->parseTranslationUnit2(index, places->source->path, places->words->items,
-								     (int)places->words->count, NULL, 0,
-								     CXTranslationUnit_KeepGoing, &unit);
+	enum CXErrorCode code = places->clang->parseTranslationUnit2(
+		index, places->source->path, places->words->items, (int)places->words->count, NULL, 0,
+		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
 	if (code == CXError_Success && unit)
 		return unit;
 	error_set(error, ERROR_FORMAT, "libclang %s %s", code == CXError_Crashed ? "crashed at" : "cannot parse",
@@ -116,8 +116,9 @@ static const char *variant_of(const struct places *places, const struct places_i
 }
 
 /* "f, a, b": f_enter(a, b) is called, and f_leave with what that returns. */
-static void describe_hook(const char *hook, size_t number, struct buffer *text)
+static void describe_hook(const char *hook, const char *variant, size_t number, struct buffer *text)
 {
+	bool is_constant = strncmp(variant, "CONSTEXPR", strlen("CONSTEXPR")) == 0;
 	size_t name = strcspn(hook, ",");
 	const char *arguments = hook + name + (hook[name] == ',');
 	while (name > 0 && (hook[name - 1] == ' ' || hook[name - 1] == '\t'))
@@ -126,7 +127,8 @@ static void describe_hook(const char *hook, size_t number, struct buffer *text)
 		hook++;
 		name -= 2;
 	}
-	buffer_printf(text, "CPPROF_TOOL_HOOK(%zu,%.*s,(%s)) ", number, (int)name, hook, arguments);
+	buffer_printf(text, "CPPROF_TOOL_%sHOOK(%zu,%.*s,(%s)) ", is_constant ? "CONSTEXPR_" : "", number, (int)name,
+		      hook, arguments);
 }
 
 /* What a place's object is made of: the macro of its kind, and that of its hook. */
@@ -154,7 +156,7 @@ static void describe(const struct places *places, const struct places_item *item
 	if (item->also)
 		buffer_printf(text, "%s(%zu) ", item->also, number);
 	if (place->kind == INSTRUMENT_FUNCTION && place->hook)
-		describe_hook(place->hook, number, text);
+		describe_hook(place->hook, variant, number, text);
 }
 
 static void insert(struct places *places, struct places_item *item)
