@@ -41,10 +41,10 @@ static bool never_counts(void)
 	return hooks_have_begun() && (!hooks.header || hooks.measurement == &hooks_off);
 }
 
-struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
+static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *site, const void *caller,
+									const void *frame_address, uint64_t code)
 {
 	struct hook_thread *thread = hook_thread;
-	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (thread == &hooks_nobody)
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
@@ -61,6 +61,17 @@ struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *cal
 	bool may_leave_direct =
 		thread->direct_low != UINT64_MAX && thread->top->node->function == (uint64_t)(uintptr_t)site;
 	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
+}
+
+struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
+{
+	return enter(site, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0));
+}
+
+struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address,
+					    const void *code)
+{
+	return enter(site, caller, frame_address, (uint64_t)(uintptr_t)code);
 }
 
 void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, uint64_t place)

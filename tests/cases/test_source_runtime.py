@@ -123,9 +123,10 @@ def test_one_place_of_a_frame_of_any_shape(compiler, level, tmp_path):
 	"""Realigned, with an array of variable length, or with what alloca takes: what is entered in it is left in it."""
 	program = build("runtime.c", compiler, level)
 	assert run_alone([str(program), "frames"], tmp_path / "out.data", "paths").returncode == 0
-	assert folded(tmp_path / "out.data") == {("main",): 1, ("main", "many"): 200, ("main", "many", "aligned"): 200,
-		("main", "many", "aligned", "taken"): 200, ("main", "many", "aligned", "taken", "leaf"): 200,
-		("main", "many", "aligned", "taken", "twice"): 200}
+	aside = ("main", "aside", "apart")
+	aligned = (*aside, "many", "aligned", "taken")
+	assert folded(tmp_path / "out.data") == {("main",): 1, aside[:2]: 200, aside: 200, (*aside, "four_times"): 200,
+		(*aside, "four_times", "twice"): 400, aligned[:4]: 200, aligned[:5]: 200, aligned: 200, (*aligned, "leaf"): 200, (*aligned, "twice"): 200}
 
 
 def test_jumped_over_regions_are_left(tmp_path):

@@ -317,10 +317,20 @@ static NOT_INLINED int many(int a, int b, int c, int d, int e, int f, int g, int
 	return aligned(a + b + c + d + e + f + g + h) + taken[h];
 }
 
+/* As the tool does in functions into which nothing may be inlined. */
+static NOT_INLINED int aside(int n)
+{
+	CPPROF_TOOL_ASIDE_FUNCTION(900, CPPROF_LEVEL_FUNCTION, __LINE__, 0)
+	count("aside");
+	CPPROF_TOOL_ASIDE_PLACE(901, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, __LINE__, "apart", 0)
+	count("apart");
+	return four_times(n) + many(n, 1, 2, 3, 4, 5, 6, n % 64, 8, 9);
+}
+
 static void frames(void)
 {
 	for (int i = 0; i < 200; i++)
-		sink = many(i, 1, 2, 3, 4, 5, 6, i % 64, 8, 9);
+		sink = aside(i);
 }
 
 /* --- deep --- */
