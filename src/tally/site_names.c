@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
 #include "tally/parts.h"
 #include "tally/signature.h"
 
@@ -56,24 +57,42 @@ static int index_functions(struct naming *naming)
 	return 0;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	return strcmp(path_basename(a), path_basename(b)) == 0;
+}
+
+/* By what it is called or, where that cannot be told from the text of its signature ("operator T"), by where it is declared. */
+static bool is_of(const struct profile *profile, uint32_t function, const struct tallied_site *site, bool by_line)
+{
+	const struct profile_function *of = &profile->functions[function];
+	const char *wanted = tallied_is_function(site) ? site->name : site->signature;
+	if (by_line)
+		return tallied_is_function(site) && of->line != 0 && of->line == site->line &&
+		       same_file(profile_string(profile, of->file), site->file);
+	return !wanted[0] || signature_is_of(profile_string(profile, of->name), wanted);
+}
+
+static uint32_t search_frames(const struct naming *naming, const struct naming_site *at, bool by_line)
+{
+	const struct profile *profile = naming->profile;
+	const struct profile_location *location = &profile->locations[at->code];
+	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
+		uint32_t frame = location->first_frame + i, function = profile->frames[frame].function;
+		if (!tally_is_probe(profile, function) && is_of(profile, function, at->site, by_line))
+			return frame;
+	}
+	return PROFILE_NONE;
+}
+
 /* The frame at the place's code whose function has its name, the innermost one. A region's is that of the function around
  * it; of one that does not say in which it is, the innermost. */
 static uint32_t find_frame(const struct naming *naming, const struct naming_site *at)
 {
-	const struct profile *profile = naming->profile;
-	const struct tallied_site *site = at->site;
 	if (at->code < 0)
 		return PROFILE_NONE;
-	const struct profile_location *location = &profile->locations[at->code];
-	const char *wanted = tallied_is_function(site) ? site->name : site->signature;
-	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
-		uint32_t frame = location->first_frame + i, function = profile->frames[frame].function;
-		if (tally_is_probe(profile, function))
-			continue;
-		if (!wanted[0] || signature_is_of(profile_string(profile, profile->functions[function].name), wanted))
-			return frame;
-	}
-	return PROFILE_NONE;
+	uint32_t frame = search_frames(naming, at, false);
+	return frame == PROFILE_NONE ? search_frames(naming, at, true) : frame;
 }
 
 /* --- functions of their own --- */
