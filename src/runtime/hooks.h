@@ -3,6 +3,7 @@
  * the measurement that was chosen at start, which counts it in the thread's tally (tally/layout.h).
  *
  *   x86_64/hooks.S, hooks_cyg.c, hooks_gmon.c    the hooks themselves, as compilers and the C library name them
+ *   hooks_site.c      the same for objects in the source, as far as cpprof/profiler.h does not count by itself
  *   hooks.c           threads: their first event, their end, what they hand on
  *   hooks_arcs.c hooks_paths.c hooks_timed.c hooks_trace.c hooks_blocks.c    measurements: one vtable each
  *   hooks_frames.c    which frames are still there (longjmp, exceptions, other stacks)
