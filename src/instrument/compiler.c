@@ -104,7 +104,7 @@ static struct compiler *understand(char *key, const char *output)
 	compiler->key = key;
 	compiler->c_standard = macro(output, "#define __STDC_VERSION__ ");
 	compiler->cxx_standard = macro(output, "#define __cplusplus ");
-	compiler->is_strict = strstr(output, "#define __STRICT_ANSI__ ") != NULL;
+	compiler->is_clang = strstr(output, "#define __clang__ ") != NULL;
 	return compiler;
 }
 

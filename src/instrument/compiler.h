@@ -15,7 +15,7 @@ struct compiler {
 	size_t directory_count;
 	long c_standard;   /* __STDC_VERSION__: 201710; 0: C90 */
 	long cxx_standard; /* __cplusplus: 201703; 0: it compiles C */
-	bool is_strict;    /* __STRICT_ANSI__ */
+	bool is_clang;     /* __clang__ */
 	struct compiler *next;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "instrument/annotations.h"
+#include "instrument/branches.h"
 #include "instrument/lexing.h"
 #include "instrument/statements.h"
 
@@ -427,6 +428,8 @@ int places_find(struct places *places)
 		return places->error ? places->error : ERROR_NOT_FOUND;
 	struct walk walk = { .places = places, .function = NOWHERE };
 	places->clang->visitChildren(places->clang->getTranslationUnitCursor(places->unit), visit_outermost, &walk);
+	if (!places->words->is_clang)
+		branches_take(places);
 	return places->error ? places->error : instrument_arena_error(places->arena);
 }
 

@@ -315,6 +315,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 		compiler_ask(command, sorting.asked.items, sorting.asked.count, words->is_cxx, error);
 	if (!compiler)
 		return error ? error->code : ERROR_NOT_FOUND;
+	words->is_clang = compiler->is_clang;
 	words->standard = words->is_cxx ? cxx_standard(compiler->cxx_standard) : 0;
 	add(&sorting, words, "-x");
 	add(&sorting, words, words->is_cxx ? "c++" : "c");

@@ -93,3 +93,20 @@ def test_annotations(tmp_path):
 	assert re.search(r": odd: .*its annotation is not understood from 'grop\(io\)", report)
 	groups = run_cpprof("report", "--groups", "-r", "calls", built.folder / "run.data").stdout
 	assert re.search(r"\bio\b", groups) and re.search(r"\bnet\b", groups)
+
+
+def test_branches_that_clang_does_not_take(tmp_path):
+	source = tmp_path / "branches.c"
+	source.write_text("""#ifdef __clang__
+int f(void) { return 1; }
+#elif __GNUC__ >= 7
+int f(void) { return 0; }
+#endif
+#if 0
+int g(void) { return 3; }
+#endif
+int main(void) { return f(); }
+""")
+	report = Built(source, "gcc", [], tmp_path / "gcc").report.read_text()
+	assert re.findall(r":(\d+): lines 3 to 5 \(region\): skipped: a branch of #if that clang does not take", report) == ["3"]
+	assert "lines" not in Built(source, "clang", [], tmp_path / "clang").report.read_text()
