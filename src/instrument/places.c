@@ -142,9 +142,7 @@ static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
 
 uint32_t places_brace(const struct places_file *file, uint32_t offset)
 {
-	static const char *const braces[] = { "{", "<%",
-					      "?"
-					      "?<" };
+	static const char *const braces[] = { "{", "<%", "\?\?<" };
 	uint32_t spliced = spliced_length(file, offset);
 	offset += spliced;
 	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {

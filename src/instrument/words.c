@@ -323,6 +323,10 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	    instrument_arena_format(arena, "-std=%s",
 				    sorting.standard ? older_name(sorting.standard)
 						     : default_standard(arena, compiler, words->is_cxx)));
+	/* Before -std= it would mean nothing to clang. */
+	for (size_t i = 0; i < words->count; i++)
+		if (strcmp(words->items[i], "-trigraphs") == 0)
+			add(&sorting, words, "-ftrigraphs");
 	add_directories(&sorting, clang, compiler);
 	if (clang->resource_directory) {
 		add(&sorting, words, "-resource-dir");

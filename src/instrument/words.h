@@ -14,7 +14,7 @@ struct words {
 	size_t count, capacity;
 	bool is_cxx;
 	bool is_clang; /* the compiler is of its kind: it takes the same branches of #if */
-	int standard; /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
+	int standard;  /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
 };
 
 /* 0; ERROR_UNSUPPORTED: not C or C++, or modules; ERROR_NOT_FOUND: the compiler does not run; ERROR_MEMORY. */
