@@ -255,8 +255,14 @@ struct hook_thread *hooks_thread_begin(void)
 
 void hooks_thread_created(struct tally_node *creator)
 {
-	if (hooks.header)
-		(void)begin_unless_begun(creator);
+	if (!hooks.header)
+		return;
+	struct hook_thread *thread = begin_unless_begun(creator);
+	if (!creator || !has_state(thread))
+		return;
+	/* A tick of its timer may have begun it, which did not know. */
+	thread->shared->creator = creator;
+	thread->shared->creator_process = hooks.process_number;
 }
 
 struct tally_node *hooks_current(void)
