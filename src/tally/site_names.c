@@ -62,13 +62,21 @@ static bool same_file(const char *a, const char *b)
 	return strcmp(path_basename(a), path_basename(b)) == 0;
 }
 
-/* By what it is called or, where that cannot be told from the text of its signature ("operator T"), by where it is declared. */
+/* "T f() [with T = int]", "[T = int]" */
+static bool is_instance(const struct tallied_site *site)
+{
+	size_t length = strlen(site->signature);
+	return tallied_is_function(site) && length > 0 && site->signature[length - 1] == ']';
+}
+
+/* By what it is called or, of an instance of a template, whose name may not be told from its signature ("operator T"), by where it is
+ * declared. */
 static bool is_of(const struct profile *profile, uint32_t function, const struct tallied_site *site, bool by_line)
 {
 	const struct profile_function *of = &profile->functions[function];
 	const char *wanted = tallied_is_function(site) ? site->name : site->signature;
 	if (by_line)
-		return tallied_is_function(site) && of->line != 0 && of->line == site->line &&
+		return is_instance(site) && of->line != 0 && of->line == site->line &&
 		       same_file(profile_string(profile, of->file), site->file);
 	return !wanted[0] || signature_is_of(profile_string(profile, of->name), wanted);
 }
