@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* What the signal handler needs. */
 static char folder[512];
 static volatile pid_t child;

@@ -29,7 +29,7 @@ struct process_streams {
 /* Runs a command to its end; PATH is searched. Returns wait()'s status; -1: it cannot be run, errno tells why. */
 int process_run(char *const *words, const struct process_streams *streams);
 /* Waits for a child that was forked, as process_run does for its own. */
-int process_wait(pid_t child);
+int process_wait(pid_t pid);
 /* Blocks the signals that scratch is about around a fork(), so that none falls between; and lets them in again. */
 void process_hold(void);
 void process_let_go(void);

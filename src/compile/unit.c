@@ -42,24 +42,22 @@ static void add_dependency_words(const struct unit *unit, struct word_list *list
 	if (!words->writes_dependencies)
 		return;
 	char object[PATH_MAX], rules[PATH_MAX + 8];
-	name_after(object, sizeof(object), unit->source->path, ".o");
 	if (words->output) {
 		const char *dot = strrchr(path_basename(words->output), '.');
 		int length = dot ? (int)(dot - words->output) : (int)strlen(words->output);
 		snprintf(rules, sizeof(rules), "%.*s.d", length, words->output);
 	} else {
-		bool is_named = words->mode == COMPILE_LINK && !words->is_clang;
-		name_after(rules, sizeof(rules), unit->source->path, ".d");
-		if (is_named) {
-			memmove(rules + 2, rules, strlen(rules) + 1);
-			memcpy(rules, "a-", 2);
-		}
+		/* gcc names it after a.out, too. */
+		bool has_start = words->mode == COMPILE_LINK && !words->is_clang;
+		name_after(object, sizeof(object), unit->source->path, ".d");
+		snprintf(rules, sizeof(rules), "%s%s", has_start ? "a-" : "", object);
 	}
 	if (!words->dependency_file) {
 		word_list_add(list, "-MF");
 		word_list_add(list, "%s", rules);
 	}
 	if (!words->dependency_target) {
+		name_after(object, sizeof(object), unit->source->path, ".o");
 		word_list_add(list, "-MQ");
 		word_list_add(list, "%s", words->output ? words->output : object);
 	}
