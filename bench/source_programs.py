@@ -163,8 +163,9 @@ def compare_counts(bare, tool, command, measurement, comparison):
 			comparison.wrong.append(f"{' '.join(command)}: no profile")
 			return
 		found = Counter(counted_calls(data))
-		expected = callgrind_calls(lambda before: bare.run(before, command), binary.name, Path(folder))
-	functions, doubtful = instrumented_functions(binary)
+		linked, doubtful = instrumented_functions(binary)
+		expected = callgrind_calls(lambda before: bare.run(before, command), binary.name, Path(folder), linked)
+	functions = set(linked.values())
 	comparison.instrumented |= functions
 	comparison.doubtful |= doubtful
 	for name in sorted(functions - doubtful - set(bare.program.unsteady)):

@@ -19,9 +19,13 @@ def demangled(names):
 
 
 def function_symbols(binary):
-	"""{address: name as linked} of all functions that a binary defines; of several at one address, one."""
+	"""{address: names as linked} of all functions that a binary defines."""
 	listed = subprocess.run(["nm", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
-	return {int(address, 16): name for address, kind, name in (line.split(maxsplit=2) for line in listed.splitlines()) if kind in "tTwWuV"}
+	found = {}
+	for address, kind, name in (line.split(maxsplit=2) for line in listed.splitlines()):
+		if kind in "tTwWuV":
+			found.setdefault(int(address, 16), set()).add(name)
+	return found
 
 
 def calling_enter(binary):
@@ -39,14 +43,15 @@ def calling_enter(binary):
 
 
 def instrumented_functions(binary):
-	"""Names, as shown, of the functions with an object in them; and those of them that others without one have as well (static functions
-	of two files, one of them too small to be chosen)."""
+	"""({name as linked: name as shown} of the functions with an object in them, and names, as shown, of those that others without one have as
+	well: static functions of two files, one of them too small to be chosen). What is linked by another name is another function: a destructor
+	that also deletes, or clang's constructor of a whole object, which call the one with the object."""
 	symbols = function_symbols(binary)
 	own = calling_enter(binary)
-	shown = demangled(symbols.values())
-	with_object = {shown[symbols[address]] for address in own if address in symbols}
-	without = {shown[name] for address, name in symbols.items() if address not in own}
-	return with_object, with_object & without
+	with_object = set().union(*(names for address, names in symbols.items() if address in own))
+	without = set().union(*(names for address, names in symbols.items() if address not in own))
+	shown = demangled(with_object)
+	return shown, {shown[name] for name in with_object & without}
 
 
 def add_callgrind_file(path, binary, calls):
@@ -66,8 +71,9 @@ def add_callgrind_file(path, binary, calls):
 				called_in = None
 
 
-def callgrind_calls(run, binary, folder):
-	"""Counter of the calls of a binary's functions by name as shown, whoever called; `run` runs the program behind the words that it is given."""
+def callgrind_calls(run, binary, folder, functions):
+	"""Counter of the calls of these functions of a binary, {name as linked: name as shown}, by the latter, whoever called; `run` runs the program
+	behind the words that it is given."""
 	folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 	result = run(["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no",
 		"--main-stacksize=67108864"])
@@ -75,7 +81,8 @@ def callgrind_calls(run, binary, folder):
 	for path in folder.glob("[0-9]*"):
 		add_callgrind_file(path, binary, calls)
 	assert calls, result
-	names, shown = demangled(calls), Counter()
+	shown = Counter()
 	for name, count in calls.items():
-		shown[names[name]] += count
+		if name in functions:
+			shown[functions[name]] += count
 	return shown

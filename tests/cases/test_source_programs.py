@@ -1,0 +1,58 @@
+"""
+Whole programs built with `cpprof cc` and `cpprof cxx` for a compiler: what they print is what it was, and the calls of each function that was
+instrumented are those that callgrind counts in the program as it was. bench/source_programs.py does the same with programs that are not ours.
+"""
+import os
+import subprocess
+
+import pytest
+from hooks_support import CXX, SYMBOLS, counted_calls
+from record_support import BUILD, CPPROF, PROGRAMS, REPOSITORY
+from source_support import callgrind_calls, instrumented_functions
+
+WHOLE = PROGRAMS / "source/whole"
+EXAMPLES = REPOSITORY / "examples/process_db"
+# name: (source, options of cpprof cc, words of the compiler, how many functions are instrumented at the least)
+BUILDS = {
+	"process_db": (EXAMPLES / "process_db.c", [], [], 15),
+	"shelf": (WHOLE / "shelf.cc", ["--headers"], ["-std=c++14", "-Wall", "-Wextra", "-Werror"], 35),
+}
+
+
+def build(name, compiler, folder, has_tool):
+	source, options, words, _ = BUILDS[name]
+	compiler = CXX[compiler] if source.suffix == ".cc" else compiler
+	tool = [CPPROF, "cxx" if source.suffix == ".cc" else "cc", *options, "--"] if has_tool else []
+	symbols = SYMBOLS["clang" if "clang" in compiler else "gcc"]
+	result = subprocess.run([*tool, compiler, "-O0", symbols, *words, "-o", folder / name, source], capture_output=True, text=True, check=False)
+	assert (result.returncode, result.stderr) == (0, "")
+	return folder / name
+
+
+def run(before, command, folder):
+	return subprocess.run([*before, *command], cwd=folder, capture_output=True, text=True, check=True,
+		env={**os.environ, "LD_BIND_NOW": "1", "CPPROF_OUTPUT": str(folder / "alone.data")})
+
+
+@pytest.fixture(scope="module")
+def employees(tmp_path_factory):
+	path = tmp_path_factory.mktemp("employees") / "employees.tsv"
+	subprocess.run([BUILD / "examples/generate_db", "300", path], check=True)
+	return path
+
+
+@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_counts_are_callgrinds(name, compiler, employees, tmp_path):
+	folders = [tmp_path / "bare", tmp_path / "tool"]
+	for folder in folders:
+		folder.mkdir()
+	programs = [build(name, compiler, folder, has_tool) for folder, has_tool in zip(folders, [False, True])]
+	words = [str(employees)] if name == "process_db" else []
+	bare = run([], [programs[0], *words], folders[0])
+	tool = run([CPPROF, "record", "--instrumented=paths", "-o", "out.data", "--"], [programs[1], *words], folders[1])
+	assert bare.stdout == tool.stdout != ""
+	functions, doubtful = instrumented_functions(programs[1])
+	assert len(functions) >= BUILDS[name][3] and not doubtful
+	expected = callgrind_calls(lambda before: run(before, [programs[0], *words], folders[0]), name, tmp_path, functions)
+	assert counted_calls(folders[1] / "out.data") == expected
