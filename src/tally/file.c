@@ -113,17 +113,33 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 	return (int64_t)header.bytes;
 }
 
+/* Whether more than a granule is missing that was taken, and this is not the rest of the last chunk, of a process, whose room
+ * for modules is not in the file until it is written. */
+static bool ends_early(const struct tally *tally, uint64_t last, uint64_t last_bytes)
+{
+	uint64_t used = tally->header.used;
+	struct tally_chunk chunk;
+	if (used <= tally->size || used - tally->size < TALLY_GRANULE)
+		return false;
+	if (last_bytes == 0 || last_bytes < used - last)
+		return true;
+	memcpy(&chunk, tally->bytes + last, sizeof(chunk));
+	return chunk.kind != TALLY_PROCESS;
+}
+
 static int read_chunks(struct tally *tally, const char *name, struct error *error)
 {
 	uint64_t end = tally->header.used < tally->size ? tally->header.used : tally->size;
-	uint64_t offset = TALLY_HEADER_BYTES;
-	tally->ends_early = tally->header.used > tally->size && tally->header.used - tally->size >= TALLY_GRANULE;
+	uint64_t offset = TALLY_HEADER_BYTES, last = 0, last_bytes = 0;
 	while (offset < end && end - offset >= sizeof(struct tally_chunk)) {
 		int64_t bytes = read_chunk(tally, offset, end - offset, name, error);
 		if (bytes < 0)
 			return (int)bytes;
-		offset = (uint64_t)bytes < end - offset ? offset + (uint64_t)bytes : end;
+		last = offset;
+		last_bytes = (uint64_t)bytes;
+		offset = last_bytes < end - offset ? offset + last_bytes : end;
 	}
+	tally->ends_early = ends_early(tally, last, last_bytes);
 	return 0;
 }
 

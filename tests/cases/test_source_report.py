@@ -221,3 +221,10 @@ def test_cut_trace_is_read_or_refused(counted, tmp_path):
 		cut.write_bytes(whole[: len(whole) * part // 8])
 		result = run_cpprof("report", cut)
 		assert result.returncode in (0, 1) and (result.returncode == 0 or result.stderr.strip()), result.stderr
+
+
+def test_process_that_counts_nothing_is_no_shortage(program, tmp_path):
+	"""What comes last in the file is room for its modules, which nobody has written to."""
+	for number in range(4):
+		result = run_cpprof("record", "--instrumented=counts", "-o", tmp_path / f"{number}.data", "--", "sh", "-c", f"{program}; exec true")
+		assert result.returncode == 0 and "shorter" not in result.stderr, result.stderr
