@@ -114,24 +114,24 @@ struct cpprof_entry {
 
 /* `caller` is where the function that the place is in returns to, `frame_address` where its caller's part of the stack begins
  * (its CFA): the same for all places in one call, also of functions that are inlined there. */
-__attribute__((visibility("default"))) struct cpprof_frame *
+__attribute__((__visibility__("default"))) struct cpprof_frame *
 cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
 /* The same by another: `code` is an address in the function, where it goes on. */
-__attribute__((visibility("default"))) struct cpprof_frame *
+__attribute__((__visibility__("default"))) struct cpprof_frame *
 cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address, const void *code);
-__attribute__((visibility("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
+__attribute__((__visibility__("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
 							      const void *frame_address);
 
-#define CPPROF_HOT __inline__ __attribute__((always_inline, artificial, no_instrument_function, unused))
+#define CPPROF_HOT __inline__ __attribute__((__always_inline__, __artificial__, __no_instrument_function__, __unused__))
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-extern __attribute__((visibility("default"), tls_model("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
+extern __attribute__((__visibility__("default"), __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
 
 /* Where the return address lies of the function that the place is in, and what the library says of such frames. */
 #define CPPROF_PLACE_OF_CALL_ ((__UINT64_TYPE__)__builtin_dwarf_cfa() - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
 
 void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
-	__attribute__((visibility("default")));
+	__attribute__((__visibility__("default")));
 
 /* The time since the last event is the current path's. */
 static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_node *node)
@@ -223,7 +223,7 @@ struct cpprof_entry_aside {
 	const void *caller, *frame_address;
 };
 
-static __attribute__((noinline, no_instrument_function, unused)) struct cpprof_entry_aside
+static __attribute__((__noinline__, __no_instrument_function__, __unused__)) struct cpprof_entry_aside
 cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
 	struct cpprof_entry_aside entry;
@@ -236,7 +236,7 @@ cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *f
 	return entry;
 }
 
-static __attribute__((noinline, no_instrument_function, unused)) void
+static __attribute__((__noinline__, __no_instrument_function__, __unused__)) void
 cpprof_left_aside(struct cpprof_entry_aside *entry)
 {
 	if (entry->frame != 0)
@@ -261,11 +261,11 @@ namespace cpprof
 class profiler
 {
       public:
-	__attribute__((always_inline)) inline explicit profiler(cpprof_site *site) noexcept
+	__attribute__((__always_inline__)) inline explicit profiler(cpprof_site *site) noexcept
 	    : entry(cpprof_entered(site))
 	{
 	}
-	__attribute__((always_inline)) inline ~profiler()
+	__attribute__((__always_inline__)) inline ~profiler()
 	{
 		cpprof_left(&entry);
 	}
@@ -280,7 +280,7 @@ class profiler
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
 #else
 #define CPPROF_OBJECT_(variable, site) \
-	struct cpprof_entry variable __attribute__((cleanup(cpprof_left), unused)) = cpprof_entered(&site)
+	struct cpprof_entry variable __attribute__((__cleanup__(cpprof_left), __unused__)) = cpprof_entered(&site)
 #ifdef __cplusplus
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
 #else
@@ -321,12 +321,12 @@ struct cpprof_hook {
 	void (*leave)(void *);
 	void *kept;
 };
-static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_hook_left(struct cpprof_hook *hook)
+static __inline__ __attribute__((__no_instrument_function__, __unused__)) void cpprof_hook_left(struct cpprof_hook *hook)
 {
 	hook->leave(hook->kept);
 }
 #define CPPROF_TOOL_HOOK(number, hook, arguments)                                                                \
-	struct cpprof_hook cpprof_hook_##number __attribute__((cleanup(cpprof_hook_left), unused)) = {         \
+	struct cpprof_hook cpprof_hook_##number __attribute__((__cleanup__(cpprof_hook_left), __unused__)) = {         \
 		hook##_leave, hook##_enter arguments                                                             \
 	};
 
@@ -374,7 +374,7 @@ static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_ho
  * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
  * into which they could not. */
 #define CPPROF_TOOL_ASIDE_OBJECT_(variable, site)                                                    \
-	struct cpprof_entry_aside variable __attribute__((cleanup(cpprof_left_aside), unused)) = \
+	struct cpprof_entry_aside variable __attribute__((__cleanup__(cpprof_left_aside), __unused__)) = \
 		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
 #define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                             \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
@@ -393,7 +393,7 @@ static __inline__ __attribute__((no_instrument_function, unused)) void cpprof_ho
  * a plain variable with a cleanup: from C++14 on. What the compiler evaluates itself is not counted. */
 namespace cpprof
 {
-__attribute__((always_inline)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
+__attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
 								 const char *signature) noexcept
 {
 	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW, 0)) {
@@ -406,12 +406,12 @@ __attribute__((always_inline)) inline cpprof_entry entered_first(cpprof_site *si
 
 #if __cplusplus >= 201402L
 /* (Not in the namespace: gcc takes an identifier alone as a cleanup.) */
-__attribute__((always_inline)) constexpr inline cpprof_entry
+__attribute__((__always_inline__)) constexpr inline cpprof_entry
 cpprof_entered_unless_constant(cpprof_site *(*site)(), const char *name, const char *signature) noexcept
 {
 	return __builtin_is_constant_evaluated() ? cpprof_entry() : cpprof::entered_first(site(), name, signature);
 }
-__attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant(cpprof_entry *entry) noexcept
+__attribute__((__always_inline__)) constexpr inline void cpprof_left_unless_constant(cpprof_entry *entry) noexcept
 {
 	if (!__builtin_is_constant_evaluated())
 		cpprof_left(entry);
@@ -427,7 +427,7 @@ __attribute__((always_inline)) constexpr inline void cpprof_left_unless_constant
 	};
 #define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)                                            \
 	CPPROF_TOOL_CONSTEXPR_SITE_(number, kind, level, line, group)                                                  \
-	struct cpprof_entry cpprof_object_##number __attribute__((cleanup(cpprof_left_unless_constant), unused)) = \
+	struct cpprof_entry cpprof_object_##number __attribute__((__cleanup__(cpprof_left_unless_constant), __unused__)) = \
 		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
@@ -438,7 +438,7 @@ constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexce
 }
 #define CPPROF_TOOL_CONSTEXPR_HOOK(number, hook, arguments)                                                           \
 	struct cpprof_hook cpprof_hook_##number                                                                   \
-		__attribute__((cleanup(cpprof_hook_left_unless_constant), unused)) =                              \
+		__attribute__((__cleanup__(cpprof_hook_left_unless_constant), __unused__)) =                              \
 			__builtin_is_constant_evaluated() ? cpprof_hook() :                                       \
 							    cpprof_hook{ hook##_leave, hook##_enter arguments };
 #define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                            \

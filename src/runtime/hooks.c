@@ -236,8 +236,9 @@ static struct hook_thread *begin_unless_begun(struct tally_node *creator)
 	hooks_begin();
 	if (hook_thread != &hooks_nobody)
 		return hook_thread;
-	if (!hooks.header) {
-		if (hooks_have_begun())
+	bool have_begun = hooks_have_begun(); /* this thread is at it where not: something called by that comes here */
+	if (!hooks.header || !have_begun) {
+		if (have_begun)
 			hook_thread = &hooks_refused;
 		return &hooks_refused;
 	}

@@ -41,10 +41,28 @@ static bool never_counts(void)
 	return hooks_have_begun() && (!hooks.header || hooks.measurement == &hooks_off);
 }
 
+/* This library; or the whole program, where that is linked with libcpprof.a. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static inline bool is_within(const void *address)
+{
+	return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
+}
+
+/* By this library: the program has a memcpy or getenv of its own, with an object in it. That would be entered while another is,
+ * and again for itself; nor are they calls of the program's. */
+static inline bool is_called_here(const struct cpprof_site *site, const void *caller)
+{
+	return __builtin_expect(is_within(caller), 0) && !is_within(site);
+}
+
 static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *site, const void *caller,
 									const void *frame_address, uint64_t code)
 {
 	struct hook_thread *thread = hook_thread;
+	if (is_called_here(site, caller))
+		return NULL;
 	if (thread == &hooks_nobody)
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
@@ -83,7 +101,7 @@ void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *e
 void hooks_allow_direct(struct hook_thread *thread)
 {
 	const struct hook_measurement *measurement = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED);
-	bool is_direct = measurement == &hooks_paths || measurement == &hooks_paths_timed;
+	bool is_direct = measurement == &hooks_paths;
 	if (measurement == &hooks_paths)
 		thread->last_tsc = 0;
 	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
