@@ -222,17 +222,29 @@ static void pass_on(struct unit *unit, const char *errors)
 
 /* --- attempts --- */
 
-/* Leaves out the places that the compiler's errors are about. Whether there are any. */
+/* Whether something is said about a line in a function. */
+static bool says_within(const char *text, const struct instrument_place *place)
+{
+	for (uint32_t line = place->line; line <= place->end_line; line++)
+		if (says(text, place->file, line))
+			return true;
+	return false;
+}
+
+/* Leaves out the places that the compiler's errors are about, or else the functions that these lie in. Whether there are any. */
 static bool except_places(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
 	char *text = text_read(errors, &size);
 	bool has_any = false;
-	for (size_t i = 0; text && i < unit->result.place_count; i++) {
-		const struct instrument_place *place = &unit->result.places[i];
-		if (!place->skipped && says(text, place->file, place->line) &&
-		    selection_except(unit->build->options->selection, place->file, place->line) == 0)
-			has_any = true;
+	for (int within = 0; text && within < 2 && !has_any; within++) {
+		for (size_t i = 0; i < unit->result.place_count; i++) {
+			const struct instrument_place *place = &unit->result.places[i];
+			bool is_meant = within ? says_within(text, place) : says(text, place->file, place->line);
+			if (!place->skipped && is_meant &&
+			    selection_except(unit->build->options->selection, place->file, place->line) == 0)
+				has_any = true;
+		}
 	}
 	free(text);
 	return has_any;
@@ -356,6 +368,7 @@ static void say(const struct unit *unit, const char *format, ...)
 /* With the copy: 0, and all is said; else the original is to be compiled, and the unit's error says why. */
 static int try_copy(struct unit *unit)
 {
+	static const char does_not_compile[] = "the instrumented copy does not compile";
 	char errors[PATH_MAX];
 	const struct build *build = unit->build;
 	snprintf(errors, sizeof(errors), "%s/errors", build->scratch.path);
@@ -365,7 +378,9 @@ static int try_copy(struct unit *unit)
 		if (code < 0)
 			return code;
 		if (instrumented_count(&unit->result) == 0)
-			return error_set(&unit->error, ERROR_NOT_FOUND, "nothing in it is to be instrumented");
+			return attempt ? error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile)
+				       : error_set(&unit->error, ERROR_NOT_FOUND,
+						   "nothing in it is to be instrumented");
 		int status = compile_copy(unit, errors);
 		if (status == 0) {
 			pass_on(unit, errors);
@@ -373,7 +388,7 @@ static int try_copy(struct unit *unit)
 		}
 		if (status < 0)
 			return unit->error.code ? unit->error.code : ERROR_SYSTEM;
-		code = error_set(&unit->error, ERROR_UNSUPPORTED, "the instrumented copy does not compile");
+		code = error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile);
 		if (build->options->verbose) {
 			size_t size = 0;
 			char *text = text_read(errors, &size);

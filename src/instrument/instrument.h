@@ -30,6 +30,7 @@ struct instrument_place {
 	const char *signature; /* as libclang shows it: "f(int, const char *)" */
 	const char *file;      /* as the compiler would show it */
 	uint32_t line, column; /* of the `{` */
+	uint32_t end_line;     /* of a function's `}` */
 	uint32_t offset;       /* bytes; right behind the `{` (or `<%`) */
 	uint32_t end;          /* bytes; of its `}` */
 	uint32_t statements;   /* in its body, nested ones too: what the size filter looks at */

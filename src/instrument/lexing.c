@@ -151,3 +151,45 @@ bool lexing_has_attribute(const char *start, const char *end, const char *name)
 	}
 	return false;
 }
+
+/* #pragma STDC ..., on the line that ends there. */
+static bool is_pragma(const struct lexing_token *token, const char *end)
+{
+	struct lexing_token word = lexing_next(token->start + 1, end);
+	struct lexing_token of = lexing_next(word.start + word.size, end);
+	return lexing_is(token, "#") && lexing_is(&word, "pragma") && lexing_is(&of, "STDC");
+}
+
+/* _Pragma("STDC ..."). */
+static bool is_pragma_operator(const struct lexing_token *token, const char *end)
+{
+	static const char text[] = "\"STDC ";
+	const char *at = token->start + token->size;
+	while (at < end && (isspace((unsigned char)*at) || *at == '('))
+		at++;
+	return lexing_is(token, "_Pragma") && (size_t)(end - at) > strlen(text) && memcmp(at, text, strlen(text)) == 0;
+}
+
+static const char *behind_byte(const char *at, const char *end, char byte)
+{
+	struct lexing_token token = lexing_next(at, end);
+	while (token.size && *token.start != byte)
+		token = lexing_next(token.start + token.size, end);
+	return token.start + token.size;
+}
+
+const char *lexing_behind_first(const char *start, const char *end)
+{
+	for (;;) {
+		struct lexing_token token = lexing_next(start, end);
+		const char *line = token.size ? memchr(token.start, '\n', (size_t)(end - token.start)) : NULL;
+		if (lexing_is(&token, "__label__"))
+			start = behind_byte(token.start, end, ';');
+		else if (is_pragma_operator(&token, end))
+			start = behind_byte(token.start, end, ')');
+		else if (line && is_pragma(&token, line))
+			start = line + 1;
+		else
+			return start;
+	}
+}

@@ -29,4 +29,8 @@ const char *lexing_find(const char *start, const char *end, const char *word);
 /* Whether an attribute is among those that are written there: "naked" of __attribute__((__naked__)), [[gnu::naked]]. */
 bool lexing_has_attribute(const char *start, const char *end, const char *name);
 
+/* Of a block, from behind its `{`: where something may be declared in it, behind what has to be its first: __label__ x;,
+ * #pragma STDC ..., _Pragma("STDC ..."). `start` where there is none of these. */
+const char *lexing_behind_first(const char *start, const char *end);
+
 #endif

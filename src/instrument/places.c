@@ -195,6 +195,17 @@ struct places_item *places_add(struct places *places)
 	return item;
 }
 
+/* Some things have to stand before any declaration. */
+static void go_behind_first(const struct places_function *function)
+{
+	struct instrument_place *place = &function->item->place;
+	const char *text = function->file->text, *start = text + place->offset;
+	const char *first = lexing_behind_first(start, text + place->end);
+	for (const char *at = start; at < first; at++)
+		place->line += *at == '\n';
+	place->offset = (uint32_t)(first - text);
+}
+
 /* What is known of a function by itself; its `skipped` says where its body cannot be edited at all. */
 static void describe(struct places_function *function, size_t outer)
 {
@@ -216,6 +227,8 @@ static void describe(struct places_function *function, size_t outer)
 	clang->getFileLocation(start, NULL, &line, &column, NULL);
 	place->line = line;
 	place->column = column;
+	clang->getFileLocation(end, NULL, &line, NULL, NULL);
+	place->end_line = line;
 	uint32_t end_offset = 0;
 	bool same_file = places_offset(places, end, &end_offset) == function->file->file;
 	uint32_t length = clang_is_in_macro(start) ? 0 : places_brace(function->file, function->open);
@@ -225,8 +238,10 @@ static void describe(struct places_function *function, size_t outer)
 	function->item->name_line = line;
 	if (!length)
 		place->skipped = "its body comes from a macro";
-	else if (!same_file || end_offset < place->offset)
+	else if (!same_file || end_offset < place->offset || end_offset > function->file->size)
 		place->skipped = "its body ends in another file";
+	else
+		go_behind_first(function);
 }
 
 /* As it is declared, without its body. What a macro stands for, clang alone knows. */

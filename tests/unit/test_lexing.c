@@ -48,6 +48,32 @@ static void test_words_are_found_outside_of_comments_and_literals(void **state)
 	}
 }
 
+static void test_what_has_to_be_first_in_a_block(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int offset; /* where something may be declared */
+	} rows[] = {
+		{ " int a; __label__ b;", 0 },
+		{ " __label__ a, b; int c;", 16 },
+		{ "__label__ a; /* ; */ __label__ b; c();", 33 },
+		{ "\n#pragma STDC FP_CONTRACT ON\nint a;", 29 },
+		{ "\n # pragma STDC A ON\n#pragma omp parallel\n", 21 },
+		{ " _Pragma(\"STDC A ON\") int a;", 21 },
+		{ " _Pragma(\"omp for\") for (;;)", 0 },
+		{ "\n#pragma STDC A ON", 0 },
+		{ "__label__ a", 11 },
+		{ "_Pragma(", 0 },
+		{ "", 0 },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int offset = (int)(lexing_behind_first(rows[i].text, ends(rows[i].text)) - rows[i].text);
+		if (offset != rows[i].offset)
+			fail_msg("%s: %d", rows[i].text, offset);
+	}
+}
+
 static void test_attributes(void **state)
 {
 	(void)state;
@@ -94,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words_are_found_outside_of_comments_and_literals),
+		cmocka_unit_test(test_what_has_to_be_first_in_a_block),
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_tokens_come_one_by_one),
 	};

@@ -19,6 +19,8 @@
 // counts: expression 1
 // counts: begin 1
 // counts: self 5
+// counts: first_label 1
+// counts: first_pragma 1
 // counts: external 1
 // counts: weak 1
 // skipped: from_macro macro
@@ -134,6 +136,27 @@ extern inline int external(int x);
 
 __attribute__((weak)) int weak(void) { return 4; }
 
+/* As sources and their headers have it: what the tool inserts must mean the same still. */
+#define unused __attribute__((__unused__))
+#define cleanup(what) what
+#define noinline __attribute__((__noinline__))
+
+static noinline int first_label(int x)
+{
+	__label__ out;
+	if (x)
+		goto out;
+	x = 5;
+out:
+	return x;
+}
+
+static double first_pragma(double x)
+{
+#pragma STDC FP_CONTRACT OFF
+	return x * x;
+}
+
 int main(void)
 {
 	int squares = square(1) + square(2) + square(4);
@@ -142,5 +165,5 @@ int main(void)
 	printf("%d %d %d\n", machine("1110"), fibonacci(10), squares - begun);
 	printf("caught %d\n", catcher());
 	printf("%d %d %d\n", expression(10), indirect(quiet(8)), weak());
-	return self(4, 0) - 10 + external(0);
+	return self(4, 0) - 10 + external(0) + first_label(2) - (first_pragma(2) < 4 ? 1 : 2);
 }
