@@ -3,7 +3,7 @@
  * for his user by the kernel, too.
  *
  * A process that was killed leaves its socket behind: who begins next in the folder connects to each, and removes those that
- * nobody listens to.
+ * nobody listens to. So may one that ended before it listened (see bind_and_listen): those are removed when they are old.
  */
 #include "runtime/control_socket.h"
 
@@ -13,8 +13,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "runtime/hooks_system.h"
+#include "runtime/runtime.h"
 
 static void append(char *text, const char *more)
 {
@@ -90,14 +92,27 @@ static bool is_stale(const char *socket_path)
 	return result == -ECONNREFUSED;
 }
 
+/* Its owner had time enough to listen to it. */
+static bool is_old(const char *socket_path)
+{
+	enum { SECONDS = 10 };
+	const uint64_t ns_per_s = 1000000000;
+	struct stat status;
+	return machine_syscall(SYS_lstat, (long)socket_path, (long)&status, 0, 0, 0, 0) == 0 &&
+	       (uint64_t)status.st_mtim.tv_sec + SECONDS < runtime_now_ns(CLOCK_REALTIME) / ns_per_s;
+}
+
 static void remove_if_stale(const char *folder, const char *name)
 {
 	char path[CONTROL_PATH_MAX] = "";
+	bool is_new = name[0] == '.';
+	char first = name[is_new];
 	append(path, folder);
 	append(path, "/");
 	append(path, name);
 	/* A name that does not fit is none of ours. */
-	if (name[0] >= '0' && name[0] <= '9' && strnlen(path, sizeof(path)) < sizeof(path) - 1 && is_stale(path))
+	if (first >= '0' && first <= '9' && strnlen(path, sizeof(path)) < sizeof(path) - 1 && is_stale(path) &&
+	    (!is_new || is_old(path)))
 		machine_syscall(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
 }
 
