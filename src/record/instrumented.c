@@ -238,14 +238,24 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	switch (measurement) {
 	case TALLY_PATHS_TIMED:
 	case TALLY_TRACE:
-		return "compile it with -finstrument-functions (-pg's hooks do not tell when a function is left)";
+		return "compile it by 'cpprof cc' or with -finstrument-functions (-pg's hooks do not tell when a "
+		       "function is "
+		       "left)";
 	case TALLY_BLOCKS:
 		return "compile it with -fsanitize-coverage=trace-pc (gcc) or "
 		       "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without it: clang adds "
 		       "hooks of its own)";
 	default:
-		return "compile it with -pg, -pg -mfentry or -finstrument-functions";
+		return "compile it by 'cpprof cc', or with -pg, -pg -mfentry or -finstrument-functions";
 	}
+}
+
+static bool has_note(const struct profile *profile, const char *key)
+{
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].key), key) == 0)
+			return true;
+	return false;
 }
 
 static void explain_nothing(const struct counted_run *run)
@@ -259,6 +269,14 @@ static void explain_nothing(const struct counted_run *run)
 		snprintf(text, bytes,
 			 "nothing was counted: the hooks' library was never loaded; does something on the way clear "
 			 "LD_PRELOAD or " TALLY_VARIABLE " from the environment?");
+	else if (run->result->profile->process_count == 0)
+		snprintf(text, bytes, "nothing was counted: there was no room for it on the disk");
+	else if (strstr(run->result->shortcoming, "room in the file"))
+		snprintf(text, bytes, "nothing was counted: %s", run->result->shortcoming);
+	else if (has_note(run->result->profile, "switched off"))
+		snprintf(text, bytes,
+			 "nothing was counted: all places that were reached were switched off, by the file of rules "
+			 "in " TALLY_SITES_VARIABLE ", by the program or by cpprof control");
 	else if (run->options->record->paused)
 		snprintf(
 			text, bytes,

@@ -274,11 +274,15 @@ void tally_know_code(uint64_t address)
 	struct dl_find_object found;
 	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
 		return;
-	/* Its first page begins with the ELF header, as far as linkers go. */
+	/* Its first page begins with the ELF header, as far as linkers go. Of a statically linked program the C library knows
+	 * nothing but the code, and what the kernel tells is its. */
+	const struct link_map *map = found.dlfo_link_map;
 	const ElfW(Ehdr) *header = found.dlfo_map_start;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) == 0)
-		add(found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr,
-		    (const void *)((const uint8_t *)header + header->e_phoff), header->e_phnum);
+		add(map->l_name, map->l_addr, (const void *)((const uint8_t *)header + header->e_phoff),
+		    header->e_phnum);
+	else if (!map->l_name || !map->l_name[0])
+		add(map->l_name, map->l_addr, (const void *)getauxval(AT_PHDR), getauxval(AT_PHNUM));
 }
 
 /* --- the process --- */

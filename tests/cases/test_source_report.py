@@ -228,3 +228,22 @@ def test_process_that_counts_nothing_is_no_shortage(program, tmp_path):
 	for number in range(4):
 		result = run_cpprof("record", "--instrumented=counts", "-o", tmp_path / f"{number}.data", "--", "sh", "-c", f"{program}; exec true")
 		assert result.returncode == 0 and "shorter" not in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("linkage", ["-static", "-static-pie"])
+def test_killed_static_program_is_known(linkage, tmp_path):
+	"""The C library knows of such a program's code alone, and nobody looks at it at its end."""
+	archive = LIBRARY.with_suffix(".a")
+	program = compile_once(["gcc", "-pthread", linkage, f"-I{INCLUDE}", "-O2", "-g"], [SOURCE], f"regions{linkage}", [archive])
+	output = tmp_path / "out.data"
+	subprocess.run([program, "10", "die"], env={**os.environ, "CPPROF_OUTPUT": str(output)}, capture_output=True, check=False)
+	assert entries(output, "--body") == CALLS
+	info = run_cpprof("info", output).stdout
+	assert str(program) in info and "[anon]" not in info, info
+
+
+def test_nothing_counted_is_explained(program, tmp_path):
+	rules = tmp_path / "rules"
+	rules.write_text("off *\n")
+	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_SITES": str(rules)})
+	assert result.returncode == 1 and "were switched off" in result.stderr, result.stderr
