@@ -23,12 +23,26 @@
  *
  * This header includes nothing and defines no name that does not begin with cpprof or
  * CPPROF: it may stand before anything else in any file, in C90 and later with GNU extensions,
- * or C++11 and later.
+ * or C++11 and later; or, without objects (CPPROF_ENTER), in plain C99.
  */
 #ifndef CPPROF_PROFILER_H
 #define CPPROF_PROFILER_H
 
+#ifdef __GNUC__
 #pragma GCC system_header
+#elif !defined(CPPROF_PORTABLE)
+#define CPPROF_PORTABLE 1
+#endif
+
+#ifdef CPPROF_PORTABLE
+#define CPPROF_UINT16_ unsigned short
+#define CPPROF_UINT32_ unsigned
+#define CPPROF_UINT64_ unsigned long long
+#else
+#define CPPROF_UINT16_ __UINT16_TYPE__
+#define CPPROF_UINT32_ __UINT32_TYPE__
+#define CPPROF_UINT64_ __UINT64_TYPE__
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,19 +70,20 @@ enum cpprof_state {
 
 /* One for each place, static. Texts are copied when the place is reached first. */
 struct cpprof_site {
-	__UINT32_TYPE__ state; /* enum cpprof_state; the library's, from the first time on */
-	__UINT16_TYPE__ kind;  /* enum cpprof_kind */
-	__UINT16_TYPE__ level; /* enum cpprof_level */
-	__UINT32_TYPE__ line;
-	__UINT32_TYPE__ number; /* the library's, and so are the last ones; 0: NEW */
+	CPPROF_UINT32_ state; /* enum cpprof_state; the library's, from the first time on */
+	CPPROF_UINT16_ kind;  /* enum cpprof_kind */
+	CPPROF_UINT16_ level; /* enum cpprof_level */
+	CPPROF_UINT32_ line;
+	CPPROF_UINT32_ number; /* the library's, and so are the last ones; 0: NEW */
 	const char *name;       /* "work" */
 	const char *signature;  /* "int work(int)": tells instances of templates apart; NULL: as the name */
 	const char *file;
 	const char *group; /* "io"; NULL: none */
-	__UINT64_TYPE__ calls;
-	__UINT64_TYPE__ reserved;
+	CPPROF_UINT64_ calls;
+	CPPROF_UINT64_ reserved;
 };
 
+#ifndef CPPROF_PORTABLE
 /* What the library keeps of each thread, as far as entering and leaving a place need it that have come before. All of it is the
  * library's; who is on another layout has a variable of another name. */
 struct cpprof_node {
@@ -243,6 +258,26 @@ cpprof_left_aside(struct cpprof_entry_aside *entry)
 		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
 }
 
+#else
+/* --- other compilers --- */
+
+/* What is remembered of a place that was entered until it is left. */
+struct cpprof_entry {
+	struct cpprof_site *site;
+	const void *counted; /* NULL: nothing is counted here now, and nobody is to be told of the end */
+};
+
+/* `caller` and `frame_address` as the compiler knows them (see below); both NULL: it does not. */
+const void *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
+void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address);
+
+#if defined(__TINYC__) && defined(__x86_64__)
+#define CPPROF_CALLER_ __builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16
+#else
+#define CPPROF_CALLER_ 0, 0
+#endif
+#endif
+
 #ifdef __cplusplus
 }
 #endif
@@ -255,6 +290,7 @@ cpprof_left_aside(struct cpprof_entry_aside *entry)
 	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
 					       signature_,       __FILE__, group_, 0,        0 }
 
+#ifndef CPPROF_PORTABLE
 #if defined(__cplusplus) && __cplusplus >= 201103L
 namespace cpprof
 {
@@ -298,6 +334,47 @@ class profiler
 #define CPPROF_REGION(name) \
 	CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
 
+/* Both of them are left where they end. So much a compiler must be told that knows no cleanup: there the two do nothing, and each exit
+ * is to be said (`cpprof cc` says it by itself); these may be used with any compiler. An expression that is returned is
+ * evaluated before:
+ *
+ *     int work(int amount)
+ *     {
+ *         int done;
+ *         CPPROF_ENTER;
+ *         if (amount == 0) {
+ *             CPPROF_LEAVE;
+ *             return 0;
+ *         }
+ *         CPPROF_ENTER_REGION(row, "row");
+ *         done = ...
+ *         CPPROF_LEAVE_REGION(row);
+ *         CPPROF_LEAVE;
+ *         return done;
+ *     } */
+#define CPPROF_ENTERED_(site) cpprof_entered(&site)
+#define CPPROF_LEFT_(entry) cpprof_left(&entry)
+#else
+#define CPPROF_SIGNATURE_ 0
+#define CPPROF_FUNCTION
+#define CPPROF_REGION(name)
+#define CPPROF_ENTERED_(site)                                                                                   \
+	{                                                                                                       \
+		&site, site.state == CPPROF_STATE_OFF ? 0 : cpprof_site_enter(&site, CPPROF_CALLER_)             \
+	}
+#define CPPROF_LEFT_(entry) (entry.counted ? cpprof_site_leave(entry.site, CPPROF_CALLER_) : (void)0)
+#endif
+
+#define CPPROF_ENTER_(variable, kind, level, name, signature)                                        \
+	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0);       \
+	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                                \
+		CPPROF_ENTERED_(CPPROF_JOIN(cpprof_site_of_, variable))
+#define CPPROF_ENTER CPPROF_ENTER_(function_, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_)
+#define CPPROF_LEAVE CPPROF_LEFT_(cpprof_entry_of_function_)
+#define CPPROF_ENTER_REGION(variable, name) \
+	CPPROF_ENTER_(variable, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_)
+#define CPPROF_LEAVE_REGION(variable) CPPROF_LEFT_(CPPROF_JOIN(cpprof_entry_of_, variable))
+
 /* Said of a function, before it, to the tool alone: the group that it is in; its level; that it is left alone; and code of the
  * user's for its entry and exit:
  *
@@ -317,6 +394,7 @@ class profiler
 #define CPPROF_HOOK(...)
 #endif
 
+#ifndef CPPROF_PORTABLE
 struct cpprof_hook {
 	void (*leave)(void *);
 	void *kept;
@@ -334,6 +412,9 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
  * no program loads (cpprof report --lexical). */
 #define CPPROF_TOOL_TAKEN(text) \
 	__asm__("\t.pushsection cpprof_taken,\"\",@progbits\n\t.asciz " text "\n\t.popsection\n");
+#else
+#define CPPROF_TOOL_TAKEN(text)
+#endif
 
 /* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
  * places do not hide each other; `line` is that of the function's name. */
@@ -387,7 +468,32 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 		CPPROF_TOOL_ASIDE_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 	} while (0);
 
-#if defined(__cplusplus) && __cplusplus >= 201103L
+/* The same where the tool says when a place is left (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, and stands at each
+ * exit. */
+#ifndef CPPROF_PORTABLE
+#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site)  \
+	struct cpprof_entry_aside variable = \
+		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
+#define CPPROF_TOOL_LEAVE(number) cpprof_left_aside(&cpprof_object_##number)
+#else
+#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) struct cpprof_entry variable = CPPROF_ENTERED_(site);
+#define CPPROF_TOOL_LEAVE(number) CPPROF_LEFT_(cpprof_object_##number)
+#endif
+#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                          \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                                \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_EXPLICIT_BLOCK(number, line, name, group)                                                \
+	do {                                                                                                 \
+		CPPROF_TOOL_EXPLICIT_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
+		CPPROF_TOOL_LEAVE(number);                                                                   \
+	} while (0);
+#define CPPROF_TOOL_EXPLICIT_HOOK(number, hook, arguments) void *cpprof_kept_##number = hook##_enter arguments;
+#define CPPROF_TOOL_LEAVE_HOOK(number, hook) (hook##_leave(cpprof_kept_##number), CPPROF_TOOL_LEAVE(number))
+
+#if defined(__cplusplus) && __cplusplus >= 201103L && !defined(CPPROF_PORTABLE)
 /* The same where the code may run while it is compiled too: in constexpr functions, and in lambdas from C++17 on. Such a function
  * may have no static variables and no objects with destructors of their own, but a class with a member function that has one, and
  * a plain variable with a cleanup: from C++14 on. What the compiler evaluates itself is not counted. */

@@ -19,7 +19,7 @@
  * All functions may be called by any thread at any time after main has begun, or by
  * constructors. What may be called in a signal handler says so.
  *
- * For gcc and clang; C99 and later, C++11 and later.
+ * For C99 and later, C++11 and later; what it takes from GNU C other compilers do without.
  */
 #ifndef CPPROF_RUNTIME_H
 #define CPPROF_RUNTIME_H
@@ -29,12 +29,21 @@
 
 #include "profiler.h" /* CPPROF_FUNCTION, CPPROF_REGION("name") */
 
+#ifdef CPPROF_PORTABLE
+#define CPPROF_PUBLIC
+#define CPPROF_INLINE static inline
+#define CPPROF_IS_MEASURED(counter) (*(volatile uint32_t *)&(counter)->is_measured != 0)
+#else
 #define CPPROF_PUBLIC __attribute__((visibility("default")))
 #ifdef __cplusplus
 #define CPPROF_INLINE __attribute__((always_inline)) inline
-extern "C" {
 #else
 #define CPPROF_INLINE __attribute__((always_inline)) static inline
+#endif
+#define CPPROF_IS_MEASURED(counter) __builtin_expect(__atomic_load_n(&(counter)->is_measured, __ATOMIC_RELAXED) != 0, 0)
+#endif
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 enum {
@@ -56,7 +65,11 @@ typedef struct cpprof_counter {
  * Never NULL, valid for ever; the same name gives the same resource, and its first unit
  * that is not NULL or empty counts. It takes a microsecond at most when a recorder is
  * there, the first time: call it once and keep what it returns. */
-CPPROF_PUBLIC cpprof_counter *cpprof_resource(const char *name, const char *unit) __attribute__((returns_nonnull));
+CPPROF_PUBLIC cpprof_counter *cpprof_resource(const char *name, const char *unit)
+#ifndef CPPROF_PORTABLE
+	__attribute__((returns_nonnull))
+#endif
+	;
 
 /* What cpprof_tick calls where the resource is measured. Not for programs to call. */
 CPPROF_PUBLIC void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount);
@@ -67,10 +80,12 @@ CPPROF_PUBLIC void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount
  * Async-signal-safe. */
 CPPROF_INLINE void cpprof_tick(cpprof_counter *counter, uint64_t amount)
 {
-	if (__builtin_expect(__atomic_load_n(&counter->is_measured, __ATOMIC_RELAXED) != 0, 0)) {
+	if (CPPROF_IS_MEASURED(counter)) {
 		cpprof_tick_measured(counter, amount);
+#ifndef CPPROF_PORTABLE
 		/* The call above is no function's last deed, so that who ticks stays on the stack. */
 		__asm__ __volatile__("");
+#endif
 	}
 }
 

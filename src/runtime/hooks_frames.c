@@ -252,7 +252,9 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 		if (!is_inlined_frame(frame))
 			last = frame - 1;
 	}
-	call->flags = TALLY_EDGE_FOREIGN;
+	/* Who has called an object is often not known where other compilers than gcc and clang were at work, which write no unwind tables:
+	 * then the last one is believed. */
+	call->flags = hooks_call_is_site(call) && !caller.end ? 0 : TALLY_EDGE_FOREIGN;
 	uint64_t interrupted = call->code ? 0 : machine_interrupted_by(call->site, call->place);
 	return hooks_frames_whole(thread, top, is_on_stack(thread, interrupted) ? interrupted : 0);
 }

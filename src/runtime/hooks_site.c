@@ -35,6 +35,11 @@ static uint64_t place_of(const void *frame_address)
 	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_SITE;
 }
 
+/* Of an object that does not know who has called its function (another compiler than gcc or clang): nor is its frame known, but the
+ * stack pointer with which it calls, which lies below all that its function's own callers have, and above all it calls. The
+ * bytes of a return address there are not its, so its place lies above those of what it calls. */
+#define UNKNOWN_CALLER_S(stack_pointer) ((const char *)(stack_pointer) + sizeof(uint64_t))
+
 /* In this process, whatever comes: then nobody needs to ask again. */
 static bool never_counts(void)
 {
@@ -83,7 +88,10 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 
 struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
-	return enter(site, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0));
+	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	if (__builtin_expect(!caller, 0))
+		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
+	return enter(site, caller, frame_address, code);
 }
 
 struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address,
@@ -109,6 +117,8 @@ void hooks_allow_direct(struct hook_thread *thread)
 
 void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
+	if (__builtin_expect(!caller, 0))
+		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
 	struct hook_thread *thread = hook_thread;
 	thread->measurement->leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address));
