@@ -175,7 +175,11 @@ int64_t placing_place(struct placing *placing, uint32_t thread, uint32_t path, i
 					     : placing_self(placing, thread, path);
 	if (there != PROFILE_NONE && there == function)
 		return placing_below(placing, placed->outer[path], location);
-	bool is_known = is_named(profile, function) || placing_site(placing, thread, path);
+	bool is_site = placing_site(placing, thread, path) != NULL;
+	/* Code without symbols, of which its objects alone tell what it is. */
+	if (!is_foreign && is_site && !is_named(profile, there))
+		return placing_self(placing, thread, path);
+	bool is_known = is_named(profile, function) || is_site;
 	if (!is_foreign && !(is_known && is_named(profile, there)))
 		return placing_below(placing, placed->outer[path], location);
 	return placing_below(placing, placing_self(placing, thread, path), location);
