@@ -241,7 +241,7 @@ static int compile(struct build *build)
 		say(build->options, "%s: compiled without instrumentation: %s", build->words->sources[0].path,
 		    error.message);
 	/* Other objects may need the library, if it can be found. */
-	if (build->words->mode == COMPILE_LINK && build->installed.library[0])
+	if (compile_words_link(build->words) && build->installed.library[0])
 		return link_as_given(build);
 	return become(build->options, build->argv);
 }
@@ -255,6 +255,8 @@ int build_run(const struct build_options *options, const struct compile_words *w
 	if (words->mode == COMPILE_PASS) {
 		for (size_t i = 0; i < words->source_count && words->why && !options->quiet; i++)
 			say(options, "%s: compiled without instrumentation: %s", words->sources[i].path, words->why);
+		if (compile_words_link(words) && installed_find(&build.installed, NULL) == 0)
+			return link_as_given(&build);
 		return become(options, argv);
 	}
 	if (words->source_count)

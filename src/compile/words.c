@@ -107,13 +107,21 @@ static const char *const pass_words[] = { "-E",
 					  "-print-multi-lib",
 					  NULL };
 
+static const char other_size[] = "it is not for this processor's 64 bits";
+static const char other_processor[] = "it is for another processor";
+
 /* Words with which what comes out is not for the library, or is not made as we would make it. */
 static const struct {
 	const char *word, *why;
 } refusals[] = {
-	{ "-m32", "it is not for this processor's 64 bits" },
-	{ "-mx32", "it is not for this processor's 64 bits" },
-	{ "-m16", "it is not for this processor's 64 bits" },
+	{ "-m32", other_size },
+	{ "-mx32", other_size },
+	{ "-m16", other_size },
+	{ "-pg", "each call would be counted twice: the compiler puts hooks in (-pg)" },
+	{ "-finstrument-functions",
+	  "each call would be counted twice: the compiler puts hooks in (-finstrument-functions)" },
+	{ "-finstrument-functions-after-inlining",
+	  "each call would be counted twice: the compiler puts hooks in (-finstrument-functions-after-inlining)" },
 	{ "-ffreestanding", "it is freestanding (-ffreestanding): no library can be linked" },
 	{ "-nostdinc", "it has no standard headers (-nostdinc)" },
 	{ "-fpreprocessed", "it is preprocessed already" },
@@ -220,7 +228,7 @@ static void read_flag(struct compile_words *words, const char *word)
 		if (strcmp(refusals[i].word, word) == 0 && words->mode != COMPILE_PASS)
 			refuse(words, refusals[i].why);
 	if (begins(word, "--target=") && !begins(word, "--target=x86_64"))
-		refuse(words, "it is for another processor");
+		refuse(words, other_processor);
 	if (begins(word, "-Wp,"))
 		read_wp(words, word);
 	words->is_shared |= strcmp(word, "-shared") == 0;
@@ -282,7 +290,7 @@ static void find_compiler(struct compile_words *words)
 		char pattern[32];
 		snprintf(pattern, sizeof(pattern), "%s*", *other);
 		if (fnmatch(pattern, name, 0) == 0)
-			refuse(words, "it is for another processor");
+			refuse(words, other_processor);
 	}
 }
 
@@ -323,6 +331,16 @@ static void judge(struct compile_words *words)
 	for (size_t i = 0; several && i < words->source_count; i++)
 		if (strcmp(words->sources[i].path, "-") == 0)
 			refuse(words, "standard input is one of several sources");
+}
+
+bool compile_words_link(const struct compile_words *words)
+{
+	if (words->mode != COMPILE_PASS)
+		return words->mode == COMPILE_LINK;
+	for (size_t i = 0; i < words->count; i++)
+		if (words->roles[i] == ROLE_MODE)
+			return false;
+	return words->why && words->why != other_size && words->why != other_processor;
 }
 
 int compile_words_read(struct compile_words *words, char **argv)

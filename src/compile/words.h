@@ -63,6 +63,9 @@ struct compile_words {
 int compile_words_read(struct compile_words *words, char **argv);
 void compile_words_release(struct compile_words *words);
 
+/* Whether they link, for this processor: then other objects may need the library, also where COMPILE_PASS leaves sources alone. */
+bool compile_words_link(const struct compile_words *words);
+
 /* Whether this is a question of a configure script rather than a build: nothing is to be said then, and nothing measured. */
 bool compile_words_is_probe(const struct compile_words *words);
 

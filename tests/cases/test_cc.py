@@ -207,6 +207,22 @@ def test_passed_on(project):
 	assert not has_object(project / "other.o")
 
 
+def test_what_is_left_alone_may_be_linked_with_what_is_not(project):
+	(project / "src/plain.c").write_text("extern int other(void);\nint main(void)\n{\n\treturn other();\n}\n")
+	cc(["gcc", "-c", "src/other.c"], project)
+	for words in [["-save-temps"], ["-pg"], ["-finstrument-functions"]]:
+		result = cc(["gcc", *words, "src/plain.c", "other.o", "-o", "program"], project)
+		assert "src/plain.c: compiled without instrumentation: " in result.stderr
+		assert counts("./program", project)["other"] == 1
+
+
+@BOTH
+def test_assembly_in_the_other_order(project, compiler):
+	(project / "src/plain.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+	assert cc([compiler, "-masm=intel", "-O2", "src/plain.c", "-o", "program"], project).stderr == ""
+	run([CPPROF, "record", "--instrumented=paths-timed", "./program"], project)
+
+
 def test_precompiled_header(project):
 	(project / "src/all.h").write_text("#include <stdio.h>\nextern int other(void);\n")
 	(project / "src/p.c").write_text('#include "all.h"\nint main(void)\n{\n\tputs("x");\n\treturn 0;\n}\n')
