@@ -269,8 +269,6 @@ static void explain_nothing(const struct counted_run *run)
 		snprintf(text, bytes,
 			 "nothing was counted: the hooks' library was never loaded; does something on the way clear "
 			 "LD_PRELOAD or " TALLY_VARIABLE " from the environment?");
-	else if (run->result->profile->process_count == 0)
-		snprintf(text, bytes, "nothing was counted: there was no room for it on the disk");
 	else if (strstr(run->result->shortcoming, "room in the file"))
 		snprintf(text, bytes, "nothing was counted: %s", run->result->shortcoming);
 	else if (has_note(run->result->profile, "switched off"))

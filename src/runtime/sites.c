@@ -200,6 +200,16 @@ static bool is_told(const struct tally_site *told, const struct cpprof_site *sit
 	       strncmp(told->texts, site->name ? site->name : "", TEXT_MOST) == 0;
 }
 
+/* Of those for which there is no room nobody would know: that there are some is said once. */
+static void tell_of_no_room(void)
+{
+	static uint32_t told; /* to which process, and 1 */
+	if (told == hooks.process_number + 1)
+		return;
+	told = hooks.process_number + 1;
+	__atomic_add_fetch(&hooks.process->threads_stopped, 1, __ATOMIC_RELAXED);
+}
+
 /* A place for what is at this address, with its record; NULL: there is no room. Locked. */
 static struct sites_place *add_place(struct cpprof_site *site, uint64_t code)
 {
@@ -262,6 +272,8 @@ void sites_register(struct cpprof_site *site, uint64_t code)
 		bool on = place && sites_wanted(place->told);
 		if (place)
 			set_flags(place->told, on ? 0 : TALLY_SITE_OFF);
+		else
+			tell_of_no_room();
 		if (site_count != count)
 			count_bytes(place->told->bytes);
 		__atomic_store_n(&site->state, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF, __ATOMIC_RELEASE);

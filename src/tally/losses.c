@@ -5,7 +5,7 @@
 #include "tally/parts.h"
 
 struct losses {
-	uint64_t threads_refused, threads_stopped, events_lost, calls_uncounted;
+	uint64_t processes_refused, threads_refused, threads_stopped, events_lost, calls_uncounted;
 	uint64_t folded;     /* calls whose paths were too many to be told apart */
 	uint64_t unended;    /* processes that were killed, or are still running */
 	uint64_t reused;     /* threads whose counts another one has taken on */
@@ -37,6 +37,8 @@ static struct losses find_losses(const struct tally *tally)
 		losses.calls_uncounted += process->calls_uncounted;
 		losses.unended += process->end_ns == 0;
 	}
+	if (tally->header.processes > tally->process_count)
+		losses.processes_refused = tally->header.processes - tally->process_count;
 	losses.untimed = is_timed && hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
 	losses.blockless =
 		tally->header.measurement == TALLY_BLOCKS && hooks && !(hooks & (TALLY_HOOK_BLOCK | TALLY_HOOK_GUARD));
@@ -56,6 +58,9 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 		const char *key;
 		const char *sentence, *of_one; /* with a place for the count; NULL: one is no different */
 	} notes[] = {
+		{ losses.processes_refused, "warning",
+		  "%" PRIu64 " processes were not counted: there was no room in the file",
+		  "%" PRIu64 " process was not counted: there was no room in the file" },
 		{ losses.threads_refused, "warning",
 		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file",
 		  "%" PRIu64 " thread was not counted: there was no memory for it, or no room in the file" },

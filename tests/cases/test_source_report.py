@@ -3,6 +3,7 @@ What reports make of places of the source (include/cpprof/profiler.h): a program
 """
 import json
 import os
+import resource
 import subprocess
 
 import pytest
@@ -247,3 +248,13 @@ def test_nothing_counted_is_explained(program, tmp_path):
 	rules.write_text("off *\n")
 	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_SITES": str(rules)})
 	assert result.returncode == 1 and "were switched off" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("granules", [1, 5, 6])
+def test_want_of_room_is_told(granules, program, tmp_path):
+	"""For the process, its thread, or the names of its places."""
+	most = granules * 65536 + 100
+	run = subprocess.run([program], env={**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out.data")}, capture_output=True, text=True, check=False,
+		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+	assert run.returncode == 0 and run.stdout == "done\n", run.stderr
+	assert "room in the file" in run_cpprof("info", tmp_path / "out.data").stdout
