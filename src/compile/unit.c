@@ -117,6 +117,15 @@ static void add_colour(const struct compile_words *words, struct word_list *list
 		word_list_add(list, "-fdiagnostics-color=always");
 }
 
+/* Whether the copy's own name is shown, and made the original's in what is said: where gcc has seen #line it does not tell of
+ * misleading indentation any more. What is named beside the object would have the copy's name; and
+ * gcc takes the last '=' of a map for the one in its middle. */
+static bool is_bare(const struct unit *unit)
+{
+	const struct compile_words *words = unit->build->words;
+	return !words->is_clang && !unit->saved[0] && !words->has_byproducts && !strchr(unit->source->path, '=');
+}
+
 /* Of the copy, or (NULL) of the original. */
 static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
 {
@@ -128,6 +137,10 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 	for (size_t i = words->compiler + 1; i < words->count; i++)
 		if (words->roles[i] == ROLE_KEPT)
 			word_list_add(list, "%s", words->words[i]);
+	if (copy && is_bare(unit)) {
+		word_list_add(list, "-include");
+		word_list_add(list, "%s", unit->build->installed.profiler);
+	}
 	if (copy) {
 		add_maps(unit, list);
 		add_colour(words, list);
@@ -162,6 +175,16 @@ static const char *dependency_file(const struct unit *unit, const struct word_li
 		if (strcmp(list->items[i], "-MF") == 0)
 			return list->items[i + 1];
 	return NULL;
+}
+
+/* What was said, by the names of the originals. The caller's; NULL: it cannot be read. */
+static char *read_said(const struct unit *unit, const char *errors, size_t *size)
+{
+	char *text = text_read(errors, size);
+	char *restored =
+		text ? text_restore(text, *size, unit->overlay.changes, unit->overlay.change_count, size) : NULL;
+	free(text);
+	return restored;
 }
 
 static bool says(const char *text, const char *file, unsigned line)
@@ -207,16 +230,13 @@ static void pass_on(struct unit *unit, const char *errors)
 {
 	const struct build_teller *teller = &unit->build->options->teller;
 	size_t size = 0;
-	char *text = text_read(errors, &size);
+	char *text = read_said(unit, errors, &size);
 	if (text && size && concerns_insertion(unit, text) && tell_by_original(unit, errors) == 0) {
 		free(text);
-		text = text_read(errors, &size);
+		text = read_said(unit, errors, &size);
 	}
-	char *restored =
-		text ? text_restore(text, size, unit->overlay.changes, unit->overlay.change_count, &size) : NULL;
-	if (restored && size)
-		teller->pass_on(teller->context, restored, size);
-	free(restored);
+	if (text && size)
+		teller->pass_on(teller->context, text, size);
 	free(text);
 }
 
@@ -235,7 +255,7 @@ static bool says_within(const char *text, const struct instrument_place *place)
 static bool except_places(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
-	char *text = text_read(errors, &size);
+	char *text = read_said(unit, errors, &size);
 	bool has_any = false;
 	for (int within = 0; text && within < 2 && !has_any; within++) {
 		for (size_t i = 0; i < unit->result.place_count; i++) {
@@ -302,6 +322,7 @@ static int instrument(struct unit *unit)
 		.profiler = build->installed.profiler,
 		.shown = unit->saved[0] ? "<stdin>" : unit->source->path,
 		.selection = build->options->selection,
+		.is_bare = is_bare(unit),
 		.headers = build->options->headers,
 	};
 	instrument_release(&unit->result);

@@ -232,6 +232,20 @@ def test_precompiled_header(project):
 	assert has_object(project / "p.o")
 
 
+@BOTH
+def test_warnings_about_how_it_is_written(project, compiler):
+	"""Not of a line with an object in it: the compiler looks at how lines are indented."""
+	(project / "src/a=b.c").write_text("int f(int x)\n{\n\tif (x)\n\t\tx++; x++;\n\treturn x;\n}\n")
+	(project / "src/mis.c").write_text((project / "src/a=b.c").read_text() + "const char *g(void)\n{\n\treturn __FILE__ __BASE_FILE__;\n}\n")
+	plain = run([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)
+	result = cc([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)
+	assert "misleading" in result.stderr and result.stderr == plain.stderr
+	assert has_object(project / "mis.o")
+	assert b"src/mis.csrc/mis.c" in (project / "mis.o").read_bytes() and b"cpprof-cc" not in (project / "mis.o").read_bytes()
+	assert cc([compiler, "-g", "-c", project / "src/a=b.c"], project).stderr == ""
+	assert has_object(project / "a=b.o") and b"cpprof-cc" not in (project / "a=b.o").read_bytes()
+
+
 # --- doubts ---
 
 def test_falls_back_and_says_so(project):
@@ -254,7 +268,7 @@ def script(project, text):
 def test_functions_that_the_compiler_does_not_take(project):
 	"""What its errors are about is left out; the others stay."""
 	(project / "src/two.c").write_text("int f(int x)\n{\n\treturn x;\n}\nint g(int x)\n{\n\treturn x;\n}\n")
-	like = script(project, "for word; do case $word in /*/two.c) if sed -n 4p $word | grep -q CPPROF; then\n"
+	like = script(project, "for word; do case $word in /*/two.c) if sed -n 2p $word | grep -q CPPROF; then\n"
 		"echo 'src/two.c:2:1: error: not here' >&2; exit 1; fi;; esac; done; exec gcc \"$@\"")
 	result = cc([like, "-O0", "-c", "src/two.c"], project, ["--report", "report"])
 	assert result.stderr == ""
