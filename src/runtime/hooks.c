@@ -110,9 +110,15 @@ static bool is_gone(uint32_t tid, uint32_t here)
 	return tid == here || machine_syscall(SYS_tgkill, hooks.process->pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
+/* In a program built with ThreadSanitizer: what it sees of the header's code and of our memset would be a race between a thread and
+ * the one that takes its state over. */
+extern void __tsan_init(void) __attribute__((weak));
+
 /* A state whose thread is gone; now it is ours. NULL: there is none. */
 static struct hook_thread *adopt(uint32_t here)
 {
+	if (__tsan_init)
+		return NULL;
 	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
 	     thread = thread->owner.next) {
 		uint32_t tid = __atomic_load_n(&thread->owner.tid, __ATOMIC_RELAXED);

@@ -92,6 +92,14 @@ def test_statically_linked(tmp_path):
 	assert not wrong_counts(run_alone, [str(program), "plain"], tmp_path / "out.data", "paths")
 
 
+def test_thread_sanitizer_finds_nothing(tmp_path):
+	"""Of threads that come where others have ended, it could take what both count in for a race. (The program has one of its own.)"""
+	program = build("runtime.c", "gcc", "-O2", "-fsanitize=thread")
+	for measurement in "paths", "trace":
+		run = run_alone([str(program), "threads"], tmp_path / f"{measurement}.data", measurement)
+		assert "profiler.h" not in run.stderr and "libcpprof" not in run.stderr, run.stderr
+
+
 def folded(path):
 	result = run_cpprof("export", "-r", "calls", "--no-inlines", path)
 	assert result.returncode == 0, result.stderr
