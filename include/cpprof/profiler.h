@@ -383,10 +383,10 @@ class profiler
  *
  * A comment says the same without this header: cpprof: group(io) level(2) off hook(count, file, size) */
 #ifdef CPPROF_TOOL
-#define CPPROF_GROUP(name) __attribute__((annotate("cpprof: group(" name ")")))
-#define CPPROF_LEVEL(number) __attribute__((annotate("cpprof: level(" #number ")")))
-#define CPPROF_OFF __attribute__((annotate("cpprof: off")))
-#define CPPROF_HOOK(...) __attribute__((annotate("cpprof: hook(" #__VA_ARGS__ ")")))
+#define CPPROF_GROUP(name) __attribute((annotate("cpprof: group(" name ")")))
+#define CPPROF_LEVEL(number) __attribute((annotate("cpprof: level(" #number ")")))
+#define CPPROF_OFF __attribute((annotate("cpprof: off")))
+#define CPPROF_HOOK(...) __attribute((annotate("cpprof: hook(" #__VA_ARGS__ ")")))
 #else
 #define CPPROF_GROUP(name)
 #define CPPROF_LEVEL(number)

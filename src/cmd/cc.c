@@ -10,7 +10,7 @@
 #include "cmd/rows.h"
 #include "compile/build.h"
 
-enum { OPTION_SELECT = 1, OPTION_RULE, OPTION_HEADERS, OPTION_REPORT, OPTION_VERBOSE, OPTION_QUIET };
+enum { OPTION_SELECT = 1, OPTION_RULE, OPTION_HEADERS, OPTION_EXPLICIT, OPTION_REPORT, OPTION_VERBOSE, OPTION_QUIET };
 
 static void say(void *context, const char *text)
 {
@@ -54,6 +54,7 @@ static int run(struct invocation *invocation)
 	struct compile_words words = { 0 };
 	struct build_options options = {
 		.headers = option_given(invocation, OPTION_HEADERS) || is_set("CPPROF_CC_HEADERS"),
+		.is_explicit = option_given(invocation, OPTION_EXPLICIT),
 		.verbose = option_given(invocation, OPTION_VERBOSE) || is_set("CPPROF_CC_VERBOSE"),
 		.quiet = option_given(invocation, OPTION_QUIET),
 		.teller = { .context = invocation, .say = say, .pass_on = pass_on },
@@ -85,6 +86,11 @@ static const struct command_option options[] = {
 	  NULL },
 	{ OPTION_RULE, 0, "rule", "RULE", "One more rule, as a line of such a file: 'exclude function get*'", NULL },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
+	{ OPTION_EXPLICIT, 0, "explicit", NULL,
+	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
+	  "to do so "
+	  "(tcc)",
+	  NULL },
 	{ OPTION_REPORT, 0, "report", "FILE", "Append a line for each place to FILE: instrumented, or skipped and why",
 	  NULL },
 	{ OPTION_VERBOSE, 'v', "verbose", NULL, "Say what became of each source; so does CPPROF_CC_VERBOSE=1", NULL },

@@ -19,6 +19,7 @@ enum {
 	OPTION_OUTPUT = 1,
 	OPTION_REPORT,
 	OPTION_HEADERS,
+	OPTION_EXPLICIT,
 	OPTION_SELECT,
 	OPTION_RULE,
 	OPTION_DATABASE,
@@ -133,6 +134,7 @@ static void instrument_by_words(struct work *work, const char *path)
 		.word_count = work->flag_count - has_compiler,
 		.profiler = work->installed.profiler,
 		.selection = work->selection,
+		.is_explicit = option_given(work->invocation, OPTION_EXPLICIT),
 		.headers = option_given(work->invocation, OPTION_HEADERS),
 	};
 	instrument_one(work, &source);
@@ -148,6 +150,7 @@ static void instrument_entry(struct work *work, const struct database_entry *ent
 		.word_count = entry->word_count - 1,
 		.profiler = work->installed.profiler,
 		.selection = work->selection,
+		.is_explicit = option_given(work->invocation, OPTION_EXPLICIT),
 		.headers = option_given(work->invocation, OPTION_HEADERS),
 	};
 	instrument_one(work, &source);
@@ -261,6 +264,11 @@ static const struct command_option options[] = {
 	{ OPTION_REPORT, 0, "report", NULL, "List each place: instrumented, or skipped and why", NULL },
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "How --report lists them: text, json or csv", "text" },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
+	{ OPTION_EXPLICIT, 0, "explicit", NULL,
+	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
+	  "to do so "
+	  "(tcc)",
+	  NULL },
 	{ OPTION_SELECT, 's', "select", "FILE",
 	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
 	  "names one, too",

@@ -114,6 +114,12 @@ static void add_library(const struct build *build, struct word_list *list)
 		word_list_add(list, "%s", installed->static_library);
 		return;
 	}
+	if (words->is_tcc) {
+		word_list_add(list, "-L%s", installed->library_folder);
+		word_list_add(list, "-lcpprof");
+		word_list_add(list, "-Wl,-rpath=%s", installed->library_folder);
+		return;
+	}
 	word_list_add(list, "-Wl,--push-state,--as-needed");
 	if (!installed->is_searched)
 		word_list_add(list, "-L%s", installed->library_folder);

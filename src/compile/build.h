@@ -34,8 +34,9 @@ struct build_teller {
 struct build_options {
 	struct selection *selection; /* more may be excepted from it */
 	bool headers;
-	bool verbose; /* say what became of each file */
-	bool quiet;   /* not even what falls back */
+	bool is_explicit; /* as in struct instrument_source */
+	bool verbose;     /* say what became of each file */
+	bool quiet;       /* not even what falls back */
 	struct build_teller teller;
 };
 

@@ -199,7 +199,7 @@ int overlay_make(struct overlay *overlay, const struct build *build, const char 
 	snprintf(original, sizeof(original), "%.*s", (int)(name - source), source);
 	if (!original[0])
 		snprintf(original, sizeof(original), ".");
-	word_list_add(&overlay->words, "-iquote");
+	word_list_add(&overlay->words, build->words->is_tcc ? "-I" : "-iquote");
 	word_list_add(&overlay->words, "%s", original);
 	bool has_any = false;
 	int code = mkdir(folder, 0700);

@@ -56,7 +56,7 @@ static void add_dependency_words(const struct unit *unit, struct word_list *list
 		word_list_add(list, "-MF");
 		word_list_add(list, "%s", rules);
 	}
-	if (!words->dependency_target) {
+	if (!words->dependency_target && !unit->result.is_plain) {
 		name_after(object, sizeof(object), unit->source->path, ".o");
 		word_list_add(list, "-MQ");
 		word_list_add(list, "%s", words->output ? words->output : object);
@@ -141,7 +141,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 		word_list_add(list, "-include");
 		word_list_add(list, "%s", unit->build->installed.profiler);
 	}
-	if (copy) {
+	if (copy && !unit->result.is_plain) {
 		add_maps(unit, list);
 		add_colour(words, list);
 	}
@@ -195,9 +195,11 @@ static bool says(const char *text, const char *file, unsigned line)
 }
 
 /* Whether something is said about a line in which something was inserted, where columns are not the original's; or of
- * what was inserted. */
+ * what was inserted. At finer levels that may be any line. */
 static bool concerns_insertion(const struct unit *unit, const char *text)
 {
+	if (selection_level(unit->build->options->selection) > INSTRUMENT_LEVEL_FUNCTION)
+		return true;
 	if (strstr(text, "cpprof_") || strstr(text, "CPPROF_") || strstr(text, unit->build->installed.profiler))
 		return true;
 	for (size_t i = 0; i < unit->result.place_count; i++) {
@@ -323,6 +325,7 @@ static int instrument(struct unit *unit)
 		.shown = unit->saved[0] ? "<stdin>" : unit->source->path,
 		.selection = build->options->selection,
 		.is_bare = is_bare(unit),
+		.is_explicit = build->options->is_explicit,
 		.headers = build->options->headers,
 	};
 	instrument_release(&unit->result);

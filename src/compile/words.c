@@ -283,6 +283,7 @@ static void find_compiler(struct compile_words *words)
 	words->compiler = at;
 	const char *name = path_basename(words->words[at]);
 	words->is_clang = strstr(name, "clang") != NULL;
+	words->is_tcc = strstr(name, "tcc") != NULL;
 	words->is_cxx = strstr(name, "++") != NULL;
 	static const char *const others[] = { "arm*-",     "aarch64*-", "riscv*-", "mips*-",   "powerpc*-", "s390*-",
 					      "i[3-6]86-", "sparc*-",   "avr-",    "*mingw*-", "*-none-*",  NULL };

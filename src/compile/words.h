@@ -47,9 +47,9 @@ struct compile_words {
 	size_t source_count, source_capacity;
 	size_t input_count; /* of ROLE_INPUT that are files or libraries */
 	enum compile_mode mode;
-	const char *why;       /* COMPILE_PASS: nothing to say about (NULL), or why sources are left alone */
-	const char *output;    /* of -o; NULL: there is none */
-	bool is_clang, is_cxx; /* by the compiler's name */
+	const char *why;               /* COMPILE_PASS: nothing to say about (NULL), or why sources are left alone */
+	const char *output;            /* of -o; NULL: there is none */
+	bool is_clang, is_tcc, is_cxx; /* by the compiler's name */
 	bool is_shared, is_static, is_relocatable, is_bare; /* -shared, -static, -r, -nostdlib or -ffreestanding */
 	bool emits_llvm;
 	bool has_byproducts;      /* files are named after the object: .dwo, .gcno, .su */

@@ -69,6 +69,13 @@
 	X(equalCursors)               \
 	X(getCanonicalCursor)         \
 	X(getCursorType)              \
+	X(getCursorResultType)        \
+	X(getCanonicalType)           \
+	X(getTypeSpelling)            \
+	X(isConstQualifiedType)       \
+	X(Type_visitFields)           \
+	X(Cursor_getNumArguments)     \
+	X(Cursor_getArgument)         \
 	X(isFunctionTypeVariadic)     \
 	X(CXXMethod_isVirtual)        \
 	X(CXXMethod_isStatic)         \

@@ -105,6 +105,71 @@ static struct compiler *understand(char *key, const char *output)
 	compiler->c_standard = macro(output, "#define __STDC_VERSION__ ");
 	compiler->cxx_standard = macro(output, "#define __cplusplus ");
 	compiler->is_clang = strstr(output, "#define __clang__ ") != NULL;
+	compiler->is_plain = !strstr(output, "#define __GNUC__ ");
+	return compiler;
+}
+
+/* --- compilers that are not like gcc --- */
+
+/* The lines below "include:", which tcc -print-search-dirs lists. */
+static void take_listed(struct compiler *compiler, const char *output)
+{
+	const char *line = strstr(output, "\ninclude:\n");
+	for (line = line ? strchr(line + 1, '\n') : NULL;
+	     line && strncmp(line, "\n  ", 3) == 0 && compiler->directory_count < COMPILER_DIRECTORIES;
+	     line = strchr(line + 3, '\n')) {
+		char *directory = strndup(line + 3, strcspn(line + 3, "\n"));
+		if (directory)
+			compiler->directories[compiler->directory_count++] = directory;
+	}
+}
+
+/* Where its headers are; without an answer those of the system's usual place. */
+static void ask_directories(struct compiler *compiler, const char *command)
+{
+	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
+	static const char *const usual[] = { "/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include" };
+	struct buffer output;
+	buffer_init(&output);
+	if (run(arguments, &output, NULL) == 0)
+		take_listed(compiler, (const char *)output.bytes);
+	buffer_release(&output);
+	for (size_t i = 0; compiler->directory_count < sizeof(usual) / sizeof(usual[0]) && i < 3; i++) {
+		char *directory = strdup(usual[i]);
+		if (directory)
+			compiler->directories[compiler->directory_count++] = directory;
+	}
+}
+
+/* By what it makes of macros in a file, with -E alone. NULL: it does not say, or is one that knows GNU C. */
+static struct compiler *ask_plainly(char *key, const char *command)
+{
+	static const char question[] = "cpprof_answers __STDC_VERSION__ __TINYC__ __GNUC__\n";
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/cpprof-XXXXXX.c", folder && *folder ? folder : "/tmp");
+	int fd = mkostemps(path, 2, O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	bool is_written = write(fd, question, sizeof(question) - 1) == (ssize_t)sizeof(question) - 1;
+	close(fd);
+	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-E", path, NULL };
+	struct buffer output;
+	buffer_init(&output);
+	const char *answer = is_written && run(arguments, &output, NULL) == 0
+				     ? strstr((const char *)output.bytes, "cpprof_answers ")
+				     : NULL;
+	unlink(path);
+	struct compiler *compiler = answer && strstr(answer, "__GNUC__") ? calloc(1, sizeof(*compiler)) : NULL;
+	if (compiler) {
+		char *next;
+		compiler->key = key;
+		compiler->c_standard = strtol(answer + strlen("cpprof_answers "), &next, 10);
+		compiler->tiny_c = strtol(next, NULL, 10);
+		compiler->is_plain = true;
+		ask_directories(compiler, command);
+	}
+	buffer_release(&output);
 	return compiler;
 }
 
@@ -138,6 +203,8 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 		memcpy(arguments + 1 + count, more, sizeof(more));
 		if (run(arguments, &output, error) == 0) {
 			compiler = understand(key, (const char *)output.bytes);
+			if (!compiler && !is_cxx)
+				compiler = ask_plainly(key, command);
 			if (!compiler)
 				error_set(error, ERROR_FORMAT,
 					  "%s does not tell where it looks for headers, as gcc and clang do", command);

@@ -16,6 +16,8 @@ struct compiler {
 	long c_standard;   /* __STDC_VERSION__: 201710; 0: C90 */
 	long cxx_standard; /* __cplusplus: 201703; 0: it compiles C */
 	bool is_clang;     /* __clang__ */
+	bool is_plain;     /* it does not say __GNUC__: it need not know GNU C's attributes, and often it does not */
+	long tiny_c;       /* __TINYC__; 0: it is another */
 	struct compiler *next;
 };
 

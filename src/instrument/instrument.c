@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "instrument/exits.h"
 #include "instrument/places.h"
 #include "instrument/selection.h"
 #include "instrument/taken.h"
@@ -110,15 +111,18 @@ static void append_literal(struct buffer *buffer, const char *text)
 static const char *variant_of(const struct places *places, const struct places_item *item)
 {
 	const struct places_item *function = &places->items[item->function];
+	if (places->is_explicit)
+		return "EXPLICIT_";
 	if (function->variant)
 		return function->variant;
 	return function->returns_twice ? "ASIDE_" : "";
 }
 
 /* "f, a, b": f_enter(a, b) is called, and f_leave with what that returns. */
-static void describe_hook(const char *hook, const char *variant, size_t number, struct buffer *text)
+static void describe_hook(struct places_item *item, const char *variant, struct buffer *text)
 {
-	bool is_constant = strncmp(variant, "CONSTEXPR", strlen("CONSTEXPR")) == 0;
+	const char *hook = item->place.hook;
+	bool has_own = strncmp(variant, "CONSTEXPR", 9) == 0 || strncmp(variant, "EXPLICIT", 8) == 0;
 	size_t name = strcspn(hook, ",");
 	const char *arguments = hook + name + (hook[name] == ',');
 	while (name > 0 && (hook[name - 1] == ' ' || hook[name - 1] == '\t'))
@@ -127,13 +131,16 @@ static void describe_hook(const char *hook, const char *variant, size_t number, 
 		hook++;
 		name -= 2;
 	}
-	buffer_printf(text, "CPPROF_TOOL_%sHOOK(%zu,%.*s,(%s)) ", is_constant ? "CONSTEXPR_" : "", number, (int)name,
-		      hook, arguments);
+	item->hook = hook;
+	item->hook_size = name;
+	buffer_printf(text, "CPPROF_TOOL_%sHOOK(%zu,%.*s,(%s)) ", has_own ? variant : "", item->number, (int)name, hook,
+		      arguments);
 }
 
 /* What a place's object is made of: the macro of its kind, and that of its hook. */
-static void describe(const struct places *places, const struct places_item *item, size_t number, struct buffer *text)
+static void describe(const struct places *places, struct places_item *item, struct buffer *text)
 {
+	size_t number = item->number;
 	const struct instrument_place *place = &item->place;
 	const char *variant = variant_of(places, item);
 	if (place->kind == INSTRUMENT_FUNCTION)
@@ -156,7 +163,9 @@ static void describe(const struct places *places, const struct places_item *item
 	if (item->also)
 		buffer_printf(text, "%s(%zu) ", item->also, number);
 	if (place->kind == INSTRUMENT_FUNCTION && place->hook)
-		describe_hook(place->hook, variant, number, text);
+		describe_hook(item, variant, text);
+	if (place->kind == INSTRUMENT_FUNCTION && places->is_explicit)
+		buffer_append_string(text, exits_declaration(places, item));
 }
 
 static void insert(struct places *places, struct places_item *item)
@@ -166,12 +175,15 @@ static void insert(struct places *places, struct places_item *item)
 	buffer_init(&text);
 	if (item->is_wrapped)
 		buffer_append_byte(&text, '{');
-	describe(places, item, ++file->instrumented, &text);
+	item->number = ++file->instrumented;
+	describe(places, item, &text);
 	const char *kept =
 		buffer_error(&text) ? NULL : instrument_arena_text(places->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);
+	bool is_left = places->is_explicit && item->place.kind != INSTRUMENT_BLOCK;
 	if (item->is_wrapped)
-		edits_wrap(&file->edits, item->place.offset, kept, item->place.end, "}");
+		edits_wrap(&file->edits, item->place.offset, kept, item->place.end,
+			   is_left ? instrument_arena_format(places->arena, "%s;}", exits_leave(places, item)) : "}");
 	else
 		edits_insert(&file->edits, item->place.offset, kept);
 }
@@ -258,10 +270,15 @@ static int work(struct places *places, struct instrument_result *result, const s
 	code = take_errors(places, error);
 	if (code)
 		return code;
+	if (places->is_explicit)
+		exits_check(places);
 	decide(places, selection);
 	for (size_t i = 0; i < places->item_count; i++)
 		if (!places->items[i].place.skipped)
 			insert(places, &places->items[i]);
+	for (size_t i = 0; places->is_explicit && i < places->item_count; i++)
+		if (!places->items[i].place.skipped && places->items[i].place.kind == INSTRUMENT_FUNCTION)
+			exits_insert(places, &places->items[i]);
 	code = make_copies(places, result);
 	return code ? error_set(error, code, "%s: %s", places->source->path, error_text(code)) : 0;
 }
@@ -299,12 +316,14 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 	int code = words_make(&words, source, clang, result->arena, error);
 	if (code)
 		return code;
+	result->is_plain = words.is_plain;
 	struct selection *defaults = source->selection ? NULL : selection_new();
 	const struct selection *selection = source->selection ? source->selection : defaults;
 	struct places places = { .source = source,
 				 .clang = clang,
 				 .words = &words,
 				 .arena = result->arena,
+				 .is_explicit = (source->is_explicit || words.is_plain) && !words.is_cxx,
 				 .level = selection ? selection_level(selection) : 0 };
 	code = selection ? parse_and_work(&places, result, selection, error)
 			 : error_set(error, ERROR_MEMORY, "out of memory");

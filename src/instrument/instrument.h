@@ -58,6 +58,7 @@ struct instrument_source {
 	const char *shown;                 /* how `#line` names the main file; NULL: `path` */
 	const struct selection *selection; /* NULL: selection_new()'s defaults */
 	bool is_bare;                      /* the main copy does not begin with `#include profiler` and #line */
+	bool is_explicit;                  /* in C, what is left is said at each exit: for compilers without cleanup */
 	bool headers;                      /* the user's headers are edited too; those of the system never */
 };
 
@@ -76,6 +77,7 @@ struct instrument_result {
 	size_t copy_count;
 	struct instrument_place *places; /* by file, and in the order of their `{` */
 	size_t place_count;
+	bool is_plain;        /* the compiler does not know GNU C: is_explicit in any case */
 	const char *libclang; /* "clang version 14.0.6", as it calls itself */
 	struct instrument_arena *arena;
 };

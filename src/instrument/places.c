@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "instrument/annotations.h"
 #include "instrument/branches.h"
+#include "instrument/exits.h"
 #include "instrument/lexing.h"
 #include "instrument/statements.h"
 
@@ -75,7 +76,10 @@ void places_release(struct places *places)
 	}
 	free(places->files);
 	free(places->items);
+	free(places->returns);
 	places->files = NULL;
+	places->returns = NULL;
+	places->return_count = places->return_capacity = 0;
 	places->items = NULL;
 	places->file_count = places->item_count = 0;
 }
@@ -266,6 +270,8 @@ static bool examine(struct places_function *function, size_t outer)
 	bool is_default = function->item->place.skipped && strstr(function->declaration, "= default");
 	if (!function->item->place.skipped)
 		treat_c(function);
+	if (function->places->is_explicit)
+		exits_describe(function);
 	if (!function->item->place.skipped && function->places->words->is_cxx)
 		treat_cxx(function);
 	clang->disposeString(printed);
@@ -392,6 +398,8 @@ static void take_within(const struct walk *walk, CXCursor cursor, CXCursor paren
 		take_call(places, &places->items[walk->function], cursor);
 	else if (kind == CXCursor_ReturnStmt)
 		take_return(walk, cursor);
+	if (places->is_explicit)
+		exits_take(places, walk->function, cursor, parent);
 	if (places->level > INSTRUMENT_LEVEL_FUNCTION)
 		statements_take(places, walk->function, cursor, parent);
 }

@@ -43,7 +43,16 @@ struct places_item {
 	bool is_wrapped; /* put into braces, from place.offset to place.end */
 	bool is_template;
 	bool returns_twice; /* what it calls: setjmp */
-	bool has_nested;    /* functions of GNU C, which clang does not know */
+	size_t number;      /* among those that are instrumented in its file */
+	const char *hook;   /* of place.hook, in the arena, the function's name and its bytes */
+	size_t hook_size;
+	/* Where exits are said (exits.h): */
+	const char *value_before,
+		*value_behind; /* of a variable that keeps what is returned, around its name; NULL: nothing is */
+	const char *doubt;     /* why that cannot be; NULL: it can */
+	uint32_t last_return;  /* bytes: the last statement of its body; 0: it is none */
+	bool has_value;        /* something is returned */
+	bool has_nested;       /* functions of GNU C, which clang does not know */
 };
 
 struct places {
@@ -57,6 +66,9 @@ struct places {
 	size_t file_count, file_capacity;
 	struct places_item *items;
 	size_t item_count, item_capacity;
+	bool is_explicit;              /* exits are said (exits.h) */
+	struct places_return *returns; /* where they are */
+	size_t return_count, return_capacity;
 	int error; /* ERROR_MEMORY */
 };
 

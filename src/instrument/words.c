@@ -276,6 +276,18 @@ static const char *default_standard(struct instrument_arena *arena, const struct
 	return standard >= 23 ? "gnu++2b" : instrument_arena_format(arena, "gnu++%02d", standard ? standard : 98);
 }
 
+/* The branches of #if that it takes. */
+static void add_plain_macros(struct sorting *sorting, const struct compiler *compiler)
+{
+	static const char *const words[] = { "-U__GNUC__",  "-U__GNUC_MINOR__",  "-U__GNUC_PATCHLEVEL__",
+					     "-U__clang__", "-U__clang_major__", "-U__clang_minor__" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		add(sorting, sorting->words, words[i]);
+	if (compiler->tiny_c)
+		add(sorting, sorting->words,
+		    instrument_arena_format(sorting->arena, "-D__TINYC__=%ld", compiler->tiny_c));
+}
+
 /* In the compiler's order; what belongs to the compiler itself is replaced by clang's own, and still looked into last. */
 static void add_directories(struct sorting *sorting, const struct clang *clang, const struct compiler *compiler)
 {
@@ -285,9 +297,10 @@ static void add_directories(struct sorting *sorting, const struct clang *clang, 
 	bool has_own = false;
 	for (size_t i = 0; i < compiler->directory_count; i++) {
 		const char *directory = compiler->directories[i];
-		bool is_own = clang->resource_directory &&
-			      (strstr(directory, "/gcc/") || strstr(directory, "/clang/")) &&
-			      strstr(directory, "/include") && !strstr(directory, "c++");
+		bool is_own =
+			clang->resource_directory &&
+			(strstr(directory, "/gcc/") || strstr(directory, "/clang/") || strstr(directory, "/tcc/")) &&
+			strstr(directory, "/include") && !strstr(directory, "c++");
 		if (is_own && !has_own) {
 			add(sorting, words, "-isystem");
 			add(sorting, words,
@@ -316,6 +329,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	if (!compiler)
 		return error ? error->code : ERROR_NOT_FOUND;
 	words->is_clang = compiler->is_clang;
+	words->is_plain = compiler->is_plain;
 	words->standard = words->is_cxx ? cxx_standard(compiler->cxx_standard) : 0;
 	add(&sorting, words, "-x");
 	add(&sorting, words, words->is_cxx ? "c++" : "c");
@@ -332,6 +346,8 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 		add(&sorting, words, "-resource-dir");
 		add(&sorting, words, clang->resource_directory);
 	}
+	if (compiler->is_plain)
+		add_plain_macros(&sorting, compiler);
 	if (source->directory)
 		add(&sorting, words, instrument_arena_format(arena, "-working-directory=%s", source->directory));
 	add(&sorting, words, "-DCPPROF_TOOL=1");

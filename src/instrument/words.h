@@ -13,6 +13,7 @@ struct words {
 	const char **items; /* in the arena */
 	size_t count, capacity;
 	bool is_cxx;
+	bool is_plain; /* the compiler does not know GNU C */
 	bool is_clang; /* the compiler is of its kind: it takes the same branches of #if */
 	int standard;  /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
 };
