@@ -8,7 +8,8 @@
 
 enum { SUBJECT_BYTES = 4096 };
 
-/* Without blanks, so that "f(int, char *)" is "f(int,char*)"; `keep` ones between two words stay ("unsigned int"). */
+/* Without blanks, so that "f(int, char *)" is "f(int,char*)"; those between two words stay ("unsigned int"). "f(void)" is
+ * "f()". */
 static void squeeze(char *out, size_t bytes, const char *text)
 {
 	size_t used = 0;
@@ -22,6 +23,8 @@ static void squeeze(char *out, size_t bytes, const char *text)
 			out[used++] = ' ';
 	}
 	out[used] = 0;
+	if (used > 6 && strcmp(out + used - 6, "(void)") == 0)
+		memcpy(out + used - 6, "()", sizeof("()"));
 }
 
 static void append_literal(struct buffer *expression, char letter)

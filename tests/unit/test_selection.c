@@ -182,11 +182,13 @@ static void test_tau(void **state)
 	static const char excludes[] = "BEGIN_EXCLUDE_LIST\n"
 				       "# a comment\n"
 				       "int sort_array(int *, int) C\n"
+				       "int begin(void) C\n"
 				       "\"#Destroy#\"\n"
 				       "void ns::K<int>::get(#)\n"
 				       "END_EXCLUDE_LIST\n";
 	assert_false(takes(excludes, "a.c", "sort_array", "sort_array(int *, int)"));
 	assert_true(takes(excludes, "a.c", "sort_array", "sort_array(long *, int)"));
+	assert_false(takes(excludes, "a.c", "begin", "begin()"));
 	assert_false(takes(excludes, "a.c", "petscDestroyAll", NULL));
 	assert_false(takes(excludes, "a.cc", "ns::K<int>::get", "get(char)"));
 	assert_true(takes(excludes, "a.cc", "main", "main()"));
