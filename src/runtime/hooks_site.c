@@ -100,16 +100,17 @@ struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site, const void
 	return enter(site, caller, frame_address, (uint64_t)(uintptr_t)code);
 }
 
-void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, uint64_t place)
+struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, uint64_t place)
 {
 	*(struct hook_frame *)frame =
 		(struct hook_frame){ (struct tally_node *)edge->child, place, edge->caller, &hooks_no_edge };
+	return CPPROF_FRAME_UNKNOWN;
 }
 
 void hooks_allow_direct(struct hook_thread *thread)
 {
 	const struct hook_measurement *measurement = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED);
-	bool is_direct = measurement == &hooks_paths;
+	bool is_direct = measurement == &hooks_paths || measurement == &hooks_paths_timed;
 	if (measurement == &hooks_paths)
 		thread->last_tsc = 0;
 	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
@@ -122,4 +123,10 @@ void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void 
 	struct hook_thread *thread = hook_thread;
 	thread->measurement->leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address));
+}
+
+void cpprof_site_block(struct cpprof_site *site, const void *caller, const void *frame_address)
+{
+	if (enter(site, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0)))
+		cpprof_site_leave(site, caller, frame_address);
 }

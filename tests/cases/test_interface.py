@@ -19,7 +19,7 @@ HOOKS = {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_p
 	"__sanitizer_cov_trace_pc_guard", "__sanitizer_cov_trace_pc_guard_init", "__sanitizer_cov_pcs_init", "__monstartup", "monstartup",
 	"_mcleanup", "moncontrol"}
 # What cpprof/profiler.h calls, and what switches its places.
-PLACES = {"cpprof_site_enter", "cpprof_site_enter_from", "cpprof_site_leave", "cpprof_site_restore", "cpprof_thread_1"}
+PLACES = {"cpprof_site_block", "cpprof_site_enter", "cpprof_site_enter_from", "cpprof_site_leave", "cpprof_site_restore", "cpprof_thread_1"}
 SINCE_3 = {"cpprof_sites_level", "cpprof_sites_list", "cpprof_sites_throttle", "cpprof_sites_turn"}
 VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PLACES | SINCE_3, "CPPROF_0.3")}
 
