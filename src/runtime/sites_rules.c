@@ -68,6 +68,35 @@ static const char *qualified_name(const char *signature, size_t *bytes)
 	return signature + start;
 }
 
+/* By its signature, or that of the function which it is within. */
+static bool matches_signature(const char *pattern, const char *signature)
+{
+	size_t bytes;
+	const char *qualified = qualified_name(signature, &bytes);
+	return matches(pattern, signature, strlen(signature)) ||
+	       (bytes > 0 && matches_tail(pattern, qualified, bytes, "::"));
+}
+
+/* "work: row", as lists and reports call it. */
+static bool matches_within(const char *pattern, const struct tally_site *told)
+{
+	static const char separator[] = ": ";
+	const char *name = told->texts;
+	if (told->kind == CPPROF_KIND_FUNCTION || told->kind == CPPROF_KIND_WAIT)
+		return false;
+	for (const char *at = strstr(pattern, separator); at; at = strstr(at + 1, separator)) {
+		char function[SITES_PATTERN_MAX];
+		size_t bytes = (size_t)(at - pattern);
+		if (bytes >= sizeof(function) || !matches(at + sizeof(separator) - 1, name, strlen(name)))
+			continue;
+		memcpy(function, pattern, bytes);
+		function[bytes] = 0;
+		if (matches_signature(function, told->texts + told->signature))
+			return true;
+	}
+	return false;
+}
+
 bool sites_pattern_matches(const char *pattern, const struct tally_site *told)
 {
 	static const char file_word[] = "file:", group_word[] = "group:";
@@ -80,10 +109,8 @@ bool sites_pattern_matches(const char *pattern, const struct tally_site *told)
 		const char *group = told->texts + told->group;
 		return matches(pattern + sizeof(group_word) - 1, group, strlen(group));
 	}
-	size_t bytes;
-	const char *qualified = qualified_name(signature, &bytes);
-	return matches_tail(pattern, name, strlen(name), "::") || matches(pattern, signature, strlen(signature)) ||
-	       (bytes > 0 && matches_tail(pattern, qualified, bytes, "::"));
+	return matches_tail(pattern, name, strlen(name), "::") || matches_signature(pattern, signature) ||
+	       matches_within(pattern, told);
 }
 
 bool sites_rule_matches(const struct sites_rule *rule, const struct tally_site *told)

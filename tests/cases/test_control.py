@@ -113,6 +113,8 @@ def test_places_are_listed_and_switched(program, tmp_path):
 		run.tell("work 10")
 		assert states(run.control().stdout)["tiny"] == "off"
 		assert run.control("off", "t?ny").stdout == "off t?ny: 1 of 5 places, 0 switched\n"
+		for name, found in ("work: row", 1), ("w*: *", 1), ("main: row", 0), ("work:row", 0):
+			assert f" {found} of 5 places" in run.control("on", name).stdout, name
 		run.control("on", "*")
 		run.tell("work 10")
 		run.control("level", "1")
