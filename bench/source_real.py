@@ -27,6 +27,9 @@ def check_source_tools():
 	for tool, package in ("valgrind", "valgrind"), ("clang++", "clang"), ("cmake", "cmake"), ("g++", "g++"):
 		if not shutil.which(tool):
 			sys.exit(f"bench/run: {tool} is missing (it is in Debian's {package}: tools/setup bench)")
+	for path, package in ("/usr/src/googletest", "googletest"), ("/usr/lib/tclConfig.sh", "tcl-dev"):
+		if not Path(path).exists():
+			sys.exit(f"bench/run: {path} is missing (it is in Debian's {package}: tools/setup bench)")
 
 
 def seconds_in_turns(ways, rounds):
