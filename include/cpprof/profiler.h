@@ -124,7 +124,7 @@ struct cpprof_thread {
 /* What is remembered of a place that was entered until it is left; on the stack, or in registers. */
 struct cpprof_entry {
 	struct cpprof_site *site;
-	struct cpprof_frame *frame; /* NULL: nothing is counted here now, and nobody is to be told of the end */
+	struct cpprof_frame *frame; /* its caller's; NULL: nothing is counted here now, and nobody is to be told of the end */
 };
 
 /* `caller` is where the function that the place is in returns to, `frame_address` where its caller's part of the stack begins
@@ -137,10 +137,22 @@ cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void 
 __attribute__((__visibility__("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
 							      const void *frame_address);
 
+/* Entered, and left at once. */
+__attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_site *site, const void *caller,
+							      const void *frame_address);
+
 #define CPPROF_HOT __inline__ __attribute__((__always_inline__, __artificial__, __no_instrument_function__, __unused__))
+#define CPPROF_ASIDE static __attribute__((__noinline__, __no_instrument_function__, __unused__))
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 extern __attribute__((__visibility__("default"), __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
+
+/* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
+#ifdef __clang__
+#define CPPROF_QWORD_ "qword ptr "
+#else
+#define CPPROF_QWORD_ ""
+#endif
 
 /* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
 #ifdef __clang__
@@ -152,27 +164,39 @@ extern __attribute__((__visibility__("default"), __tls_model__("initial-exec")))
 #endif
 
 /* Where the return address lies of the function that the place is in, and what the library says of such frames. */
-#define CPPROF_PLACE_OF_CALL_ ((__UINT64_TYPE__)__builtin_dwarf_cfa() - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
+#define CPPROF_PLACE_OF_CALL_(frame_address) \
+	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
 
-void cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
-	__attribute__((__visibility__("default")));
+struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
+	__attribute__((__visibility__("default"), __returns_nonnull__));
 
-/* The time since the last event is the current path's. */
-static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_node *node)
+/* Where calls are timed the time since the last event is the current path's. In one piece, which compilers do not take apart. */
+static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_frame *current)
 {
-	__UINT64_TYPE__ now = __builtin_ia32_rdtsc(), last = thread->charged;
-	if (__builtin_expect(now > last, 1)) {
-		thread->charged = now;
-		__asm__ __volatile__(CPPROF_ADD_ : "+m"(node->ticks) : "r"(now - last));
-	}
+	__asm__ __volatile__("cmp{q $0, %0| " CPPROF_QWORD_ "%0, 0}\n\t"
+			     "je 1f\n\t"
+			     "rdtsc\n\t"
+			     "shl{q $32, %%rdx| rdx, 32}\n\t"
+			     "or{q %%rdx, %%rax| rax, rdx}\n\t"
+			     "mov{q %0, %%rdx| rdx, %0}\n\t"
+			     "cmp{q %%rdx, %%rax| rax, rdx}\n\t"
+			     "jbe 1f\n\t"
+			     "mov{q %%rax, %0| %0, rax}\n\t"
+			     "sub{q %%rdx, %%rax| rax, rdx}\n\t"
+			     "mov{q %1, %%rdx| rdx, %1}\n\t"
+			     "add{q %%rax, %c2(%%rdx)| [rdx + %c2], rax}\n"
+			     "1:"
+			     : "+m"(thread->charged)
+			     : "m"(current->node), "i"(__builtin_offsetof(struct cpprof_node, ticks))
+			     : "rax", "rdx", "cc");
 }
 
-/* Counted here: a call of which the thread has guessed that it comes next, as it did before, and that is measured by counts.
- * NULL: it is not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site)
+/* Counted here: a call of which the thread has guessed that it comes next, as it did before. NULL: it is
+ * not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site, __UINT64_TYPE__ caller,
+							    __UINT64_TYPE__ place)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
-	__UINT64_TYPE__ place = CPPROF_PLACE_OF_CALL_, caller = (__UINT64_TYPE__)__builtin_return_address(0);
 	struct cpprof_frame *top, *frame;
 	struct cpprof_edge *edge;
 	if (__builtin_expect(place < thread->low, 0))
@@ -190,64 +214,84 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 		frame->node = edge->child;
 		frame->guess = edge->child->recent;
 	}
-	__asm__ __volatile__(CPPROF_INCREMENT_ : "+m"(edge->count));
+	__asm__ __volatile__("inc{q %0| " CPPROF_QWORD_ "%0}" : "+m"(edge->count));
 	if (__builtin_expect(edge->after != edge, 0))
 		top->guess = edge->after;
 	frame->place = place;
+	cpprof_charge(thread, top);
 	frame->caller = caller;
-	if (__builtin_expect(thread->charged != 0, 0))
-		cpprof_charge(thread, top->node);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A handler that came before it was on top has used its words. */
 	if (__builtin_expect(frame->node != edge->child, 0))
-		cpprof_site_restore(frame, edge, place);
+		return cpprof_site_restore(frame, edge, place);
 	return top;
 }
 
-static CPPROF_HOT int cpprof_leave_guessed(struct cpprof_frame *top)
+/* What is not counted at once: out of line, so that a place is small. */
+CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_site *site, void *const *frame_address)
+{
+	return cpprof_site_enter_from(site, frame_address[-1], frame_address, __builtin_return_address(0));
+}
+
+CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_site *site, void *const *frame_address)
+{
+	cpprof_site_leave(site, frame_address[-1], frame_address);
+}
+
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_site *site)
+{
+	struct cpprof_frame *frame =
+		cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
+				     CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()));
+	if (__builtin_expect(frame == 0, 0))
+		frame = cpprof_entered_slowly(site, (void *const *)__builtin_dwarf_cfa());
+	return frame;
+}
+
+static CPPROF_HOT void cpprof_leave_here(struct cpprof_site *site, struct cpprof_frame *entered)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
-	if (__builtin_expect(thread->top != top + 1 || top[1].place != CPPROF_PLACE_OF_CALL_, 0))
-		return 0;
-	if (__builtin_expect(thread->charged != 0, 0))
-		cpprof_charge(thread, top[1].node);
-	thread->top = top;
-	return 1;
+	if (__builtin_expect(thread->top != entered + 1 ||
+				     entered[1].place != CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()),
+			     0)) {
+		cpprof_left_slowly(site, (void *const *)__builtin_dwarf_cfa());
+		return;
+	}
+	cpprof_charge(thread, entered + 1);
+	thread->top = entered;
 }
 #else
-#define cpprof_enter_guessed(site) ((struct cpprof_frame *)0)
-#define cpprof_leave_guessed(frame) 0
+#define cpprof_enter_here(site) cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa())
+#define cpprof_leave_here(site, entered) cpprof_site_leave(site, __builtin_return_address(0), __builtin_dwarf_cfa())
 #endif
+
+#define CPPROF_IS_OFF_(site) (__atomic_load_n(&(site)->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)
 
 static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_site *site)
 {
 	struct cpprof_entry entry;
 	entry.site = site;
-	entry.frame = 0;
-	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF, 1)) {
-		entry.frame = cpprof_enter_guessed(site);
-		if (__builtin_expect(entry.frame == 0, 0))
-			entry.frame = cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa());
-	}
+	entry.frame = __builtin_expect(!CPPROF_IS_OFF_(site), 1) ? cpprof_enter_here(site) : 0;
 	return entry;
 }
 
 static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 {
-	if (entry->frame != 0 && !cpprof_leave_guessed(entry->frame))
-		cpprof_site_leave(entry->site, __builtin_return_address(0), __builtin_dwarf_cfa());
+	if (entry->frame != 0)
+		cpprof_leave_here(entry->site, entry->frame);
 }
 
-/* The same out of line, for functions that something may jump back into, or that are compiled by other rules. */
+/* The same out of line: for functions that something may jump back into, or that are compiled by other rules; and where small
+ * code is wanted, or compiled fast. */
 struct cpprof_entry_aside {
 	struct cpprof_site *site;
 	struct cpprof_frame *frame;
 	const void *caller, *frame_address;
 };
 
-static __attribute__((__noinline__, __no_instrument_function__, __unused__)) struct cpprof_entry_aside
+CPPROF_ASIDE struct cpprof_entry_aside
 cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
 	struct cpprof_entry_aside entry;
@@ -255,13 +299,12 @@ cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *f
 	entry.frame = 0;
 	entry.caller = caller;
 	entry.frame_address = frame_address;
-	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF)
+	if (!CPPROF_IS_OFF_(site))
 		entry.frame = cpprof_site_enter_from(site, caller, frame_address, __builtin_return_address(0));
 	return entry;
 }
 
-static __attribute__((__noinline__, __no_instrument_function__, __unused__)) void
-cpprof_left_aside(struct cpprof_entry_aside *entry)
+CPPROF_ASIDE void cpprof_left_aside(struct cpprof_entry_aside *entry)
 {
 	if (entry->frame != 0)
 		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
@@ -321,10 +364,10 @@ class profiler
 	cpprof_entry entry;
 };
 } // namespace cpprof
-#define CPPROF_OBJECT_(variable, site) ::cpprof::profiler variable(&site)
+#define CPPROF_FAST_OBJECT_(variable, site) ::cpprof::profiler variable(&site)
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
 #else
-#define CPPROF_OBJECT_(variable, site) \
+#define CPPROF_FAST_OBJECT_(variable, site) \
 	struct cpprof_entry variable __attribute__((__cleanup__(cpprof_left), __unused__)) = cpprof_entered(&site)
 #ifdef __cplusplus
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
@@ -332,6 +375,23 @@ class profiler
 #define CPPROF_SIGNATURE_ 0
 #endif
 #endif
+
+#define CPPROF_ASIDE_OBJECT_(variable, site)                                                             \
+	struct cpprof_entry_aside variable __attribute__((__cleanup__(cpprof_left_aside), __unused__)) = \
+		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa())
+/* Where nothing is optimized, or for size, what is inlined would be most of the code. */
+#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#define CPPROF_OBJECT_ CPPROF_FAST_OBJECT_
+#else
+#define CPPROF_OBJECT_ CPPROF_ASIDE_OBJECT_
+#endif
+/* Statements that call something are many. */
+#define CPPROF_OBJECT_CPPROF_KIND_FUNCTION CPPROF_OBJECT_
+#define CPPROF_OBJECT_CPPROF_KIND_REGION CPPROF_OBJECT_
+#define CPPROF_OBJECT_CPPROF_KIND_LOOP CPPROF_OBJECT_
+#define CPPROF_OBJECT_CPPROF_KIND_CALL CPPROF_ASIDE_OBJECT_
+#define CPPROF_OBJECT_CPPROF_KIND_BLOCK CPPROF_ASIDE_OBJECT_
+#define CPPROF_OBJECT_CPPROF_KIND_WAIT CPPROF_OBJECT_
 
 #define CPPROF_PLACE_(kind, level, name, signature, group, number)                            \
 	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
@@ -451,47 +511,42 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #endif
 #define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                          \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
+	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_site_##number);
 /* A basic block begins: counted, as a call that is over at once. A statement. */
-#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                             \
-	do {                                                                                                       \
-		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,         \
-				  CPPROF_TOOL_WITHIN_, group);                                                    \
-		CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);                                      \
+#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                        \
+	do {                                                                                                \
+		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,  \
+				  CPPROF_TOOL_WITHIN_, group);                                             \
+		if (!CPPROF_IS_OFF_(&cpprof_site_##number))                                                 \
+			cpprof_site_block(&cpprof_site_##number, __builtin_return_address(0), __builtin_dwarf_cfa()); \
 	} while (0);
 
 /* The same with nothing inlined: in functions that call setjmp or its like, where compilers would warn of what was, and in those
  * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
  * into which they could not. */
-#define CPPROF_TOOL_ASIDE_OBJECT_(variable, site)                                                    \
-	struct cpprof_entry_aside variable __attribute__((__cleanup__(cpprof_left_aside), __unused__)) = \
-		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
 #define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                             \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
-	CPPROF_TOOL_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 #define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                                   \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_TOOL_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_ASIDE_BLOCK(number, line, name, group)                                                \
-	do {                                                                                              \
-		CPPROF_TOOL_ASIDE_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
-	} while (0);
+	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
+#define CPPROF_TOOL_ASIDE_BLOCK CPPROF_TOOL_BLOCK
 
 /* The same where the tool says when a place is left (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, and stands at each
  * exit. */
 #ifndef CPPROF_PORTABLE
-#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site)  \
-	struct cpprof_entry_aside variable = \
+#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) \
+	struct cpprof_entry_aside variable =         \
 		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
 #define CPPROF_TOOL_LEAVE(number) cpprof_left_aside(&cpprof_object_##number)
 #else
 #define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) struct cpprof_entry variable = CPPROF_ENTERED_(site);
 #define CPPROF_TOOL_LEAVE(number) CPPROF_LEFT_(cpprof_object_##number)
 #endif
-#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                          \
+#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                       \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
 	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                                \
+#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                            \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
 #define CPPROF_TOOL_EXPLICIT_BLOCK(number, line, name, group)                                                \
