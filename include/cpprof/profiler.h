@@ -154,15 +154,6 @@ extern __attribute__((__visibility__("default"), __tls_model__("initial-exec")))
 #define CPPROF_QWORD_ ""
 #endif
 
-/* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
-#ifdef __clang__
-#define CPPROF_INCREMENT_ "inc{q| qword ptr} %0"
-#define CPPROF_ADD_	  "add{q %1, %0| qword ptr %0, %1}"
-#else
-#define CPPROF_INCREMENT_ "inc{q|} %0"
-#define CPPROF_ADD_	  "add{q %1, %0| %0, %1}"
-#endif
-
 /* Where the return address lies of the function that the place is in, and what the library says of such frames. */
 #define CPPROF_PLACE_OF_CALL_(frame_address) \
 	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
