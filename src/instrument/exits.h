@@ -18,7 +18,7 @@
 /* A `return` that clang has seen. */
 struct places_return {
 	size_t function; /* in places.items */
-	uint32_t offset; /* bytes; or SIZE_MAX's lower half: in another file */
+	uint32_t offset; /* bytes; UINT32_MAX: in another file */
 	bool is_last;    /* so far of what stands in the function's body and in no other block */
 };
 
