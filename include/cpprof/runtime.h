@@ -125,7 +125,8 @@ CPPROF_PUBLIC int cpprof_sites_turn(const char *pattern, int on);
 /* Places above that level are off: 1, only functions are measured, to 4, all. 0: none. The number of known places; -1: it is no level. */
 CPPROF_PUBLIC int cpprof_sites_level(int level);
 /* A place that was entered `calls` times, each time for less than `ns` on average with all that it called, turns itself off; reports
- * say so. 0 and 0: none does any more. 0; -1: one of them is 0. */
+ * say so. 0 and 0: none does any more. 0; -1: one of them is 0, or what is
+ * measured knows no calls (arcs, blocks, off). */
 CPPROF_PUBLIC int cpprof_sites_throttle(uint64_t calls, uint64_t ns);
 
 /* A place as it is now. Texts are the library's, valid for ever, "" where there is none. */

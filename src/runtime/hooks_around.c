@@ -177,13 +177,17 @@ const struct hook_measurement *hooks_inner(void)
 	return inner ? inner : hooks.measurement;
 }
 
-/* What was chosen at start has frames only where it counts paths. */
-static void put_around(void)
+bool hooks_have_frames(void)
 {
 	const struct hook_measurement *chosen = hooks_inner();
-	if (chosen == &hooks_off || chosen == &hooks_arcs || chosen == &hooks_blocks)
+	return chosen != &hooks_off && chosen != &hooks_arcs && chosen != &hooks_blocks;
+}
+
+static void put_around(void)
+{
+	if (!hooks_have_frames())
 		return;
-	inner = chosen;
+	inner = hooks_inner();
 	hooks_measure_by(times_calls || implementation ? &around : inner);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "runtime/hooks.h"
+#include "runtime/hooks_around.h"
 #include "runtime/hooks_system.h"
 #include "runtime/sites.h"
 #include "runtime/tally.h"
@@ -32,6 +33,8 @@ static struct sites_turned apply(const struct sites_rule *rule)
 
 static const char *add(const struct sites_rule *rule)
 {
+	if (rule->kind == SITES_THROTTLE && rule->number && !hooks_have_frames())
+		return "nothing can be throttled where arcs or blocks are counted, or nothing is: no call is timed";
 	if (!sites_rule_add(rule))
 		return "there are too many rules; 'on *' or 'off *' forgets all others";
 	if (rule->kind == SITES_THROTTLE)
@@ -189,6 +192,8 @@ int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
 	if ((calls == 0) != (ns == 0))
 		return -1;
 	begin();
+	if (calls && !hooks_have_frames())
+		return -1;
 	sites_lock(&signals);
 	sites_throttle(calls, ns);
 	sites_unlock(&signals);

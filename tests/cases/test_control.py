@@ -244,6 +244,15 @@ def test_what_is_called_often_for_little_turns_itself_off(program, tmp_path):
 		assert run.calls() == {"main": 1, "tiny": 1100, "slow": 150}
 
 
+def test_arcs_are_not_throttled(program, tmp_path):
+	with Steered(program, tmp_path, CPPROF_MEASURE="arcs") as run:
+		assert run.tell("throttle 1000") == "-1"
+		refused = run.control("throttle", "100", "1000")
+		assert refused.returncode != 0 and "where arcs" in refused.stderr
+		assert run.control("throttle", "off").returncode == 0
+		run.end()
+
+
 def test_a_report_tells_of_what_turned_itself_off(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert run.tell("throttle 1000") == "0"
