@@ -126,6 +126,12 @@ static bool is_bare(const struct unit *unit)
 	return !words->is_clang && !unit->saved[0] && !words->has_byproducts && !strchr(unit->source->path, '=');
 }
 
+/* tcc wants to know of no libraries where it does not link. */
+static bool is_refused(const struct compile_words *words, size_t word)
+{
+	return words->is_tcc && strncmp(words->words[word], "-l", 2) == 0;
+}
+
 /* Of the copy, or (NULL) of the original. */
 static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
 {
@@ -135,7 +141,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 	for (size_t i = 0; copy && i < unit->overlay.words.count; i++)
 		word_list_add(list, "%s", unit->overlay.words.items[i]);
 	for (size_t i = words->compiler + 1; i < words->count; i++)
-		if (words->roles[i] == ROLE_KEPT)
+		if (words->roles[i] == ROLE_KEPT && !is_refused(words, i))
 			word_list_add(list, "%s", words->words[i]);
 	if (copy && is_bare(unit)) {
 		word_list_add(list, "-include");

@@ -49,7 +49,7 @@ def build(name, options, compiler, folder, program="program"):
 
 
 @pytest.mark.parametrize("options, compiler", [(["--explicit"], ["gcc", "-O2", "-g", *WARNINGS, *OWN]), (["--explicit"], ["clang", "-O0", "-g", *WARNINGS, *OWN]),
-	([], ["tcc", "-Wall"])])
+	([], ["tcc", "-Wall", "-lm"])])
 def test_all_exits(options, compiler, tmp_path):
 	stated = Stated(FOLDER / "exits.c")
 	program, report = build("exits", options, compiler, tmp_path)
