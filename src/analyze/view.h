@@ -52,8 +52,9 @@ struct view_options {
 };
 
 struct view_label {
-	const char *text;     /* as printed; points into the view or the profile */
-	const char *owner;    /* what the function (VIEW_MODULE, VIEW_GROUP: the module, group) is called in a view by function;
+	const char *text; /* as printed; points into the view or the profile */
+	const char *
+		owner; /* what the function (VIEW_MODULE, VIEW_GROUP: the module, group) is called in a view by function;
 			       * equal pointers: labels of one function */
 	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:

@@ -11,11 +11,8 @@
 #include "explore/whole_number.h"
 
 static const char *const by_names[] = {
-	[VIEW_FUNCTION] = "function",
-	[VIEW_CALLSITE] = "callsite",
-	[VIEW_LINE] = "line",
-	[VIEW_MODULE] = "module",
-	[VIEW_GROUP] = "group",
+	[VIEW_FUNCTION] = "function", [VIEW_CALLSITE] = "callsite", [VIEW_LINE] = "line",
+	[VIEW_MODULE] = "module",     [VIEW_GROUP] = "group",
 };
 enum { BY_COUNT = sizeof(by_names) / sizeof(*by_names) };
 
