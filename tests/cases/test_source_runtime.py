@@ -186,3 +186,11 @@ def test_the_header_is_silent(command, language, tmp_path):
 		result = subprocess.run([command, *language, *strict, level, "-c", "-o", tmp_path / "uses.o", "-"], input=USES, capture_output=True, text=True,
 			check=False)
 		assert result.returncode == 0 and result.stderr == "", result.stderr
+
+
+@pytest.mark.parametrize("library", ["libcpprof.so", "libcpprof.a"])
+def test_the_library_calls_none_of_the_programs_functions(library, tmp_path):
+	path = RUNTIME / library
+	program = build("own_memory.c", "gcc", "-O1", "-fno-builtin", f"-Wl,-rpath,{RUNTIME}", libraries=[path])
+	for run in (run_alone, run_recorded):
+		assert not wrong_counts(run, [str(program)], tmp_path / "own.data", "paths")
