@@ -54,7 +54,7 @@ enum cpprof_kind {
 	CPPROF_KIND_FUNCTION,
 	CPPROF_KIND_REGION, /* named by who wrote it */
 	CPPROF_KIND_LOOP,
-	CPPROF_KIND_CALL, /* a statement that calls something */
+	CPPROF_KIND_CALL,  /* a statement that calls something */
 	CPPROF_KIND_BLOCK, /* counted, not timed */
 	CPPROF_KIND_WAIT   /* a function that waits for others: time in it is shown as `wait`, too */
 };
@@ -75,8 +75,8 @@ struct cpprof_site {
 	CPPROF_UINT16_ level; /* enum cpprof_level */
 	CPPROF_UINT32_ line;
 	CPPROF_UINT32_ number; /* the library's, and so are the last ones; 0: NEW */
-	const char *name;       /* "work" */
-	const char *signature;  /* "int work(int)": tells instances of templates apart; NULL: as the name */
+	const char *name;      /* "work" */
+	const char *signature; /* "int work(int)": tells instances of templates apart; NULL: as the name */
 	const char *file;
 	const char *group; /* "io"; NULL: none */
 	CPPROF_UINT64_ calls;
@@ -117,35 +117,40 @@ struct cpprof_thread {
 	__UINT64_TYPE__ charged; /* when time was charged last; 0: calls are not timed */
 };
 
-#define CPPROF_EDGE_INLINED_ 2	/* in `flags` */
-#define CPPROF_PLACE_BITS_ 3	/* in `place` */
+#define CPPROF_EDGE_INLINED_ 2 /* in `flags` */
+#define CPPROF_PLACE_BITS_ 3   /* in `place` */
 #define CPPROF_FRAME_UNKNOWN ((struct cpprof_frame *)1)
 
 /* What is remembered of a place that was entered until it is left; on the stack, or in registers. */
 struct cpprof_entry {
 	struct cpprof_site *site;
-	struct cpprof_frame *frame; /* its caller's; NULL: nothing is counted here now, and nobody is to be told of the end */
+	struct cpprof_frame
+		*frame; /* its caller's; NULL: nothing is counted here now, and nobody is to be told of the end */
 };
 
 /* `caller` is where the function that the place is in returns to, `frame_address` where its caller's part of the stack begins
  * (its CFA): the same for all places in one call, also of functions that are inlined there. */
-__attribute__((__visibility__("default"))) struct cpprof_frame *
-cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
+__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site,
+										  const void *caller,
+										  const void *frame_address);
 /* The same by another: `code` is an address in the function, where it goes on. */
-__attribute__((__visibility__("default"))) struct cpprof_frame *
-cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address, const void *code);
+__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site,
+										       const void *caller,
+										       const void *frame_address,
+										       const void *code);
 __attribute__((__visibility__("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
-							      const void *frame_address);
+								  const void *frame_address);
 
 /* Entered, and left at once. */
 __attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_site *site, const void *caller,
-							      const void *frame_address);
+								  const void *frame_address);
 
 #define CPPROF_HOT __inline__ __attribute__((__always_inline__, __artificial__, __no_instrument_function__, __unused__))
 #define CPPROF_ASIDE static __attribute__((__noinline__, __no_instrument_function__, __unused__))
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-extern __attribute__((__visibility__("default"), __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
+extern __attribute__((__visibility__("default"),
+		      __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
 
 /* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
 #ifdef __clang__
@@ -158,7 +163,8 @@ extern __attribute__((__visibility__("default"), __tls_model__("initial-exec")))
 #define CPPROF_PLACE_OF_CALL_(frame_address) \
 	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
 
-struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, __UINT64_TYPE__ place)
+struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
+					 __UINT64_TYPE__ place)
 	__attribute__((__visibility__("default"), __returns_nonnull__));
 
 /* Where calls are timed the time since the last event is the current path's. In one piece, which compilers do not take apart. */
@@ -233,9 +239,8 @@ CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_site *site, void *const *fram
 
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_site *site)
 {
-	struct cpprof_frame *frame =
-		cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
-				     CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()));
+	struct cpprof_frame *frame = cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
+							  CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()));
 	if (__builtin_expect(frame == 0, 0))
 		frame = cpprof_entered_slowly(site, (void *const *)__builtin_dwarf_cfa());
 	return frame;
@@ -282,8 +287,8 @@ struct cpprof_entry_aside {
 	const void *caller, *frame_address;
 };
 
-CPPROF_ASIDE struct cpprof_entry_aside
-cpprof_entered_aside(struct cpprof_site *site, const void *caller, const void *frame_address)
+CPPROF_ASIDE struct cpprof_entry_aside cpprof_entered_aside(struct cpprof_site *site, const void *caller,
+							    const void *frame_address)
 {
 	struct cpprof_entry_aside entry;
 	entry.site = site;
@@ -418,16 +423,16 @@ class profiler
 #define CPPROF_SIGNATURE_ 0
 #define CPPROF_FUNCTION
 #define CPPROF_REGION(name)
-#define CPPROF_ENTERED_(site)                                                                                   \
-	{                                                                                                       \
-		&site, site.state == CPPROF_STATE_OFF ? 0 : cpprof_site_enter(&site, CPPROF_CALLER_)             \
+#define CPPROF_ENTERED_(site)                                                                        \
+	{                                                                                            \
+		&site, site.state == CPPROF_STATE_OFF ? 0 : cpprof_site_enter(&site, CPPROF_CALLER_) \
 	}
 #define CPPROF_LEFT_(entry) (entry.counted ? cpprof_site_leave(entry.site, CPPROF_CALLER_) : (void)0)
 #endif
 
-#define CPPROF_ENTER_(variable, kind, level, name, signature)                                        \
-	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0);       \
-	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                                \
+#define CPPROF_ENTER_(variable, kind, level, name, signature)                                  \
+	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0); \
+	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                          \
 		CPPROF_ENTERED_(CPPROF_JOIN(cpprof_site_of_, variable))
 #define CPPROF_ENTER CPPROF_ENTER_(function_, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_)
 #define CPPROF_LEAVE CPPROF_LEFT_(cpprof_entry_of_function_)
@@ -459,14 +464,14 @@ struct cpprof_hook {
 	void (*leave)(void *);
 	void *kept;
 };
-static __inline__ __attribute__((__no_instrument_function__, __unused__)) void cpprof_hook_left(struct cpprof_hook *hook)
+static __inline__ __attribute__((__no_instrument_function__, __unused__)) void cpprof_hook_left(
+	struct cpprof_hook *hook)
 {
 	hook->leave(hook->kept);
 }
-#define CPPROF_TOOL_HOOK(number, hook, arguments)                                                                \
-	struct cpprof_hook cpprof_hook_##number __attribute__((__cleanup__(cpprof_hook_left), __unused__)) = {         \
-		hook##_leave, hook##_enter arguments                                                             \
-	};
+#define CPPROF_TOOL_HOOK(number, hook, arguments) \
+	struct cpprof_hook cpprof_hook_##number   \
+		__attribute__((__cleanup__(cpprof_hook_left), __unused__)) = { hook##_leave, hook##_enter arguments };
 
 /* Behind the end of a file: functions whose addresses others have taken, "\"what\",\"where\",\"file\",\"line\"", in a section that
  * no program loads (cpprof report --lexical). */
@@ -487,12 +492,13 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_QUIET_(text) text
 #define CPPROF_TOOL_LOUD_
 #endif
-#define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)               \
-	CPPROF_TOOL_QUIET_(static) struct cpprof_site variable = {                                        \
-		CPPROF_STATE_NEW, kind_, level_, line_, 0, name_, signature_, __FILE__, group_, 0, 0      \
-	} CPPROF_TOOL_LOUD_
-#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                                   \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+#define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)         \
+	CPPROF_TOOL_QUIET_(static)                                                           \
+	struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
+					signature_,       __FILE__, group_, 0,     0 } CPPROF_TOOL_LOUD_
+#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                        \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+			  group);                                                                               \
 	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 /* Within a function: a region, loop or statement: { CPPROF_TOOL_PLACE(...) for (...) ... } */
 #ifdef __cplusplus
@@ -500,25 +506,26 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #else
 #define CPPROF_TOOL_WITHIN_ __func__
 #endif
-#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                          \
+#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                     \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_site_##number);
 /* A basic block begins: counted, as a call that is over at once. A statement. */
-#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                        \
-	do {                                                                                                \
-		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,  \
-				  CPPROF_TOOL_WITHIN_, group);                                             \
-		if (!CPPROF_IS_OFF_(&cpprof_site_##number))                                                 \
+#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                                  \
+	do {                                                                                                          \
+		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,            \
+				  CPPROF_TOOL_WITHIN_, group);                                                        \
+		if (!CPPROF_IS_OFF_(&cpprof_site_##number))                                                           \
 			cpprof_site_block(&cpprof_site_##number, __builtin_return_address(0), __builtin_dwarf_cfa()); \
 	} while (0);
 
 /* The same with nothing inlined: in functions that call setjmp or its like, where compilers would warn of what was, and in those
  * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
  * into which they could not. */
-#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                             \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                  \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+			  group);                                                                               \
 	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                                   \
+#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                               \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 #define CPPROF_TOOL_ASIDE_BLOCK CPPROF_TOOL_BLOCK
@@ -534,8 +541,9 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) struct cpprof_entry variable = CPPROF_ENTERED_(site);
 #define CPPROF_TOOL_LEAVE(number) CPPROF_LEFT_(cpprof_object_##number)
 #endif
-#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                       \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, group); \
+#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                               \
+	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+			  group);                                                                               \
 	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
 #define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                            \
 	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
@@ -555,7 +563,7 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 namespace cpprof
 {
 __attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
-								 const char *signature) noexcept
+								     const char *signature) noexcept
 {
 	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW, 0)) {
 		__atomic_store_n(&site->name, name, __ATOMIC_RELAXED);
@@ -567,8 +575,8 @@ __attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site
 
 #if __cplusplus >= 201402L
 /* (Not in the namespace: gcc takes an identifier alone as a cleanup.) */
-__attribute__((__always_inline__)) constexpr inline cpprof_entry
-cpprof_entered_unless_constant(cpprof_site *(*site)(), const char *name, const char *signature) noexcept
+__attribute__((__always_inline__)) constexpr inline cpprof_entry cpprof_entered_unless_constant(
+	cpprof_site *(*site)(), const char *name, const char *signature) noexcept
 {
 	return __builtin_is_constant_evaluated() ? cpprof_entry() : cpprof::entered_first(site(), name, signature);
 }
@@ -578,18 +586,19 @@ __attribute__((__always_inline__)) constexpr inline void cpprof_left_unless_cons
 		cpprof_left(entry);
 }
 
-#define CPPROF_TOOL_CONSTEXPR_SITE_(number, kind_, level_, line_, group_)                                              \
-	struct cpprof_place_##number {                                                                                 \
-		static struct cpprof_site *site() noexcept                                                             \
-		{                                                                                                      \
-			CPPROF_TOOL_SITE_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_);       \
-			return &cpprof_site_##number;                                                                  \
-		}                                                                                                      \
+#define CPPROF_TOOL_CONSTEXPR_SITE_(number, kind_, level_, line_, group_)                                        \
+	struct cpprof_place_##number {                                                                           \
+		static struct cpprof_site *site() noexcept                                                       \
+		{                                                                                                \
+			CPPROF_TOOL_SITE_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_); \
+			return &cpprof_site_##number;                                                            \
+		}                                                                                                \
 	};
-#define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)                                            \
-	CPPROF_TOOL_CONSTEXPR_SITE_(number, kind, level, line, group)                                                  \
-	struct cpprof_entry cpprof_object_##number __attribute__((__cleanup__(cpprof_left_unless_constant), __unused__)) = \
-		cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
+#define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)             \
+	CPPROF_TOOL_CONSTEXPR_SITE_(number, kind, level, line, group)                   \
+	struct cpprof_entry cpprof_object_##number                                      \
+		__attribute__((__cleanup__(cpprof_left_unless_constant), __unused__)) = \
+			cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
 constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexcept
@@ -597,13 +606,13 @@ constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexce
 	if (!__builtin_is_constant_evaluated())
 		cpprof_hook_left(hook);
 }
-#define CPPROF_TOOL_CONSTEXPR_HOOK(number, hook, arguments)                                                           \
-	struct cpprof_hook cpprof_hook_##number                                                                   \
-		__attribute__((__cleanup__(cpprof_hook_left_unless_constant), __unused__)) =                              \
-			__builtin_is_constant_evaluated() ? cpprof_hook() :                                       \
-							    cpprof_hook{ hook##_leave, hook##_enter arguments };
-#define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                            \
-	do {                                                                                              \
+#define CPPROF_TOOL_CONSTEXPR_HOOK(number, hook, arguments)                                  \
+	struct cpprof_hook cpprof_hook_##number                                              \
+		__attribute__((__cleanup__(cpprof_hook_left_unless_constant), __unused__)) = \
+			__builtin_is_constant_evaluated() ? cpprof_hook()                    \
+							  : cpprof_hook{ hook##_leave, hook##_enter arguments };
+#define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                                \
+	do {                                                                                                  \
 		CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 	} while (0);
 #endif
@@ -628,9 +637,9 @@ template <class Last> class ending
 	Last last;
 };
 } // namespace cpprof
-#define CPPROF_TOOL_MEMBER(number)                                                                             \
-	this->cpprof_enter(&cpprof_site_##number);                                                             \
-	auto cpprof_last_##number = [this]() noexcept { this->cpprof_leave(&cpprof_site_##number); };          \
+#define CPPROF_TOOL_MEMBER(number)                                                                    \
+	this->cpprof_enter(&cpprof_site_##number);                                                    \
+	auto cpprof_last_##number = [this]() noexcept { this->cpprof_leave(&cpprof_site_##number); }; \
 	::cpprof::ending<decltype(cpprof_last_##number)> cpprof_ending_##number(cpprof_last_##number);
 #endif
 

@@ -12,8 +12,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-extern char **environ;
-
 /* The environment, but for the language of its messages. The array is the caller's. */
 static char **english(void)
 {

@@ -24,7 +24,6 @@ int __vprintf_chk(int flag, const char *format, va_list values);
 int __vfprintf_chk(FILE *to, int flag, const char *format, va_list values);
 char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count, FILE *from);
-ssize_t __getdelim(char **line, size_t *bytes, int end, FILE *from);
 int _IO_getc(FILE *from);
 int _IO_putc(int character, FILE *to);
 

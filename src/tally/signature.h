@@ -17,7 +17,7 @@
  * and arguments. */
 bool signature_is_of(const char *symbol, const char *signature);
 
-/* Appends what the symbol would probably be called. */
-void signature_append(struct buffer *to, const char *signature);
+/* Appends what the symbol of that signature would probably be called. */
+void signature_append(struct buffer *to, const char *text);
 
 #endif
