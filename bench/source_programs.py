@@ -27,13 +27,15 @@ sys.dont_write_bytecode = True
 
 from hooks_support import CXX, SYMBOLS, counted_calls # noqa: E402
 from record_support import CPPROF # noqa: E402
-from source_support import callgrind_calls, instrumented_functions # noqa: E402
+from source_support import callgrind_calls, constexpr_functions, function_symbols, instrumented_functions # noqa: E402
 
 SOURCES, BUILDS = HERE / "work/src", HERE / "work/source"
 COMPILERS = ["gcc", "clang"]
 SECONDS = 600 # that one command may take
 # What is another text in each run of the same program.
 VOLATILE = re.compile(r"^(?:Memory used|Page-cache overflow|Maximum memory usage):.*|\d+ microseconds|\d+\.\d+ ?s\b|\d+ ms\b|0x[0-9a-f]{6,}", re.MULTILINE)
+# clang numbers lambdas in the order in which it makes code of them, which is another one as soon as something names them.
+LAMBDA = re.compile(r"\d*\$_\d+")
 CMAKE = 'cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="$FLAGS"'
 
 
@@ -143,6 +145,7 @@ class Comparison:
 	doubtful: set = field(default_factory=set) # others of the same name are not instrumented
 	calls: int = 0
 	elsewhere: int = 0 # tests that do something else under valgrind: both builds were counted there
+	constants: set = field(default_factory=set) # constexpr functions with other counts: see evaluated
 	wrong: list = field(default_factory=list)
 
 
@@ -154,19 +157,55 @@ def compare_output(plain, tool, command, comparison, before=(), folder=None):
 		comparison.outputs.append(f"{' '.join(command)}: status {plain[1]} and {found[1]}; {' / '.join(changed)}; {found[2].strip()[-200:]}")
 
 
-def run_by_callgrind(built, command, folder, linked):
-	"""Calls, and what was printed."""
-	told = []
+def steady(name):
+	return LAMBDA.sub("$_", name)
 
-	def run(before):
-		told.append(built.run(before, command, folder))
-		return told[0]
-	calls = callgrind_calls(run, command[0].split("/")[-1], folder, linked)
-	return calls, told[0][:2]
+
+def steady_calls(data):
+	calls = Counter()
+	for name, count in counted_calls(data).items():
+		calls[steady(name)] += count
+	return calls
+
+
+class Binary:
+	"""What of an instrumented program is compared, and how often callgrind sees it called in either build."""
+
+	def __init__(self, path, command, folder):
+		linked, doubtful = instrumented_functions(path)
+		self.path, self.command, self.folder = path, command, folder
+		self.linked = {steady(linked): steady(shown) for linked, shown in linked.items()}
+		others = set().union(*function_symbols(path).values()) - set(linked) # lambdas without an object, of the same function and parameters
+		self.doubtful = {steady(name) for name in doubtful} | {self.linked[steady(name)] for name in others if steady(name) != name and steady(name) in self.linked}
+
+	def called(self, built):
+		"""Calls as callgrind sees them, and what was printed."""
+		told = []
+
+		def run(before):
+			told.append(built.run(before, self.command, self.folder))
+			return told[0]
+		return callgrind_calls(run, self.path.name, self.folder, self.linked, steady), told[0][:2]
+
+	def counted_and_called(self, tool):
+		"""Of one and the same run by callgrind: what the program counts itself, and what callgrind does."""
+		data = self.folder / "alone.data"
+		data.unlink(missing_ok=True)
+		called, _ = self.called(tool)
+		return steady_calls(data), called
+
+
+def evaluated(binary, tool, names):
+	"""Those of these constexpr functions that the instrumented program calls as often as it says. Where gcc evaluates a call of its own accord
+	(the condition of ?: in a template), what may not be evaluated stays a call, and an object is such."""
+	candidates = names & {steady(name) for name in constexpr_functions(binary.path)}
+	if not candidates:
+		return set()
+	counted, called = binary.counted_and_called(tool)
+	return {name for name in candidates if counted[name] == called[name]}
 
 
 def compare_counts(bare, tool, command, measurement, comparison):
-	binary = tool.place / command[0]
 	plain = bare.run([], command)
 	with tempfile.TemporaryDirectory() as scratch:
 		folder = Path(scratch)
@@ -176,27 +215,26 @@ def compare_counts(bare, tool, command, measurement, comparison):
 		if not data.exists():
 			comparison.wrong.append(f"{' '.join(command)}: no profile")
 			return
-		found = Counter(counted_calls(data))
-		linked, doubtful = instrumented_functions(binary)
-		expected, told = run_by_callgrind(bare, command, folder, linked)
+		binary = Binary(tool.place / command[0], command, folder)
+		found = steady_calls(data)
+		expected, told = binary.called(bare)
 		# What does something else under valgrind, whose long double has 64 bits, is compared there: the counts that it writes itself.
 		if told != plain[:2]:
 			comparison.elsewhere += 1
-			(folder / "alone.data").unlink(missing_ok=True)
-			run_by_callgrind(tool, command, folder, linked)
-			found = Counter(counted_calls(folder / "alone.data"))
-	functions = set(linked.values())
+			found, _ = binary.counted_and_called(tool)
+		functions = set(binary.linked.values())
+		differing = {name for name in functions - binary.doubtful if expected[name] != found[name]}
+		constants = evaluated(binary, tool, differing)
 	comparison.instrumented |= functions
-	comparison.doubtful |= doubtful
-	for name in sorted(functions - doubtful):
-		comparison.calls += expected[name]
-		if expected[name]:
-			comparison.functions.add(name)
-		if expected[name] != found[name]:
-			comparison.wrong.append(f"{binary.name} {command[-1]}: {name}: {found[name]} calls, not {expected[name]}")
+	comparison.doubtful |= binary.doubtful
+	comparison.constants |= constants
+	comparison.calls += sum(expected[name] for name in functions - binary.doubtful)
+	comparison.functions |= {name for name in functions - binary.doubtful if expected[name]}
+	for name in sorted(differing - constants):
+		comparison.wrong.append(f"{binary.path.name} {command[-1]}: {name}: {found[name]} calls, not {expected[name]}")
 	# What is counted and no function of the binary would be missed otherwise.
 	for name in sorted(set(found) - functions):
-		comparison.wrong.append(f"{binary.name} {command[-1]}: {name}: {found[name]} calls of what was not instrumented")
+		comparison.wrong.append(f"{binary.path.name} {command[-1]}: {name}: {found[name]} calls of what was not instrumented")
 
 
 def compare(name, compiler, measurement, options=()):
@@ -216,7 +254,7 @@ def line_of(name, compiler, measurement, comparison, tool):
 	"""bench/source_real.py reads it."""
 	return (f"{name} {compiler} {measurement}: {comparison.tests} tests, {len(comparison.outputs)} with another output; "
 		f"{len(comparison.instrumented)} functions instrumented, {len(comparison.functions)} called, {comparison.calls} calls, {len(comparison.wrong)} counts differ from callgrind's, "
-		f"{len(comparison.doubtful)} names of others too, {comparison.elsewhere} tests counted under valgrind alone; {tool.fell_back()} files as they are, built in {tool.seconds:.1f} s")
+		f"{len(comparison.constants)} are evaluated by the compiler instead, {len(comparison.doubtful)} names of others too, {comparison.elsewhere} tests counted under valgrind alone; {tool.fell_back()} files as they are, built in {tool.seconds:.1f} s")
 
 
 def arguments():

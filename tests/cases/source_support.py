@@ -6,8 +6,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-# The library's, and what the header puts aside for functions that something may jump back into.
-ENTER = re.compile(r"<cpprof_(?:site_enter|entered_aside)\b")
+# The library's, and what stands for it in the header where nothing is optimized, or in what the compiler may evaluate; and the header's own functions.
+ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
+OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
@@ -35,7 +36,7 @@ def calling_enter(binary):
 	for line in disassembly.stdout:
 		if line.endswith(">:\n"):
 			start, name = FUNCTION.match(line).groups()
-			address = None if name.startswith("cpprof_") else int(start, 16)
+			address = None if OWN.match(name) else int(start, 16)
 		elif address is not None and ENTER.search(line):
 			found.add(address)
 	assert disassembly.wait() == 0
@@ -52,6 +53,12 @@ def instrumented_functions(binary):
 	without = set().union(*(names for address, names in symbols.items() if address not in own))
 	shown = demangled(with_object)
 	return shown, {shown[name] for name in with_object & without}
+
+
+def constexpr_functions(binary):
+	"""Names, as shown, of instrumented functions that the compiler may evaluate: their place is in a function within them."""
+	names = set().union(*function_symbols(binary).values())
+	return {shown.split("::cpprof_place_")[0] for shown in demangled(names).values() if "::cpprof_place_" in shown}
 
 
 def add_callgrind_file(path, binary, calls):
@@ -71,9 +78,9 @@ def add_callgrind_file(path, binary, calls):
 				called_in = None
 
 
-def callgrind_calls(run, binary, folder, functions):
+def callgrind_calls(run, binary, folder, functions, named=str):
 	"""Counter of the calls of these functions of a binary, {name as linked: name as shown}, by the latter, whoever called; `run` runs the program
-	behind the words that it is given."""
+	behind the words that it is given, and `named` makes of a name as linked that in `functions`."""
 	folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 	result = run(["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no",
 		"--main-stacksize=67108864"])
@@ -83,6 +90,6 @@ def callgrind_calls(run, binary, folder, functions):
 	assert calls, result
 	shown = Counter()
 	for name, count in calls.items():
-		if name in functions:
-			shown[functions[name]] += count
+		if named(name) in functions:
+			shown[functions[named(name)]] += count
 	return shown
