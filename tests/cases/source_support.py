@@ -9,6 +9,7 @@ from pathlib import Path
 # The library's, and what stands for it in the header where nothing is optimized, or in what the compiler may evaluate; and the header's own functions.
 ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
 OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
+PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_place_\d+4siteEv$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
@@ -56,9 +57,10 @@ def instrumented_functions(binary):
 
 
 def constexpr_functions(binary):
-	"""Names, as shown, of instrumented functions that the compiler may evaluate: their place is in a function within them."""
-	names = set().union(*function_symbols(binary).values())
-	return {shown.split("::cpprof_place_")[0] for shown in demangled(names).values() if "::cpprof_place_" in shown}
+	"""Names, as linked, of instrumented functions that the compiler may evaluate: their place is in a function of a type within them."""
+	places = map(PLACE.match, set().union(*function_symbols(binary).values()))
+	# What stands in either kind of a constructor is in none of them.
+	return {re.sub(r"([CD])4(?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
 
 
 def add_callgrind_file(path, binary, calls):
