@@ -34,12 +34,19 @@ static uint64_t function_key(uint32_t module, uint32_t name)
 	return hash_u64((uint64_t)module << 32 | name);
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), bytes = strlen(end);
+	return length >= bytes && strcmp(text + length - bytes, end) == 0;
+}
+
+/* A cpprof that is not installed has the header in another folder. */
 bool tally_is_probe(const struct profile *profile, uint32_t function)
 {
-	static const char header[] = "cpprof/profiler.h";
 	const char *file = profile_string(profile, profile->functions[function].file);
-	size_t length = strlen(file), own = sizeof(header) - 1;
-	return length >= own && strcmp(file + length - own, header) == 0;
+	const char *name = profile_string(profile, profile->functions[function].name);
+	return ends_with(file, "cpprof/profiler.h") ||
+	       (ends_with(file, "/profiler.h") && strncmp(name, "cpprof_", sizeof("cpprof_") - 1) == 0);
 }
 
 /* --- functions that are there already --- */

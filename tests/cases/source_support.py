@@ -59,8 +59,8 @@ def instrumented_functions(binary):
 def constexpr_functions(binary):
 	"""Names, as linked, of instrumented functions that the compiler may evaluate: their place is in a function of a type within them."""
 	places = map(PLACE.match, set().union(*function_symbols(binary).values()))
-	# What stands in either kind of a constructor is in none of them.
-	return {re.sub(r"([CD])4(?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
+	# What stands in all kinds of a constructor is in none of them (gcc), or in the first (clang).
+	return {re.sub(r"([CD])[124](?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
 
 
 def add_callgrind_file(path, binary, calls):

@@ -2,6 +2,7 @@
 Whole programs built with `cpprof cc` and `cpprof cxx` for a compiler: what they print is what it was, and the calls of each function that was
 instrumented are those that callgrind counts in the program as it was. bench/source_programs.py does the same with programs that are not ours.
 """
+import json
 import os
 import subprocess
 
@@ -56,3 +57,15 @@ def test_counts_are_callgrinds(name, compiler, employees, tmp_path):
 	assert len(functions) >= BUILDS[name][3] and not doubtful
 	expected = callgrind_calls(lambda before: run(before, [programs[0], *words], folders[0]), name, tmp_path, functions)
 	assert counted_calls(folders[1] / "out.data") == expected
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_what_counting_costs_is_the_hooks(compiler, tmp_path):
+	"""Also what is inlined into the program's functions."""
+	source = tmp_path / "loop.c"
+	source.write_text("static volatile unsigned sum;\n__attribute__((noinline)) static void add(unsigned n)\n{\n\tsum += n;\n}\n"
+		"int main(void)\n{\n\tfor (unsigned n = 0; n < 60 * 1000 * 1000; n++)\n\t\tadd(n);\n\treturn 0;\n}\n")
+	subprocess.run([CPPROF, "cc", "--rule", "tiny on", "--", compiler, "-O2", SYMBOLS[compiler], "-o", "loop", source.name], cwd=tmp_path, check=True)
+	run([CPPROF, "record", "--instrumented=paths", "-o", "out.data", "--"], [tmp_path / "loop"], tmp_path)
+	result = run([CPPROF, "report", "--body", "-r", "cpu", "-n", "0", "-t", "0", "--format", "json"], [tmp_path / "out.data"], tmp_path)
+	assert {entry["path"][-1] for entry in json.loads(result.stdout)["entries"]} <= {"[hooks]", "add", "main"} | {"_start", "__libc_start_call_main"}
