@@ -207,14 +207,16 @@ static void write_walked(struct runtime_thread *thread)
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
-/* As much of a stack as is there. */
+/* As much of a stack as is there. That of a thread which the C library has made ends below the thread's own block: what lies
+ * behind may be another thread's, who may unmap it while it is copied. */
 static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
-	uint64_t at = from;
+	uint64_t at = from, block = machine_thread_pointer();
+	uint64_t end = block - from < SAMPLE_STACK_BYTES ? block : from + SAMPLE_STACK_BYTES;
 	know_page(thread, 0);
-	while (at - from < SAMPLE_STACK_BYTES && page_is_there(thread, at / PAGE))
+	while (at < end && page_is_there(thread, at / PAGE))
 		at = (at / PAGE + 1) * PAGE;
-	return at - from < SAMPLE_STACK_BYTES ? at - from : SAMPLE_STACK_BYTES;
+	return (at < end ? at : end) - from;
 }
 
 /* The registers lie where the frames would, the stack is written from where it is. */
