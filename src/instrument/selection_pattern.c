@@ -93,6 +93,32 @@ static void append_pattern(struct buffer *expression, struct selection_pattern *
 	}
 }
 
+/* The C library copies what a '+' repeats: each that stands in another one's doubles the memory that is needed. */
+static bool repeats_too_much(const char *expression)
+{
+	enum { MOST = 12 };
+	size_t count = 0;
+	for (const char *at = expression; *at; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '+')
+			count++;
+	}
+	return count > MOST;
+}
+
+static int compile(struct selection_pattern *pattern, const char *expression, const char *text, struct error *error)
+{
+	char what[128];
+	if (repeats_too_much(expression))
+		return error_set(error, ERROR_FORMAT, "'%s': too many '+' in one expression", text);
+	int number = regcomp(&pattern->expression, expression, REG_EXTENDED | REG_NOSUB);
+	if (number == 0)
+		return 0;
+	regerror(number, &pattern->expression, what, sizeof(what));
+	return error_set(error, ERROR_FORMAT, "'%s': %s", text, what);
+}
+
 /* A '*' of a signature is a pointer's, unless one wrote it for a wildcard: there is no telling, and ".*" fits a '*' too. */
 int selection_pattern_init(struct selection_pattern *pattern, const char *text, enum pattern_kind kind,
 			   struct error *error)
@@ -111,16 +137,10 @@ int selection_pattern_init(struct selection_pattern *pattern, const char *text, 
 	append_pattern(&expression, pattern, text, kind);
 	buffer_append(&expression, ")$", sizeof(")$"));
 	int code = buffer_error(&expression);
-	if (code == 0) {
-		int number = regcomp(&pattern->expression, (char *)expression.bytes, REG_EXTENDED | REG_NOSUB);
-		char what[128];
-		if (number != 0) {
-			regerror(number, &pattern->expression, what, sizeof(what));
-			code = error_set(error, ERROR_FORMAT, "'%s': %s", text, what);
-		}
-	} else {
+	if (code == 0)
+		code = compile(pattern, (char *)expression.bytes, text, error);
+	else
 		error_set(error, code, "out of memory");
-	}
 	buffer_release(&expression);
 	return code;
 }

@@ -282,6 +282,9 @@ static void test_errors(void **state)
 	struct selection *selection = selection_new();
 	char zero[] = "include function a\0b";
 	assert_int_equal(selection_read_text(selection, "z", zero, sizeof(zero) - 1, &error), ERROR_FORMAT);
+	char greedy[] = "include <^c+++++++++++++++++++>\n";
+	assert_int_equal(selection_read_text(selection, "g", greedy, sizeof(greedy) - 1, &error), ERROR_FORMAT);
+	assert_non_null(strstr(error.message, "too many '+'"));
 	assert_int_equal(selection_read(selection, "/nowhere/at/all", &error), ERROR_NOT_FOUND);
 	int code = selection_read(selection, "/", &error);
 	assert_true(code < 0 && code == error.code);
