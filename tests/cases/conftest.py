@@ -2,6 +2,7 @@
 comparisons, of which there are hundreds, and a machine that is taken away for a while is off by more. What is wrong in the
 product is wrong each time. So a test marked `measured` fails only if it fails with three recordings."""
 import subprocess
+from pathlib import Path
 
 import pytest
 from record_support import build
@@ -38,7 +39,7 @@ def again(value, attempt):
 	"""A folder that is empty again, a recording that is made again."""
 	if hasattr(value, "again"):
 		return value.again()
-	if hasattr(value, "mkdir"):
+	if isinstance(value, Path) and value.is_dir():
 		folder = value / f"attempt{attempt + 1}"
 		folder.mkdir()
 		return folder

@@ -77,11 +77,17 @@ def test_only_of_what_is_measured(tmp_path, content):
 	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "f"], "write-bytes", "cpu")) == {}
 
 
+@pytest.mark.parametrize("environment", [os.environ, {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}], ids=["ours", "little"])
+def test_what_starting_reads(tmp_path, environment):
+	"""Names of locales, and of users where the environment does not name the shell, are the C library's own to read."""
+	few = 'for i in 1 2 3 4 5 6; do bash -c "[ -e / ] && printf %2000s"; done'
+	recorded = record(tmp_path, ["/bin/sh", "-c", few], "--backend", "preload", "-r", "read-bytes", "-r", "write-bytes", env=environment)
+	assert recorded.status == 0 and said(recorded) == {}, recorded.err
+
+
 @pytest.mark.measured
 def test_scripts(tmp_path, content):
-	"""Programs that come and go: what starts them, and what they read when they start, is not missed."""
-	few = 'for i in 1 2 3 4 5 6; do bash -c "[ -e / ] && printf %2000s"; done'
-	assert said(recorded_by(tmp_path, ["/bin/sh", "-c", few], "read-bytes", "write-bytes")) == {}
+	"""Programs that come and go: what starts them is not missed."""
 	script = f"for i in 1 2 3 4 5 6 7 8; do {build('unseen.c')} {content} r; done; exec {build('unseen.c')} {content} rr"
 	assert said(recorded_by(tmp_path, ["/bin/sh", "-c", script], "read-bytes", "io-bytes")) == {}
 

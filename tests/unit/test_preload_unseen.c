@@ -75,15 +75,15 @@ static void test_resources(void **state)
 static void test_little(void **state)
 {
 	(void)state;
-	const struct preload_account little = { .unseen = { 4095, 4095, 19 } },
-				     enough = { .unseen = { 4096, 4096, 20 } };
+	const struct preload_account little = { .unseen = { 8191, 8191, 19 } },
+				     enough = { .unseen = { 8192, 8192, 20 } };
 	struct preload_unseen sum = { 0 };
 	for (int i = 0; i < 100; i++)
 		preload_unseen_add_account(&sum, &little);
 	assert_int_equal(sum.unseen.read + sum.unseen.written + sum.unseen.calls, 0);
 	preload_unseen_add_account(&sum, &enough);
-	assert_int_equal(sum.unseen.read, 4096);
-	assert_int_equal(sum.unseen.written, 4096);
+	assert_int_equal(sum.unseen.read, 8192);
+	assert_int_equal(sum.unseen.written, 8192);
 	assert_int_equal(sum.unseen.calls, 20);
 }
 
