@@ -172,18 +172,36 @@ static void watch_for_death(struct preload_slots *slots, struct preload_process 
 		close_pidfd(process); /* then it is asked for each time */
 }
 
+static void replace(struct preload_process *older, struct preload_process *newer)
+{
+	older->is_dead = has_died(older);
+	older->is_replaced = !older->is_dead;
+	newer->follows |= older->is_replaced;
+	older->is_followed = true;
+	close_pidfd(older);
+}
+
+static bool has_come_before(const struct preload_slots *slots, const struct preload_process *process,
+			    const struct preload_process *other)
+{
+	uint32_t order = preload_slots_shared(slots, process)->order;
+	return (int32_t)(order - preload_slots_shared(slots, other)->order) < 0;
+}
+
 /* A pid that is there already: its program has started another one, unless it has died
- * and the number is used again. */
-static void replace(struct preload_slots *slots, struct preload_process *process)
+ * and the number is used again. Both may be new to us: then their slots are in any order. */
+static void compare_with_namesakes(struct preload_slots *slots, struct preload_process *process)
 {
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
-		struct preload_process *older = &slots->processes[i];
-		if (!older->is_known || older->pid != process->pid || is_over(older))
+		struct preload_process *other = &slots->processes[i];
+		if (other == process || !other->is_known || other->pid != process->pid)
 			continue;
-		older->is_dead = has_died(older);
-		older->is_replaced = !older->is_dead;
-		process->follows = older->is_replaced;
-		close_pidfd(older);
+		bool is_newer = has_come_before(slots, other, process);
+		struct preload_process *older = is_newer ? other : process, *newer = is_newer ? process : other;
+		if (is_over(older))
+			older->is_followed = true;
+		else
+			replace(older, newer);
 	}
 }
 
@@ -191,11 +209,11 @@ static void get_to_know(struct preload_slots *slots, struct preload_process *pro
 {
 	struct preload_process found = { .pid = pid, .pidfd = -1 };
 	*process = found;
-	replace(slots, process);
 	process->is_known = true;
 	preload_starts_connected(&slots->starts, pid);
 	slots->had_any = true;
 	watch_for_death(slots, process);
+	compare_with_namesakes(slots, process);
 }
 
 /* Who takes it next has not written its pid yet when it is looked at: the last owner's must not be
@@ -390,7 +408,7 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
  * for want of success, as it lived on without a word. */
 static bool has_lost_its_program(const struct preload_process *process, uint64_t now_ns)
 {
-	return process->execs_ns && !process->is_replaced && now_ns > process->execs_ns + PRELOAD_LIVED_NS;
+	return process->execs_ns && !process->is_followed && now_ns > process->execs_ns + PRELOAD_LIVED_NS;
 }
 
 static void add_process(struct preload_sums *sums, const struct preload_slots *slots,

@@ -31,6 +31,7 @@ struct preload_process {
 	bool is_known;
 	bool is_dead;
 	bool is_replaced; /* another program runs in it by now, and is connected itself */
+	bool is_followed; /* ... or was before it ended */
 	bool has_begun;   /* its first record was told */
 	bool follows;     /* it is the successor of one that was replaced */
 	bool wants_flush;

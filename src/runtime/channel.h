@@ -31,7 +31,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 3,        /* of this layout: others are not connected to */
+	CHANNEL_VERSION = 4,        /* of this layout: others are not connected to */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -141,6 +141,7 @@ struct channel_process {
 	uint32_t threads_unwatched; /* threads for which there was no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: from then on what /proc tells may be of another program */
+	uint32_t order; /* slots that were taken before: a program takes its own after the one that it follows */
 };
 
 enum channel_trouble {
@@ -199,6 +200,7 @@ struct channel { /* all (m) but for what says otherwise */
 	uint32_t bell_wanted;                       /* 0: the monitor is at work already, no need to wake it */
 	uint32_t label_sets;                        /* runtimes count it up: the last label set's number */
 	uint32_t processes_refused;                 /* runtimes count it up: no free process slot */
+	uint32_t processes_taken;                   /* likewise: see channel_process.order */
 	uint32_t beat;                              /* raised some times a second, as long as the monitor lives */
 
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));

@@ -173,12 +173,12 @@ def hits(paths, *names):
 
 def tolerance(fraction, samples):
 	"""
-	Four standard errors of a fraction of so many samples. Near 0 and 1 the error is that of ten samples, not nothing:
-	a process has a few samples outside main, while it is being loaded and ends (2.5 ms have been seen, at 250 us a sample).
+	Four standard errors of a fraction of so many samples. Near 0 and 1 the error is that of ten samples, not nothing, and of many
+	samples thirty: a process has a few samples outside main, while it is being loaded and ends (2.5 ms have been seen, at 250 us a sample; 20 of 4,900).
 	"""
 	least = min(10 / samples, 0.5)
 	clipped = min(max(fraction, least), 1 - least)
-	return 4 * math.sqrt(clipped * (1 - clipped) / samples)
+	return max(4 * math.sqrt(clipped * (1 - clipped) / samples), min(30 / samples, 0.02))
 
 
 def agrees(paths, names, fraction):

@@ -171,7 +171,9 @@ void connect_process(uint32_t number, uint32_t pid)
 {
 	struct channel_process *process = &channel->processes[number];
 	assert_int_equal(process->state, CHANNEL_FREE);
-	*process = (struct channel_process){ .state = CHANNEL_LIVE, .pid = pid, .code_wanted = 1 };
+	*process = (struct channel_process){
+		.state = CHANNEL_LIVE, .pid = pid, .code_wanted = 1, .order = channel->processes_taken++
+	};
 }
 
 void connect_thread(uint32_t number, uint32_t process, uint32_t tid)

@@ -346,6 +346,32 @@ static void test_exec(void **state)
 	assert_ptr_equal(preload_slots_find(slots, pid), &slots->processes[1]);
 }
 
+/* All of that is found at once, and the later program has a slot before the other one's: it still is the one that lives. */
+static void test_exec_found_late(void **state)
+{
+	(void)state;
+	uint32_t pid = make_child();
+	connect_process(5, pid);
+	connect_thread(5, 5, pid);
+	put_event(5, CHANNEL_STARTED, 0, 0, "first");
+	put_event(5, CHANNEL_EXECS, 0, 0, "/bin/other");
+	connect_process(2, pid);
+	connect_thread(2, 2, pid);
+	put_event(2, CHANNEL_STARTED, 0, 0, "other");
+	preload_events_drain(events, false, &sink);
+	assert_true(slots->processes[2].is_known && !slots->processes[2].is_replaced);
+	assert_int_equal(channel->processes[2].code_loaded, 1);
+	assert_int_equal(channel->processes[5].state, CHANNEL_FREE);
+	assert_ptr_equal(preload_slots_find(slots, pid), &slots->processes[2]);
+	size_t maps = maps_told;
+	assert_true(maps >= 3);
+	/* What it counts from then on is counted. */
+	channel->threads[2].clocks[1].total = 2;
+	struct preload_sums sums = preload_slots_sums(slots, now_ns() + 60 * 1000 * 1000 * 1000ull);
+	assert_int_equal(sums.totals[1], 2);
+	assert_int_equal(sums.not_connected, 0);
+}
+
 /* Code of a forked process is its parent's: nothing is read. */
 static void test_fork(void **state)
 {
@@ -467,6 +493,7 @@ int main(void)
 		T(test_late_child),
 		T(test_order),
 		T(test_exec),
+		T(test_exec_found_late),
 		T(test_fork),
 		T(test_not_connected),
 		T(test_strangers),
