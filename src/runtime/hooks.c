@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/hooks_system.h"
+#include "runtime/hooks_trace.h"
 #include "runtime/implementation.h"
 #include "runtime/sites.h"
 #include "runtime/tally.h"
@@ -429,8 +430,7 @@ static void renew_tables(struct hook_thread *thread)
 	struct hook_thread *next = thread->owner.next;
 	thread->owner = (struct hook_owner){ .next = next, .tid = system_tid() };
 	thread->nodes = thread->paths_numbered = 0;
-	thread->ring = NULL;
-	thread->operands = thread->base_tsc = 0; /* so long ago that it is looked at first */
+	hooks_trace_begin_ring(thread, NULL);
 	thread->edges = NULL;
 	thread->blocks = NULL;
 	thread->block_mask = thread->block_count = 0;

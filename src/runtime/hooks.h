@@ -93,6 +93,10 @@ struct hook_thread {
 	struct tally_chunk *chunk;      /* that objects are taken from */
 	uint64_t nodes;                 /* made so far */
 	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
+	uint64_t *next_event; /* TALLY_TRACE: where the next event is put (hooks_trace.c); NULL: there is no ring yet */
+	uint64_t *events_end; /* ... and where none begins */
+	uint32_t tsc_high;    /* ... the upper half of the last TALLY_EVENT_TIME */
+	uint32_t spare;
 	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (site, function), a hint. */
 	struct tally_edge *cache[HOOK_CACHE];
 	struct hook_frame *run;         /* hooks_stacks.c: the base of the run that `top` is in */
@@ -101,7 +105,6 @@ struct hook_thread {
 	uint64_t depth_unknown;         /* calls that have no frame, as there was no room */
 	struct tally_ring *ring;        /* TALLY_TRACE: where events are written (hooks_trace.c) */
 	uint64_t operands;              /* ... of the words in it, those that begin no event */
-	uint64_t base_tsc;              /* ... what events count from */
 	uint64_t paths_numbered;        /* ... tally_node.number of the last one */
 	bool events_over;               /* ... no memory, disk space or the limit is reached */
 	struct tally_blocks *blocks;    /* the table that is counted in */

@@ -166,6 +166,8 @@ static struct tally_node *new_node(struct hook_thread *thread, struct tally_node
 	node->parent = parent;
 	node->recent = &hooks_no_edge;
 	thread->nodes++;
+	if (hooks.header->measurement == TALLY_TRACE)
+		node->number = __atomic_add_fetch(&thread->paths_numbered, 1, __ATOMIC_RELAXED);
 	return node;
 }
 

@@ -2,6 +2,7 @@
 #include <cpprof/profiler.h>
 
 #include "runtime/hooks_paths.h"
+#include "runtime/hooks_trace.h"
 #include "runtime/sites.h"
 #include "runtime/tally.h"
 
@@ -62,12 +63,23 @@ static inline bool is_called_here(const struct cpprof_site *site, const void *ca
 	return __builtin_expect(is_within(caller), 0) && !is_within(site);
 }
 
+/* What cpprof/profiler.h does not do by itself, and is asked for each time. */
+static inline bool is_traced(const struct hook_thread *thread)
+{
+	return thread->measurement == &hooks_trace;
+}
+
 static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *site, const void *caller,
 									const void *frame_address, uint64_t code)
 {
 	struct hook_thread *thread = hook_thread;
 	if (is_called_here(site, caller))
 		return NULL;
+	if (is_traced(thread) && __atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_ON) {
+		hooks_trace_enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+				  place_of(frame_address), code);
+		return CPPROF_FRAME_UNKNOWN;
+	}
 	if (thread == &hooks_nobody)
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
@@ -86,7 +98,7 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
 }
 
-struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
+HOOK_HOT struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
 	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (__builtin_expect(!caller, 0))
@@ -116,11 +128,16 @@ void hooks_allow_direct(struct hook_thread *thread)
 	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
 }
 
-void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)
+HOOK_HOT void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)
 {
 	if (__builtin_expect(!caller, 0))
 		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
 	struct hook_thread *thread = hook_thread;
+	if (is_traced(thread)) {
+		hooks_trace_leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+				  place_of(frame_address));
+		return;
+	}
 	thread->measurement->leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address));
 }

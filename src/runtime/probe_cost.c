@@ -17,6 +17,7 @@
 
 #include "runtime/hooks_around.h"
 #include "runtime/hooks_system.h"
+#include "runtime/hooks_trace.h"
 
 enum {
 	FRAMES = 8,
@@ -55,18 +56,15 @@ static void begin_scratch(struct scratch *scratch)
 	thread->limit = scratch->frames + FRAMES;
 	thread->shared = shared;
 	thread->chunk = &shared->chunk;
-	thread->ring = &scratch->trace.ring;
 	shared->root.recent = &hooks_no_edge;
 	hooks_frames_begin(thread, &shared->root);
 	thread->last_tsc = machine_time_stamp();
 }
 
-static void clear_ring(struct hook_thread *thread)
+static void clear_ring(struct hook_thread *thread, struct tally_ring *ring)
 {
-	struct tally_ring *ring = thread->ring;
 	memset(ring->words, 0, (TALLY_GRANULE - sizeof(*ring)) / sizeof(ring->words[0]) * sizeof(ring->words[0]));
-	ring->written = 0;
-	thread->operands = 0;
+	hooks_trace_begin_ring(thread, ring);
 }
 
 static uint64_t time_in_place(const struct hook_thread *thread)
@@ -91,7 +89,7 @@ static struct cost least(struct scratch *scratch)
 {
 	struct cost least = { UINT64_MAX, 0 };
 	for (int i = 0; i < ROUNDS; i++) {
-		clear_ring(&scratch->thread);
+		clear_ring(&scratch->thread, &scratch->trace.ring);
 		struct cost cost = turn(&scratch->thread);
 		if (i > 0 && cost.tsc < least.tsc)
 			least = cost;

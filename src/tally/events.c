@@ -3,7 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { KIND_SHIFT = 62, TIME_SHIFT = 32, TIME_MASK = (1 << 30) - 1 };
+enum { KIND_MASK = (1 << TALLY_EVENT_NUMBER_SHIFT) - 1 };
+
+static uint32_t number_of(uint64_t event)
+{
+	return (uint32_t)event >> TALLY_EVENT_NUMBER_SHIFT;
+}
 
 static uint64_t word_at(const struct tally_events *events, size_t i)
 {
@@ -18,8 +23,8 @@ static int operands_of(uint64_t event)
 	static const int operands[TALLY_EVENT_OTHERS] = {
 		[TALLY_EVENT_TIME] = 1, [TALLY_EVENT_TICK] = 3, [TALLY_EVENT_USER] = 3
 	};
-	uint32_t number = (uint32_t)event;
-	switch (event >> KIND_SHIFT) {
+	uint32_t number = number_of(event);
+	switch (event & KIND_MASK) {
 	case TALLY_EVENT_ENTER:
 	case TALLY_EVENT_LEAVE:
 		return 0;
@@ -77,16 +82,16 @@ static bool begin_next_chunk(struct tally_events *events)
 static int understand(struct tally_events *events, struct tally_event *event)
 {
 	uint64_t word = word_at(events, 0);
-	uint32_t number = (uint32_t)word;
-	event->kind = (enum tally_event_kind)(word >> KIND_SHIFT);
-	event->tsc = events->base + (word >> TIME_SHIFT & TIME_MASK);
+	uint32_t number = number_of(word);
+	event->kind = (enum tally_event_kind)(word & KIND_MASK);
+	event->tsc = events->base | word >> TALLY_EVENT_TIME_SHIFT;
 	if (event->kind != TALLY_EVENT_OTHER) {
 		event->path = number ? hash_map_get(&events->paths, number) : TALLIED_ROOT;
 		return event->path == HASH_MAP_NONE ? ERROR_CORRUPT : 1;
 	}
 	event->other = (enum tally_event_other)number;
 	if (number == TALLY_EVENT_TIME)
-		events->base = word_at(events, 1);
+		events->base = word_at(events, 1) >> TALLY_EVENT_TIME_SHIFT << TALLY_EVENT_TIME_SHIFT;
 	if (number == TALLY_EVENT_TICK)
 		event->pc = word_at(events, 1);
 	if (number == TALLY_EVENT_USER) {
@@ -97,11 +102,21 @@ static int understand(struct tally_events *events, struct tally_event *event)
 	return number == TALLY_EVENT_TICK || number == TALLY_EVENT_USER;
 }
 
-/* No word is 0, and what was cut short ends with zeros: then the chunk is over. */
+/* No word of an event is 0: what was not written is passed over, and an event that was cut short is the last one. */
+static void pass_zeros(struct tally_events *events)
+{
+	while (events->count > 0 && word_at(events, 0) == 0) {
+		events->words += sizeof(uint64_t);
+		events->count--;
+		events->next++;
+	}
+}
+
 int tally_events_next(struct tally_events *events, struct tally_event *event)
 {
 	int status = 0;
 	while (status == 0) {
+		pass_zeros(events);
 		uint64_t word = events->count > 0 ? word_at(events, 0) : 0;
 		int operands = word ? operands_of(word) : 0;
 		if (operands < 0)

@@ -26,7 +26,7 @@ struct tally_events {
 	const uint8_t *words;              /* those of the chunk that are left */
 	size_t count;
 	uint64_t next;         /* number of the first of these words, as the thread counts them */
-	uint64_t base;         /* TSC that times count from */
+	uint64_t base;         /* the upper half of TSCs */
 	struct hash_map paths; /* by their numbers */
 };
 

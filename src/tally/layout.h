@@ -47,7 +47,7 @@
 	"CPT\r\n\x1a\n"
 
 enum {
-	TALLY_VERSION = 1,
+	TALLY_VERSION = 2,
 	TALLY_GRANULE = 64 * 1024,
 	TALLY_HEADER_BYTES = TALLY_GRANULE,
 	TALLY_REQUESTS = 16,
@@ -191,7 +191,7 @@ struct tally_node {
 	struct tally_edge *edges; /* about in the order in which they were taken first */
 	struct tally_tick *ticks;
 	uint64_t exclusive_tsc;    /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
-	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: none does, or it is a root */
+	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: a root */
 	struct tally_edge *recent; /* the runtime's own: what is called from here first, probably; NULL: not known */
 };
 
@@ -261,17 +261,18 @@ struct tally_blocks {
 /* The paths and their counts are in the thread's objects, as those of TALLY_PATHS are; the events say when. Each
  * is one word, or a word and those that belong to it:
  *
- *   63..62 kind   61..32 TSC since the last TALLY_EVENT_TIME   31..0 number
+ *   63..32 lower half of the TSC   31..2 number   1..0 kind
  *
  * ENTER and LEAVE carry the path that is current from then on (tally_node.number; 0: the root): ENTER because it was
  * called, LEAVE because what it had called was left, by returning or by a jump. So what an event means depends on
  * none before it, and a handler that interrupts a hook before it has written its event does no harm. Hooks that know
  * entries alone (mcount, __fentry__) write no LEAVE. OTHER: `number` is an enum tally_event_other. */
 enum tally_event_kind { TALLY_EVENT_OTHER, TALLY_EVENT_ENTER, TALLY_EVENT_LEAVE, TALLY_EVENT_SPARE };
+enum { TALLY_EVENT_TIME_SHIFT = 32, TALLY_EVENT_NUMBER_SHIFT = 2 };
 
 enum tally_event_other {
 	TALLY_EVENT_NOTHING, /* to be skipped */
-	TALLY_EVENT_TIME,    /* 1 word: the TSC that what follows counts from. Each chunk begins with one */
+	TALLY_EVENT_TIME,    /* 1 word: the TSC, whose upper half what follows has. Each chunk begins with one */
 	TALLY_EVENT_TICK,    /* 3 words: pc (1: not known), request + 1, hits: the thread was sampled */
 	TALLY_EVENT_USER,    /* 3 words: id and value, 1 where they are 0; and an enum tally_event_user */
 	TALLY_EVENT_OTHERS
@@ -295,10 +296,12 @@ struct tally_trace {
 
 /* Events are written here, in memory that stays in the cache, until a granule is full: so whatever becomes of the program
  * its last events are here. words[0] is word `flushed` of the thread; what is below the end of its last EVENTS chunk is
- * there as well. No word of an event is 0, the first 0 is the end. */
+ * there as well. No word of an event is 0; a 0 before another word was one that a handler had interrupted and that was not
+ * written any more. */
 struct tally_ring {
 	struct tally_chunk chunk;
-	uint64_t written, flushed; /* words: so far, some of the last not counted in; and of these in EVENTS chunks */
+	uint64_t spare;
+	uint64_t flushed; /* words that are in EVENTS chunks */
 	uint64_t words[];
 };
 

@@ -31,7 +31,7 @@ def events_of(path):
 			words.setdefault((process, thread), []).extend(struct.unpack_from(f"={(used - 56) // 8}Q", data, at + 56))
 		elif magic == MAGIC and kind == RING:
 			room = struct.unpack_from(f"={(size - 56) // 8}Q", data, at + 56)
-			rings[process, thread] = room[:room.index(0)]
+			rings[process, thread] = [word for word in room if word]
 		at += size if magic == MAGIC and size else 65536
 	for thread, last in rings.items():
 		words.setdefault(thread, []).extend(last)
@@ -39,7 +39,7 @@ def events_of(path):
 	for of_thread in words.values():
 		i = 0
 		while i < len(of_thread):
-			kind, number = of_thread[i] >> 62, of_thread[i] & 0xffffffff
+			kind, number = of_thread[i] & 3, (of_thread[i] & 0xffffffff) >> 2
 			operands = {1: 1, 2: 3, 3: 3}.get(number, 0) if kind == 0 else 0
 			found.append((kind, number, of_thread[i + 1:i + 1 + operands]))
 			i += 1 + operands
@@ -130,7 +130,7 @@ def test_a_trace_that_lies_is_refused(tmp_path):
 	at = TALLY_HEADER_BYTES
 	while struct.unpack_from("=II", data, at) != (MAGIC, EVENTS):
 		at += 65536
-	for event in (3 << 62, 17, 1 << 62 | 0xfffffff):
+	for event in (3, 17 << 2, 0xfffffff << 2 | 1):
 		lie = data[:]
 		struct.pack_into("=Q", lie, at + 56 + 100 * 8, event)
 		path = tmp_path / "lie.data"

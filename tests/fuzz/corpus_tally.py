@@ -20,7 +20,7 @@ class World:
     def __init__(self, measurement):
         self.bytes = bytearray(GRANULE)
         request = struct.pack("<QBB6x64s256s320s64s", 10**6, 1, 0, b"", b"cpu", b"CPU Time", b"ns")
-        self.put(0, b"\x89CPT\r\n\x1a\n" + struct.pack("<IIQQQQQIIII", 1, measurement, 0, 1 << 30, 10**6, 1000, 2000, 1, 1, 0, 0))
+        self.put(0, b"\x89CPT\r\n\x1a\n" + struct.pack("<IIQQQQQIIII", 2, measurement, 0, 1 << 30, 10**6, 1000, 2000, 1, 1, 0, 0))
         self.put(72, request)
 
     def put(self, at, data):
@@ -117,7 +117,7 @@ def arcs():
 
 def trace():
     world = paths(TRACE)
-    words = [1, 5000, 1 << 62 | 10 << 32 | 1, 1 << 62 | 20 << 32 | 2, 2, 0x402010, 0, 1, 2 << 62 | 30 << 32 | 1, 3, 1, 2]
+    words = [4, 5000, 5010 << 32 | 5, 5020 << 32 | 9, 8, 0x402010, 1, 1, 5030 << 32 | 6, 12, 1, 2, 1]
     at = world.chunk(EVENTS, 0, 0, 48 + 8 * len(words), address=False)
     world.put(at + 40, struct.pack(f"<Q{len(words)}Q", 5, *words))
     return world

@@ -10,8 +10,8 @@
  *	:                   :
  *	|  in the function  |  <- rsp
  *
- * What happens nearly always is done here: of `arcs`, that the edge is in the cache; of `paths`, that the caller is the
- * frame on top, or one below, and has called this before. All else goes to the measurement, in C.
+ * What happens nearly always is done here: of `arcs`, that the edge is in the cache; of `paths` and `trace`, that the caller is
+ * the frame on top, or one below, and has called this before. All else goes to the measurement, in C.
  * hooks_frames.c says why frames are dropped as they are.
  */
 #include "runtime/x86_64/hooks_offsets.h"
@@ -40,6 +40,8 @@ name:                            \
 	.hidden hooks_off
 	.hidden hooks_arcs
 	.hidden hooks_paths
+	.hidden hooks_trace
+	.hidden hooks_trace_put_slowly
 	.hidden hooks_keep_vectors
 	.hidden hooks_no_edge
 	.text
@@ -52,41 +54,10 @@ name:                            \
 #define POP_FIVE \
 	POP(%rdi); POP(%rsi); POP_THREE
 
-/* `slot`: where the return address lies, with `pushed` bytes on the stack. */
-.macro HOOK slot, base, from_stack=0
-	PUSH(%rax)
-	PUSH(%rcx)
-	PUSH(%rdx)
-	mov	hook_thread@gottpoff(%rip), %rax
-	mov	%fs:(%rax), %rax
-	lea	hooks_arcs(%rip), %rcx
-	mov	THREAD_MEASUREMENT(%rax), %rdx
-	cmp	%rcx, %rdx
-	jne	.Lno_arcs\@
-
-	mov	PUSHED_THREE(%rsp), %rcx
-	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
-	shr	$CACHE_SHIFT, %rcx
-	add	%rdx, %rcx
-	and	$(CACHE_SIZE - 1), %ecx
-	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
-	cmp	EDGE_SITE(%rax), %rdx
-	jne	.Lmeasurement\@
-	mov	PUSHED_THREE(%rsp), %rcx
-	cmp	EDGE_FUNCTION(%rax), %rcx
-	jne	.Lmeasurement\@
-	incq	EDGE_COUNT(%rax)
-.Lcounted\@:
-	.cfi_remember_state
-	POP_THREE
-	ret
-	.cfi_restore_state
-
-.Lno_arcs\@:
-	lea	hooks_paths(%rip), %rcx
-	cmp	%rcx, %rdx
-	jne	.Lno_paths\@
-
+/* A call by a frame that has made it before. `slot`: where the return address lies, with `from_stack` 1 as seen from where the
+ * stack pointer was when nothing was pushed. rax: the thread; three registers are pushed, and all that is not so goes to `otherwise`
+ * with these. */
+.macro COUNT_PATH slot, base, from_stack, otherwise, writes_event
 	/* rcx: the frame that has called; rdx: how far it is from the place, rdi. */
 	PUSH(%rsi)
 	PUSH(%rdi)
@@ -122,6 +93,9 @@ name:                            \
 	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lagain\@
 .Ldone\@:
+.if \writes_event
+	WRITE_EVENT
+.endif
 	.cfi_remember_state
 	POP_FIVE
 	ret
@@ -151,13 +125,6 @@ name:                            \
 	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Lpush\@
 
-.Lslow\@:
-	.cfi_remember_state
-	POP(%rdi)
-	POP(%rsi)
-	jmp	.Lmeasurement\@
-	.cfi_restore_state
-
 	/* A handler has come before it was on top, and has used its words. */
 .Lagain\@:
 	mov	%rdx, FRAME_NODE(%rcx)
@@ -167,8 +134,76 @@ name:                            \
 	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Ldone\@
 
-	.cfi_adjust_cfa_offset PUSHED_THREE - PUSHED_FIVE
+.Lslow\@:
+	POP(%rdi)
+	POP(%rsi)
+	jmp	\otherwise
+.endm
+
+/* That the path of node rdx is current now; five registers are pushed. hooks_trace.c says how: a place is taken, then it is
+ * written, if it is one and still is. */
+.macro WRITE_EVENT
+	mov	%rax, %rdi
+	mov	NODE_NUMBER(%rdx), %rsi
+	rdtsc
+	cmp	THREAD_TSC_HIGH(%rdi), %edx
+	lea	EVENT_ENTER(, %rsi, EVENT_NUMBER_TIMES), %rsi
+	jne	write_event_in_c
+	mov	THREAD_EVENTS_END(%rdi), %rcx
+	mov	$EVENT_BYTES, %edx
+	xadd	%rdx, THREAD_NEXT_EVENT(%rdi)
+	cmp	%rcx, %rdx
+	jae	write_event_in_c
+	shl	$32, %rax
+	or	%rsi, %rax
+	mov	%rax, (%rdx)
+	cmp	%rcx, THREAD_EVENTS_END(%rdi)
+	jne	write_event_in_c
+.endm
+
+/* `slot`, `from_stack`: see COUNT_PATH. */
+.macro HOOK slot, base, from_stack=0
+	PUSH(%rax)
+	PUSH(%rcx)
+	PUSH(%rdx)
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rax
+	lea	hooks_arcs(%rip), %rcx
+	mov	THREAD_MEASUREMENT(%rax), %rdx
+	cmp	%rcx, %rdx
+	jne	.Lno_arcs\@
+
+	mov	PUSHED_THREE(%rsp), %rcx
+	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
+	shr	$CACHE_SHIFT, %rcx
+	add	%rdx, %rcx
+	and	$(CACHE_SIZE - 1), %ecx
+	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
+	cmp	EDGE_SITE(%rax), %rdx
+	jne	.Lmeasurement\@
+	mov	PUSHED_THREE(%rsp), %rcx
+	cmp	EDGE_FUNCTION(%rax), %rcx
+	jne	.Lmeasurement\@
+	incq	EDGE_COUNT(%rax)
+.Lcounted\@:
+	.cfi_remember_state
+	POP_THREE
+	ret
+	.cfi_restore_state
+
+.Lno_arcs\@:
+	lea	hooks_paths(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_paths\@
+	COUNT_PATH \slot, \base, \from_stack, .Lmeasurement\@, 0
+
 .Lno_paths\@:
+	lea	hooks_trace(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_trace\@
+	COUNT_PATH \slot, \base, \from_stack, .Lmeasurement\@, 1
+
+.Lno_trace\@:
 	lea	hooks_off(%rip), %rcx
 	cmp	%rcx, %rdx
 	je	.Lcounted\@
@@ -198,7 +233,15 @@ go_to_measurement:
 	.cfi_adjust_cfa_offset PUSHED_THREE
 	PUSH(%rsi)
 	PUSH(%rdi)
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rdi
 	mov	PUSHED_FIVE(%rsp), %rsi
+	mov	(%rcx), %rdx
+	mov	THREAD_MEASUREMENT(%rdi), %rax
+	mov	MEASUREMENT_ENTERED(%rax), %rax
+
+	/* rax: a function in C; five registers are pushed. */
+call_in_c:
 	PUSH(%r8)
 	PUSH(%r9)
 	PUSH(%r10)
@@ -208,11 +251,7 @@ go_to_measurement:
 	mov	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	and	$-16, %rsp
-	mov	hook_thread@gottpoff(%rip), %rax
-	mov	%fs:(%rax), %rdi
-	mov	(%rcx), %rdx
-	mov	THREAD_MEASUREMENT(%rdi), %rax
-	call	*MEASUREMENT_ENTERED(%rax)
+	call	*%rax
 	mov	%rbp, %rsp
 	.cfi_def_cfa_register %rsp
 	POP(%rbp)
@@ -225,6 +264,17 @@ go_to_measurement:
 	ret
 	.cfi_endproc
 	.size	go_to_measurement, . - go_to_measurement
+
+/* rdi: the thread; rsi: the event, but for its time. */
+	.type	write_event_in_c, @function
+	.balign	16
+write_event_in_c:
+	.cfi_startproc
+	.cfi_adjust_cfa_offset PUSHED_FIVE
+	lea	hooks_trace_put_slowly(%rip), %rax
+	jmp	call_in_c
+	.cfi_endproc
+	.size	write_event_in_c, . - write_event_in_c
 
 /* uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second): the vector
  * registers are kept, wherever the processor has them: in the layout of XSAVE, or if the kernel does not let us

@@ -6,7 +6,10 @@
 #define THREAD_MEASUREMENT 0
 #define THREAD_TOP 8
 #define THREAD_LIMIT 24
-#define THREAD_CACHE 88
+#define THREAD_NEXT_EVENT 88
+#define THREAD_EVENTS_END 96
+#define THREAD_TSC_HIGH 104
+#define THREAD_CACHE 112
 
 /* struct hook_measurement */
 #define MEASUREMENT_ENTERED 8
@@ -19,6 +22,7 @@
 #define FRAME_BYTES 32
 
 /* struct tally_node and tally_edge */
+#define NODE_NUMBER 40
 #define NODE_RECENT 48
 #define EDGE_SITE 0
 #define EDGE_FUNCTION 8
@@ -26,6 +30,11 @@
 #define EDGE_CHILD 24
 #define EDGE_CODE 44
 #define EDGE_AFTER 48
+
+/* An event's word: its number so many times, and its kind. */
+#define EVENT_NUMBER_TIMES 4
+#define EVENT_ENTER 1
+#define EVENT_BYTES 8
 
 /* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
 #define CACHE_SHIFT 2

@@ -42,6 +42,13 @@ static inline void machine_add_word(uint64_t *at, uint64_t value)
 	__asm__ volatile("addq %1, %0" : "+m"(*at) : "r"(value));
 }
 
+/* What was there before so much was added. */
+static inline uint64_t machine_take(uint64_t *at, uint64_t value)
+{
+	__asm__ volatile("xaddq %0, %1" : "+r"(value), "+m"(*at) : : "memory");
+	return value;
+}
+
 /* Replaces what is there if it still is `old`, in one instruction: true, it has. */
 static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t value)
 {
