@@ -86,6 +86,13 @@ template <class T> class element
 		return *self->at;
 	}
 
+	/* What it refers to has an address, by which it may be written. */
+	T *operator&() const
+	{
+		counted.write();
+		return at;
+	}
+
 	__attribute__((always_inline)) const element &operator=(const T &value) const
 	{
 		counted.write();
@@ -406,6 +413,19 @@ template <class Base> Base unwrapped(counting_iterator<Base> &&iterator, int)
 {
 	return iterator.base();
 }
+template <class> class collection;
+template <class Container> Container &unwrapped(collection<Container> &of, int)
+{
+	return of.base();
+}
+template <class Container> const Container &unwrapped(const collection<Container> &of, int)
+{
+	return of.base();
+}
+template <class Container> Container &&unwrapped(collection<Container> &&of, int)
+{
+	return std::move(of.base());
+}
 
 /* What a container's function returns, with iterators that count. */
 template <class Container, class Result, class = void> struct wrapped {
@@ -414,6 +434,8 @@ template <class Container, class Result, class = void> struct wrapped {
 	{
 		return static_cast<Result &&>(result);
 	}
+};
+template <class Container> struct wrapped<Container, void, void> { /* nothing */
 };
 template <class Container, class Result>
 struct wrapped<Container, Result,

@@ -47,6 +47,17 @@ namespace cpprof
 
 template <class Container> class collection
 {
+      public:
+	using container_type = Container;
+	using value_type = typename Container::value_type;
+	using size_type = typename Container::size_type;
+	using difference_type = typename Container::difference_type;
+	using iterator = counting_iterator<typename Container::iterator>;
+	using const_iterator = counting_iterator<typename Container::const_iterator>;
+	using reference = typename handing_out<typename Container::reference>::reference;
+	using const_reference = typename handing_out<typename Container::const_reference>::reference;
+
+      private:
 	Container inner;
 	accesses counted;
 
@@ -70,6 +81,22 @@ template <class Container> class collection
 		std::size_t before;
 	};
 
+	/* Of an array, which takes them no other way. */
+	template <class C> static C made_of(std::initializer_list<value_type> elements, ...)
+	{
+		C made{};
+		auto at = made.begin();
+		for (auto element = elements.begin(); element != elements.end() && at != made.end(); ++element)
+			*at++ = *element;
+		return made;
+	}
+	template <class C, class = typename std::enable_if<std::is_constructible<
+				   C, std::initializer_list<typename C::value_type>>::value>::type>
+	static C made_of(std::initializer_list<value_type> elements, int)
+	{
+		return C(elements);
+	}
+
 	template <class Argument, class... More> struct is_ours {
 		using plain = typename std::decay<Argument>::type;
 		static constexpr bool value =
@@ -77,15 +104,6 @@ template <class Container> class collection
 	};
 
       public:
-	using container_type = Container;
-	using value_type = typename Container::value_type;
-	using size_type = typename Container::size_type;
-	using difference_type = typename Container::difference_type;
-	using iterator = counting_iterator<typename Container::iterator>;
-	using const_iterator = counting_iterator<typename Container::const_iterator>;
-	using reference = typename handing_out<typename Container::reference>::reference;
-	using const_reference = typename handing_out<typename Container::const_reference>::reference;
-
 	/* --- as the container is made --- */
 
 	collection() : inner(), counted(accesses::unnamed())
@@ -97,7 +115,8 @@ template <class Container> class collection
 	collection(Container &&elements) : inner(std::move(elements)), counted(accesses::unnamed())
 	{
 	}
-	collection(std::initializer_list<value_type> elements) : inner(elements), counted(accesses::unnamed())
+	collection(std::initializer_list<value_type> elements)
+	    : inner(made_of<Container>(elements, 0)), counted(accesses::unnamed())
 	{
 	}
 	template <class... Arguments,
@@ -111,7 +130,7 @@ template <class Container> class collection
 	{
 	}
 	collection(const named &name, std::initializer_list<value_type> elements)
-	    : inner(elements), counted(name.counted)
+	    : inner(made_of<Container>(elements, 0)), counted(name.counted)
 	{
 	}
 	template <class... Arguments>
@@ -145,7 +164,7 @@ template <class Container> class collection
 	}
 	collection &operator=(std::initializer_list<value_type> elements)
 	{
-		inner = elements;
+		inner = made_of<Container>(elements, 0);
 		counted.write(inner.size());
 		return *this;
 	}
@@ -239,6 +258,24 @@ template <class Container> class collection
 	CPPROF_PASSED_(c_str, const)
 	CPPROF_PASSED_(substr, const)
 	CPPROF_PASSED_(compare, const)
+	CPPROF_PASSED_(copy, const)
+	CPPROF_PASSED_(find_first_of, const)
+	CPPROF_PASSED_(find_last_of, const)
+	CPPROF_PASSED_(find_first_not_of, const)
+	CPPROF_PASSED_(find_last_not_of, const)
+	CPPROF_PASSED_(starts_with, const)
+	CPPROF_PASSED_(ends_with, const)
+	CPPROF_PASSED_(key_comp, const)
+	CPPROF_PASSED_(value_comp, const)
+	CPPROF_PASSED_(key_eq, const)
+	CPPROF_PASSED_(hash_function, const)
+	CPPROF_PASSED_(bucket, const)
+	CPPROF_PASSED_(bucket_count, const)
+	CPPROF_PASSED_(bucket_size, const)
+	CPPROF_PASSED_(max_bucket_count, const)
+	CPPROF_PASSED_(load_factor, const)
+	CPPROF_PASSED_(max_load_factor, const)
+	CPPROF_PASSED_(max_load_factor, )
 	CPPROF_PASSED_(data, )
 	CPPROF_PASSED_(data, const)
 	CPPROF_PASSED_(clear, )
@@ -315,7 +352,7 @@ template <class Container> class collection
 		counted.write(inner.size());
 	}
 
-	/* --- what returns iterators --- */
+	/* --- what takes or returns iterators, or other collections --- */
 
 #define CPPROF_RESULT_(name, constness) \
 	wrapped<Container,              \
@@ -345,8 +382,33 @@ template <class Container> class collection
 	CPPROF_FOUND_(upper_bound, const)
 	CPPROF_FOUND_(equal_range, )
 	CPPROF_FOUND_(equal_range, const)
+	CPPROF_FOUND_(extract, )
+	CPPROF_FOUND_(replace, )
+	CPPROF_FOUND_(unique, )
+	CPPROF_FOUND_(remove, )
+	CPPROF_FOUND_(remove_if, )
 #undef CPPROF_FOUND_
 #undef CPPROF_RESULT_
+
+#define CPPROF_DONE_(name)                                                                   \
+	template <class... Arguments, class C = Container>                                   \
+	auto name(Arguments &&...arguments)                                                  \
+		->typename std::enable_if<std::is_void<decltype(std::declval<C &>().name(    \
+			unwrapped(std::forward<Arguments>(arguments), 0)...))>::value>::type \
+	{                                                                                    \
+		growing counts(*this);                                                       \
+		inner.name(unwrapped(std::forward<Arguments>(arguments), 0)...);             \
+	}
+	CPPROF_DONE_(insert)
+	CPPROF_DONE_(merge)
+	CPPROF_DONE_(splice)
+	CPPROF_DONE_(sort)
+	CPPROF_DONE_(reverse)
+	CPPROF_DONE_(unique)
+	CPPROF_DONE_(remove)
+	CPPROF_DONE_(remove_if)
+	CPPROF_DONE_(flip)
+#undef CPPROF_DONE_
 
 	template <class C = Container>
 	auto insert(const value_type &value) ->
@@ -360,6 +422,14 @@ template <class Container> class collection
 		growing counts(*this);
 		inner.insert(elements);
 	}
+	template <class C = Container>
+	auto insert(const_iterator at, std::initializer_list<value_type> elements) ->
+		typename wrapped<Container, decltype(std::declval<C &>().insert(at.base(), elements))>::type
+	{
+		growing counts(*this);
+		return wrapped<Container, decltype(inner.insert(at.base(), elements))>::wrap(
+			inner.insert(at.base(), elements), counted);
+	}
 
 	friend bool operator==(const collection &one, const collection &other)
 	{
@@ -372,6 +442,18 @@ template <class Container> class collection
 	friend bool operator<(const collection &one, const collection &other)
 	{
 		return one.inner < other.inner;
+	}
+	friend bool operator>(const collection &one, const collection &other)
+	{
+		return other < one;
+	}
+	friend bool operator<=(const collection &one, const collection &other)
+	{
+		return !(other < one);
+	}
+	friend bool operator>=(const collection &one, const collection &other)
+	{
+		return !(one < other);
 	}
 };
 

@@ -117,6 +117,35 @@ static bool agrees()
 	return counted.base() == plain && std::accumulate(counted.cbegin(), counted.cend(), 0) == std::accumulate(plain.begin(), plain.end(), 0);
 }
 
+// Members that not every container has.
+static bool others_agree()
+{
+	collection<std::vector<int>> some{ 1, 2 }, more(some);
+	auto at = more.insert(more.end(), { 3, 4 });
+	*&more[0] = 0;
+	bool is_right = *at == 3 && more < some && some > more && more <= some && some >= more;
+	collection<std::list<int>> list{ 3, 1, 2, 2 }, other{ 9, 8 };
+	list.sort();
+	list.unique();
+	list.remove(1);
+	list.splice(list.begin(), other);
+	list.reverse();
+	is_right = is_right && list.base() == std::list<int>({ 3, 2, 8, 9 }) && other.empty();
+	collection<std::string> text("hallo");
+	text.replace(1, 1, "e");
+	is_right = is_right && text.find_last_of("l") == 3 && text.base() == "hello";
+	collection<std::set<int>> numbers{ 1 };
+	numbers.insert(list.begin(), list.end());
+	collection<std::unordered_map<int, int>> map;
+	map.max_load_factor(2);
+	is_right = is_right && numbers.size() == 5 && numbers.key_comp()(1, 2) && map.bucket_count() > 0;
+	collection<std::array<int, 3>> three{ 1, 2, 3 };
+	three = { 4, 5, 6 };
+	collection<std::vector<bool>> bits(2);
+	bits.flip();
+	return is_right && three[2] == 6 && bits[1];
+}
+
 // What has to compile.
 static long forms()
 {
@@ -166,5 +195,5 @@ int main()
 	readers();
 	keys();
 	others();
-	std::printf("%d %ld\n", agrees(), forms());
+	std::printf("%d %ld\n", agrees() && others_agree(), forms());
 }
