@@ -165,11 +165,21 @@ static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct 
 	return false;
 }
 
+/* Whether a function that is left at `place` may be `top`'s, which had given back its part of the stack before its hook was jumped to:
+ * compilers do that where the hook is all that is left to do. */
+static inline __attribute__((always_inline)) bool hooks_has_given_back(const struct hook_thread *thread,
+								       const struct hook_frame *top, uint64_t site,
+								       uint64_t place)
+{
+	return top->place < place && top->site == site && (top - 1)->place >= place && place < thread->stack_high;
+}
+
 static inline __attribute__((always_inline)) bool hooks_paths_leave_fast(struct hook_thread *thread, uint64_t function,
-									 uint64_t place)
+									 uint64_t site, uint64_t place)
 {
 	struct hook_frame *top = thread->top;
-	if (__builtin_expect(top->place != place || top->node->function != function, 0))
+	if (__builtin_expect(top->node->function != function, 0) ||
+	    (__builtin_expect(top->place != place, 0) && !hooks_has_given_back(thread, top, site, place)))
 		return false;
 	thread->top = top - 1;
 	return true;
@@ -185,7 +195,7 @@ static inline __attribute__((always_inline)) void hooks_paths_enter(struct hook_
 static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_thread *thread, uint64_t function,
 								    uint64_t site, uint64_t place)
 {
-	if (!hooks_paths_leave_fast(thread, function, place))
+	if (!hooks_paths_leave_fast(thread, function, site, place))
 		hooks_paths_leave_slowly(thread, function, site, place);
 }
 

@@ -241,7 +241,7 @@ HOOK_HOT void hooks_trace_enter(struct hook_thread *thread, uint64_t function, u
 HOOK_HOT void hooks_trace_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	uint64_t now = machine_time_stamp();
-	if (__builtin_expect(hooks_paths_leave_fast(thread, function, place), 1))
+	if (__builtin_expect(hooks_paths_leave_fast(thread, function, site, place), 1))
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 	else
 		leave_slowly(thread, function, site, place, now);

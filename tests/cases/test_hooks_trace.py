@@ -6,8 +6,8 @@ import struct
 import subprocess
 
 import pytest
-from hooks_support import Counted, Program, compile_once, counted_calls
-from record_support import BUILD, PROGRAMS, REPOSITORY, folded, run_cpprof
+from hooks_support import HOOKS, Counted, Program, compile_once, counted_calls
+from record_support import BUILD, PROGRAMS, REPOSITORY, build, folded, run_cpprof
 
 TALLY_HEADER_BYTES = 65536
 MAGIC = 0x6b6e6843
@@ -20,8 +20,8 @@ def info(path):
 	return result.stdout
 
 
-def events_of(path):
-	"""(kind, number, operands) of all events in a trace, by a reader of its own."""
+def words_of(path):
+	"""The words of all events in a trace, a list of each thread, by a reader of its own."""
 	data = path.read_bytes()
 	at, words = TALLY_HEADER_BYTES, {}
 	rings = {}
@@ -35,15 +35,34 @@ def events_of(path):
 		at += size if magic == MAGIC and size else 65536
 	for thread, last in rings.items():
 		words.setdefault(thread, []).extend(last)
+	return list(words.values())
+
+
+OPERANDS = {1: 1, 2: 3, 3: 3} # by number, of events of no other kind
+
+
+def events_of(path):
+	"""(kind, number, operands) of all events."""
 	found = []
-	for of_thread in words.values():
-		i = 0
-		while i < len(of_thread):
-			kind, number = of_thread[i] & 3, (of_thread[i] & 0xffffffff) >> 2
-			operands = {1: 1, 2: 3, 3: 3}.get(number, 0) if kind == 0 else 0
-			found.append((kind, number, of_thread[i + 1:i + 1 + operands]))
-			i += 1 + operands
+	for of_thread in words_of(path):
+		words = iter(of_thread)
+		for word in words:
+			kind, number = word & 3, (word & 0xffffffff) >> 2
+			found.append((kind, number, [next(words) for _ in range(OPERANDS.get(number, 0) if kind == 0 else 0)]))
 	return found
+
+
+def kinds_of(path):
+	"""[events of that kind], of many."""
+	counts = [0, 0, 0, 0]
+	for of_thread in words_of(path):
+		words = iter(of_thread)
+		for word in words:
+			counts[word & 3] += 1
+			if not word & 3:
+				for _ in range(OPERANDS.get((word & 0xffffffff) >> 2, 0)):
+					next(words)
+	return counts
 
 
 @pytest.mark.parametrize("name", ["recursion", "mutual", "longjmp_many", "exceptions", "callbacks", "library", "nested", "structs"])
@@ -257,6 +276,24 @@ def test_no_event_of_a_handler_is_lost_or_displaced(tmp_path):
 	assert all(what.startswith("event ") for what in counts)
 
 
+@pytest.mark.parametrize("hook, steps", [("mcount", 80), ("fentry", 80), ("cyg", 130)])
+def test_wherever_a_handler_comes_that_fills_the_ring(hook, steps, tmp_path):
+	"""Also between the two instructions that take an event's place and write it there."""
+	program = build("hook_steps.c", *HOOKS[hook], *(["-fno-omit-frame-pointer"] if hook != "cyg" else []), level="-O2")
+	open_calls = set()
+	for count in (1, steps):
+		trace = Counted([program, str(count), "4200" if hook == "cyg" else "8400"], tmp_path, "trace", name=f"{count}.data")
+		assert trace.status == 0, trace.err
+		calls = trace.calls()
+		assert {name: calls[name] for name in trace.stated()} == trace.stated()
+		_, enters, leaves, _ = kinds_of(trace.path)
+		assert enters == sum(calls.values())
+		open_calls.add(enters - leaves if hook == "cyg" else 0)
+		assert "were lost" not in info(trace.path)
+	# As many calls have not returned as without handlers.
+	assert len(open_calls) == 1
+
+
 def test_what_is_no_trace_has_no_events(tmp_path):
 	counted = Counted([telling(), "known"], tmp_path, "paths")
 	alone = tmp_path / "alone.data"
@@ -275,7 +312,7 @@ def test_a_list_of_a_trace_that_lies_is_refused(tmp_path):
 	at = TALLY_HEADER_BYTES
 	while struct.unpack_from("=II", data, at) != (MAGIC, EVENTS):
 		at += 65536
-	struct.pack_into("=Q", data, at + 56 + 2 * 8, 1 << 62 | 0xfffffff)
+	struct.pack_into("=Q", data, at + 56 + 2 * 8, 0xfffffff << 2 | 1)
 	trace.path.write_bytes(data)
 	result = run_cpprof("export", "--format", "events", "-o", tmp_path / "list", trace.path)
 	assert result.returncode == 1 and "the trace is damaged" in result.stderr

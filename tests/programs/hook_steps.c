@@ -1,0 +1,100 @@
+/*
+ * `hook_steps COUNT CALLS`: a function is called so many times, and each time a handler comes one instruction later than the last time, wherever
+ * that is in the function or its hooks. The handler makes so many calls: more than a trace's ring has room for.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTSIDE __attribute__((no_instrument_function, noinline))
+
+static long calls;
+static volatile long called;
+
+static __attribute__((noinline)) void leaf(void)
+{
+	called++;
+}
+
+static __attribute__((noinline)) void handler(int number)
+{
+	(void)number;
+	for (long i = 0; i < calls; i++)
+		leaf();
+}
+
+static __attribute__((noinline)) void step(void)
+{
+	__asm__ volatile("");
+}
+
+/* The tracer lets it go on for some instructions from int3 on; there are enough of them before the next one. What the handler has
+ * called is forgotten by then: the hooks find what they expect. */
+static __attribute__((noinline)) void stepped(long count)
+{
+	for (long i = 0; i < count; i++) {
+		for (volatile int j = 0; j < 3; j++) {
+			if (j == 2)
+				__asm__ volatile("int3");
+			step();
+		}
+		__asm__ volatile(".rept 500; nop; .endr");
+	}
+}
+
+static OUTSIDE void check(int is_so, const char *what)
+{
+	if (!is_so) {
+		fprintf(stderr, "not so: %s\n", what);
+		_exit(3);
+	}
+}
+
+/* Goes on as `request` says, and comes to the next trap; signals of others are not given to it. False: it has ended. */
+static OUTSIDE int next_trap(pid_t child, int request, int signal)
+{
+	for (;;) {
+		int status;
+		check(ptrace(request, child, NULL, (void *)(long)signal) == 0, "it goes on");
+		check(waitpid(child, &status, 0) == child, "it is waited for");
+		check(!WIFSIGNALED(status) && (!WIFEXITED(status) || WEXITSTATUS(status) == 0), "it ends well");
+		if (WIFEXITED(status) || WSTOPSIG(status) == SIGTRAP)
+			return !WIFEXITED(status);
+		signal = WSTOPSIG(status) == SIGUSR1 ? SIGUSR1 : 0; /* it was blocked */
+	}
+}
+
+static OUTSIDE void trace(pid_t child, long count)
+{
+	int status;
+	check(waitpid(child, &status, 0) == child && WIFSTOPPED(status), "it has stopped");
+	int lives = next_trap(child, PTRACE_CONT, 0);
+	for (long i = 0; i < count; i++) {
+		for (long done = 0; done < i; done++)
+			check(lives && next_trap(child, PTRACE_SINGLESTEP, 0), "it makes a step");
+		lives = next_trap(child, PTRACE_CONT, SIGUSR1);
+	}
+	check(!lives, "it ends");
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = handler };
+	long count = argc > 2 ? atol(argv[1]) : 0;
+	calls = argc > 2 ? atol(argv[2]) : 0;
+	pid_t child = fork();
+	if (child == 0) {
+		check(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0,
+		      "it may be traced");
+		raise(SIGSTOP);
+		stepped(count);
+		check(called == count * calls, "all handlers have run");
+		_exit(0);
+	}
+	trace(child, count);
+	printf("calls leaf %ld\ncalls handler %ld\ncalls step %ld\n", count * calls, count, 3 * count);
+	return 0;
+}
