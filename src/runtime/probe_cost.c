@@ -6,7 +6,7 @@
  *                    time stamp of enter                   time stamp of leave
  *
  * b and a' fall between the time stamps: inside; a and b' are charged to who called: outside. Where paths are timed the state's nodes
- * have both. A trace's events have neither; there enter and leave are alike (a = a', b = b'), so each is half of it all.
+ * have what is inside, of a trace its events.
  */
 #include "runtime/probe_cost.h"
 
@@ -67,9 +67,28 @@ static void clear_ring(struct hook_thread *thread, struct tally_ring *ring)
 	hooks_trace_begin_ring(thread, ring);
 }
 
+static uint64_t time_between_events(const struct tally_ring *ring)
+{
+	uint64_t time = 0;
+	uint32_t entered = 0;
+	for (const uint64_t *word = ring->words; *word; word++) {
+		enum tally_event_kind kind = *word & ((1 << TALLY_EVENT_NUMBER_SHIFT) - 1);
+		uint32_t now = (uint32_t)(*word >> TALLY_EVENT_TIME_SHIFT);
+		if (kind == TALLY_EVENT_OTHER)
+			word++; /* it is a time */
+		else if (kind == TALLY_EVENT_ENTER)
+			entered = now;
+		else
+			time += now - entered;
+	}
+	return time;
+}
+
 static uint64_t time_in_place(const struct hook_thread *thread)
 {
 	const struct tally_edge *edge = thread->shared->root.edges;
+	if (thread->measurement == &hooks_trace)
+		return time_between_events(thread->ring);
 	return edge && edge->child ? edge->child->exclusive_tsc : 0;
 }
 
@@ -94,8 +113,6 @@ static struct cost least(struct scratch *scratch)
 		if (i > 0 && cost.tsc < least.tsc)
 			least = cost;
 	}
-	if (scratch->thread.measurement == &hooks_trace)
-		least.inside_tsc = least.tsc / 2;
 	return least;
 }
 
