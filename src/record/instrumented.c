@@ -14,6 +14,7 @@
 
 #include "profile_file/writer.h"
 #include "record/description.h"
+#include "record/environments.h"
 #include "record/instrumented_tally.h"
 #include "record/preload_access.h"
 #include "record/run.h"
@@ -220,15 +221,19 @@ static void wait_for_target(struct counted_run *run)
 	run->result->status = run->target.status;
 }
 
-/* Children of it that are about to end may do so; ^C ends the waiting. */
+/* Children of it that are about to end may do so, and those that were started a moment ago (daemon()) begin to count: what these
+ * were given at their start tells of them; ^C ends the waiting. */
 static void wait_for_others(struct counted_run *run)
 {
 	enum { STEP_MS = 10, STEPS = 100 };
 	struct pollfd signals = { .fd = run->signal_fd, .events = POLLIN };
-	size_t running = instrumented_tally_running(&run->tally);
-	for (int i = 0; i < STEPS && running > 0 && poll(&signals, 1, STEP_MS) == 0; i++)
-		running = instrumented_tally_running(&run->tally);
-	run->result->still_running = running;
+	const char *given = run->environment[TALLY_PATH_VARIABLE];
+	for (int i = 0; i < STEPS; i++) {
+		bool goes_on = instrumented_tally_running(&run->tally) > 0 || environments_have(given);
+		if (!goes_on || poll(&signals, 1, STEP_MS) != 0)
+			break;
+	}
+	run->result->still_running = instrumented_tally_running(&run->tally);
 }
 
 /* --- what has come of it --- */
@@ -327,7 +332,10 @@ static void report_progress(void *context, size_t done, size_t total)
 static int load(struct counted_run *run, struct error *error)
 {
 	const struct symbolize_options names = { .progress = report_progress, .context = (void *)run->options->record };
-	struct profile *profile = tally_load(run->tally.path, &names, error);
+	char removed[64]; /* by the program, say: we have it open */
+	snprintf(removed, sizeof(removed), "/proc/self/fd/%d", run->tally.fd);
+	bool is_there = access(run->tally.path, F_OK) == 0;
+	struct profile *profile = tally_load(is_there ? run->tally.path : removed, &names, error);
 	if (!profile)
 		return error->code;
 	run->result->profile = profile;
@@ -359,8 +367,12 @@ static void keep_tally(struct counted_run *run, struct error *error)
 {
 	struct error why = *error;
 	run->result->incomplete = true;
-	error_set(error, why.code, "%.300s; what was counted is in %s, which 'cpprof report' reads", why.message,
-		  run->tally.path);
+	if (access(run->tally.path, F_OK) == 0)
+		error_set(error, why.code, "%.300s; what was counted is in %s, which 'cpprof report' reads",
+			  why.message, run->tally.path);
+	else
+		error_set(error, why.code, "%.300s; %s, where the program counted, was removed meanwhile", why.message,
+			  run->tally.path);
 	instrumented_tally_release(&run->tally);
 }
 

@@ -332,6 +332,31 @@ def test_program_left_behind(program, tmp_path):
 	assert calls_of(tmp_path / "cpprof.data") == CALLS
 
 
+LATE_SOURCE = """
+#include <unistd.h>
+__attribute__((constructor)) static void wait_a_moment(void)
+{
+	usleep(200000);
+}
+"""
+
+
+def test_program_that_begins_late(program, tmp_path):
+	"""What the command has left is waited for also where nothing has been heard of it when the command ends, as of a daemon's fork."""
+	(tmp_path / "late.c").write_text(LATE_SOURCE)
+	late = compile_once(["gcc", "-shared", "-fPIC"], [tmp_path / "late.c"], "late.so")
+	result = count(tmp_path, "--instrumented", "sh", "-c", f"LD_PRELOAD=$LD_PRELOAD:{late} {program} & exit 0")
+	assert result.returncode == 0, result.stderr
+	assert calls_of(tmp_path / "cpprof.data") == CALLS
+
+
+@pytest.mark.parametrize("measurement, said", [("paths", f"{sum(CALLS.values())} calls"), ("trace", "was removed meanwhile")])
+def test_tally_that_is_removed(program, tmp_path, measurement, said):
+	"""A program that clears its folder up: what it counted is read all the same, but a trace is that file."""
+	result = count(tmp_path, f"--instrumented={measurement}", "sh", "-c", f"{program}; rm *")
+	assert said in result.stderr and "which 'cpprof report' reads" not in result.stderr, result.stderr
+
+
 def test_standalone_file(alone, tmp_path):
 	result = subprocess.run([alone, "6"], cwd=tmp_path, check=False)
 	assert result.returncode == 6
