@@ -113,7 +113,7 @@ static const struct command_example examples[] = {
 
 static const struct command_example examples_cxx[] = {
 	{ "make CC='cpprof cc -- gcc' CXX='cpprof cxx -- g++'", "build a program of C++ and C" },
-	{ "cmake -DCMAKE_CXX_COMPILER_LAUNCHER='cpprof;cxx;--' .", "with CMake (link with cpprof::cpprof)" },
+	{ "cmake -DCMAKE_CXX_COMPILER_LAUNCHER='cpprof;cxx;--' .", "with CMake (link with cpprof::runtime)" },
 	{ 0 },
 };
 

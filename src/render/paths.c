@@ -6,9 +6,16 @@
 /* What one name of the list stands for, in the heading's format line. */
 static const char *designator(const struct view *view, bool bare)
 {
-	static const char *const bare_names[] = { "function_name", "function@call_site", "function:line", "module" };
-	static const char *const path_names[] = { "(call_path)", "(call_site_path)", "(line_path)", "(module_path)" };
-	return bare ? bare_names[view->options.by] : path_names[view->options.by];
+	static const struct {
+		const char *bare, *path;
+	} names[] = {
+		[VIEW_FUNCTION] = { "function_name", "(call_path)" },
+		[VIEW_CALLSITE] = { "function@call_site", "(call_site_path)" },
+		[VIEW_LINE] = { "function:line", "(line_path)" },
+		[VIEW_MODULE] = { "module", "(module_path)" },
+		[VIEW_GROUP] = { "group", "(group_path)" },
+	};
+	return bare ? names[view->options.by].bare : names[view->options.by].path;
 }
 
 /* Entries come sorted, so those that reach the threshold stand first. */

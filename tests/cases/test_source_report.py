@@ -112,6 +112,9 @@ def test_groups_are_reported(counted, tmp_path):
 	assert entries(counted["paths"].path, "--by", "group", "--body") == GROUPS
 	text = run_cpprof("report", "-r", "calls", "--groups", counted["paths"].path)
 	assert text.returncode == 0 and "Group Profile for resource: Calls" in text.stdout and "Group Body Profile" in text.stdout
+	assert "format: usage_fraction group [#raw_gticks]" in text.stdout, text.stdout
+	down = run_cpprof("report", "-r", "calls", "--down", "large", "--by", "group", counted["paths"].path)
+	assert "format: usage_fraction (group_path) [#raw_gticks]" in down.stdout, down.stdout
 
 
 def test_a_group_is_selected(counted):
