@@ -14,17 +14,17 @@
 
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
 
-static void leave_to(uint64_t stack_pointer)
+static void leave_to(struct hook_landing landing)
 {
 	if (runtime_thread)
-		runtime_abandon(runtime_thread, stack_pointer);
+		runtime_abandon(runtime_thread, landing.stack_pointer);
 	waits_abandon();
-	hooks_rewind(stack_pointer);
+	hooks_rewind(&landing);
 }
 
 static void leave(struct __jmp_buf_tag *target)
 {
-	leave_to(machine_stack_pointer_of_jump(target));
+	leave_to((struct hook_landing){ machine_stack_pointer_of_jump(target), target });
 	if (target->__mask_was_saved)
 		signals_jump((sigset_t *)(void *)&target->__saved_mask);
 }
@@ -45,6 +45,6 @@ JUMP(__longjmp_chk)
 
 INTERPOSED int setcontext(const ucontext_t *target)
 {
-	leave_to(machine_stack_pointer_of(target));
+	leave_to((struct hook_landing){ machine_stack_pointer_of(target), NULL });
 	return REAL(setcontext)(target);
 }

@@ -6,7 +6,7 @@
  *   hooks_site.c      the same for objects in the source, as far as cpprof/profiler.h does not count by itself
  *   hooks.c           threads: their first event, their end, what they hand on
  *   hooks_arcs.c hooks_paths.c hooks_timed.c hooks_trace.c hooks_blocks.c    measurements: one vtable each
- *   hooks_frames.c    which frames are still there (longjmp, exceptions, other stacks)
+ *   hooks_frames.c hooks_jumps.c    which frames are still there (longjmp, exceptions, other stacks)
  *   tally.c tally_modules.c    the file
  *
  * A hook runs anywhere: before constructors, in handlers that have interrupted a hook, in malloc, after the
@@ -47,6 +47,12 @@ extern struct tally_edge hooks_no_edge;
 
 struct hook_thread;
 
+/* Where a jump leads. */
+struct hook_landing {
+	uint64_t stack_pointer;
+	const void *buffer; /* of setjmp; NULL: no such jump */
+};
+
 /* A measurement: every member is required. They are called with the present thread's state, and return as soon as
  * they can. `place` as in hook_frame. */
 struct hook_measurement {
@@ -62,14 +68,22 @@ struct hook_measurement {
 	/* A resource's interval was over `hits` times, and this is where (a handler's third argument; NULL: here).
 	 * Async-signal-safe; may have interrupted any of the others. */
 	void (*tick)(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
-	/* Frames whose place is below `stack_pointer` are gone: about to jump there. */
-	void (*rewind)(struct hook_thread *thread, uint64_t stack_pointer);
+	/* About to jump there: frames whose place is below its stack pointer are gone, and those that came behind setjmp. */
+	void (*rewind)(struct hook_thread *thread, const struct hook_landing *landing);
 	/* Writes what is still in private memory; the thread may go on. */
 	void (*flush)(struct hook_thread *thread);
 };
 extern const struct hook_measurement hooks_off, hooks_arcs, hooks_paths, hooks_paths_timed, hooks_trace, hooks_blocks;
 
-enum { HOOK_CACHE = 4096 };
+enum { HOOK_CACHE = 4096, HOOK_JUMPS = 64 };
+
+/* What setjmp was called from (hooks_jumps.c). */
+struct hook_jump {
+	struct hook_landing landing;
+	uint64_t depth; /* which of the thread's frames that was, and what is to be found there */
+	const struct tally_node *node;
+	uint64_t place, site;
+};
 
 /* Whose state it is: of hooks.c alone. */
 struct hook_owner {
@@ -115,6 +129,7 @@ struct hook_thread {
 	struct hook_note
 		*notes; /* hooks_around.c: one for each frame, private memory of so many bytes; NULL: none yet */
 	uint64_t notes_bytes;
+	struct hook_jump jumps[HOOK_JUMPS]; /* by buffer */
 };
 
 /* Its cache is as that of a new thread. */
@@ -186,8 +201,10 @@ void hooks_named(uint32_t tid, const char *name, size_t bytes);
 void hooks_total(const struct runtime_thread *thread);
 /* A request's interval was over so often, here or in what a handler has interrupted (`context`). */
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
-/* The present thread is about to jump there: calls that were made below are over. Async-signal-safe. */
-void hooks_rewind(uint64_t stack_pointer);
+/* setjmp is called, with that stack pointer behind it. Async-signal-safe. */
+void hooks_remember(const struct hook_landing *landing);
+/* The present thread is about to jump there: calls that were made below or since are over. Async-signal-safe. */
+void hooks_rewind(const struct hook_landing *landing);
 /* The present thread is one that the C library does not know: its hooks return at once, for good. */
 void hooks_refuse_thread(void);
 /* There is nothing left to count in: this thread's hooks return at once from now on. */

@@ -149,9 +149,9 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 	inner->tick(thread, request, hits, context);
 }
 
-static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
 {
-	inner->rewind(thread, stack_pointer);
+	inner->rewind(thread, landing);
 }
 
 static void flush(struct hook_thread *thread)

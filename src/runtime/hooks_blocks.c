@@ -106,9 +106,9 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 	hooks_arcs.tick(thread, request, hits, context);
 }
 
-static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
 {
-	hooks_arcs.rewind(thread, stack_pointer);
+	hooks_arcs.rewind(thread, landing);
 }
 
 static void flush(struct hook_thread *thread)

@@ -38,10 +38,10 @@ static void nobody_tick(struct hook_thread *thread, uint32_t request, uint64_t h
 	thread->measurement->tick(thread, request, hits, context);
 }
 
-static void nobody_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+static void nobody_rewind(struct hook_thread *thread, const struct hook_landing *landing)
 {
 	(void)thread;
-	(void)stack_pointer;
+	(void)landing;
 }
 
 static void nobody_flush(struct hook_thread *thread)

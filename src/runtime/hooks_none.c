@@ -23,9 +23,9 @@ void hooks_thread_end(void)
 {
 }
 
-void hooks_rewind(uint64_t stack_pointer)
+void hooks_rewind(const struct hook_landing *landing)
 {
-	(void)stack_pointer;
+	(void)landing;
 }
 
 void hooks_turn(bool on)

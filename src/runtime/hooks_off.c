@@ -1,10 +1,10 @@
 /* Nothing is measured: now, or in this thread. */
 #include "runtime/hooks_paths.h"
 
-void hooks_rewind(uint64_t stack_pointer)
+void hooks_rewind(const struct hook_landing *landing)
 {
 	struct hook_thread *thread = hook_thread;
-	thread->measurement->rewind(thread, stack_pointer);
+	thread->measurement->rewind(thread, landing);
 }
 
 void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
@@ -21,10 +21,10 @@ void hooks_no_block(struct hook_thread *thread, uint64_t pc)
 	(void)pc;
 }
 
-void hooks_no_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+void hooks_no_rewind(struct hook_thread *thread, const struct hook_landing *landing)
 {
 	(void)thread;
-	(void)stack_pointer;
+	(void)landing;
 }
 
 void hooks_no_flush(struct hook_thread *thread)

@@ -159,15 +159,16 @@ static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, 
 	hooks_paths_leave(thread, function, site, place);
 }
 
-void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer)
+void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing)
 {
+	uint64_t stack_pointer = landing->stack_pointer;
 	if (stack_pointer < thread->stack_low || stack_pointer >= thread->stack_high)
 		hooks_stack_turn(thread, stack_pointer, 0);
 	struct hook_frame *top = thread->top;
 	while (top->place < stack_pointer)
 		top--;
 	thread->depth_unknown = 0;
-	thread->top = top;
+	thread->top = hooks_frames_landing(thread, top, landing);
 }
 
 const struct hook_measurement hooks_paths = {

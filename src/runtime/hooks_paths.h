@@ -101,6 +101,11 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struct hook_frame *top,
 					 const struct hook_call *call);
 
+/* The frame that was the last one when the setjmp was called that the jump goes back to, if it lies in the run of `top`, the last
+ * frame above the landing's stack pointer, and below that; else `top`. */
+struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct hook_frame *top,
+					const struct hook_landing *landing);
+
 /* Whether the hook that tells of this call is not in the function's own code. */
 bool hooks_is_inlined_code(const struct hook_call *call);
 
@@ -138,7 +143,7 @@ void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t
 void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
 			      uint64_t code);
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
-void hooks_paths_rewind(struct hook_thread *thread, uint64_t stack_pointer);
+void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 
 /* Whether what is entered at `place` may be called by the frame on top: it lies below, or, inlined there, at the same place. */
 static inline __attribute__((always_inline)) bool hooks_is_below(const struct hook_frame *top,
@@ -228,7 +233,7 @@ void hooks_tick_root(struct hook_thread *thread, uint32_t request, uint64_t hits
 
 void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 void hooks_no_block(struct hook_thread *thread, uint64_t pc);
-void hooks_no_rewind(struct hook_thread *thread, uint64_t stack_pointer);
+void hooks_no_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 void hooks_no_flush(struct hook_thread *thread);
 
 #endif

@@ -16,10 +16,10 @@ static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, 
 	hooks_paths_leave(thread, function, site, place);
 }
 
-static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
 {
 	hooks_paths_charge(thread);
-	hooks_paths_rewind(thread, stack_pointer);
+	hooks_paths_rewind(thread, landing);
 }
 
 static void flush(struct hook_thread *thread)

@@ -258,11 +258,11 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 		put_all(thread, TALLY_EVENT_TICK << TALLY_EVENT_NUMBER_SHIFT, machine_time_stamp(), operands, OPERANDS);
 }
 
-static void rewind_to(struct hook_thread *thread, uint64_t stack_pointer)
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
 {
 	uint64_t now = machine_time_stamp();
 	const struct hook_frame *before = thread->top;
-	hooks_paths_rewind(thread, stack_pointer);
+	hooks_paths_rewind(thread, landing);
 	if (thread->top != before && goes_on(thread))
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 }

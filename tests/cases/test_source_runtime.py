@@ -137,10 +137,14 @@ def test_one_place_of_a_frame_of_any_shape(compiler, level, tmp_path):
 		(*aside, "four_times", "twice"): 400, aligned[:4]: 200, aligned[:5]: 200, aligned: 200, (*aligned, "leaf"): 200, (*aligned, "twice"): 200}
 
 
-def test_jumped_over_regions_are_left(tmp_path):
-	program = build("runtime.c", "gcc", "-O2")
-	assert run_recorded([str(program), "jumps"], tmp_path / "out.data", "paths").returncode == 0
+@pytest.mark.parametrize(("compiler", "level", "measurement"), [("gcc", "-O2", "paths"), ("clang", "-O0", "trace")])
+def test_jumped_over_regions_are_left(compiler, level, measurement, tmp_path):
+	program = build("runtime.c", compiler, level)
+	assert run_recorded([str(program), "jumps"], tmp_path / "out.data", measurement).returncode == 0
 	paths = folded(tmp_path / "out.data")
+	assert paths["main", "stays", "tried", "deeper", "jump"] == 300
+	assert paths["main", "stays", "tried", "twice"] == 300
+	assert paths["main", "stays", "leaf"] == 300
 	assert paths["main", "lands"] == 300
 	assert paths["main", "lands", "in_region", "jumps away"] == 100
 	assert paths["main", "lands", "leaf"] == 300

@@ -35,4 +35,7 @@
 		".size " name ", . - " name "\n" \
 		".popsection\n")
 
+/* The caller's stack pointer behind the call, from the canonical frame address of `asks`: above three arguments and a return address. */
+#define STANDS_BEFORE_STACK_POINTER(frame_address) ((uint64_t)(uintptr_t)(frame_address) + 4 * sizeof(uint64_t))
+
 #endif

@@ -140,11 +140,32 @@ static NOT_INLINED void lands(int n, void (*called)(int))
 	sink = leaf(n);
 }
 
+/* Leaves its own regions, one in the other, by a jump; of two buffers the last one is used first. */
+static NOT_INLINED void stays(int n)
+{
+	sigjmp_buf outer;
+	COUNTED(stays);
+	if (sigsetjmp(outer, 1) == 0) {
+		CPPROF_REGION("tried");
+		count("tried");
+		if (setjmp(target) == 0) {
+			CPPROF_REGION("deeper");
+			count("deeper");
+			jump(n % 3);
+		}
+		sink = twice(n);
+		siglongjmp(outer, 1);
+	}
+	sink = leaf(n);
+}
+
 static void jumps(void)
 {
 	void (*const called[])(int) = { jump, other, in_region };
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < 300; i++) {
 		lands(i, called[i % 3]);
+		stays(i);
+	}
 }
 
 /* --- handlers --- */
