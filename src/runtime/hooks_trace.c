@@ -132,15 +132,24 @@ static uint64_t make_room(void *argument, uint64_t unused)
 	return thread->next_event < thread->events_end || empty_ring(thread);
 }
 
+static void lose_event(void)
+{
+	__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
+}
+
 /* `what`: its number and kind. */
 static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, const uint64_t *operands, uint64_t count)
 {
 	uint64_t signals;
+	if (thread->events_over) {
+		lose_event();
+		return;
+	}
 	block_signals(&signals);
 	/* Before there is room, functions of the C library run: of mcount's caller they may spoil nothing. */
-	if (thread->events_over || !hooks_keep_vectors(make_room, thread, 0)) {
+	if (!hooks_keep_vectors(make_room, thread, 0)) {
 		thread->events_over = true;
-		__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
+		lose_event();
 	} else {
 		uint64_t *next = thread->next_event;
 		if (now >> HALF != thread->tsc_high) {
