@@ -185,14 +185,14 @@ static int prepare(struct counted_run *run, struct error *error)
 	if (!run->path)
 		return error->code;
 	result = preload_access_hooks_command(run->path, error);
+	if (result == 0) /* before there are files: none is left behind */
+		result = target_signals_take(&run->signal_fd, &run->old_signals, error);
 	if (result == 0)
 		result = check_output(run->options->output, error);
 	if (result == 0)
 		result = instrumented_tally_make(&run->tally, run->options->output, run->options->measurement,
 						 &run->request, error);
-	if (result == 0)
-		result = make_environment(run, error);
-	return result == 0 ? target_signals_take(&run->signal_fd, &run->old_signals, error) : result;
+	return result == 0 ? make_environment(run, error) : result;
 }
 
 /* --- it runs --- */

@@ -3,6 +3,7 @@ runtime itself writes, read by the commands."""
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -227,6 +228,14 @@ def test_unwritable_output(program, tmp_path):
 		assert text in result.stderr
 	assert not mark.exists()
 	assert os.listdir(tmp_path) == ["folder"]
+
+
+@pytest.mark.parametrize("limit", [4096, 24576])
+def test_limit_of_files(program, tmp_path, limit):
+	"""A limit that the file to count in does not fit into is an error, not our end, and nothing is left behind."""
+	result = count(tmp_path, "--instrumented", program, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+	assert result.returncode == 1 and "File too large" in result.stderr, (result.returncode, result.stderr)
+	assert os.listdir(tmp_path) == []
 
 
 def test_full_disk(program, tmp_path):
