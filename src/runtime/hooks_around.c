@@ -58,7 +58,7 @@ static struct hook_note *note_of(struct hook_thread *thread, const struct hook_f
 static bool begin_work(void)
 {
 	uint64_t here = RUNTIME_HERE;
-	if (at_work && here <= at_work)
+	if (__builtin_expect(at_work != 0, 0) && !runtime_is_gone(at_work, here))
 		return false;
 	at_work = here;
 	return true;

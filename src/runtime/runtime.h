@@ -144,6 +144,10 @@ void runtime_abandon(struct runtime_thread *thread, uint64_t stack_pointer);
 /* The same; then, whether we are still at work. */
 bool runtime_is_at_work(struct runtime_thread *thread, uint64_t stack_pointer);
 
+/* Whether what is there on the stack has ended for a thread that is at another place. A handler on the alternate stack leaves all
+ * others' frames as they are; who has left it does not return. Async-signal-safe. */
+bool runtime_is_gone(uint64_t frame, uint64_t stack_pointer);
+
 #define RUNTIME_HERE ((uint64_t)(uintptr_t)__builtin_frame_address(0))
 
 /* Work begins in the function of that frame: false, we are at work already. */

@@ -14,9 +14,7 @@ static bool is_within(const stack_t *stack, uint64_t address)
 	return address - (uint64_t)(uintptr_t)stack->ss_sp < stack->ss_size;
 }
 
-/* Whether what is there on the stack has ended for a thread that is at another place. A handler
- * on the alternate stack leaves all others' frames as they are; who has left it does not return. */
-static bool is_gone(uint64_t frame, uint64_t stack_pointer)
+bool runtime_is_gone(uint64_t frame, uint64_t stack_pointer)
 {
 	stack_t alternate = { .ss_size = 0 };
 	if (machine_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) < 0 || alternate.ss_flags & SS_DISABLE)
@@ -29,11 +27,11 @@ static bool is_gone(uint64_t frame, uint64_t stack_pointer)
 
 void runtime_abandon(struct runtime_thread *thread, uint64_t stack_pointer)
 {
-	if (thread->depth && is_gone(thread->outer_frame, stack_pointer)) {
+	if (thread->depth && runtime_is_gone(thread->outer_frame, stack_pointer)) {
 		thread->alloc_lanes = thread->outer_lanes;
 		thread->depth = 0;
 	}
-	if (thread->busy > RUNTIME_HELD && is_gone(thread->busy, stack_pointer))
+	if (thread->busy > RUNTIME_HELD && runtime_is_gone(thread->busy, stack_pointer))
 		thread->busy = 0;
 }
 

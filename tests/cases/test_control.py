@@ -438,6 +438,14 @@ def test_an_implementation_is_told_of_places(program, tmp_path):
 	assert "histories" in run_cpprof("info", output).stdout
 
 
+def test_an_implementation_is_not_told_of_what_interrupts_it(program, tmp_path):
+	with Steered(program, tmp_path, CPPROF_MEASURE=str(build_histories())) as run:
+		run.tell("interrupt 2")
+		run.end()
+		assert histories(run.output) == {"main": (1, 1, 0), "interrupted": (2, 2, 0), "tiny": (2, 2, 0)}
+		assert run.calls()["handle"] == 2
+
+
 def test_implementations_that_cannot_be_used(program, tmp_path):
 	missing = run_cpprof("record", "-o", tmp_path / "out.data", "--instrumented=./missing.so", program, input="", cwd=tmp_path)
 	assert missing.returncode == 1

@@ -5,7 +5,9 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,42 @@ static __attribute__((noinline)) void jump(void)
 	if (setjmp(back) == 0)
 		leap();
 	tiny();
+}
+
+static __attribute__((noinline)) void interrupted(void)
+{
+	CPPROF_FUNCTION;
+	sink++;
+}
+
+static void handle(int number)
+{
+	CPPROF_FUNCTION;
+	(void)number;
+	tiny();
+}
+
+static void *be_interrupted(void *alternate)
+{
+	const stack_t stack = { .ss_sp = alternate, .ss_size = 64 << 10 };
+	sigaltstack(&stack, NULL);
+	interrupted();
+	tiny();
+	return NULL;
+}
+
+/* By a signal whose stack lies above the thread's own. */
+static void interrupt(void)
+{
+	static char stacks[2][256 << 10] __attribute__((aligned(4096)));
+	const struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, stacks[0], sizeof(stacks[0]));
+	if (pthread_create(&thread, &attributes, be_interrupted, stacks[1]) == 0)
+		pthread_join(thread, NULL);
 }
 
 static int count_entries(const char *path)
@@ -136,7 +174,7 @@ static void obey(const char *word, const char *rest, char **argv)
 	static const struct {
 		const char *name;
 		void (*function)(void);
-	} functions[] = { { "work", work }, { "tiny", tiny }, { "slow", slow }, { "late", late }, { "jump", jump } };
+	} functions[] = { { "work", work }, { "tiny", tiny }, { "slow", slow }, { "late", late }, { "jump", jump }, { "interrupt", interrupt } };
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strcmp(word, functions[i].name) == 0) {
 			repeat(functions[i].function, atoi(rest));
