@@ -112,17 +112,32 @@ static int64_t add_real(const struct tally *tally, struct profile *profile)
 	return add_resource(profile, texts, &exact);
 }
 
+/* Says what was subtracted: of what falls between a call's two time stamps. */
+static int64_t add_wait(const struct tally *tally, struct profile *profile)
+{
+	char note[80] = "";
+	if (tally->compensated_ns > 0)
+		snprintf(note, sizeof(note), "without the %.1f ns of a probe that fall into a call",
+			 (double)tally->header.probe_inside_ps / 1e3);
+	const char *const texts[] = { "wait", "Waiting Time", "ns", "hooks", note };
+	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
+	return add_resource(profile, texts, &exact);
+}
+
 /* Says what was not counted. */
 static int64_t add_calls(const struct tally *tally, struct profile *profile)
 {
 	const struct tally_sites_off off = tally_sites_off(tally);
-	char note[160] = "";
+	char note[160] = "", throttled[80] = "", switched[80] = "";
 	if (off.throttled > 0)
-		snprintf(note, sizeof(note), "%" PRIu64 " place%s turned %s off after many calls: see cpprof info",
+		snprintf(throttled, sizeof(throttled), "%" PRIu64 " place%s turned %s off after many calls",
 			 off.throttled, off.throttled == 1 ? "" : "s", off.throttled == 1 ? "itself" : "themselves");
-	else if (off.switched > 0)
-		snprintf(note, sizeof(note), "%" PRIu64 " place%s switched off for a time: see cpprof info",
-			 off.switched, off.switched == 1 ? " was" : "s were");
+	if (off.switched > 0)
+		snprintf(switched, sizeof(switched), "%" PRIu64 " place%s switched off for a time", off.switched,
+			 off.switched == 1 ? " was" : "s were");
+	if (throttled[0] || switched[0])
+		snprintf(note, sizeof(note), "%s%s%s: see cpprof info", throttled,
+			 throttled[0] && switched[0] ? ", " : "", switched);
 	const char *const texts[] = { "calls", "Calls", "call", "hooks", note };
 	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
 	return add_resource(profile, texts, &exact);
@@ -145,7 +160,7 @@ static int add_resources(struct tally *tally, struct profile *profile)
 		tally->real = (uint32_t)id;
 	}
 	if (id >= 0 && has_waits(tally)) {
-		id = tally_add_exact(profile, "wait", "Waiting Time", "ns");
+		id = add_wait(tally, profile);
 		tally->wait = (uint32_t)id;
 	}
 	return id < 0 ? (int)id : 0;

@@ -299,10 +299,13 @@ static void waits_are_a_resource(void **state)
 	tally_place node = call(&world, world.main, PROGRAM + MAIN + 0x31, SITE_SWAP + 0x60, 5, 0);
 	tally_world_node(&world.tally, node)->exclusive_tsc = 2 * 70;
 	tally_world_node(&world.tally, world.sort)->exclusive_tsc = 2 * 30;
+	tally_world_header(&world.tally)->probe_inside_ps = 2000;
 	struct profile *profile = read_world(&world);
-	assert_int_equal(hits_at(profile, "real", "start 0, main 3, lock 0"), 70);
-	assert_int_equal(hits_at(profile, "wait", "start 0, main 3, lock 0"), 70);
-	assert_int_equal(profile->resources[profile_find_resource(profile, "wait")].total, 70);
+	assert_int_equal(hits_at(profile, "real", "start 0, main 3, lock 0"), 70 - 5 * 2);
+	assert_int_equal(hits_at(profile, "wait", "start 0, main 3, lock 0"), 70 - 5 * 2);
+	const struct profile_resource *wait = &profile->resources[profile_find_resource(profile, "wait")];
+	assert_int_equal(wait->total, 70 - 5 * 2);
+	assert_string_equal(profile_string(profile, wait->note), "without the 2.0 ns of a probe that fall into a call");
 	release(&world, profile);
 }
 
@@ -328,8 +331,9 @@ static void what_was_off_is_told(void **state)
 	assert_string_equal(note_of(profile, "switched off"), "quiet");
 	assert_string_equal(note_of(profile, "warning"), "no rule");
 	assert_string_equal(note_of(profile, "implementation"), "mine");
-	assert_string_equal(profile_string(profile, profile->resources[profile_find_resource(profile, "calls")].note),
-			    "1 place turned itself off after many calls: see cpprof info");
+	assert_string_equal(
+		profile_string(profile, profile->resources[profile_find_resource(profile, "calls")].note),
+		"1 place turned itself off after many calls, 1 place was switched off for a time: see cpprof info");
 	release(&world, profile);
 }
 
