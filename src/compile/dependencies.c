@@ -1,5 +1,6 @@
 #include "compile/dependencies.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +12,26 @@
 
 char *text_read(const char *path, size_t *size)
 {
+	enum { PIECE = 65536 };
 	int fd = path_open_regular(path);
 	if (fd < 0)
 		return NULL;
 	struct buffer text;
 	buffer_init(&text);
-	for (ssize_t got = 1; got > 0;) {
-		unsigned char *bytes = buffer_extend(&text, 65536);
-		got = bytes ? read(fd, bytes, 65536) : 0;
-		text.size -= bytes ? 65536 - (size_t)(got > 0 ? got : 0) : 0;
+	ssize_t got = 1;
+	while (got > 0) {
+		unsigned char *bytes = buffer_extend(&text, PIECE);
+		got = bytes ? read(fd, bytes, PIECE) : 0;
+		text.size -= bytes ? PIECE - (size_t)(got > 0 ? got : 0) : 0;
 	}
+	int number = got < 0 ? errno : ENOMEM;
 	close(fd);
 	*size = text.size;
 	buffer_append_byte(&text, 0);
-	if (!buffer_error(&text))
+	if (got == 0 && !buffer_error(&text))
 		return (char *)text.bytes;
 	buffer_release(&text);
+	errno = number;
 	return NULL;
 }
 

@@ -1,12 +1,11 @@
 /* @files: words parted by blanks; quotes of both kinds keep them together, and a backslash its next letter. */
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/path.h"
+#include "compile/dependencies.h"
 #include "compile/words.h"
 
 enum { DEPTH_MAX = 32 };
@@ -65,20 +64,12 @@ static int add_words(struct compile_words *words, const char *text, int depth)
 
 int compile_words_expand(struct compile_words *words, const char *path, int depth)
 {
-	int fd = depth < DEPTH_MAX ? path_open_regular(path) : -1;
-	if (fd < 0)
-		return 0;
-	struct buffer text;
-	buffer_init(&text);
-	for (ssize_t got = 1; got > 0;) {
-		unsigned char *bytes = buffer_extend(&text, 65536);
-		got = bytes ? read(fd, bytes, 65536) : 0;
-		text.size -= bytes ? 65536 - (size_t)(got > 0 ? got : 0) : 0;
-	}
-	close(fd);
-	buffer_append_byte(&text, 0);
+	size_t size = 0;
+	char *text = depth < DEPTH_MAX ? text_read(path, &size) : NULL;
+	if (!text)
+		return depth < DEPTH_MAX && errno == ENOMEM ? ERROR_MEMORY : 0;
 	words->had_response_file = true;
-	int code = buffer_error(&text) ? ERROR_MEMORY : add_words(words, (const char *)text.bytes, depth);
-	buffer_release(&text);
+	int code = add_words(words, text, depth);
+	free(text);
 	return code < 0 ? code : 1;
 }

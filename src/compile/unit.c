@@ -132,6 +132,17 @@ static bool is_refused(const struct compile_words *words, size_t word)
 	return words->is_tcc && strncmp(words->words[word], "-l", 2) == 0;
 }
 
+/* In a copy no warning is an error: if there are any, the original is asked, see pass_on. */
+static void add_copy_word(struct word_list *list, const char *word)
+{
+	if (strncmp(word, "-Werror=", 8) == 0)
+		word_list_add(list, "-W%s", word + 8);
+	else if (strcmp(word, "-pedantic-errors") == 0)
+		word_list_add(list, "-pedantic");
+	else if (strcmp(word, "-Werror") != 0)
+		word_list_add(list, "%s", word);
+}
+
 /* Of the copy, or (NULL) of the original. */
 static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
 {
@@ -141,7 +152,9 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 	for (size_t i = 0; copy && i < unit->overlay.words.count; i++)
 		word_list_add(list, "%s", unit->overlay.words.items[i]);
 	for (size_t i = words->compiler + 1; i < words->count; i++)
-		if (words->roles[i] == ROLE_KEPT && !is_refused(words, i))
+		if (words->roles[i] == ROLE_KEPT && !is_refused(words, i) && copy)
+			add_copy_word(list, words->words[i]);
+		else if (words->roles[i] == ROLE_KEPT && !is_refused(words, i))
 			word_list_add(list, "%s", words->words[i]);
 	if (copy && is_bare(unit)) {
 		word_list_add(list, "-include");
@@ -193,30 +206,8 @@ static char *read_said(const struct unit *unit, const char *errors, size_t *size
 	return restored;
 }
 
-static bool says(const char *text, const char *file, unsigned line)
-{
-	char where[PATH_MAX];
-	snprintf(where, sizeof(where), "%s:%u:", file, line);
-	return strstr(text, where) != NULL;
-}
-
-/* Whether something is said about a line in which something was inserted, where columns are not the original's; or of
- * what was inserted. At finer levels that may be any line. */
-static bool concerns_insertion(const struct unit *unit, const char *text)
-{
-	if (selection_level(unit->build->options->selection) > INSTRUMENT_LEVEL_FUNCTION)
-		return true;
-	if (strstr(text, "cpprof_") || strstr(text, "CPPROF_") || strstr(text, unit->build->installed.profiler))
-		return true;
-	for (size_t i = 0; i < unit->result.place_count; i++) {
-		const struct instrument_place *place = &unit->result.places[i];
-		if (!place->skipped && says(text, place->file, place->line))
-			return true;
-	}
-	return false;
-}
-
-/* The copy's object is right; what there is to be said of the original, that says itself. */
+/* What there is to be said of the original, that says itself: what the optimizer finds hangs on the code, columns on the line,
+ * and which warnings are errors on the words. wait()'s status; -1: it cannot be run. */
 static int tell_by_original(struct unit *unit, const char *errors)
 {
 	char object[PATH_MAX + 16];
@@ -234,21 +225,32 @@ static int tell_by_original(struct unit *unit, const char *errors)
 	return status;
 }
 
-static void pass_on(struct unit *unit, const char *errors)
+/* Of a copy that was compiled. 0; ERROR_UNSUPPORTED (the unit's error): what it was warned of are errors of the original. */
+static int pass_on(struct unit *unit, const char *errors)
 {
 	const struct build_teller *teller = &unit->build->options->teller;
 	size_t size = 0;
-	char *text = read_said(unit, errors, &size);
-	if (text && size && concerns_insertion(unit, text) && tell_by_original(unit, errors) == 0) {
-		free(text);
-		text = read_said(unit, errors, &size);
-	}
+	char *text = text_read(errors, &size);
+	free(text);
+	if (!text || !size)
+		return 0;
+	if (tell_by_original(unit, errors) != 0)
+		return error_set(&unit->error, ERROR_UNSUPPORTED, "the original does not compile");
+	text = text_read(errors, &size);
 	if (text && size)
 		teller->pass_on(teller->context, text, size);
 	free(text);
+	return 0;
 }
 
 /* --- attempts --- */
+
+static bool says(const char *text, const char *file, unsigned line)
+{
+	char where[PATH_MAX];
+	snprintf(where, sizeof(where), "%s:%u:", file, line);
+	return strstr(text, where) != NULL;
+}
 
 /* Whether something is said about a line in a function. */
 static bool says_within(const char *text, const struct instrument_place *place)
@@ -412,10 +414,8 @@ static int try_copy(struct unit *unit)
 				       : error_set(&unit->error, ERROR_NOT_FOUND,
 						   "nothing in it is to be instrumented");
 		int status = compile_copy(unit, errors);
-		if (status == 0) {
-			pass_on(unit, errors);
-			return 0;
-		}
+		if (status == 0)
+			return pass_on(unit, errors);
 		if (status < 0)
 			return unit->error.code ? unit->error.code : ERROR_SYSTEM;
 		code = error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile);

@@ -200,15 +200,24 @@ static void read_dependencies(struct compile_words *words, size_t *at)
 		words->dependency_file = take_value(words, at, 3, ROLE_KEPT);
 	else if (begins(word, "-MT") || begins(word, "-MQ"))
 		words->dependency_target = take_value(words, at, 3, ROLE_KEPT);
+	if (begins(word, "-MJ")) {
+		take_value(words, at, 3, ROLE_KEPT);
+		refuse(words, "an entry of a compilation database is asked for (-MJ)");
+	}
 }
 
 static void read_wp(struct compile_words *words, const char *word)
 {
 	const char *file = begins(word, "-Wp,-MD,") ? word + 8 : begins(word, "-Wp,-MMD,") ? word + 9 : NULL;
-	if (file && !strchr(file, ','))
+	if (file && !strchr(file, ',') && words->is_clang) {
+		/* It takes that for -MD -MF FILE, and the object's name for the target. */
+		words->writes_dependencies = true;
+		words->dependency_file = file;
+	} else if (file && !strchr(file, ',')) {
 		words->wp_dependency_file = file;
-	else if (file || strstr(word, ",-M"))
+	} else if (file || strstr(word, ",-M")) {
 		refuse(words, "dependencies are asked for in a way that is not understood (-Wp)");
+	}
 }
 
 static void set_mode(struct compile_words *words, size_t at, enum compile_mode mode)

@@ -157,6 +157,18 @@ def test_warning_in_a_line_with_an_object(project, compiler):
 	assert cc(words, project).stderr == expected
 
 
+@BOTH
+@pytest.mark.parametrize("error", ["-Werror=frame-larger-than=240", "-Werror -Wframe-larger-than=240"])
+def test_warning_that_the_object_brings_is_none(project, compiler, error):
+	"""Not an error either; what is one of the original, is."""
+	(project / "src/frame.c").write_text("int f(int x)\n{\n\tvolatile char room[200];\n\troom[x] = 1;\n\treturn room[0];\n}\n")
+	assert cc([compiler, "-c", "src/frame.c", *error.split()], project).stderr == "" and has_object(project / "frame.o")
+	(project / "frame.o").unlink()
+	words = [compiler, "-c", "src/frame.c", *error.replace("240", "64").split()]
+	expected = run(words, project, status=1).stderr
+	assert "frame" in expected and cc(words, project, status=1).stderr == expected and not (project / "frame.o").exists()
+
+
 def test_static_and_shared(project):
 	cc(["gcc", "-Iinc", "-static", "src/main.c", "src/other.c", "-o", "static"], project)
 	assert run(["./static"], project, status=7).stdout.startswith("165 ")
@@ -207,6 +219,8 @@ def test_passed_on(project):
 	result = cc(["gcc", "-ffreestanding", "-c", "src/other.c"], project)
 	assert "src/other.c: compiled without instrumentation: it is freestanding" in result.stderr
 	assert not has_object(project / "other.o")
+	result = cc(["clang", "-MJ", "one.json", "-c", "src/other.c"], project)
+	assert "asked for (-MJ)" in result.stderr and '"file": "src/other.c"' in (project / "one.json").read_text()
 
 
 def test_what_is_left_alone_may_be_linked_with_what_is_not(project):
