@@ -335,6 +335,8 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 		return status;
 	}
 	annotation->out = annotation->report->out;
+	if (is_first)
+		print_page(annotation->report);
 	fputs(is_first ? "*** File " : "\n\f\n*** File ", annotation->out);
 	print_text(annotation->report, path);
 	fputc(':', annotation->out);
@@ -374,8 +376,6 @@ int print_source(struct gprof_report *report, struct error *error)
 	struct annotation annotation = { .report = report };
 	struct hash_map files;
 	hash_map_init(&files);
-	if (!report->options->separate_files)
-		print_page(report);
 	int status = collect_places(&annotation, &files);
 	if (status == 0)
 		status = print_files(&annotation, error);

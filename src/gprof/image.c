@@ -167,6 +167,24 @@ static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name
 	return 0;
 }
 
+static int add_label(struct image *image, const GElf_Sym *raw, const char *name)
+{
+	if (ARRAY_RESERVE(image->labels, image->label_capacity, image->label_count + 1) < 0)
+		return ERROR_MEMORY;
+	struct image_label label = { raw->st_value, keep_text(image, name) };
+	if (!label.name)
+		return ERROR_MEMORY;
+	image->labels[image->label_count++] = label;
+	return 0;
+}
+
+/* Code that has a name, and is no symbol of the image. */
+static bool is_label(const struct table *table, const GElf_Sym *symbol, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+	return name[0] && (type == STT_FUNC || type == STT_NOTYPE) && is_in_code(table->elf, symbol);
+}
+
 static int read_table(struct image *image, const struct table *table, const struct image_options *options)
 {
 	GElf_Sym symbol;
@@ -177,6 +195,8 @@ static int read_table(struct image *image, const struct table *table, const stru
 			code = add_symbol(image, &symbol, name,
 					  !table->has_functions || GELF_ST_TYPE(symbol.st_info) == STT_FUNC,
 					  options->no_demangle);
+		else if (name && is_label(table, &symbol, name))
+			code = add_label(image, &symbol, name);
 	}
 	return code;
 }
@@ -240,6 +260,18 @@ static int sort_symbols(struct image *image)
 	return 0;
 }
 
+static int compare_labels(const void *one, const void *other)
+{
+	const struct image_label *a = one, *b = other;
+	return a->start != b->start ? (a->start > b->start) - (a->start < b->start) : strcmp(a->name, b->name);
+}
+
+static void sort_labels(struct image *image)
+{
+	if (image->label_count > 0)
+		qsort(image->labels, image->label_count, sizeof(*image->labels), compare_labels);
+}
+
 static void drop_aliases(struct image *image)
 {
 	size_t kept = 0;
@@ -251,9 +283,9 @@ static void drop_aliases(struct image *image)
 			*last = *symbol;
 	}
 	image->symbol_count = kept;
+	/* The last one ends with the code; a label behind it (data_start, etext) holds nothing. */
 	for (size_t i = 0; i < kept; i++) {
-		uint64_t end =
-			image->text_end > image->symbols[i].start ? image->text_end : image->symbols[i].start + 1;
+		uint64_t start = image->symbols[i].start, end = image->text_end > start ? image->text_end : start;
 		image->symbols[i].end = i + 1 < kept ? image->symbols[i + 1].start : end;
 	}
 }
@@ -321,6 +353,7 @@ static int read_image(struct image *image, const struct image_options *options)
 		code = sort_symbols(image);
 	if (code == 0)
 		drop_aliases(image);
+	sort_labels(image);
 	if (code == 0 && image->symbol_count >= IMAGE_NONE)
 		code = ERROR_LIMIT;
 	if (code == 0 && options->with_source)
@@ -349,6 +382,7 @@ int image_open(struct image *image, const char *path, const struct image_options
 void image_close(struct image *image)
 {
 	free(image->symbols);
+	free(image->labels);
 	free(image->path);
 	strings_release(&image->texts);
 	module_file_close(&image->file);
@@ -366,4 +400,17 @@ uint32_t image_find(const struct image *image, uint64_t address)
 			high = middle;
 	}
 	return low > 0 && address < image->symbols[low - 1].end ? (uint32_t)(low - 1) : IMAGE_NONE;
+}
+
+const struct image_label *image_label_before(const struct image *image, uint64_t address)
+{
+	size_t low = 0, high = image->label_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (image->labels[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &image->labels[low - 1] : NULL;
 }

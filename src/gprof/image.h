@@ -30,6 +30,12 @@ struct image_symbol {
 	bool is_function; /* false: an untyped label; with -l: a line of the function before it that is not its first */
 };
 
+/* What the symbol table has in the code and is no symbol here: "fib.cold", with -a a static function. */
+struct image_label {
+	uint64_t start;
+	const char *name; /* owned by the image */
+};
+
 struct image_options {
 	bool no_statics;     /* -a: what they do is the symbol's before them */
 	bool only_functions; /* -D: untyped symbols are none */
@@ -41,6 +47,8 @@ struct image_options {
 struct image {
 	struct image_symbol *symbols; /* owned; they ascend, no two begin at one address */
 	size_t symbol_count, symbol_capacity;
+	struct image_label *labels; /* owned; they ascend */
+	size_t label_count, label_capacity;
 	uint64_t text_start, text_end; /* of .text */
 	uint8_t build_id[64];
 	size_t build_id_bytes; /* 0: it has none */
@@ -57,6 +65,9 @@ void image_close(struct image *image);
 
 /* The number of the symbol that an address lies in, or IMAGE_NONE. */
 uint32_t image_find(const struct image *image, uint64_t address);
+
+/* The last label that begins at an address or before it; NULL: none. */
+const struct image_label *image_label_before(const struct image *image, uint64_t address);
 
 /* The last part of a path: what reports show of a file unless -L is given. */
 const char *image_base_name(const char *path);

@@ -64,7 +64,6 @@ static int add_function(struct split *split, const struct image_symbol *function
 	if (!symbol)
 		return ERROR_MEMORY;
 	*symbol = *function;
-	symbol->is_function = true;
 	const struct line_row *row = line_rows_at(split->rows, symbol->start);
 	if (!row || !row->file || symbol->start >= split->image->text_end)
 		return 0;
@@ -73,18 +72,21 @@ static int add_function(struct split *split, const struct image_symbol *function
 	return symbol->file ? 0 : ERROR_MEMORY;
 }
 
+/* What the symbol table calls the code at an address, those of its names included that are no symbols of the image. */
+static const char *name_by_symbols(const struct image *image, const struct image_symbol *function, uint64_t address)
+{
+	const struct image_label *label = image_label_before(image, address);
+	if (label && (!function || label->start > function->start))
+		return label->name;
+	return function ? function->name : NULL;
+}
+
 static int take_row(struct split *split, const struct line_row *row)
 {
 	uint32_t found = image_find(split->image, row->address);
 	const struct image_symbol *function = found == IMAGE_NONE ? NULL : &split->image->symbols[found];
-	const char *name = row->function;
-	/* Padding behind a function has its line still, but no function; nor has assembler. The symbol tells, unless (-a) it
-	 * is one of those that are not looked at. */
-	if (!name && split->options->no_statics && split->last &&
-	    (!function || split->last->address >= function->start))
-		name = split->last_function;
-	else if (!name && function)
-		name = function->name;
+	/* Padding behind a function has its line still, but no function; nor has assembler. */
+	const char *name = row->function ? row->function : name_by_symbols(split->image, function, row->address);
 	if (!name || !row->file || row->line == 0)
 		return 0;
 	bool same_function =
@@ -126,7 +128,8 @@ static void set_ends(struct split *split)
 {
 	const struct image *image = split->image;
 	size_t functions = kept_functions(image);
-	uint64_t end = functions ? image->symbols[functions - 1].end : image->text_end;
+	const struct image_symbol *last = functions ? &image->symbols[functions - 1] : NULL;
+	uint64_t end = last && last->start < image->text_end ? last->end : image->text_end;
 	for (size_t i = split->count; i-- > 0;) {
 		struct image_symbol *symbol = &split->symbols[i];
 		symbol->end = end > symbol->start ? end : symbol->start;

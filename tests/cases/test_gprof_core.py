@@ -104,12 +104,22 @@ def warnings(*words, status=0, **settings):
 @needs_gprof
 @pytest.mark.parametrize("flags", [["-O0"], ["-O2", "-fno-inline"], ["-O3", "-no-pie"]], ids=["O0", "O2", "O3-no-pie"])
 def test_runs_and_their_sum(folder, flags):
-	"""Cycles, recursion, statics, aliases, clones; two runs are one profile."""
+	"""Cycles, recursion, statics, aliases, clones; two runs are one profile. Lines: the padding behind a clone is the clone's, and labels
+	have no entries."""
 	path = built(folder, *flags)
 	runs = [run(folder), run(folder)]
-	for options in [["-b"], ["-b", "-z"], ["-b", "-T"], ["-b", "-a"]]:
+	for options in [["-b"], ["-b", "-z"], ["-b", "-T"], ["-b", "-a"], ["-b", "-l", "-z"], ["-b", "-l", "-a"], ["-b", "-p", "-A_start"]]:
 		expect_same(*options, path, runs[0])
 		expect_same(*options, path, *runs)
+
+
+@needs_gprof
+def test_label_behind_all_code(folder):
+	"""Where data_start was not linked, etext is the last symbol: a bin that goes on behind it gives it nothing."""
+	path = built(folder, "-O1", "-ffunction-sections", "-Wl,--gc-sections", sources=["program.c", "labels.S"])
+	gmon = made_up(path, 1, samples=20000, bin_bytes=64).write(folder / "gmon.out")
+	for options in [["-b"], ["-b", "-l"]]:
+		expect_same(*options, path, gmon)
 
 
 @needs_gprof
