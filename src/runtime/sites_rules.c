@@ -272,13 +272,22 @@ static const char *read_throttle(struct sites_rule *rule, struct words *words)
 	return NULL;
 }
 
+/* As in a selection file: a comment begins with a '#' behind a blank, or with the line. (Names have it within them: {lambda()#1}.) */
+static size_t bytes_before_comment(const char *line, size_t bytes)
+{
+	size_t at = 0;
+	while (at < bytes && !(line[at] == '#' && (at == 0 || is_space(line[at - 1]))))
+		at++;
+	return at;
+}
+
 const char *sites_rule_read(struct sites_rule *rule, const char *line, size_t bytes)
 {
-	struct words words = { line, line + bytes };
+	struct words words = { line, line + bytes_before_comment(line, bytes) };
 	size_t word_bytes;
 	const char *word = next_word(&words, &word_bytes), *trouble = NULL;
 	memset(rule, 0, sizeof(*rule));
-	if (word_bytes == 0 || word[0] == '#')
+	if (word_bytes == 0)
 		return NULL;
 	if (is_word(word, word_bytes, "on") || is_word(word, word_bytes, "off")) {
 		rule->kind = SITES_TURN;

@@ -143,7 +143,7 @@ def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path
 
 def test_rules_of_a_file(program, tmp_path):
 	rules = tmp_path / "rules"
-	rules.write_text("# only these\n\noff *\non work  \non main\nlevel 1\nthrottle 1000000 1\n")
+	rules.write_text("# only these\n\noff *\non work  # that\non main\nlevel 1 #\nthrottle 1000000 1\n")
 	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
 		run.tell("work 10")
 		run.end()
