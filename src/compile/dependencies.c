@@ -60,11 +60,13 @@ char *text_restore(const char *text, size_t size, const struct path_change *chan
 	return NULL;
 }
 
-/* As a name stands in a rule: blanks and '#' behind a backslash, '$' doubled. */
+/* As a name stands in a rule: without "./" before it, blanks and '#' behind a backslash, '$' doubled. */
 static char *escaped(const char *path)
 {
 	struct buffer out;
 	buffer_init(&out);
+	while (path[0] == '.' && path[1] == '/')
+		path += 1 + strspn(path + 1, "/");
 	for (; *path; path++) {
 		if (*path == ' ' || *path == '#' || *path == '$')
 			buffer_append_byte(&out, *path == '$' ? '$' : '\\');

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,21 +127,18 @@ static bool is_bare(const struct unit *unit)
 	return !words->is_clang && !unit->saved[0] && !words->has_byproducts && !strchr(unit->source->path, '=');
 }
 
-/* tcc wants to know of no libraries where it does not link. */
-static bool is_refused(const struct compile_words *words, size_t word)
-{
-	return words->is_tcc && strncmp(words->words[word], "-l", 2) == 0;
-}
-
 /* In a copy no warning is an error: if there are any, the original is asked, see pass_on. */
-static void add_copy_word(struct word_list *list, const char *word)
+static void add_kept(const struct compile_words *words, size_t at, bool is_copy, struct word_list *list)
 {
-	if (strncmp(word, "-Werror=", 8) == 0)
+	const char *word = words->words[at];
+	if (words->roles[at] != ROLE_KEPT || (is_copy && strcmp(word, "-Werror") == 0))
+		return;
+	if (words->is_tcc && strncmp(word, "-l", 2) == 0)
+		return; /* it wants to know of no libraries where it does not link */
+	if (is_copy && strncmp(word, "-Werror=", 8) == 0)
 		word_list_add(list, "-W%s", word + 8);
-	else if (strcmp(word, "-pedantic-errors") == 0)
-		word_list_add(list, "-pedantic");
-	else if (strcmp(word, "-Werror") != 0)
-		word_list_add(list, "%s", word);
+	else
+		word_list_add(list, "%s", is_copy && strcmp(word, "-pedantic-errors") == 0 ? "-pedantic" : word);
 }
 
 /* Of the copy, or (NULL) of the original. */
@@ -152,10 +150,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 	for (size_t i = 0; copy && i < unit->overlay.words.count; i++)
 		word_list_add(list, "%s", unit->overlay.words.items[i]);
 	for (size_t i = words->compiler + 1; i < words->count; i++)
-		if (words->roles[i] == ROLE_KEPT && !is_refused(words, i) && copy)
-			add_copy_word(list, words->words[i]);
-		else if (words->roles[i] == ROLE_KEPT && !is_refused(words, i))
-			word_list_add(list, "%s", words->words[i]);
+		add_kept(words, i, copy != NULL, list);
 	if (copy && is_bare(unit)) {
 		word_list_add(list, "-include");
 		word_list_add(list, "%s", unit->build->installed.profiler);
@@ -234,8 +229,13 @@ static int pass_on(struct unit *unit, const char *errors)
 	free(text);
 	if (!text || !size)
 		return 0;
-	if (tell_by_original(unit, errors) != 0)
+	struct stat status;
+	if (tell_by_original(unit, errors) != 0) {
+		/* The copy's object is newer than the source: make would take it. */
+		if (lstat(unit->output, &status) == 0 && S_ISREG(status.st_mode))
+			unlink(unit->output);
 		return error_set(&unit->error, ERROR_UNSUPPORTED, "the original does not compile");
+	}
 	text = text_read(errors, &size);
 	if (text && size)
 		teller->pass_on(teller->context, text, size);

@@ -145,7 +145,7 @@ static void test_dependencies(void **state)
 		"a.o: /tmp/c-1/0/a\\ b.c /usr/include/cpprof/profiler.h \\\n inc/a.h /tmp/c-1/0-2/x.h\n"
 		"/usr/include/cpprof/profiler.h:\n/tmp/c-1/0-2/x.h:\n";
 	static const char after[] = "a.o: src/a\\ b.c  \\\n inc/a.h inc/x.h\ninc/x.h:\n";
-	static const struct path_change changes[] = { { "/tmp/c-1/0/", "src/" }, { "/tmp/c-1/0-2/", "inc/" } };
+	static const struct path_change changes[] = { { "/tmp/c-1/0/", "src/" }, { "/tmp/c-1/0-2/", "./inc/" } };
 	char path[] = "/tmp/cpprof-rules-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, before, sizeof(before) - 1) == (ssize_t)sizeof(before) - 1);
