@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "runtime/hooks.h"
@@ -23,10 +24,10 @@
 
 /* --- what is known --- */
 
-enum { MODULES_MAX = 4096, KEPT_MAX = 256 };
+enum { MODULES_MAX = 4096, KEPT_MAX = 1024, KEPT_MAX_LIMITED = 256 };
 
 static struct known {
-	const struct tally_module *module;
+	struct tally_module *module;
 	uint64_t start, end;
 	bool is_kept; /* it is gone, and its addresses are kept free */
 	bool is_gone; /* ... and they are not: another may be there */
@@ -168,6 +169,22 @@ static bool comes_back(const struct extent *extent, const char *path)
 	return false;
 }
 
+/* What is counted there cannot be told from what was counted of another before. */
+static bool overlaps_gone(const struct extent *extent)
+{
+	for (uint32_t i = 0; i < known_count; i++)
+		if (known[i].is_gone && known[i].start < extent->end && extent->start < known[i].end)
+			return true;
+	return false;
+}
+
+/* The last that is there tells it: it may be that there is no room for another. */
+static void tell_mixed(void)
+{
+	if (known_count > 0)
+		known[known_count - 1].module->others_mixed = 1;
+}
+
 static void write_module(struct tally_process *process, struct extent *extent, uint64_t bias, const char *name)
 {
 	enum { ALIGNMENT = 8 };
@@ -176,10 +193,12 @@ static void write_module(struct tally_process *process, struct extent *extent, u
 	size_t path_bytes = write_path(path, sizeof(path), name, is_vdso) + 1;
 	if (extent->build_id_bytes > TALLY_BUILD_ID_MAX)
 		extent->build_id_bytes = 0;
-	if (known_count == MODULES_MAX || comes_back(extent, path))
+	if (comes_back(extent, path))
 		return;
 	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct tally_module *module = take_bytes(process, bytes);
+	struct tally_module *module = known_count < MODULES_MAX ? take_bytes(process, bytes) : NULL;
+	if (!module || overlaps_gone(extent))
+		tell_mixed();
 	if (!module)
 		return;
 	module->bytes = (uint32_t)bytes;
@@ -223,11 +242,20 @@ static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, si
 
 /* --- what is gone --- */
 
+/* Kept addresses are taken from what the program may have of them. */
+static uint32_t most_kept(void)
+{
+	struct rlimit addresses;
+	bool is_known = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&addresses, 0, 0) == 0;
+	return is_known && addresses.rlim_cur == RLIM_INFINITY ? KEPT_MAX : KEPT_MAX_LIMITED;
+}
+
 /* Addresses of code that was unloaded are kept free, so that they mean one thing for ever; of a program that loads and
  * unloads all the time not always: then the same library comes to the same place, and is known. */
 static void keep_unloaded(void)
 {
 	struct dl_find_object found;
+	uint32_t most = most_kept();
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count; i++) {
 		struct known *entry = &known[i];
@@ -236,7 +264,7 @@ static void keep_unloaded(void)
 		    real_find_object(entry->start, &found))
 			continue;
 		long kept = -1;
-		if (kept_count < KEPT_MAX)
+		if (kept_count < most)
 			kept = machine_syscall(SYS_mmap, (long)entry->start, (long)bytes, PROT_NONE,
 					       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
 					       0);

@@ -146,12 +146,13 @@ enum { TALLY_BUILD_ID_MAX = 32 };
 
 /* Code that the process has, or has had: modules follow each other in the PROCESS chunk, from
  * tally_process.modules on; each is `bytes` long, a multiple of 8, its path behind it. Addresses of
- * code that was unloaded are not given out again, so ranges do not overlap. */
+ * code that was unloaded are not given out again, so ranges do not overlap; unless `others_mixed` says so. */
 struct tally_module {
 	uint32_t bytes; /* 0: the end */
 	uint8_t build_id_bytes;
 	uint8_t is_vdso;
-	uint8_t spare[2];
+	uint8_t others_mixed; /* 1: others that came later could not be told from those before them, or found no room here */
+	uint8_t spare;
 	uint64_t start, end; /* of its mapped segments, all of them */
 	uint64_t bias;       /* address = bias + ELF virtual address */
 	uint8_t build_id[TALLY_BUILD_ID_MAX];

@@ -12,6 +12,7 @@ struct losses {
 	uint64_t ends_early; /* 1: the file does */
 	uint64_t untimed;    /* 1: times were asked for, and hooks that tell no ends were called */
 	uint64_t blockless;  /* 1: blocks were asked for, and no hook of theirs was called */
+	uint64_t mixed;      /* 1: libraries came to addresses where others had been, or were too many */
 };
 
 static uint64_t folded_calls(const struct tallied_tree *tree)
@@ -36,6 +37,8 @@ static struct losses find_losses(const struct tally *tally)
 		losses.events_lost += process->events_lost;
 		losses.calls_uncounted += process->calls_uncounted;
 		losses.unended += process->end_ns == 0;
+		for (size_t j = 0; j < tally->processes[i].module_count; j++)
+			losses.mixed |= tally->processes[i].modules[j].others_mixed;
 	}
 	if (tally->header.processes > tally->process_count)
 		losses.processes_refused = tally->header.processes - tally->process_count;
@@ -76,6 +79,10 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 		  " calls were counted on shorter paths than their own: a thread has room for 2 million paths",
 		  "%" PRIu64
 		  " call was counted on a shorter path than its own: a thread has room for 2 million paths" },
+		{ losses.mixed, "warning",
+		  "libraries were loaded and unloaded so often that some came to addresses where others had been: what "
+		  "they called stands under names of both",
+		  NULL },
 		{ losses.ends_early, "warning",
 		  "the file is shorter than it was to be: the disk was full, or it was cut since", NULL },
 		{ losses.untimed, "warning",

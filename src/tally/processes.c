@@ -42,6 +42,7 @@ static int64_t read_module(const uint8_t *bytes, uint64_t left, struct tallied_m
 		.build_id = bytes + offsetof(struct tally_module, build_id),
 		.build_id_bytes = header.build_id_bytes,
 		.is_vdso = header.is_vdso,
+		.others_mixed = header.others_mixed != 0,
 		.id = PROFILE_NONE,
 	};
 	return header.bytes;

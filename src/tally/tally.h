@@ -99,8 +99,9 @@ struct tallied_module {
 	const uint8_t *build_id;
 	uint8_t build_id_bytes;
 	bool is_vdso;
-	bool is_runtime; /* libcpprof, whichever of them; once tally_locations has run */
-	uint32_t id;     /* in the profile, once tally_locations has run */
+	bool others_mixed; /* see tally/layout.h */
+	bool is_runtime;   /* libcpprof, whichever of them; once tally_locations has run */
+	uint32_t id;       /* in the profile, once tally_locations has run */
 };
 
 /* As enum cpprof_kind (cpprof/profiler.h): a function's whole body, or what stands within one. */

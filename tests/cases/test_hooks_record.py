@@ -341,6 +341,39 @@ def test_program_left_behind(program, tmp_path):
 	assert calls_of(tmp_path / "cpprof.data") == CALLS
 
 
+PLUGINS_SOURCE = """
+#include <dlfcn.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		void *plugin = dlopen(argv[2 + i % (argc - 2)], RTLD_NOW);
+		void (*work)(void) = (void (*)(void))dlsym(plugin, "work");
+		work();
+		dlclose(plugin);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("rounds, is_mixed", [(1000, False), (1400, True)])
+def test_libraries_that_come_and_go(tmp_path, rounds, is_mixed):
+	"""Of many that are unloaded each keeps its counts; where they are too many, that is said."""
+	(tmp_path / "program.c").write_text(PLUGINS_SOURCE)
+	(tmp_path / "plugin.c").write_text("void NAME(void) {}\nvoid work(void) { NAME(); }\n")
+	program = compile_once(["gcc"], [tmp_path / "program.c"], "plugins")
+	plugins = [compile_once(["gcc", "-shared", "-fPIC", "-finstrument-functions", f"-DNAME={name}"], [tmp_path / "plugin.c"], f"{name}.so")
+		for name in "ab"]
+	result = count(tmp_path, "--instrumented", program, str(rounds), *plugins)
+	counts = calls_of(tmp_path / "cpprof.data")
+	assert counts["work"] == rounds and sum(counts.values()) == 2 * rounds, counts
+	assert ("loaded and unloaded so often" in result.stderr) == is_mixed, result.stderr
+	if not is_mixed:
+		assert counts == {"work": rounds, "a": rounds // 2, "b": rounds // 2}
+
+
 LATE_SOURCE = """
 #include <unistd.h>
 __attribute__((constructor)) static void wait_a_moment(void)
