@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hash_map.h"
@@ -30,6 +29,7 @@
 #include "record/bpf_programs.h"
 #include "record/bpf_ring.h"
 #include "record/bpf_watched.h"
+#include "record/clock.h"
 #include "record/cpus.h"
 #include "record/inside.h"
 #include "record/perf_access.h"
@@ -256,14 +256,6 @@ static int bpf_load(struct backend *backend, uint32_t pid, const struct backend_
 
 /* --- drain --- */
 
-static uint64_t now_ns(void)
-{
-	enum { NS_PER_S = 1000 * 1000 * 1000 };
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 static size_t bpf_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)
 {
 	size_t count = side_events_descriptors(backend->side, descriptors, limit);
@@ -312,7 +304,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 	const struct backend_sink filter = bpf_watched_filter(&backend->watched);
 	backend->watched.sink = sink;
 	bool all = until_ns == UINT64_MAX;
-	uint64_t now = all ? UINT64_MAX : now_ns();
+	uint64_t now = all ? UINT64_MAX : clock_now_ns(CLOCK_MONOTONIC);
 	bool complete = bpf_ring_refresh(backend->ring);
 	for (int i = 0; i < TRIES && !complete; i++)
 		complete = bpf_ring_refresh(backend->ring);

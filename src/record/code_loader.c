@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "record/clock.h"
 
 enum {
 	RUN_ROUND = 16, /* runs are so many codes, or a multiple */
@@ -43,13 +43,6 @@ struct code_loader {
 	size_t loaded_count, loaded_capacity;
 	uint64_t rows, index_bytes;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 struct code_loader *code_loader_new(const struct code_storage *storage, struct error *error)
 {
@@ -148,7 +141,7 @@ static int load_table(struct code_loader *loader, const struct unwind_table *tab
 static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
 {
 	uint32_t room = (count + RUN_ROUND - 1) / RUN_ROUND * RUN_ROUND;
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < loader->free_count; i++) {
 		if (loader->free_runs[i].room < room || loader->free_runs[i].free_ns > now)
 			continue;
@@ -173,7 +166,7 @@ static void give_up_run(struct code_loader *loader, const struct run *run)
 		return;
 	struct run *given = &loader->free_runs[loader->free_count++];
 	*given = *run;
-	given->free_ns = now_ns() + QUARANTINE_NS;
+	given->free_ns = clock_now_ns(CLOCK_MONOTONIC) + QUARANTINE_NS;
 }
 
 /* The run that a process has; its room is 0 if it has none. NULL: out of memory. */

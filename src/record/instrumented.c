@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "profile_file/writer.h"
+#include "record/clock.h"
 #include "record/description.h"
 #include "record/environments.h"
 #include "record/instrumented_tally.h"
 #include "record/preload_access.h"
-#include "record/run.h"
 #include "record/target.h"
 #include "record/target_signals.h"
 #include "symbolize/symbolize.h"
@@ -339,7 +339,7 @@ static int load(struct counted_run *run, struct error *error)
 	if (!profile)
 		return error->code;
 	run->result->profile = profile;
-	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
+	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (description_add(profile, run->options->record->command_line) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	sum_up(run, profile);

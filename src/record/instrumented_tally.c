@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "record/clock.h"
 #include "record/preload_requests.h"
-#include "record/run.h"
 
 /* --- the file --- */
 
@@ -100,8 +100,8 @@ static void fill_header(struct instrumented_tally *tally, enum tally_measurement
 	header->used = TALLY_HEADER_BYTES;
 	header->limit = limit_of(tally->fd);
 	header->tick_ns = preload_tick_ns(request);
-	header->start_ns = run_now_ns(CLOCK_MONOTONIC);
-	header->start_unix_ns = (int64_t)run_now_ns(CLOCK_REALTIME);
+	header->start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	header->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
 	header->starts_paused = request->paused;
 	for (size_t i = 0; i < request->resource_count && i < TALLY_REQUESTS; i++)
 		fill_request(&header->requests[header->request_count++], &request->resources[i]);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/attach.h"
+#include "record/clock.h"
 #include "record/command_code.h"
 #include "record/description.h"
 #include "record/destination.h"
@@ -96,8 +97,8 @@ static int prepare(struct run *run, struct error *error)
 static void stamp_start(struct run *run)
 {
 	struct profile *profile = run->recorder.profile;
-	profile->start_ns = run_now_ns(CLOCK_MONOTONIC);
-	profile->start_unix_ns = (int64_t)run_now_ns(CLOCK_REALTIME);
+	profile->start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	profile->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
 }
 
 static int fork_command(struct run *run, struct error *error)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "record/destination.h"
 #include "record/run.h"
 #include "symbolize/symbolize.h"
@@ -276,7 +277,7 @@ void run_finish(struct run *run, struct error *error)
 	if (run->path)
 		target_reap(&run->target);
 	vtable->drain(run->backend, UINT64_MAX, &run->sink);
-	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
+	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	take_counts(run);
 	note_unconnected(run);
 	find_unsampled(run);

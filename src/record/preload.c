@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/backend.h"
+#include "record/clock.h"
 #include "record/preload_access.h"
 #include "record/preload_channel.h"
 #include "record/preload_code.h"
@@ -39,14 +39,6 @@ struct backend {
 	char unconnected[192];
 	struct preload_sums sums; /* as of the last drain */
 };
-
-static uint64_t now_ns(void)
-{
-	enum { NS_PER_S = 1000 * 1000 * 1000 };
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 static bool preload_serves(const struct resource_row *row)
 {
@@ -202,7 +194,7 @@ static bool preload_drain(struct backend *backend, uint64_t until_ns, const stru
 	preload_channel_hear(backend->channel);
 	preload_events_drain(backend->events, all, sink);
 	if (all) {
-		backend->sums = preload_slots_sums(backend->slots, now_ns());
+		backend->sums = preload_slots_sums(backend->slots, clock_now_ns(CLOCK_MONOTONIC));
 		if (backend->sums.lost_events > lost_events)
 			sink->lost_events(sink->context, backend->sums.lost_events - lost_events);
 	}

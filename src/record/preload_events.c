@@ -3,20 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "record/clock.h"
 #include "record/preload_channel.h"
 #include "record/preload_requests.h"
 #include "record/preload_waits.h"
 #include "record/told_sample.h"
-
-static uint64_t now_ns(void)
-{
-	enum { NS_PER_S = 1000 * 1000 * 1000 };
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
 
 struct preload_events *preload_events_new(struct preload_slots *slots, const struct backend_request *request)
 {
@@ -25,7 +17,7 @@ struct preload_events *preload_events_new(struct preload_slots *slots, const str
 		return NULL;
 	events->slots = slots;
 	events->request = request;
-	events->start_ns = now_ns();
+	events->start_ns = clock_now_ns(CLOCK_MONOTONIC);
 	return events;
 }
 
@@ -88,7 +80,7 @@ static void update_code(struct preload_events *events, const struct preload_thre
 	const struct channel_process *shared = preload_slots_shared(events->slots, process);
 	uint32_t wanted = __atomic_load_n(&shared->code_wanted, __ATOMIC_ACQUIRE);
 	if (needs_reading && !process->is_replaced) {
-		process->maps_read_ns = now_ns();
+		process->maps_read_ns = clock_now_ns(CLOCK_MONOTONIC);
 		preload_maps_update(&process->maps, &events->files, thread->pid, thread->tid,
 				    events->record.record.time_ns, sink, &events->holds_code);
 	}
@@ -107,7 +99,7 @@ static void look_for_code(struct preload_events *events, const struct preload_th
 			 __atomic_load_n(&shared->execs, __ATOMIC_ACQUIRE) == 0;
 	/* What was read later than that has it, if it is to be had. */
 	if (is_itself && events->record.record.time_ns > process->maps_read_ns &&
-	    now_ns() >= process->maps_read_ns + every_ns)
+	    clock_now_ns(CLOCK_MONOTONIC) >= process->maps_read_ns + every_ns)
 		update_code(events, thread, sink, true);
 }
 
@@ -291,7 +283,7 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 /* What it says itself, unless that cannot be. */
 static uint64_t time_of(const struct preload_events *events, const struct sample_record *record)
 {
-	bool is_possible = record->time_ns >= events->start_ns && record->time_ns <= now_ns();
+	bool is_possible = record->time_ns >= events->start_ns && record->time_ns <= clock_now_ns(CLOCK_MONOTONIC);
 	return is_possible ? record->time_ns : events->now_ns;
 }
 
@@ -380,7 +372,7 @@ static void end_waits(struct preload_events *events, const struct backend_sink *
 
 void preload_events_drain(struct preload_events *events, bool all, const struct backend_sink *sink)
 {
-	events->now_ns = now_ns();
+	events->now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	events->order.count = 0;
 	preload_slots_look(events->slots, events->now_ns);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "record/backend.h"
 #include "record/monitor.h"
@@ -35,14 +34,6 @@ struct run {
 	bool done;
 	struct error write_error; /* the first of the destination's */
 };
-
-static inline uint64_t run_now_ns(clockid_t clock)
-{
-	enum { NS_PER_SECOND = 1000000000 };
-	struct timespec time;
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
-}
 
 /* watch.c: takes samples until the target ends, ^C or the duration. An error
  * before the first: no memory. */

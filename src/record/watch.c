@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "record/destination.h"
 #include "record/run.h"
 #include "record/target_signals.h"
@@ -40,7 +41,7 @@ void run_flush(struct run *run)
 	const struct destination *destination = options->destination;
 	const struct symbolize_options names = { .open_module = run_open_module, .context = run };
 	struct profile *profile = run->recorder.profile;
-	profile->end_ns = run_now_ns(CLOCK_MONOTONIC);
+	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	stacks_publish(run->recorder.stacks);
 	if (run->write_error.code == 0 &&
 	    destination->flush(destination->context, profile, &names, &run->write_error) < 0 && options->warn) {
@@ -110,14 +111,14 @@ int run_watch(struct run *run, struct error *error)
 	raise_priority();
 	const struct backend_vtable *vtable = run->plan.vtable;
 	const uint64_t flush_ns = run->options->destination->flush_ns;
-	uint64_t start = run_now_ns(CLOCK_MONOTONIC);
+	uint64_t start = clock_now_ns(CLOCK_MONOTONIC);
 	uint64_t next_flush = start + flush_ns;
 	uint64_t end = run->options->duration_ns ? start + run->options->duration_ns : UINT64_MAX;
 	uint64_t hurry_until = 0;
 	uint64_t rush_until = 0;
 	bool more = false; /* the backend has something that should not wait */
 	while (!run->done) {
-		uint64_t now = run_now_ns(CLOCK_MONOTONIC);
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
 		uint64_t wait = now < rush_until || more ? RUSH_NS
 				: hurry                  ? HURRY_NS
@@ -126,7 +127,7 @@ int run_watch(struct run *run, struct error *error)
 		uint64_t until = next_flush < end ? next_flush : end;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);
-		now = run_now_ns(CLOCK_MONOTONIC);
+		now = clock_now_ns(CLOCK_MONOTONIC);
 		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
 		more = vtable->drain(run->backend, now - settle, &run->sink);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);

@@ -59,11 +59,6 @@ enum {
 	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for a stop: there are none now */
 };
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-	return from > what ? from - what : 0;
-}
-
 static uint64_t cpu_now_ns(void)
 {
 	return runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -116,16 +111,17 @@ static uint64_t settle(uint64_t at, uint64_t seen)
  * A trap flag's, which may be far dearer, was measured. */
 static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
 {
-	uint64_t between = less(fp->entered_ns, fp->level_at_ns);
+	uint64_t between = runtime_less(fp->entered_ns, fp->level_at_ns);
 	fp->signal_ns = settle(fp->signal_ns, between < SIGNAL_MAX_NS ? between : SIGNAL_MAX_NS);
 	uint64_t signal = fp->signal_ns > SIGNAL_NS ? fp->signal_ns : SIGNAL_NS;
-	uint64_t own = less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
-	fp->level_ns = less(fp->level_ns, own / ALLOWED_SHARE);
+	uint64_t own = runtime_less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
+	fp->level_ns = runtime_less(fp->level_ns, own / ALLOWED_SHARE);
 	if (fp->level_ns == 0) {
 		fp->steps = fp->x87_steps = 0;
 		memset(fp->raised, 0, sizeof(fp->raised));
 	}
-	uint64_t cost = less(counted, fp->entered_ns) + (fp->is_stepping ? less(now, fp->entered_ns) : signal);
+	uint64_t cost =
+		runtime_less(counted, fp->entered_ns) + (fp->is_stepping ? runtime_less(now, fp->entered_ns) : signal);
 	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
 	fp->level_at_ns = counted;
 	return fp->level_ns > LEVEL_MAX_NS;
@@ -228,7 +224,7 @@ bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 {
 	if (!fp->is_burst || !fp->run_at_ns)
 		return false;
-	uint64_t ran = less(cpu_now_ns(), fp->run_cpu_ns);
+	uint64_t ran = runtime_less(cpu_now_ns(), fp->run_cpu_ns);
 	struct fp_gap *gap = fp->gap;
 	bool is_known = gap && !gap->is_far && fp->burst_stops > 0;
 	fp->run_at_ns = 0;
@@ -237,7 +233,7 @@ bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 		learn_turn(fp, ran);
 		return false;
 	}
-	if (is_known && less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS) < SHORT_RUN_NS) {
+	if (is_known && runtime_less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS) < SHORT_RUN_NS) {
 		fp->burst_ps += gap->ps;
 		return false;
 	}
@@ -326,7 +322,7 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	uint64_t was_busy = thread->busy;
 	if (!fp->frequent && !fp->x87_frequent)
 		return;
-	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : less(cpu_now_ns(), fp->masked_at_ns);
+	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : runtime_less(cpu_now_ns(), fp->masked_at_ns);
 	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++) {
 		fp->owed[kind] += (uint64_t)((double)masked_ns * fp->per_ns[kind]);
 		if (fp->owed[kind])
@@ -380,7 +376,7 @@ static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const u
 	struct fp_thread *fp = thread->fp;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	if (fp->is_stepping) {
-		fp->stepped_ns = less(fp->stepped_ns, less(now, fp->entered_ns));
+		fp->stepped_ns = runtime_less(fp->stepped_ns, runtime_less(now, fp->entered_ns));
 		fp->entered_ns = now;
 	}
 	if (fp->is_window && !kinds && !fp->is_x87)
@@ -408,7 +404,7 @@ static void begin_burst(struct runtime_thread *thread, uint64_t now)
 {
 	struct fp_thread *fp = thread->fp;
 	fp->is_burst = true;
-	fp->masked_ns = less(cpu_now_ns(), fp->masked_at_ns);
+	fp->masked_ns = runtime_less(cpu_now_ns(), fp->masked_at_ns);
 	fp->stepped_ns += fp->masked_ns / WINDOW_SHARE;
 	if (fp->stepped_ns > WINDOW_MAX_NS)
 		fp->stepped_ns = WINDOW_MAX_NS;
@@ -467,7 +463,7 @@ void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	if (!fp->is_burst)
 		begin_burst(thread, now);
-	else if (fp->run_at_ns && less(now, fp->run_at_ns) > NONE_NS)
+	else if (fp->run_at_ns && runtime_less(now, fp->run_at_ns) > NONE_NS)
 		fp_frequent_reset(fp);
 	fp_hide(fp, &words);
 	fp_words_set(context, &words);

@@ -253,6 +253,12 @@ static inline uint64_t runtime_now_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000ULL + (uint64_t)time.tv_nsec;
 }
 
+/* Clocks are read one after the other: where `what` is more than `from`, nothing is left. */
+static inline uint64_t runtime_less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
 /* --- ticks (tick.c) --- */
 
 /* The process's handler of the timers' signal; 0 or -1: the kernel refuses. */

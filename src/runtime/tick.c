@@ -125,11 +125,6 @@ static bool repeats_wait(const struct runtime_thread *thread)
 	return thread->is_idle && thread->idle_samples == thread->samples && runtime_can_repeat(thread);
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-	return from > what ? from - what : 0;
-}
-
 /* `blocked_ns`: off the CPU since that was charged last. */
 static void charge_blocked(struct runtime_thread *thread, const void *context)
 {
@@ -178,7 +173,7 @@ static void draw_target(struct runtime_thread *thread, uint64_t clock)
 /* `clock` is now the one that targets are of. */
 static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t clock, uint64_t least_ns)
 {
-	uint64_t left = less(thread->target_ns, clock);
+	uint64_t left = runtime_less(thread->target_ns, clock);
 	left = (left > least_ns ? left : least_ns) + 1;
 	if (tick_waits_are_shielded)
 		tick_set_timer(thread->timer, TIMER_ABSTIME, now + left);
@@ -203,7 +198,7 @@ static void set_idle(struct runtime_thread *thread, uint64_t now)
 /* A handler on a small alternate stack has kept it back. */
 static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
 {
-	return signals_has_small_stacks() && less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
+	return signals_has_small_stacks() && runtime_less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
 }
 
 static void stop_ticking(struct runtime_thread *thread)
@@ -220,7 +215,7 @@ static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, b
 {
 	enum { EARLY_SHARE = 8 };
 	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
-	uint64_t spent = less(end, now);
+	uint64_t spent = runtime_less(end, now);
 	uint64_t least = reached ? 0 : runtime.channel->tick_ns / EARLY_SHARE;
 	if (spent > SOON_NS && spent > least)
 		least = spent;
@@ -233,14 +228,14 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	enum { IDLE_BELOW = 4 };
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t elapsed = less(now, thread->real_ns), ran = less(cpu, thread->cpu_seen_ns);
+	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
 	uint64_t clock = measures_cpu() ? cpu : now;
 	enum machine_place place = machine_place_of(context);
 	bool reached = clock + SLACK_NS >= thread->target_ns;
 	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
-	uint64_t used = reached && !asleep ? less(cpu, thread->cpu_ns) : 0;
+	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
-	thread->blocked_ns += less(elapsed, ran);
+	thread->blocked_ns += runtime_less(elapsed, ran);
 	if (reached && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (asleep) {
@@ -316,12 +311,12 @@ void tick_wait_ends(struct runtime_thread *thread)
 	int error = errno;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC), cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t clock = measures_cpu() ? cpu : now;
-	uint64_t elapsed = less(now, began_ns), ran = less(cpu, thread->wait_cpu_ns);
+	uint64_t elapsed = runtime_less(now, began_ns), ran = runtime_less(cpu, thread->wait_cpu_ns);
 	tick_wait_forget(thread);
 	charge_shielded(thread, CHANNEL_CPU, ran);
 	charge_shielded(thread, CHANNEL_SYS, ran);
 	charge_shielded(thread, CHANNEL_REAL, elapsed);
-	charge_shielded(thread, CHANNEL_BLOCKED, less(elapsed, ran));
+	charge_shielded(thread, CHANNEL_BLOCKED, runtime_less(elapsed, ran));
 	thread->cpu_ns += ran;
 	thread->cpu_seen_ns += ran;
 	thread->real_ns += elapsed;
@@ -414,11 +409,11 @@ static void count_rest(struct runtime_thread *thread)
 {
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = cpu_clock_of(thread);
-	uint64_t elapsed = less(now, thread->real_ns);
-	uint64_t blocked = thread->blocked_ns + less(elapsed, less(cpu, thread->cpu_seen_ns));
+	uint64_t elapsed = runtime_less(now, thread->real_ns);
+	uint64_t blocked = thread->blocked_ns + runtime_less(elapsed, runtime_less(cpu, thread->cpu_seen_ns));
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
 		uint8_t counts = runtime.channel->requests[i].counts;
-		uint64_t rest = counts == CHANNEL_CPU       ? less(cpu, thread->cpu_ns)
+		uint64_t rest = counts == CHANNEL_CPU       ? runtime_less(cpu, thread->cpu_ns)
 				: counts == CHANNEL_REAL    ? elapsed
 				: counts == CHANNEL_BLOCKED ? blocked
 							    : 0;
