@@ -3,10 +3,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "runtime/hooks.h"
 #include "runtime/hooks_system.h"
+#include "runtime/implementation.h"
 #include "runtime/tally.h"
 
 struct hooks hooks;
@@ -40,13 +42,35 @@ static const struct hook_measurement *const measurements[TALLY_MEASUREMENTS] = {
 
 static const char *const measurement_names[TALLY_MEASUREMENTS] = TALLY_MEASUREMENT_NAMES;
 
-/* What the variable asks for; one that is not known counts as the usual one. */
+static void add_text(struct iovec *parts, int *count, const char *text)
+{
+	parts[(*count)++] = (struct iovec){ .iov_base = (void *)text, .iov_len = strnlen(text, PATH_MAX) };
+}
+
+/* In one write, on standard error: nobody else is there who would. */
+static void say_unknown(const char *asked)
+{
+	struct iovec parts[2 * TALLY_MEASUREMENTS + 3];
+	int count = 0;
+	add_text(parts, &count, "cpprof: " TALLY_MEASURE_VARIABLE "=");
+	add_text(parts, &count, asked);
+	add_text(parts, &count, " is no measurement, so this is 'paths'. There are: ");
+	for (int i = 0; i < TALLY_MEASUREMENTS; i++) {
+		add_text(parts, &count, measurement_names[i]);
+		add_text(parts, &count, i + 1 < TALLY_MEASUREMENTS ? ", " : "\n");
+	}
+	machine_syscall(SYS_writev, STDERR_FILENO, (long)parts, count, 0, 0, 0);
+}
+
+/* What the variable asks for. One that is not known, and no library of the user's, counts as the usual one, and is told of. */
 static enum tally_measurement measurement_asked(void)
 {
 	const char *asked = hooks_environment_value(TALLY_MEASURE_VARIABLE);
 	for (int i = 0; asked && i < TALLY_MEASUREMENTS; i++)
 		if (strcmp(asked, measurement_names[i]) == 0)
 			return (enum tally_measurement)i;
+	if (asked && asked[0] && !implementation_is_named(asked))
+		say_unknown(asked);
 	return TALLY_PATHS;
 }
 

@@ -65,13 +65,18 @@ static void load(const char *path)
 	hooks_tell(found);
 }
 
+bool implementation_is_named(const char *value)
+{
+	return strchr(value, '/') || strstr(value, ".so");
+}
+
 /* Only a linked library makes a file by itself. */
 __attribute__((constructor)) static void load_if_asked(void)
 {
 	int error = errno;
 	cpprof_runtime_begin();
 	const char *path = hooks_environment_value(TALLY_MEASURE_VARIABLE);
-	if (path && (strchr(path, '/') || strstr(path, ".so")) && !getauxval(AT_SECURE)) {
+	if (path && implementation_is_named(path) && !getauxval(AT_SECURE)) {
 		if (!hooks.header && !hooks_environment_value(TALLY_VARIABLE))
 			hooks_begin();
 		if (hooks.header)

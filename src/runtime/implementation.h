@@ -2,6 +2,11 @@
 #ifndef RUNTIME_IMPLEMENTATION_H
 #define RUNTIME_IMPLEMENTATION_H
 
+#include <stdbool.h>
+
+/* Whether a value of CPPROF_MEASURE is a library's name, of such as can be loaded here. */
+bool implementation_is_named(const char *value);
+
 /* The process ends, or becomes another program; and it is the child of a fork. Nothing where there is none. */
 void implementation_finish(void);
 void implementation_forked(void);

@@ -1,6 +1,12 @@
 /* A program that is linked statically loads nothing. */
 #include "runtime/implementation.h"
 
+bool implementation_is_named(const char *value)
+{
+	(void)value;
+	return false;
+}
+
 void implementation_finish(void)
 {
 }

@@ -8,7 +8,7 @@ from hooks_support import HOOKS, Callgrind, Counted, Program, by_base_name, coun
 from record_support import BUILD
 
 RUNTIME = BUILD / "src/runtime"
-LIBRARY = RUNTIME / "libcpprof.a"
+LIBRARY, SHARED = RUNTIME / "libcpprof.a", RUNTIME / "libcpprof.so"
 LINKAGES = ["static", "static-pie"]
 # Of each kind one: calls, deep and other stacks, handlers, threads that come and end, processes.
 PROGRAMS = ["recursion", "long_double", "longjmp_many", "exceptions", "handlers", "contexts", "threads", "thread_ends", "forks", "vfork_exec",
@@ -53,6 +53,18 @@ def test_writes_where_it_is_told(tmp_path):
 	assert not (tmp_path / "cpprof.data").exists() and not (tmp_path / "gmon.out").exists()
 
 
+@pytest.mark.parametrize("linkage, library, asked, is_said", [("static", LIBRARY, "path", True), ("static", LIBRARY, "./libmine.so", True),
+	("static", LIBRARY, "", False), ("pie", SHARED, "path", True), ("pie", SHARED, "./libmine.so", False)])
+def test_no_such_measurement(linkage, library, asked, is_said, tmp_path):
+	"""It is said once, and paths are counted. What is linked statically loads no implementation."""
+	program = Program("steps", "mcount", linkage=linkage, libraries=[library])
+	result = subprocess.run([program.path, "1", "10"], cwd=tmp_path, env={**os.environ, "CPPROF_MEASURE": asked, "LD_LIBRARY_PATH": str(RUNTIME)},
+		capture_output=True, text=True, check=True)
+	said = f"cpprof: CPPROF_MEASURE={asked} is no measurement, so this is 'paths'. There are: off, arcs, paths, paths-timed, trace, blocks, counts\n"
+	assert result.stderr == (said if is_said else "")
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 10
+
+
 @pytest.mark.parametrize("starts_late", [False, True])
 def test_counts_beside_who_records_it(starts_late, tmp_path):
 	"""The recorder's file is where it was to be, and the program's own beside it, whichever was there first."""
@@ -70,7 +82,7 @@ def test_counts_beside_who_records_it(starts_late, tmp_path):
 def test_library_has_no_names_but_those_that_are_public():
 	listed = subprocess.run(["nm", "--extern-only", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
 	names = {line.split()[2].split("@")[0] for line in listed.splitlines() if len(line.split()) == 3}
-	shared = subprocess.run(["nm", "-D", "--defined-only", RUNTIME / "libcpprof.so"], capture_output=True, text=True, check=True).stdout
+	shared = subprocess.run(["nm", "-D", "--defined-only", SHARED], capture_output=True, text=True, check=True).stdout
 	exported = {line.split()[2].split("@")[0] for line in shared.splitlines() if line.split()[1] != "A"}
 	assert names == exported
 	assert {"mcount", "__fentry__", "cpprof_start", "moncontrol"} <= names
