@@ -1,4 +1,4 @@
-/* Input and output by descriptors, and waiting for it, for time and for processes. */
+/* Input and output by descriptors, and waiting for it. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,14 +148,3 @@ WRAP_WAIT(int, epoll_wait, (int fd, struct epoll_event *events, int room, int mi
 	  (fd, events, room, milliseconds))
 WRAP_WAIT(int, epoll_pwait, (int fd, struct epoll_event *events, int room, int milliseconds, const sigset_t *signals),
 	  (fd, events, room, milliseconds, signals))
-
-/* --- waiting for time and processes --- */
-
-WRAP_WAIT(unsigned, sleep, (unsigned seconds), (seconds))
-WRAP_WAIT(int, usleep, (useconds_t microseconds), (microseconds))
-WRAP_WAIT(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest))
-WRAP_WAIT(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
-	  (clock, flags, time, rest))
-WRAP_WAIT(pid_t, wait, (int *status), (status))
-WRAP_WAIT(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
-WRAP_WAIT(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))

@@ -1,7 +1,10 @@
-/* Waits for known times: 50 ms for a mutex, 40 ms at a condition, 30 ms asleep, and computes meanwhile for none. */
+/* Waits for known times: 50 ms for a mutex, 40 ms at a condition, 30 ms asleep, three times 10 ms elsewhere, and computes meanwhile for none. */
 #define _GNU_SOURCE
 #include <cpprof/profiler.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/sem.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +20,20 @@ static void *holder(void *argument)
 	usleep(50 * 1000);
 	pthread_mutex_unlock(&mutex);
 	return argument;
+}
+
+/* Each 10 ms. */
+static void rarely(void)
+{
+	static const struct timespec time = { .tv_nsec = 10 * 1000 * 1000 };
+	struct sembuf taken = { .sem_op = -1 };
+	sigset_t none;
+	int set = semget(IPC_PRIVATE, 1, 0600);
+	sigemptyset(&none);
+	thrd_sleep(&time, NULL);
+	sigtimedwait(&none, NULL, &time);
+	semtimedop(set, &taken, 1, &time);
+	semctl(set, 0, IPC_RMID);
 }
 
 int main(void)
@@ -36,5 +53,6 @@ int main(void)
 		;
 	pthread_mutex_unlock(&mutex);
 	nanosleep(&(struct timespec){ .tv_nsec = 30 * 1000 * 1000 }, NULL);
+	rarely();
 	return pthread_join(id, NULL);
 }
