@@ -262,6 +262,10 @@ static int read_word(struct compile_words *words, size_t *at, const char **langu
 		set_mode(words, *at, COMPILE_ASSEMBLY);
 	} else if (begins(word, "-o") && !begins(word, "-object")) {
 		words->output = take_value(words, at, 2, ROLE_OUTPUT);
+	} else if (strcmp(word, "--output") == 0) {
+		words->output = take_value(words, at, strlen(word), ROLE_OUTPUT);
+	} else if (begins(word, "--output=")) {
+		words->output = take_value(words, at, strlen("--output="), ROLE_OUTPUT);
 	} else if (begins(word, "-x")) {
 		const char *value = take_value(words, at, 2, ROLE_LANGUAGE);
 		*language = value && strcmp(value, "none") != 0 ? value : NULL;

@@ -98,7 +98,7 @@ def rules(path):
 @pytest.mark.parametrize("words", [
 	["-c", "src/main.c"],
 	["-c", "src/main.c", "-o", "build/m.o"],
-	["-S", "src/main.c"],
+	["-S", "src/main.c", "--output", "build/m.s"],
 	["-c", "src/main.c", "src/other.c"],
 	["src/main.c", "src/other.c", "-o", "program"],
 	["src/main.c", "src/other.c"],
