@@ -189,7 +189,8 @@ int view_make_lexical(struct invocation *invocation)
 	int64_t moved =
 		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
 	if (moved == ERROR_NOT_FOUND)
-		return failure(invocation, "--lexical needs to know whose addresses are taken: compile with cpprof cc, "
-					   "and record with --instrumented");
+		return failure(invocation,
+			       "--lexical needs to know whose addresses are taken, and nothing here tells of any: "
+			       "compile what takes them with cpprof cc, and record with --instrumented");
 	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
 }

@@ -249,7 +249,7 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	case TALLY_BLOCKS:
 		return "compile it with -fsanitize-coverage=trace-pc (gcc) or "
 		       "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without it: clang adds "
-		       "hooks of its own)";
+		       "hooks of its own), and link it with -lcpprof";
 	default:
 		return "compile it by 'cpprof cc', or with -pg, -pg -mfentry or -finstrument-functions";
 	}
