@@ -254,7 +254,9 @@ static void decide(struct places *places, const struct selection *selection)
 		const char *outer = places->items[item->function].place.skipped;
 		if (!item->place.skipped)
 			item->place.skipped = outer;
-		if (!item->place.skipped)
+		if (item->is_shared)
+			item->place.skipped = places->items[item->shared].place.skipped;
+		else if (!item->place.skipped)
 			selection_decide(selection, &item->place);
 	}
 }
@@ -274,10 +276,11 @@ static int work(struct places *places, struct instrument_result *result, const s
 		exits_check(places);
 	decide(places, selection);
 	for (size_t i = 0; i < places->item_count; i++)
-		if (!places->items[i].place.skipped)
+		if (!places->items[i].place.skipped && !places->items[i].is_shared)
 			insert(places, &places->items[i]);
 	for (size_t i = 0; places->is_explicit && i < places->item_count; i++)
-		if (!places->items[i].place.skipped && places->items[i].place.kind == INSTRUMENT_FUNCTION)
+		if (!places->items[i].place.skipped && !places->items[i].is_shared &&
+		    places->items[i].place.kind == INSTRUMENT_FUNCTION)
 			exits_insert(places, &places->items[i]);
 	code = make_copies(places, result);
 	return code ? error_set(error, code, "%s: %s", places->source->path, error_text(code)) : 0;
@@ -324,6 +327,7 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 				 .words = &words,
 				 .arena = result->arena,
 				 .is_explicit = (source->is_explicit || words.is_plain) && !words.is_cxx,
+				 .loose_label = UINT32_MAX,
 				 .level = selection ? selection_level(selection) : 0 };
 	code = selection ? parse_and_work(&places, result, selection, error)
 			 : error_set(error, ERROR_MEMORY, "out of memory");

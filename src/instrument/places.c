@@ -1,11 +1,11 @@
 #include "instrument/places.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "instrument/annotations.h"
+#include "instrument/bodies.h"
 #include "instrument/branches.h"
 #include "instrument/exits.h"
 #include "instrument/lexing.h"
@@ -106,56 +106,6 @@ static bool is_function(enum CXCursorKind kind)
 	default:
 		return false;
 	}
-}
-
-struct body_search {
-	const struct clang *clang;
-	CXCursor found;
-	bool is_found, is_in_try;
-};
-
-static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	struct body_search *search = data;
-	enum CXCursorKind kind = search->clang->getCursorKind(cursor);
-	if (kind == CXCursor_CXXTryStmt && !search->is_in_try) {
-		search->is_in_try = true;
-		search->clang->visitChildren(cursor, find_body, search);
-		search->is_in_try = false;
-	} else if (kind == CXCursor_UnexposedStmt && !search->is_found) {
-		/* A coroutine's: the first of its parts is what is written. */
-		search->clang->visitChildren(cursor, find_body, search);
-	} else if (kind == CXCursor_CompoundStmt) {
-		search->found = cursor;
-		search->is_found = true;
-		if (search->is_in_try || search->clang->getCursorKind(parent) == CXCursor_UnexposedStmt)
-			return CXChildVisit_Break; /* what follows are its handlers */
-	}
-	return CXChildVisit_Continue;
-}
-
-/* Bytes of lines that are spliced there: to clang they belong to what comes behind them. */
-static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
-{
-	uint32_t length = 0;
-	while (offset + length + 1 < file->size && file->text[offset + length] == '\\' &&
-	       isspace((unsigned char)file->text[offset + length + 1]))
-		length += file->text[offset + length + 1] == '\r' ? 3 : 2;
-	return length;
-}
-
-uint32_t places_brace(const struct places_file *file, uint32_t offset)
-{
-	static const char *const braces[] = { "{", "<%", "\?\?<" };
-	uint32_t spliced = spliced_length(file, offset);
-	offset += spliced;
-	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
-		uint32_t length = (uint32_t)strlen(braces[i]);
-		if (offset < file->size && file->size - offset >= length &&
-		    memcmp(file->text + offset, braces[i], length) == 0)
-			return spliced + length;
-	}
-	return 0;
 }
 
 static const char *keep(struct places *places, CXString string)
@@ -278,21 +228,33 @@ static bool examine(struct places_function *function, size_t outer)
 	return !is_default;
 }
 
-/* Classes are met once as such and once more in each variable that is declared with them: struct { ... } a, b; */
-static bool is_known(struct places *places, const struct places_function *function)
+/* Of a function that is begun in one of our files: { ... } is in one that is included, and not edited. */
+static void take_elsewhere(struct places *places, CXCursor cursor, size_t outer)
 {
-	size_t file = (size_t)(function->file - places->files);
-	struct places_file *in = &places->files[file];
-	if (function->open > in->furthest || !in->furthest) {
-		in->furthest = function->open;
-		return false;
-	}
-	for (size_t i = places->item_count; i-- > 0;) {
-		const struct places_item *item = &places->items[i];
-		if (item->file == file && item->function == i && item->open == function->open)
-			return true;
-	}
-	return false;
+	const struct clang *clang = places->clang;
+	uint32_t start;
+	CXSourceLocation location = clang->getCursorLocation(cursor);
+	const struct places_file *file = file_of(places, location, &start);
+	struct places_item *item = file ? places_add(places) : NULL;
+	if (!item)
+		return;
+	item->file = (size_t)(file - places->files);
+	item->function = places->item_count - 1;
+	item->start = start;
+	struct instrument_place *place = &item->place;
+	place->kind = INSTRUMENT_FUNCTION;
+	place->level = INSTRUMENT_LEVEL_FUNCTION;
+	place->name = qualified_name(places, cursor, outer);
+	place->signature = keep(places, clang->getCursorDisplayName(cursor));
+	place->file = file->path;
+	place->is_header = !file->is_main;
+	place->is_cxx = places->words->is_cxx;
+	unsigned line = 0, column = 0;
+	clang->getFileLocation(location, NULL, &line, &column, NULL);
+	place->line = place->end_line = item->name_line = line;
+	place->column = column;
+	place->offset = place->end = start;
+	place->skipped = "its body is in another file";
 }
 
 /* The item's number; AGAIN; NOWHERE: it has no body, or one that is none of ours. */
@@ -302,18 +264,19 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 	bool is_lambda = clang->getCursorKind(cursor) == CXCursor_LambdaExpr;
 	if (!is_lambda && !clang->isCursorDefinition(cursor))
 		return NOWHERE;
-	struct body_search search = { .clang = clang };
-	clang->visitChildren(cursor, find_body, &search);
-	if (!search.is_found)
+	struct places_function function = { .places = places, .cursor = cursor };
+	if (!bodies_find(clang, cursor, &function.body))
 		return NOWHERE;
-	struct places_function function = { .places = places, .cursor = cursor, .body = search.found };
-	function.file = file_of(places, clang->getRangeStart(clang->getCursorExtent(search.found)), &function.open);
-	if (!function.file)
+	function.file = file_of(places, clang->getRangeStart(clang->getCursorExtent(function.body)), &function.open);
+	if (!function.file) {
+		take_elsewhere(places, cursor, outer);
 		return NOWHERE;
+	}
 	CXFile file = places_offset(places, clang->getRangeStart(clang->getCursorExtent(cursor)), &function.start);
 	if (file != function.file->file || function.start > function.open)
 		function.start = function.open;
-	if (is_known(places, &function))
+	size_t shared = NOWHERE;
+	if (bodies_is_known(&function, &shared))
 		return AGAIN;
 	size_t index = places->item_count;
 	function.item = places_add(places);
@@ -328,7 +291,11 @@ static size_t take_function(struct places *places, CXCursor cursor, size_t outer
 		places->item_count--;
 		return NOWHERE;
 	}
-	return index;
+	if (shared == NOWHERE)
+		return index;
+	places->items[index].is_shared = true;
+	places->items[index].shared = shared;
+	return AGAIN;
 }
 
 /* A statement's parent: each of its children is one. */

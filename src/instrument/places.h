@@ -42,6 +42,8 @@ struct places_item {
 	uint32_t open;   /* ... and its body, as libclang says */
 	bool is_wrapped; /* put into braces, from place.offset to place.end */
 	bool is_template;
+	bool is_shared; /* its body's text is that of items[shared] as well, which the edits are made for */
+	size_t shared;
 	bool returns_twice; /* what it calls: setjmp */
 	size_t number;      /* among those that are instrumented in its file */
 	const char *hook;   /* of place.hook, in the arena, the function's name and its bytes */
@@ -67,6 +69,7 @@ struct places {
 	struct places_item *items;
 	size_t item_count, item_capacity;
 	bool is_explicit;              /* exits are said (exits.h) */
+	uint32_t loose_label;          /* bytes: where a label begins that is all that a branch has (statements.c) */
 	struct places_return *returns; /* where they are */
 	size_t return_count, return_capacity;
 	int error; /* ERROR_MEMORY */

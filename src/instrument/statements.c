@@ -1,5 +1,6 @@
 #include "instrument/statements.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "instrument/lexing.h"
@@ -16,6 +17,7 @@ struct statement {
 	CXCursor parent;
 	uint32_t start, end; /* bytes; end: behind its `;` or `}`; 0: not known */
 	const char *doubt;   /* why nothing can be put around it; NULL: something can */
+	bool is_loose;       /* its label is all that a branch has: if (x) here: f(); */
 };
 
 static bool is_loop(enum CXCursorKind kind)
@@ -131,6 +133,40 @@ static bool find_extent(struct statement *statement)
 	if (!statement->doubt && !has_whole_conditionals(file, statement->start, statement->end))
 		statement->doubt = "an #if begins or ends in it";
 	return true;
+}
+
+static uint32_t begin_of(const struct places *places, CXCursor cursor)
+{
+	uint32_t start;
+	places_offset(places, places->clang->getRangeStart(places->clang->getCursorExtent(cursor)), &start);
+	return start;
+}
+
+/* Keeps in mind a label that hangs from a branch, or from another label that does. Whether the statement stands behind one. */
+static bool take_label(const struct statement *statement)
+{
+	struct places *places = statement->places;
+	bool is_behind = is_label(statement->parent_kind) && begin_of(places, statement->parent) == places->loose_label;
+	if (is_label(statement->kind))
+		places->loose_label = is_behind || is_branching(statement->parent_kind)
+					      ? begin_of(places, statement->cursor)
+					      : UINT32_MAX;
+	return is_behind;
+}
+
+/* Whether it is the last of ({ ... }), whose value that is. */
+static bool is_value(const struct statement *statement)
+{
+	if (statement->parent_kind != CXCursor_CompoundStmt || !statement->end)
+		return false;
+	const char *text = statement->file->text, *end = text + statement->file->size;
+	uint32_t open = begin_of(statement->places, statement->parent);
+	while (open > 0 && open < statement->start && isspace((unsigned char)text[open - 1]))
+		open--;
+	if (open == 0 || text[open - 1] != '(')
+		return false;
+	struct lexing_token next = lexing_next(text + statement->end, end);
+	return next.size && (*next.start == '}' || *next.start == '%' || *next.start == '?');
 }
 
 /* --- what is in it --- */
@@ -254,6 +290,8 @@ static void take_call_statement(const struct statement *statement)
 	if (!item)
 		return;
 	item->place.skipped = doubt_of(statement, &contents);
+	if (!item->place.skipped && is_value(statement))
+		item->place.skipped = "it is the value of an expression";
 	if (statement->kind == CXCursor_DeclStmt)
 		item->place.skipped = "a declaration: what it declares must outlive it";
 }
@@ -272,7 +310,7 @@ static void take_block(const struct statement *statement)
 		item->is_wrapped = false;
 		if (!length)
 			item->place.skipped = "its `{` comes from a macro";
-	} else if (is_label(statement->parent_kind)) {
+	} else if (is_label(statement->parent_kind) && !statement->is_loose) {
 		item->is_wrapped = false;
 	} else {
 		struct contents contents = look_into(statement);
@@ -295,6 +333,7 @@ void statements_take(struct places *places, size_t function, CXCursor cursor, CX
 				       .kind = clang->getCursorKind(cursor),
 				       .parent = parent,
 				       .parent_kind = clang->getCursorKind(parent) };
+	statement.is_loose = places->level >= INSTRUMENT_LEVEL_BLOCK && take_label(&statement);
 	bool is_block = places->level >= INSTRUMENT_LEVEL_BLOCK &&
 			(is_branching(statement.parent_kind) || is_label(statement.parent_kind)) &&
 			statement.kind != CXCursor_NullStmt;

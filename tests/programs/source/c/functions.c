@@ -24,6 +24,9 @@
 // counts: external 1
 // counts: weak 1
 // skipped: from_macro macro
+// skipped: listed_one macro
+// skipped: listed_two macro
+// skipped: included another file
 // skipped: bare naked
 // skipped: quiet no_instrument_function
 // skipped: choose ifunc
@@ -46,6 +49,13 @@ NAMED(by_macro)
 }
 
 static int from_macro(void) BODY
+
+#define LISTED(name) static int listed_##name(void) { return 1; }
+#define ALL LISTED(one) LISTED(two)
+ALL
+
+static int included(int x)
+#include "functions_body.h"
 
 static int digraphs(int n)
 <% // a comment
@@ -164,6 +174,6 @@ int main(void)
 	printf("%d %d %d\n", many(3, 1, 2, 3), many(1, 10), variable(5));
 	printf("%d %d %d\n", machine("1110"), fibonacci(10), squares - begun);
 	printf("caught %d\n", catcher());
-	printf("%d %d %d\n", expression(10), indirect(quiet(8)), weak());
+	printf("%d %d %d\n", expression(10), indirect(quiet(8)), weak() + listed_one() - listed_two() + included(-1));
 	return self(4, 0) - 10 + external(0) + first_label(2) - (first_pragma(2) < 4 ? 1 : 2);
 }

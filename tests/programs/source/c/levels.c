@@ -1,5 +1,6 @@
 /* Loops, statements that call something and basic blocks: the comments behind them say how often they are come to. */
 // prints: 6 5 6 6 6 7 15
+// prints: 6 22
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -84,10 +85,49 @@ out:
 	return count + pair->first;
 }
 
+/* A label, and what stands behind it, are all that a branch has. */
+static int branches_of_labels(int x)
+{
+	int sum = 0;
+	switch (x)
+	case 1:
+		sum += twice(x); /* call 1 */ /* block 1 */
+	switch (x)
+	case 2:
+	case 3: {  /* block 2 */
+		sum++;
+	}
+	if (x == 3)
+	here:
+	there:
+		sum += twice(1); /* call 2 */ /* block 2 */
+	if (x == 1 && sum < 3)
+		goto there; /* block 1 */
+	if (x == 9)
+		goto here;
+	return sum;
+}
+
+/* The last statement of ({ ... }) is its value. */
+static int values(int x)
+{
+	return ({ /* call 1 */
+		x += twice(x); /* call 1 */
+		twice(x);
+	}) + ({
+		if (x)
+			twice(x); /* call 1 */ /* block 1 */
+		x + 1;
+	});
+}
+
 int main(void)
 {
 	int a = loops(), b = odd_ends(10);
 	int c = branches(1), d = branches(2), e = branches(3), f = jumps(1);
 	printf("%d %d %d %d %d %d %d\n", a, b, c, d, e, f, calls); /* call 1 */
+	a = branches_of_labels(1) + branches_of_labels(2) * 0 + branches_of_labels(3) - 1; /* call 1 */
+	b = values(4) - 15; /* call 1 */
+	printf("%d %d\n", a, b); /* call 1 */
 	return 0;
 }
