@@ -62,7 +62,8 @@ static int take_error(struct places *places, CXDiagnostic diagnostic, struct err
 	bool is_within = false;
 	for (size_t i = 0; file && i < places->item_count; i++) {
 		struct places_item *item = &places->items[i];
-		if (item->file != file_index || offset < item->start || offset >= item->place.end)
+		if (item->place.kind != INSTRUMENT_FUNCTION || item->file != file_index || offset < item->start ||
+		    offset >= item->place.end)
 			continue;
 		is_within = true;
 		item->has_nested |= is_nested;

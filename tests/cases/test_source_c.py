@@ -114,3 +114,19 @@ int main(void) { return f(); }
 	report = Built(source, "gcc", [], tmp_path / "gcc").report.read_text()
 	assert re.findall(r":(\d+): lines 3 to 5 \(region\): skipped: a branch of #if that clang does not take", report) == ["3"]
 	assert "lines" not in Built(source, "clang", [], tmp_path / "clang").report.read_text()
+
+
+def test_what_clang_does_not_understand_outside_of_functions(tmp_path):
+	"""Also where there are loops behind it: an error in a function spoils that alone, but this is in none."""
+	source = tmp_path / "outside.c"
+	source.write_text("""register long kept __asm__("r15");
+int main(void)
+{
+	for (kept = 0; kept < 3; kept++)
+		;
+	return 0;
+}
+""")
+	for level in ("1", "4"):
+		result = run_cpprof("instrument", "--rule", f"level {level}", source, "--", "gcc")
+		assert result.returncode == 1 and re.search(r"outside\.c:1: .*r15", result.stderr), result.stderr
