@@ -235,6 +235,9 @@ void tally_modules_changed(void);
  * with a new address is made. Async-signal-safe; some ns where it is known already. */
 void tally_know_code(uint64_t address);
 
+/* The stack pointer, or near it, where this thread asks the dynamic linker in their names; 0: it does not. */
+extern _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));
+
 /* The first and the last byte + 1 of the function's code around an address, by its unwind table; false: not
  * known. Async-signal-safe. */
 bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end);

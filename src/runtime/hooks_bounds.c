@@ -154,11 +154,22 @@ static const struct table_entry *find_entry(const struct table_head *head, uint6
 	return low ? &head->entries[low - 1] : NULL;
 }
 
+_Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));
+
+/* What the dynamic linker takes for its answer is our time. */
+static bool ask_linker(uint64_t address, struct dl_find_object *found)
+{
+	hooks_asking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	bool is_known = real_find_object(address, found);
+	hooks_asking = 0;
+	return is_known;
+}
+
 /* The FDE of the code at an address; NULL: not known. */
 static const uint8_t *find_fde(uint64_t address, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object found;
-	if (!real_find_object(address, &found) || !found.dlfo_eh_frame)
+	if (!ask_linker(address, &found) || !found.dlfo_eh_frame)
 		return NULL;
 	const struct table_head *head = found.dlfo_eh_frame;
 	if (head->version != 1 || bytes_of(head->frame_encoding) != sizeof(head->frame) ||

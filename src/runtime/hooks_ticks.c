@@ -53,6 +53,13 @@ static bool is_ours(uint64_t address)
 	return address - runtime.text_start < runtime.text_end - runtime.text_start;
 }
 
+/* The hooks have asked the dynamic linker, on this stack: what jumped away from there has left the mark behind. */
+static bool is_asked(uint64_t stack_pointer)
+{
+	enum { TAKEN_BYTES = 1024 };
+	return hooks_asking - stack_pointer < TAKEN_BYTES;
+}
+
 /* Our functions have frame pointers. */
 static void find_caller(uint64_t *pc, uint64_t *stack_pointer)
 {
@@ -72,6 +79,8 @@ void hooks_where(const void *context, uint64_t *pc, uint64_t *stack_pointer)
 	}
 	*pc = machine_program_counter_of(context);
 	*stack_pointer = machine_stack_pointer_of(context);
+	if (is_asked(*stack_pointer) && is_ours((uint64_t)(uintptr_t)&find_caller))
+		*pc = (uint64_t)(uintptr_t)&find_caller;
 	if (is_ours(*pc))
 		__atomic_add_fetch(&hooks.process->samples_elsewhere, 1, __ATOMIC_RELAXED);
 }

@@ -341,6 +341,34 @@ def test_program_left_behind(program, tmp_path):
 	assert calls_of(tmp_path / "cpprof.data") == CALLS
 
 
+SORT_SOURCE = """
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+int main(void)
+{
+	static int numbers[100000];
+	for (int i = 0; i < 100000; i++)
+		numbers[i] = rand();
+	qsort(numbers, 100000, sizeof(*numbers), compare);
+	return 0;
+}
+"""
+
+
+def test_time_of_the_hooks_is_theirs(tmp_path):
+	"""Also where they ask the dynamic linker, as about the caller of a comparator: that is no time of the program's."""
+	(tmp_path / "sort.c").write_text(SORT_SOURCE)
+	program = compile_once(["gcc", "-O1", "-pg"], [tmp_path / "sort.c"], "sort")
+	assert count(tmp_path, "--instrumented", program).returncode == 0
+	text = run_cpprof("report", "--body", "-r", "cpu", "--threshold", "0", "--limit", "0", tmp_path / "cpprof.data").stdout
+	assert "[hooks]" in text and "_dl_find_object" not in text, text
+
+
 PLUGINS_SOURCE = """
 #include <dlfcn.h>
 #include <stdlib.h>
