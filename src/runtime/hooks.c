@@ -44,10 +44,22 @@ static bool has_state(const struct hook_thread *thread)
 static pthread_key_t end_key;
 static bool has_end_key;
 
-/* Runs as often as destructors may, so that those of the program come before. */
+/* Destructors run when the thread's function is over, be it by pthread_exit, which no hook tells of: what they call is not below it. */
+static void leave_all(void)
+{
+	const struct hook_thread *thread = hook_thread;
+	if (!has_state(thread) || thread->stack_high == 0)
+		return;
+	const struct hook_landing landing = { .stack_pointer = thread->stack_high - 1 };
+	hooks_rewind(&landing);
+}
+
+/* Runs as often as destructors may, so that those of the program come before; and first among them, as its key is an early one. */
 static void thread_ends(void *round)
 {
 	uintptr_t rounds = (uintptr_t)round;
+	if (rounds == 1)
+		leave_all();
 	if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(end_key, (void *)(rounds + 1)) == 0)
 		return;
 	runtime_thread_end();
@@ -276,7 +288,11 @@ void hooks_thread_created(struct tally_node *creator)
 struct tally_node *hooks_current(void)
 {
 	struct hook_thread *thread = hook_thread;
-	return has_state(thread) ? thread->top->node : NULL;
+	uint64_t pc, stack_pointer;
+	if (!has_state(thread))
+		return NULL;
+	hooks_where(NULL, &pc, &stack_pointer);
+	return hooks_frames_current(thread, stack_pointer, pc);
 }
 
 void hooks_thread_end(void)
@@ -427,6 +443,7 @@ static void drop_others(struct hook_thread *thread)
 static void renew_tables(struct hook_thread *thread)
 {
 	const struct hook_frame *top = thread->top;
+	const struct tally_thread *before = thread->shared;
 	struct hook_thread *next = thread->owner.next;
 	thread->owner = (struct hook_owner){ .next = next, .tid = system_tid() };
 	thread->nodes = thread->paths_numbered = 0;
@@ -437,6 +454,9 @@ static void renew_tables(struct hook_thread *thread)
 	hooks_forget_arcs(thread);
 	if (!begin_tables(thread) || !hooks_copy_frames(thread, top))
 		hooks_stop_thread(thread);
+	/* The frames of a thread hang below who created it, whose path is the parent's. */
+	thread->shared->creator = before->creator;
+	thread->shared->creator_process = before->creator_process;
 	take_measurement(thread);
 }
 

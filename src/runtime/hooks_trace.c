@@ -11,8 +11,9 @@
  * A handler may interrupt any of this and write events itself. So a place is taken by one instruction (exchange and
  * add, of this thread alone: no lock), and the event is put there by another one; no word of any event is 0. A handler
  * that comes between the two and finds the ring full sees by the zero that somebody is about to write there: it begins another ring,
- * and who goes on with the old one sees by `events_end` that it is out of use, and puts its event again. All that is
- * rare is done with signals blocked.
+ * and who goes on with the old one sees by `events_end` that it is out of use, and puts its event again. It may as well have come (or
+ * forked) before the place was taken, which then is one of another ring, or none: so a place is taken only if it lies
+ * before the end that was read first. All that is rare is done with signals blocked.
  */
 #include "runtime/hooks_trace.h"
 
@@ -39,6 +40,7 @@ AT(hook_thread, next_event, THREAD_NEXT_EVENT);
 AT(hook_thread, events_end, THREAD_EVENTS_END);
 AT(hook_thread, tsc_high, THREAD_TSC_HIGH);
 AT(tally_node, number, NODE_NUMBER);
+_Static_assert((int)(LAST_WORD * sizeof(uint64_t)) == EVENTS_BYTES, "as in hooks.S");
 _Static_assert((int)TALLY_EVENT_ENTER == EVENT_ENTER && 1 << TALLY_EVENT_NUMBER_SHIFT == EVENT_NUMBER_TIMES,
 	       "as in hooks.S");
 
@@ -187,7 +189,7 @@ static inline __attribute__((always_inline)) void put(struct hook_thread *thread
 	uint64_t what = number << TALLY_EVENT_NUMBER_SHIFT | kind, *end = *shared_end;
 	if (__builtin_expect(now >> HALF == thread->tsc_high, 1)) {
 		uint64_t *at = (uint64_t *)machine_take((uint64_t *)&thread->next_event, sizeof(*at));
-		if (__builtin_expect(at < end, 1)) {
+		if (__builtin_expect((uint64_t)at - (uint64_t)end >= -(uint64_t)EVENTS_BYTES, 1)) {
 			*(volatile uint64_t *)at = now << HALF | what;
 			if (__builtin_expect(*shared_end == end, 1))
 				return;

@@ -3,7 +3,7 @@ import json
 
 import pytest
 from hooks_support import HOOKS, Counted, Program, by_base_name
-from record_support import run_cpprof
+from record_support import folded, run_cpprof
 
 
 @pytest.mark.parametrize("measurement", ["arcs", "paths"])
@@ -40,3 +40,15 @@ def test_more_threads_than_tables(hook, tmp_path):
 	assert counted.status == 0, counted.err
 	calls = by_base_name(counted.calls())
 	assert (calls["step"], calls["count"], calls["main"]) == (2000 * 7, 2000, 1)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_paths_of_threads_begin_where_they_were_created_and_end_with_them(hook, tmp_path):
+	"""Also in a child that such a thread has made, and of what is called when it has ended by pthread_exit."""
+	counted = Counted(Program("thread_paths", hook).command, tmp_path, "paths")
+	assert counted.status == 0, counted.err
+	foreign = "__nptl_deallocate_tsd"
+	threads = {creator + below for creator in (("again",), ("again", "again")) for below in (
+		(), ("thread",), ("thread", "forks"), ("thread", "forks", "leaf"), ("thread", "ends"), ("thread", "ends", "ends"),
+		("thread", "ends", "ends", "ends"), (foreign, "at_end"), (foreign, "at_end", "leaf"))}
+	assert folded(counted.path, "calls") == {("main", *path): 1 for path in {()} | threads}

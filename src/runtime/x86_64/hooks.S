@@ -152,11 +152,12 @@ name:                            \
 	mov	THREAD_EVENTS_END(%rdi), %rcx
 	mov	$EVENT_BYTES, %edx
 	xadd	%rdx, THREAD_NEXT_EVENT(%rdi)
-	cmp	%rcx, %rdx
-	jae	write_event_in_c
+	sub	%rcx, %rdx
+	cmp	$-EVENTS_BYTES, %rdx
+	jb	write_event_in_c
 	shl	$32, %rax
 	or	%rsi, %rax
-	mov	%rax, (%rdx)
+	mov	%rax, (%rcx, %rdx)
 	cmp	%rcx, THREAD_EVENTS_END(%rdi)
 	jne	write_event_in_c
 .endm

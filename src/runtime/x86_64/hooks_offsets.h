@@ -35,6 +35,8 @@
 #define EVENT_NUMBER_TIMES 4
 #define EVENT_ENTER 1
 #define EVENT_BYTES 8
+/* Of a ring, as far as events may begin. */
+#define EVENTS_BYTES 65432
 
 /* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
 #define CACHE_SHIFT 2
