@@ -5,6 +5,8 @@
 
 #include "instrument/lexing.h"
 
+static const size_t NONE = SIZE_MAX;
+
 /* --- what a statement is, and where --- */
 
 /* A statement and where it stands in its file. */
@@ -152,6 +154,33 @@ static bool take_label(const struct statement *statement)
 					      ? begin_of(places, statement->cursor)
 					      : UINT32_MAX;
 	return is_behind;
+}
+
+/* Bytes of blanks that a line begins with; NONE: `at` is not the first thing on it. */
+static size_t indentation(const struct places_file *file, const char *at)
+{
+	size_t blanks = 0;
+	while (at - blanks > file->text && (at[-1 - (ptrdiff_t)blanks] == ' ' || at[-1 - (ptrdiff_t)blanks] == '\t'))
+		blanks++;
+	return at - blanks == file->text || at[-1 - (ptrdiff_t)blanks] == '\n' ? blanks : NONE;
+}
+
+/* Whether what follows stands as if it belonged to the branch, too: in braces compilers would not warn of that. */
+static bool is_misleading(const struct statement *statement)
+{
+	const struct places_file *file = statement->file;
+	if (!is_branching(statement->parent_kind) || statement->parent_kind == CXCursor_DoStmt ||
+	    statement->kind == CXCursor_CompoundStmt || !statement->end)
+		return false;
+	const char *own = file->text + statement->start, *end = file->text + statement->end;
+	struct lexing_token next = lexing_next(end, file->text + file->size);
+	if (!next.size || *next.start == '}' || *next.start == '#' || lexing_is(&next, "else"))
+		return false;
+	if (!memchr(end, '\n', (size_t)(next.start - end)))
+		return true;
+	size_t blanks = indentation(file, own);
+	return blanks != NONE && blanks == indentation(file, next.start) &&
+	       memcmp(own - blanks, next.start - blanks, blanks) == 0;
 }
 
 /* Whether it is the last of ({ ... }), whose value that is. */
@@ -345,6 +374,8 @@ void statements_take(struct places *places, size_t function, CXCursor cursor, CX
 	/* An expression in the head of a `for`, or a `case`'s constant. */
 	if (clang->isExpression(statement.kind) && (!statement.end || statement.file->text[statement.end - 1] != ';'))
 		return;
+	if (!statement.doubt && is_misleading(&statement))
+		statement.doubt = "its indentation may mislead: a compiler is to see that";
 	if (is_block)
 		take_block(&statement);
 	if (is_loop(statement.kind))

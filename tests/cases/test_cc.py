@@ -245,6 +245,13 @@ def test_precompiled_header(project):
 	assert (project / "src/all.h.gch").exists()
 	assert cc(["gcc", "-include", "src/all.h", "-c", "src/p.c"], project).stderr == ""
 	assert has_object(project / "p.o")
+	# As CMake writes it for clang; and where nobody says what is in it.
+	(project / "src/p.c").write_text('int main(void)\n{\n\tputs("x");\n\treturn 0;\n}\nint f(void)\n{\n\tFILE *file = stdin;\n\treturn !file;\n}\n')
+	run(["clang", "-x", "c-header", "src/all.h", "-o", "src/all.h.pch"], project)
+	passed = [word for pair in ["-include-pch", "src/all.h.pch", "-include", "src/all.h"] for word in ("-Xclang", pair)]
+	assert cc(["clang", *passed, "-c", "src/p.c"], project).stderr == "" and has_object(project / "p.o")
+	result = cc(["clang", "-include-pch", "src/all.h.pch", "-c", "src/p.c"], project, ["--rule", "include f"])
+	assert result.stderr == "cpprof cc: src/p.c: compiled without instrumentation: clang does not understand all of it\n"
 
 
 @BOTH
@@ -255,6 +262,8 @@ def test_warnings_about_how_it_is_written(project, compiler):
 	plain = run([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)
 	result = cc([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)
 	assert "misleading" in result.stderr and result.stderr == plain.stderr
+	finest = cc([compiler, "-Wall", "-g", "-c", "src/mis.c"], project, ["--rule", "level 4"])
+	assert finest.stderr.count("misleading") == plain.stderr.count("misleading"), finest.stderr
 	assert has_object(project / "mis.o")
 	assert b"src/mis.csrc/mis.c" in (project / "mis.o").read_bytes() and b"cpprof-cc" not in (project / "mis.o").read_bytes()
 	assert cc([compiler, "-g", "-c", project / "src/a=b.c"], project).stderr == ""
