@@ -4,9 +4,17 @@
 
 #include "gprof/object_map.h"
 
-/* A chain is known by its head; of functions that are no head `tail` and `length` mean nothing. */
+/*
+ * Which chain a function is in, and at which place, is asked of one of its members, the keeper, to which the others lead
+ * in a few steps (R. E. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975): when chains are joined
+ * only one keeper is told where it stands now.
+ */
 struct chained {
-	uint32_t head, next, tail;
+	uint32_t next;   /* behind it in its chain, or GRAPH_NONE */
+	uint32_t up;     /* towards the keeper; itself: the keeper */
+	int64_t from_up; /* how many places it is behind `up`; the keeper: behind the head */
+	/* The keeper's: */
+	uint32_t head, tail;
 	uint32_t length;
 };
 
@@ -42,34 +50,50 @@ static void sort_arcs(struct order *order)
 		qsort_r(order->arcs, order->arc_count, sizeof(*order->arcs), by_count, graph->arcs);
 }
 
-/* How many functions stand before this one in its chain. */
-static uint32_t place_in_chain(const struct order *order, uint32_t function)
-{
-	uint32_t place = 0;
-	for (uint32_t at = order->functions[function].head; at != function; at = order->functions[at].next)
-		place++;
-	return place;
-}
-
-static void append_chain(struct order *order, uint32_t first, uint32_t second)
+/* The keeper of a function's chain; *place: how many functions of it stand before this one. */
+static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *place)
 {
 	struct chained *functions = order->functions;
-	functions[functions[first].tail].next = second;
-	functions[first].tail = functions[second].tail;
-	functions[first].length += functions[second].length;
-	for (uint32_t at = second; at != GRAPH_NONE; at = functions[at].next)
-		functions[at].head = first;
+	*place = 0;
+	while (functions[function].up != function) {
+		struct chained *at = &functions[function];
+		const struct chained *above = &functions[at->up];
+		if (above->up != at->up) {
+			at->from_up += above->from_up;
+			at->up = above->up;
+		}
+		*place += at->from_up;
+		function = at->up;
+	}
+	*place += functions[function].from_up;
+	return function;
+}
+
+/* Both are keepers; that of the longer chain keeps all of it. */
+static void append_chain(struct order *order, uint32_t first, uint32_t second)
+{
+	struct chained *before = &order->functions[first], *behind = &order->functions[second];
+	uint32_t head = before->head, tail = behind->tail, length = before->length + behind->length;
+	order->functions[before->tail].next = behind->head;
+	behind->from_up += before->length;
+	bool first_keeps = before->length >= behind->length;
+	struct chained *keeper = first_keeps ? before : behind, *other = first_keeps ? behind : before;
+	other->up = first_keeps ? first : second;
+	other->from_up -= keeper->from_up;
+	keeper->head = head;
+	keeper->tail = tail;
+	keeper->length = length;
 }
 
 static void join(struct order *order, uint32_t parent, uint32_t child)
 {
 	const struct chained *functions = order->functions;
-	uint32_t a = functions[parent].head, b = functions[child].head;
+	int64_t place_a, place_b;
+	uint32_t a = find_keeper(order, parent, &place_a), b = find_keeper(order, child, &place_b);
 	if (a == b)
 		return;
-	uint32_t place_a = place_in_chain(order, parent), place_b = place_in_chain(order, child);
-	uint64_t parents_first = (uint64_t)functions[a].length - place_a + place_b;
-	uint64_t childs_first = (uint64_t)functions[b].length - place_b + place_a;
+	int64_t parents_first = functions[a].length - place_a + place_b;
+	int64_t childs_first = functions[b].length - place_b + place_a;
 	if (parents_first <= childs_first)
 		append_chain(order, a, b);
 	else
@@ -88,7 +112,9 @@ static void place_all(struct order *order)
 {
 	const struct graph *graph = order->graph;
 	for (size_t i = 0; i < order->arc_count; i++) {
-		uint32_t at = order->functions[graph->arcs[order->arcs[i]].parent].head;
+		int64_t ignored;
+		uint32_t keeper = find_keeper(order, graph->arcs[order->arcs[i]].parent, &ignored);
+		uint32_t at = order->functions[keeper].head;
 		if (order->is_placed[at])
 			continue;
 		for (; at != GRAPH_NONE; at = order->functions[at].next)
@@ -121,7 +147,8 @@ static int order_make(struct order *order, const struct graph *graph)
 	if (!order->functions || !order->arcs || !order->places || !order->is_placed)
 		return ERROR_MEMORY;
 	for (uint32_t i = 0; i < count; i++)
-		order->functions[i] = (struct chained){ .head = i, .next = GRAPH_NONE, .tail = i, .length = 1 };
+		order->functions[i] =
+			(struct chained){ .next = GRAPH_NONE, .up = i, .head = i, .tail = i, .length = 1 };
 	sort_arcs(order);
 	for (size_t i = 0; i < order->arc_count; i++)
 		join(order, graph->arcs[order->arcs[i]].parent, graph->arcs[order->arcs[i]].child);
