@@ -55,7 +55,7 @@ struct build {
  */
 int build_run(const struct build_options *options, const struct compile_words *words, char **argv);
 
-/* A list of words, NULL-terminated; each one is its own. For build.c, unit.c and overlay.c. */
+/* A list of words, NULL-terminated; each one is its own. For the files of this folder. */
 struct word_list {
 	char **items;
 	size_t count, capacity;
@@ -65,6 +65,9 @@ void word_list_add(struct word_list *list, const char *format, ...) __attribute_
 void word_list_release(struct word_list *list);
 /* As it came: where the words were in an @file, those behind the compiler are put into one again. 0, or as error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
+
+/* The options as libclang is to be told them: of a precompiled header it reads the text. */
+void parser_words(const struct build *build, struct word_list *list);
 
 /* Compiles the source of that number to `output`; wait()'s status, -1: errno tells. */
 int unit_compile(struct build *build, size_t source, const char *output);

@@ -280,44 +280,6 @@ static bool except_places(struct unit *unit, const char *errors)
 	return has_any;
 }
 
-/* Whether a precompiled header lies beside it: one of gcc's, or of another clang's than is loaded. */
-static bool is_precompiled(const char *header)
-{
-	char path[PATH_MAX + 8];
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s%s", header, i ? ".pch" : ".gch");
-		if (access(path, F_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* A file that includes the header, which then is read itself. NULL: it cannot be made. */
-static const char *plain_header(const struct build *build, const char *header, char *path, size_t bytes)
-{
-	char *real = realpath(header, NULL);
-	snprintf(path, bytes, "%s/include-%s", build->scratch.path, path_basename(header));
-	FILE *out = real ? fopen(path, "we") : NULL;
-	bool is_written = out && fprintf(out, "#include \"%s\"\n", real) > 0;
-	if (out && fclose(out) != 0)
-		is_written = false;
-	free(real);
-	return is_written ? path : NULL;
-}
-
-/* The options as libclang is to be told them. */
-static void parser_words(const struct build *build, struct word_list *list)
-{
-	const struct compile_words *words = build->words;
-	for (size_t i = words->compiler + 1; i < words->count; i++) {
-		char path[PATH_MAX];
-		const char *word = words->words[i], *plain = NULL;
-		if (strcmp(words->words[i - 1], "-include") == 0 && is_precompiled(word))
-			plain = plain_header(build, word, path, sizeof(path));
-		word_list_add(list, "%s", plain ? plain : word);
-	}
-}
-
 static int instrument(struct unit *unit)
 {
 	struct word_list list = { 0 };
@@ -349,6 +311,17 @@ static size_t instrumented_count(const struct instrument_result *result)
 	for (size_t i = 0; i < result->copy_count; i++)
 		count += result->copies[i].place_count;
 	return count;
+}
+
+/* Why nothing is instrumented at the first attempt: all of it is left out, or a doubt is among the reasons. */
+static int tell_nothing(struct unit *unit)
+{
+	for (size_t i = 0; i < unit->result.place_count; i++) {
+		const char *why = unit->result.places[i].skipped;
+		if (why && strcmp(why, INSTRUMENT_DOUBT) == 0)
+			return error_set(&unit->error, ERROR_UNSUPPORTED, INSTRUMENT_DOUBT);
+	}
+	return error_set(&unit->error, ERROR_NOT_FOUND, "nothing in it is to be instrumented");
 }
 
 /* One compilation of the copy. Its status; -1: the copy cannot be made (the unit's error). */
@@ -411,8 +384,7 @@ static int try_copy(struct unit *unit)
 			return code;
 		if (instrumented_count(&unit->result) == 0)
 			return attempt ? error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile)
-				       : error_set(&unit->error, ERROR_NOT_FOUND,
-						   "nothing in it is to be instrumented");
+				       : tell_nothing(unit);
 		int status = compile_copy(unit, errors);
 		if (status == 0)
 			return pass_on(unit, errors);

@@ -68,7 +68,7 @@ static int take_error(struct places *places, CXDiagnostic diagnostic, struct err
 		is_within = true;
 		item->has_nested |= is_nested;
 		if (!item->has_nested && !item->place.skipped)
-			item->place.skipped = "clang does not understand all of it";
+			item->place.skipped = INSTRUMENT_DOUBT;
 	}
 	return is_within ? 0 : tell(places, diagnostic, error);
 }

@@ -22,6 +22,9 @@ enum instrument_kind { INSTRUMENT_FUNCTION, INSTRUMENT_REGION, INSTRUMENT_LOOP, 
 
 enum { INSTRUMENT_LEVEL_FUNCTION = 1, INSTRUMENT_LEVEL_LOOP, INSTRUMENT_LEVEL_CALL, INSTRUMENT_LEVEL_BLOCK };
 
+/* Of a place: why a function is left alone in which libclang found an error. */
+#define INSTRUMENT_DOUBT "clang does not understand all of it"
+
 /* Texts are the owner's (struct instrument_places), in its arena. */
 struct instrument_place {
 	enum instrument_kind kind;
