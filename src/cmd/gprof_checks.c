@@ -70,7 +70,8 @@ static void check_data(const struct gprof_run *run)
 		warning(run->invocation,
 			"the GMON has a rate of 0: how long a sample lasted is not known, so times are samples");
 	if (run->gmon.histogram_count > 0 && run->graph.samples == 0)
-		notice(run->invocation, "nothing was sampled: the run was too short for its timer");
+		notice(run->invocation,
+		       "nothing was sampled: the run was too short for its timer, or its time went into libraries");
 	if (run->gmon.histogram_count > 0 && run->gmon.arc_count == 0)
 		notice(run->invocation, "no calls were counted: what is to count them must be compiled with -pg");
 }
