@@ -247,6 +247,7 @@ static void read_flag(struct compile_words *words, const char *word)
 	words->has_byproducts |= strcmp(word, "-gsplit-dwarf") == 0 || strcmp(word, "--coverage") == 0 ||
 				 strcmp(word, "-ftest-coverage") == 0 || strcmp(word, "-fprofile-arcs") == 0 ||
 				 strcmp(word, "-fstack-usage") == 0 || begins(word, "-fdump-") ||
+				 begins(word, "-fprofile-generate") || begins(word, "-fprofile-use") ||
 				 begins(word, "-ftime-trace");
 	words->emits_llvm |= strcmp(word, "-emit-llvm") == 0;
 }

@@ -52,7 +52,7 @@ struct compile_words {
 	bool is_clang, is_tcc, is_cxx; /* by the compiler's name */
 	bool is_shared, is_static, is_relocatable, is_bare; /* -shared, -static, -r, -nostdlib or -ffreestanding */
 	bool emits_llvm;
-	bool has_byproducts;      /* files are named after the object: .dwo, .gcno, .su */
+	bool has_byproducts;      /* files are named after the object: .dwo, .gcno, .gcda, .su */
 	bool writes_dependencies; /* -MD, -MMD */
 	bool had_response_file;
 	const char *dependency_file, *dependency_target; /* of -MF; of -MT or -MQ */

@@ -225,7 +225,7 @@ def test_passed_on(project):
 def test_what_is_left_alone_may_be_linked_with_what_is_not(project):
 	(project / "src/plain.c").write_text("extern int other(void);\nint main(void)\n{\n\treturn other();\n}\n")
 	cc(["gcc", "-c", "src/other.c"], project)
-	for words in [["-save-temps"], ["-pg"], ["-finstrument-functions"]]:
+	for words in [["-save-temps"], ["-pg"], ["-finstrument-functions"], ["-fprofile-generate"]]:
 		result = cc(["gcc", *words, "src/plain.c", "other.o", "-o", "program"], project)
 		assert "src/plain.c: compiled without instrumentation: " in result.stderr
 		assert counts("./program", project)["other"] == 1
