@@ -42,8 +42,10 @@ static void learn(struct hook_thread *thread, struct hook_frame *frame, struct t
 		frame->guess = edge->after;
 }
 
-/* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet. */
-static void count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge, struct hook_call *call)
+/* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet; returns what is current then. (A
+ * handler's calls may lie on top of it, where hooks tell of entries alone.) */
+static struct tally_node *count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge,
+				struct hook_call *call)
 {
 	if (!edge) {
 		top = hooks_frames_caller(thread, top, call);
@@ -55,20 +57,22 @@ static void count(struct hook_thread *thread, struct hook_frame *top, struct tal
 		edge = hooks_edge_new(thread, top->node, call, true);
 	}
 	if (!edge)
-		return;
+		return thread->top->node;
 	hooks_count(&edge->count);
 	if (top + 1 < thread->limit) {
+		struct tally_node *node = edge->child;
 		learn(thread, top, edge);
-		hooks_frame_push(thread, top, edge->child, call->site, call->place);
-	} else {
-		thread->depth_unknown++;
-		thread->top = top;
+		hooks_frame_push(thread, top, node, call->site, call->place);
+		return node;
 	}
+	thread->depth_unknown++;
+	thread->top = top;
+	return top->node;
 }
 
 /* --- hooks that tell of entries alone --- */
 
-void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
 	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
@@ -79,7 +83,12 @@ void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t
 	/* Code without hooks has called: what slots still hold may be old. */
 	if (edge && edge->flags & TALLY_EDGE_FOREIGN)
 		edge = NULL;
-	count(thread, caller, edge, &call);
+	return count(thread, caller, edge, &call);
+}
+
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	(void)hooks_paths_count_entry(thread, function, site, place);
 }
 
 /* --- hooks that tell of returns --- */

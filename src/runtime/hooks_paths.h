@@ -139,6 +139,9 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 
 /* --- paths: also of measurements that count them and do more --- */
 
+/* What hooks_paths_entered does; returns the path that is current then. */
+struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t site,
+					   uint64_t place);
 void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
 void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
 			      uint64_t code);

@@ -214,10 +214,10 @@ static inline bool goes_on(const struct hook_thread *thread)
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
 {
-	hooks_paths_entered(thread, function, site, place);
+	const struct tally_node *node = hooks_paths_count_entry(thread, function, site, place);
 	uint64_t now = machine_time_stamp();
 	if (goes_on(thread))
-		put_current(thread, TALLY_EVENT_ENTER, now);
+		put(thread, node->number, TALLY_EVENT_ENTER, now);
 }
 
 static __attribute__((noinline)) void enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site,
