@@ -8,9 +8,21 @@
 #include "cmd/message.h"
 #include "cmd/place_list.h"
 #include "cmd/rows.h"
+#include "cmd/subject.h"
 #include "compile/build.h"
 
-enum { OPTION_SELECT = 1, OPTION_RULE, OPTION_HEADERS, OPTION_EXPLICIT, OPTION_REPORT, OPTION_VERBOSE, OPTION_QUIET };
+enum {
+	OPTION_SELECT = 1,
+	OPTION_RULE,
+	OPTION_HEADERS,
+	OPTION_EXPLICIT,
+	OPTION_REPORT,
+	OPTION_LIMIT,
+	OPTION_VERBOSE,
+	OPTION_QUIET
+};
+
+static const double default_limit_s = 300;
 
 static void say(void *context, const char *text)
 {
@@ -57,10 +69,17 @@ static int run(struct invocation *invocation)
 		.is_explicit = option_given(invocation, OPTION_EXPLICIT),
 		.verbose = option_given(invocation, OPTION_VERBOSE) || is_set("CPPROF_CC_VERBOSE"),
 		.quiet = option_given(invocation, OPTION_QUIET),
+		.seconds = default_limit_s,
 		.teller = { .context = invocation, .say = say, .pass_on = pass_on },
 	};
 	if (option_given(invocation, OPTION_REPORT))
 		options.teller.report = report;
+	if (option_given(invocation, OPTION_LIMIT)) {
+		const char *word = option_value(invocation, OPTION_LIMIT);
+		options.seconds = positive_number(word);
+		if (options.seconds <= 0)
+			return usage_error(invocation, "'%s' is no number of seconds", word);
+	}
 	int status = EXIT_FAILED;
 	options.selection = place_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
 	if (!options.selection)
@@ -92,6 +111,9 @@ static const struct command_option options[] = {
 	  "(tcc)",
 	  NULL },
 	{ OPTION_REPORT, 0, "report", "FILE", "Append a line for each place to FILE: instrumented, or skipped and why",
+	  NULL },
+	{ OPTION_LIMIT, 0, "limit", "S",
+	  "Compile a source without instrumentation if reading it takes more than S seconds of CPU time (default: 300)",
 	  NULL },
 	{ OPTION_VERBOSE, 'v', "verbose", NULL, "Say what became of each source; so does CPPROF_CC_VERBOSE=1", NULL },
 	{ OPTION_QUIET, 'q', "quiet", NULL, "Do not even say which sources are compiled without instrumentation",

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +183,16 @@ static void name_output(const struct build *build, size_t source, char *name, si
 		snprintf(name, bytes, "%.*s%s", length, base, ending);
 }
 
+/* Of ours, from now on; the compilers' does not count. What takes longer ends by SIGPROF. */
+static void limit_cpu_time(double seconds)
+{
+	enum { US_PER_S = 1000 * 1000 };
+	static const double longest_s = 1e9;
+	uint64_t us = (uint64_t)ceil((seconds < longest_s ? seconds : longest_s) * US_PER_S);
+	const struct itimerval limit = { .it_value = { (time_t)(us / US_PER_S), (suseconds_t)(us % US_PER_S) } };
+	setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 /* All sources, then the linking: the first status that is not 0. */
 static int compile_all(struct build *build)
 {
@@ -189,6 +202,7 @@ static int compile_all(struct build *build)
 	for (size_t i = 0; i < words->source_count; i++) {
 		char name[PATH_MAX];
 		name_output(build, i, name, sizeof(name));
+		limit_cpu_time(build->options->seconds);
 		word_list_add(&outputs, "%s", name);
 		int status = unit_compile(build, i, name);
 		if (first == 0)
@@ -203,8 +217,8 @@ static int compile_all(struct build *build)
 }
 
 /*
- * libclang reads whatever is given to it, in a child: if it crashes there, the original is compiled. What the child made is
- * made again then.
+ * libclang reads whatever is given to it, in a child: if it crashes there, or does not come to an end, the original is compiled.
+ * What the child made is made again then.
  */
 static int compile_in_child(struct build *build)
 {
@@ -227,7 +241,7 @@ static bool is_crash(int status)
 {
 	int number = status >= 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	return status < 0 || number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL ||
-	       number == SIGFPE;
+	       number == SIGFPE || number == SIGPROF;
 }
 
 static int compile(struct build *build)
@@ -241,7 +255,11 @@ static int compile(struct build *build)
 		scratch_release(&build->scratch);
 		if (!is_crash(status))
 			return process_exit_status(status);
-		error_set(&error, ERROR_SYSTEM, "instrumenting it crashed");
+		if (status >= 0 && WTERMSIG(status) == SIGPROF)
+			error_set(&error, ERROR_SYSTEM, "reading it took longer than %g s (--limit)",
+				  build->options->seconds);
+		else
+			error_set(&error, ERROR_SYSTEM, "instrumenting it crashed");
 	}
 	if (!build->options->quiet)
 		say(build->options, "%s: compiled without instrumentation: %s", build->words->sources[0].path,

@@ -37,6 +37,7 @@ struct build_options {
 	bool is_explicit; /* as in struct instrument_source */
 	bool verbose;     /* say what became of each file */
 	bool quiet;       /* not even what falls back */
+	double seconds;   /* of CPU time, after which reading a source is given up */
 	struct build_teller teller;
 };
 

@@ -282,6 +282,16 @@ def test_falls_back_and_says_so(project):
 	assert cc(["gcc", "-c", "src/conftest.c"], project).stderr == ""
 
 
+def test_reading_without_end_is_given_up(project):
+	more = "".join(f"#define B{i} {f'B{i - 1} ' * 8}\n" for i in range(1, 12))
+	(project / "src/long.c").write_text(f"#ifdef __clang__\n#define B0 +0\n{more}#if 0 B11\n#endif\n#endif\nint f(int x)\n{{\n\treturn x;\n}}\n")
+	result = cc(["gcc", "-c", "src/long.c"], project, ["--limit", "0.5"])
+	assert result.stderr == "cpprof cc: src/long.c: compiled without instrumentation: reading it took longer than 0.5 s (--limit)\n"
+	assert result.returncode == 0 and (project / "long.o").exists()
+	for wrong in ("0", "soon"):
+		assert cc(["gcc", "-c", "src/long.c"], project, ["--limit", wrong], status=2).stderr.startswith(f"cpprof cc: '{wrong}' is no number of seconds")
+
+
 def script(project, text):
 	path = project / "gcc-like"
 	path.write_text(f"#!/bin/sh\n{text}\n")
