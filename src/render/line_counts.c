@@ -41,8 +41,9 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		print_line(out, entry, entry->line,
 			   entry->line <= source->count ? source->lines[entry->line - 1] : NULL);
 	}
+	/* Its closing brace has mostly no code. */
 	uint32_t next = lines->entries[end - 1].line + 1;
-	if (next <= source->count) /* mostly its closing brace */
+	if (next <= source->count && source->lines[next - 1][strspn(source->lines[next - 1], " \t")] == '}')
 		print_line(out, NULL, next, source->lines[next - 1]);
 }
 

@@ -183,6 +183,10 @@ def test_it_is_said_what_never_was_executed_and_what_has_no_code(tmp_path):
 	text = run_cpprof("report", "--source", "never", "--counts", profile).stdout
 	assert re.search(r"^ +##### +\d+  \t+return 3;$", text, re.MULTILINE), text
 	assert re.search(r"^ +- +\d+  \{$", text, re.MULTILINE), text
+	assert re.search(r"^ +\S+ +\d+  \}\n\Z", text, re.MULTILINE), text
+	# Behind a function of one line comes another one.
+	text = run_cpprof("report", "--source", "brief", "--counts", profile).stdout
+	assert re.search(r"^ +\d+ +\d+  .*int brief\(.*\n\Z", text, re.MULTILINE), text
 	table = run_cpprof("report", "--source", "never", "--counts", "--format", "csv", profile).stdout.splitlines()
 	assert table[0] == "function,file,line,count"
 	assert {row.rsplit(",", 1)[1] for row in table[1:]} == {"0"}

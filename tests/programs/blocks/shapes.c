@@ -125,6 +125,7 @@ static int never(int x)
 		return 3;
 	return x * 2;
 }
+static int brief(int n) { return n + 1; }
 static void many(int a,
 		 int b,
 		 int c)
@@ -158,7 +159,7 @@ int main(void)
 	sink += jumping();
 	many(1, 2, 3);
 	many(4, 5, 6);
-	sink += early(3);
+	sink += early(3) + brief(2);
 	if (sink == 12345)
 		never(sink);
 	leaves(0);
