@@ -63,9 +63,9 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 	} notes[] = {
 		{ losses.processes_refused, "warning",
 		  "%" PRIu64 " processes were not counted: there was no room in the file, or they could not open it "
-			     "(after chroot, or as another user)",
+		  "(after chroot, or as another user)",
 		  "%" PRIu64 " process was not counted: there was no room in the file, or it could not open it (after "
-			     "chroot, or as another user)" },
+		  "chroot, or as another user)" },
 		{ losses.threads_refused, "warning",
 		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file",
 		  "%" PRIu64 " thread was not counted: there was no memory for it, or no room in the file" },

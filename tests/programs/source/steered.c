@@ -174,7 +174,8 @@ static void obey(const char *word, const char *rest, char **argv)
 	static const struct {
 		const char *name;
 		void (*function)(void);
-	} functions[] = { { "work", work }, { "tiny", tiny }, { "slow", slow }, { "late", late }, { "jump", jump }, { "interrupt", interrupt } };
+	} functions[] = { { "work", work }, { "tiny", tiny }, { "slow", slow },
+			  { "late", late }, { "jump", jump }, { "interrupt", interrupt } };
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strcmp(word, functions[i].name) == 0) {
 			repeat(functions[i].function, atoi(rest));
