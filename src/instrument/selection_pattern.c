@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "instrument/selection_expression.h"
 #include "instrument/selection_rules.h"
 
 enum { SUBJECT_BYTES = 4096 };
@@ -93,25 +94,12 @@ static void append_pattern(struct buffer *expression, struct selection_pattern *
 	}
 }
 
-/* The C library copies what a '+' repeats: each that stands in another one's doubles the memory that is needed. */
-static bool repeats_too_much(const char *expression)
-{
-	enum { MOST = 12 };
-	size_t count = 0;
-	for (const char *at = expression; *at; at++) {
-		if (*at == '\\' && at[1])
-			at++;
-		else if (*at == '+')
-			count++;
-	}
-	return count > MOST;
-}
-
 static int compile(struct selection_pattern *pattern, const char *expression, const char *text, struct error *error)
 {
 	char what[128];
-	if (repeats_too_much(expression))
-		return error_set(error, ERROR_FORMAT, "'%s': too many '+' in one expression", text);
+	const char *excess = selection_expression_excess(expression);
+	if (excess)
+		return error_set(error, ERROR_FORMAT, "'%s': %s", text, excess);
 	int number = regcomp(&pattern->expression, expression, REG_EXTENDED | REG_NOSUB);
 	if (number == 0)
 		return 0;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "instrument/selection_expression.h"
 #include "instrument/selection_rules.h"
 
 /* The text is written into. */
@@ -250,6 +251,50 @@ static void test_together(void **state)
 	assert_false(takes(good, "a.c", "b", NULL));
 }
 
+/* Expressions that may take the C library for ever are refused, others are not. */
+static void test_excess(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *expression, *excess;
+	} rows[] = {
+		{ "get.*", NULL },
+		{ "^(a|b)+_x$", NULL },
+		{ "([a-z]+_)+", NULL },
+		{ "(a+b*c?)+(d+)*", NULL },
+		{ "[]+*?]+[^]^]*[[:alpha:]+*]+[[.].][=]=]]*", NULL },
+		{ "\\*\\+\\{+", NULL },
+		{ "(^|_)x{2,20}\\b", NULL },
+		{ "*a|+b", NULL },
+		{ "a)+", NULL },
+		{ "a{12", NULL },
+		{ "a++", "repeats another" },
+		{ "a?+", "repeats another" },
+		{ "a{2}*", "repeats another" },
+		{ "[+]++", "repeats another" },
+		{ "((a+)+b)*", "repeats another" },
+		{ "(((a)*)|c)?", "repeats another" },
+		{ "(^a)*", "an anchor" },
+		{ "((x|$)y)+", "an anchor" },
+		{ "(a\\b)?", "an anchor" },
+		{ "^*", "an anchor" },
+		{ "a{5000}", "too many rep" },
+		{ "(a{255}){255}", "too many rep" },
+		{ "a+b+c+d+e+f+g+h+i+j+k+l+m+", "too many rep" },
+		{ "a{99999999999999999999999}", "too many rep" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *excess = selection_expression_excess(rows[i].expression);
+		bool is_so = rows[i].excess ? excess && strstr(excess, rows[i].excess) : !excess;
+		if (!is_so)
+			fail_msg("%s: %s", rows[i].expression, excess ? excess : "may be");
+	}
+	char deep[200];
+	memset(deep, '(', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = 0;
+	assert_non_null(selection_expression_excess(deep));
+}
+
 static void test_errors(void **state)
 {
 	(void)state;
@@ -284,7 +329,7 @@ static void test_errors(void **state)
 	assert_int_equal(selection_read_text(selection, "z", zero, sizeof(zero) - 1, &error), ERROR_FORMAT);
 	char greedy[] = "include <^c+++++++++++++++++++>\n";
 	assert_int_equal(selection_read_text(selection, "g", greedy, sizeof(greedy) - 1, &error), ERROR_FORMAT);
-	assert_non_null(strstr(error.message, "too many '+'"));
+	assert_non_null(strstr(error.message, "a repetition repeats another one"));
 	assert_int_equal(selection_read(selection, "/nowhere/at/all", &error), ERROR_NOT_FOUND);
 	int code = selection_read(selection, "/", &error);
 	assert_true(code < 0 && code == error.code);
@@ -337,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_tau),
 		cmocka_unit_test(test_scorep),
 		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_excess),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_exceptions),
 		cmocka_unit_test(test_memory),
