@@ -135,10 +135,10 @@ static int make_rows(struct unwind_table *table, const struct fde_list *list)
 /* Pages of 256 bytes, or more if the rows lie far from each other. */
 static int make_pages(struct unwind_table *table)
 {
-	enum { USUAL_SHIFT = 8 };
+	enum { USUAL_SHIFT = 8, MOST_SHIFT = 31 };
 	uint32_t last = table->row_count - 1;
 	uint32_t shift = USUAL_SHIFT;
-	while (table->rows[last].pc >> shift > last)
+	while (shift < MOST_SHIFT && table->rows[last].pc >> shift > last)
 		shift++;
 	uint32_t count = (table->rows[last].pc >> shift) + 1;
 	table->pages = malloc((count + (size_t)1) * sizeof(*table->pages));
