@@ -21,7 +21,7 @@
 
 struct image_symbol {
 	uint64_t start;
-	uint64_t end;         /* one past its last address: where the next one begins */
+	uint64_t end;         /* one past its last address: where the next one, or what is no code, begins */
 	const char *name;     /* as the symbol table has it; owned by the image */
 	const char *readable; /* demangled, or the same as `name`; owned by the image */
 	const char *file;     /* path of the source file as in the debug information; NULL: not known */
