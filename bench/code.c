@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/sample/bpf/code.h"
+#include "collect/sample/bpf/programs/shared.h"
 #include "elf/elf_file.h"
-#include "record/bpf/shared.h"
-#include "record/bpf_code.h"
 #include "unwind/unwind.h"
 
 enum { ROUNDS = 9, PID = 1, SLOT_BYTES = 8 };
@@ -46,7 +46,7 @@ static int create_map(enum bpf_map_type type, const char *name, uint32_t value_b
 	return fd;
 }
 
-/* As those of record/bpf/maps.bpf.h. */
+/* As those of collect/sample/bpf/programs/maps.bpf.h. */
 static struct bpf_code_maps create_maps(void)
 {
 	struct bpf_code_maps maps = {

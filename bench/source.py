@@ -9,7 +9,7 @@ from peers import BUILD, measure_well
 from turns import BARE, in_turns
 
 ROOT = WORK.parents[1]
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 FLAGS = ["-O2", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-falign-functions=64", "-D_GNU_SOURCE", "-pthread"]
 TO_REACH = {"paths": 3, "paths-timed": 18.5, "trace": 20}
 COMPILERS = ["gcc", "clang"]

@@ -1,4 +1,4 @@
-/* The compiler wrapper: `cpprof cc -- gcc -c file.c`. What it does is in compile/build.h. */
+/* The compiler wrapper: `cpprof cc -- gcc -c file.c`. What it does is in collect/source/compile/build.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cmd/place_list.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
-#include "compile/build.h"
+#include "collect/source/compile/build.h"
 
 enum {
 	OPTION_SELECT = 1,

@@ -6,7 +6,7 @@
 #include "cmd/modes.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
-#include "explore/selection.h"
+#include "ui/explore/selection.h"
 
 enum { SIDES = 2, SECTIONS_MAX = 2 };
 

@@ -1,4 +1,4 @@
-#include "explore/explore.h"
+#include "ui/explore/explore.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

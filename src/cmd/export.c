@@ -9,7 +9,7 @@
 #include "cmd/rows.h"
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
-#include "explore/selection.h"
+#include "ui/explore/selection.h"
 
 enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/path.h"
-#include "symbolize/symbolize.h"
-#include "tally/events.h"
+#include "collect/count/events.h"
+#include "frames/native/symbolize.h"
 
 struct listing {
 	const struct tally *tally;

@@ -3,7 +3,7 @@
 #define CMD_FORMATS_H
 
 #include "cmd/command.h"
-#include "convert/format.h"
+#include "formats/format.h"
 
 enum direction { DIRECTION_IMPORT, DIRECTION_EXPORT };
 

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/tally.h"
 #include "cmd/gprof.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "gprof/from_profile.h"
 #include "gprof/lines.h"
 #include "profile_file/format.h"
-#include "tally/layout.h"
 
 #define IMAGE_DEFAULT "a.out"
 #define GMON_DEFAULT "gmon.out"

@@ -7,9 +7,9 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "frames/native/symbolize.h"
 #include "profile_file/writer.h"
 #include "render/quality.h"
-#include "symbolize/symbolize.h"
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 

@@ -11,9 +11,9 @@
 #include "cmd/message.h"
 #include "cmd/place_list.h"
 #include "cmd/rows.h"
-#include "compile/database.h"
-#include "compile/installed.h"
-#include "instrument/instrument.h"
+#include "collect/source/compile/database.h"
+#include "collect/source/compile/installed.h"
+#include "collect/source/instrument/instrument.h"
 
 enum {
 	OPTION_OUTPUT = 1,

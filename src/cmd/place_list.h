@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
-#include "instrument/instrument.h"
-#include "instrument/selection.h"
+#include "collect/source/instrument/instrument.h"
+#include "collect/source/instrument/selection.h"
 
 enum place_format { PLACE_TEXT, PLACE_JSON, PLACE_CSV };
 

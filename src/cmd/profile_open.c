@@ -10,10 +10,10 @@
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "collect/count/tally.h"
+#include "frames/native/symbolize.h"
 #include "profile_file/reader.h"
 #include "render/quality.h"
-#include "symbolize/symbolize.h"
-#include "tally/tally.h"
 
 static const double WHOLE_PERCENT_EXPECTED = 99;
 

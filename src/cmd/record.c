@@ -10,11 +10,11 @@
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
+#include "collect/count/launch.h"
+#include "collect/count/tally.h"
+#include "collect/sample/file_destination.h"
+#include "collect/sample/monitor.h"
 #include "gprof/gmon_files.h"
-#include "record/file_destination.h"
-#include "record/instrumented.h"
-#include "record/monitor.h"
-#include "tally/tally.h"
 
 enum {
 	OPTION_FREQUENCY = SUBJECT_OPTIONS_END,

@@ -6,8 +6,8 @@
 #include "cmd/message.h"
 #include "cmd/modes.h"
 #include "cmd/rows.h"
-#include "explore/selection.h"
 #include "gprof/truth.h"
+#include "ui/explore/selection.h"
 
 enum {
 	OPTION_TREE = OPTION_MODE_END,

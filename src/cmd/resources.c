@@ -5,7 +5,7 @@
 
 #include "cmd/message.h"
 #include "cmd/rows.h"
-#include "record/backends.h"
+#include "collect/sample/backends.h"
 
 /* As it would be typed: "syscalls[:NAME]", "calls:FUNCTION[@MODULE]". */
 static int print_name(char *text, size_t bytes, const struct resource_row *row)

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "cmd/command.h"
-#include "record/monitor.h"
+#include "collect/sample/monitor.h"
 
 /* Ids of the shared options; those of a command's own begin with SUBJECT_OPTIONS_END. */
 enum {

@@ -7,7 +7,7 @@
 #include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "cmd/trace_events.h"
-#include "record/monitor.h"
+#include "collect/sample/monitor.h"
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
 

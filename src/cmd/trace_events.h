@@ -13,7 +13,7 @@
 
 #include "cmd/trace_filter.h"
 #include "cmd/trace_path.h"
-#include "record/destination.h"
+#include "collect/sample/destination.h"
 #include "resources/resources.h"
 
 struct trace_event {

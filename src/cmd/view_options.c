@@ -5,7 +5,7 @@
 
 #include "analyze/lexical.h"
 #include "cmd/message.h"
-#include "explore/selection.h"
+#include "ui/explore/selection.h"
 
 static int read_format(const char *text, enum render_format *format, struct error *error)
 {

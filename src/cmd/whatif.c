@@ -5,7 +5,7 @@
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
-#include "explore/selection.h"
+#include "ui/explore/selection.h"
 
 /* One resource's prediction. */
 struct part {

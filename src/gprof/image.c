@@ -9,8 +9,8 @@
 
 #include "base/array.h"
 #include "base/path.h"
-#include "symbolize/names.h"
-#include "symbolize/scopes.h"
+#include "frames/native/names.h"
+#include "frames/native/scopes.h"
 
 /* One symbol table as it lies in the file. */
 struct table {

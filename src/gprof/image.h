@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "symbolize/module_file.h"
+#include "frames/native/module_file.h"
 
 struct image_symbol {
 	uint64_t start;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "symbolize/line_rows.h"
-#include "symbolize/names.h"
+#include "frames/native/line_rows.h"
+#include "frames/native/names.h"
 
 struct split {
 	struct image *image;

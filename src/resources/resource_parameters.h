@@ -2,7 +2,7 @@
  * They fill in request->target (and request->gtick, where a value is the
  * amount); the request's row and name are set already. Errors: ERROR_USAGE, with
  * the form. Whether there is such a function or tracepoint is asked later
- * (probes/probe_points.h); system calls are known here. */
+ * (collect/sample/probes/probe_points.h); system calls are known here. */
 #ifndef RESOURCES_RESOURCE_PARAMETERS_H
 #define RESOURCES_RESOURCE_PARAMETERS_H
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "unwind/arch.h"
+#include "arch/arch.h"
 #include "unwind/cfi.h"
 
 void unwind_cfi_free(struct unwind_cfi *cfi)

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
-#include "unwind/arch.h"
 #include "unwind/fde_list.h"
 
 /* --- where the CFI is --- */

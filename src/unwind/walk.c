@@ -1,4 +1,4 @@
-#include "unwind/arch.h"
+#include "arch/arch.h"
 #include "unwind/cfi.h"
 
 enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */

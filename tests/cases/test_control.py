@@ -15,7 +15,7 @@ import pytest
 from record_support import BUILD, PROGRAMS, REPOSITORY, SECONDS_ALLOWED, folded, run_cpprof
 
 FOLDER = PROGRAMS / "source"
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 LINKED = [f"-L{RUNTIME}", f"-Wl,-rpath,{RUNTIME}", "-Wl,--push-state,--no-as-needed", "-lcpprof", "-Wl,--pop-state"]
 OWN_SOCKETS = Path(f"/tmp/cpprof-{os.geteuid()}")
 

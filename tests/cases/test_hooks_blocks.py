@@ -10,7 +10,7 @@ from hooks_support import CXX, SYMBOLS, compile_once
 from record_support import BUILD, PROGRAMS, SECONDS_ALLOWED, run_cpprof
 
 FOLDER = PROGRAMS / "blocks"
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 HOOKS = {
 	"gcc": ["-fsanitize-coverage=trace-pc"],
 	"clang": ["-fsanitize-coverage=trace-pc-guard,pc-table"],

@@ -103,7 +103,7 @@ int main(void)
 @pytest.mark.parametrize("compiler, flag", [("gcc", "trace-pc"), ("clang", "trace-pc-guard,pc-table,no-prune")])
 def test_blocks(tmp_path, compiler, flag):
 	(tmp_path / "loop.c").write_text(LOOP)
-	runtime = BUILD / "src/runtime"
+	runtime = BUILD / "src/collect/agent"
 	subprocess.run([compiler, *DEBUG, "-O0", f"-fsanitize-coverage={flag}", "-c", "loop.c"], cwd=tmp_path, check=True)
 	# clang links hooks of its own with what is linked by that flag.
 	subprocess.run([compiler, "loop.o", "-o", "loop", f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-lcpprof"], cwd=tmp_path, check=True)

@@ -9,7 +9,7 @@ import pytest
 from hooks_support import HOOKS, Counted, Program, by_base_name, counted_calls
 from record_support import BUILD, SECONDS_ALLOWED
 
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 
 
 def life(hook="mcount"):

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 }
 """
 CALLS = {"main": 1, "branch": 10, "leaf": 1000}
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 
 
 @pytest.fixture(scope="module")

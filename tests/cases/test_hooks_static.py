@@ -7,7 +7,7 @@ import pytest
 from hooks_support import HOOKS, Callgrind, Counted, Program, by_base_name, counted_calls, differences
 from record_support import BUILD
 
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 LIBRARY, SHARED = RUNTIME / "libcpprof.a", RUNTIME / "libcpprof.so"
 LINKAGES = ["static", "static-pie"]
 # Of each kind one: calls, deep and other stacks, handlers, threads that come and end, processes.

@@ -169,7 +169,7 @@ def test_without_disk_space_calls_are_counted_and_lost_events_are_told(tmp_path)
 
 # --- its list ---
 
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 KNOWN = """enter main
 enter known
 event 18446744073709551615 18446744073709551615

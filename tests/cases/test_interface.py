@@ -7,10 +7,10 @@ import subprocess
 import pytest
 from record_support import BUILD, PROGRAMS, REPOSITORY, have
 
-LIBRARY = BUILD / "src/runtime/libcpprof.so"
-PRELOADED = BUILD / "src/runtime/libcpprof-preload.so"
-WITH_HOOKS = BUILD / "src/runtime/libcpprof-hooks.so"
-STATIC = BUILD / "src/runtime/libcpprof.a"
+LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
+PRELOADED = BUILD / "src/collect/agent/libcpprof-preload.so"
+WITH_HOOKS = BUILD / "src/collect/agent/libcpprof-hooks.so"
+STATIC = BUILD / "src/collect/agent/libcpprof.a"
 PUBLIC = {"cpprof_flush", "cpprof_is_recording", "cpprof_label", "cpprof_resource", "cpprof_start", "cpprof_stop",
 	"cpprof_tick_measured", "cpprof_runtime_begin"}
 SINCE_2 = {"cpprof_event"}

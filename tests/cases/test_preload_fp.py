@@ -7,7 +7,7 @@ from record_support import BUILD, REPOSITORY, build, check_amounts, hits, record
 
 FP = ["--backend", "preload"]
 CALLS = 200
-LIBRARIES = BUILD / "src/runtime"
+LIBRARIES = BUILD / "src/collect/agent"
 
 
 def known(level="-O2"):

@@ -10,7 +10,7 @@ import time
 import pytest
 from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, build, check_amounts, hits, record, run_cpprof, show)
 
-LIBRARY = BUILD / "src/runtime/libcpprof.so"
+LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 PRELOAD = ["--backend", "preload"]
 EVERY_ONE = [*PRELOAD, "-r", "own:orders/1", "-r", "own:bytes/1"]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from record_support import BUILD, REPOSITORY, build, record_well, run_cpprof, tolerance, truths
 
-LIBRARY = BUILD / "src/runtime/libcpprof.so"
+LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 PRELOAD = ["--backend", "preload", "-r", "cpu"]
 
 

@@ -1,7 +1,7 @@
 """`cpprof record --paused`: nothing counts until the program says so, in none of its threads."""
 from record_support import BUILD, REPOSITORY, amounts, build, check_amounts, hits, record, run_cpprof, show
 
-LIBRARIES = BUILD / "src/runtime"
+LIBRARIES = BUILD / "src/collect/agent"
 
 
 def paused_program():

@@ -47,7 +47,7 @@ def reached():
 		(folder / "bin").mkdir(mode=0o755)
 		for program in (CPPROF, build("forms.c"), build("deny_perf.c"), shutil.which("touch")):
 			shutil.copy(program, folder / "bin")
-		for library in (BUILD / "src/runtime").glob(f"{RUNTIME}*"):
+		for library in (BUILD / "src/collect/agent").glob(f"{RUNTIME}*"):
 			if library.is_file():
 				shutil.copy(library, folder / "bin", follow_symlinks=False)
 		(folder / "own").mkdir()

@@ -238,7 +238,7 @@ def open_folder():
 		folder = Path(name)
 		folder.chmod(0o755)
 		(folder / "bin").mkdir(mode=0o755)
-		for program in (CPPROF, BUILD / "src/runtime/libcpprof-preload.so", build("user_sys.c"), build("deny_perf.c")):
+		for program in (CPPROF, BUILD / "src/collect/agent/libcpprof-preload.so", build("user_sys.c"), build("deny_perf.c")):
 			shutil.copy(program, folder / "bin")
 		(folder / "own").mkdir()
 		if is_root:

@@ -11,7 +11,7 @@ from hooks_support import Counted, compile_once
 from record_support import BUILD, PROGRAMS, run_cpprof
 
 INCLUDE = PROGRAMS.parents[1] / "include"
-LIBRARY = BUILD / "src/runtime/libcpprof.so"
+LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 SOURCE = PROGRAMS / "source" / "regions.c"
 
 CALLS = {"main": 1, "work": 150, "work: row": 450, "tiny": 450, "leaf": 600, "depth": 21, "run": 1}

@@ -10,7 +10,7 @@ import pytest
 from hooks_support import CXX, SYMBOLS, compile_once, counted_calls
 from record_support import BUILD, PROGRAMS, run_cpprof
 
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 INCLUDE = PROGRAMS.parents[1] / "include"
 SOURCES = PROGRAMS / "source"
 SHARED = [RUNTIME / "libcpprof.so"]

@@ -12,7 +12,7 @@ from hooks_support import compile_once
 from record_support import BUILD, PROGRAMS, REPOSITORY, SECONDS_ALLOWED, run_cpprof
 
 FOLDER = PROGRAMS / "wrap"
-RUNTIME = BUILD / "src/runtime"
+RUNTIME = BUILD / "src/collect/agent"
 HEADERS = REPOSITORY / "include"
 ROUNDS = 10
 COMPILERS = {".c": ["gcc"], ".cpp": ["g++", "-std=c++11", "-Wpedantic"]}

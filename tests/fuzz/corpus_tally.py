@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the corpus of fuzz_tally, after src/tally/layout.h: small tallies of each measurement, whole and damaged, in the
+"""Makes the corpus of fuzz_tally, after src/abi/tally.h: small tallies of each measurement, whole and damaged, in the
 fuzzer's words: granules, then place, length and bytes of what is not zero. Usage: corpus_tally.py [FOLDER [TALLY...]];
 tallies that are given are added, as far as they are small enough."""
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/annotations.h"
-#include "instrument/lexing.h"
+#include "collect/source/instrument/annotations.h"
+#include "collect/source/instrument/lexing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/lexing.h"
+#include "collect/source/instrument/lexing.h"
 
 enum { WORD_MAX = 32, WORDS_ASKED = 64 };
 

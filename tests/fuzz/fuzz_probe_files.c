@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "probes/elf_needs.h"
-#include "probes/usdt_notes.h"
+#include "collect/sample/probes/elf_needs.h"
+#include "collect/sample/probes/usdt_notes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 
 #include <xxhash.h>
 
+#include "frames/native/symbolize.h"
 #include "profile_file/format.h"
 #include "profile_file/reader.h"
-#include "symbolize/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

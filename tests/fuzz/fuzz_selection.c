@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/database.h"
-#include "instrument/selection_rules.h"
+#include "collect/source/compile/database.h"
+#include "collect/source/instrument/selection_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolize/symbolize.h"
-#include "tally/tally.h"
+#include "collect/count/tally.h"
+#include "frames/native/symbolize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

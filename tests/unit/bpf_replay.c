@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sampling/walk.h"
+#include "collect/shared/row_walk.h"
 
 /* --- what walk.h needs --- */
 

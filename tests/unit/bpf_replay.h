@@ -1,11 +1,11 @@
 /*
- * The kernel's walk (sampling/walk.h) in user space, over registers, memory and
+ * The kernel's walk (collect/shared/row_walk.h) in user space, over registers, memory and
  * tables that a test stores.
  */
 #ifndef TESTS_BPF_REPLAY_H
 #define TESTS_BPF_REPLAY_H
 
-#include "record/bpf/shared.h"
+#include "collect/sample/bpf/programs/shared.h"
 #include "unwind/unwind.h"
 
 struct replay_code {

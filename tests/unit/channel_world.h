@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "record/preload_events.h"
+#include "collect/sample/preload/events.h"
 
 extern struct channel *channel;
 extern struct preload_slots *slots;

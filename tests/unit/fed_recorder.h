@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/recorder.h"
+#include "collect/sample/recorder.h"
 
 enum {
 	FED_PID = 1900000000, /* higher than a process's can be */

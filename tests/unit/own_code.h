@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/backend.h"
+#include "collect/sample/backend.h"
 
 enum { OWN_CODE_MAX = 64 };
 

@@ -3,7 +3,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/attach.h"
+#include "collect/sample/attach.h"
 
 static int pretend_to_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "record/recorder.h"
+#include "collect/sample/recorder.h"
 
 /* 0 or an error; the recorder is then released. */
 int own_process_recorder(struct recorder *recorder, struct error *error);

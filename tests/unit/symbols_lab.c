@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/symbolize.h"
+#include "frames/native/symbolize.h"
 
 static char folder[256];
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tally/layout.h"
+#include "abi/tally.h"
 
 struct tally_world {
 	uint8_t *bytes; /* the file; owned */

@@ -9,7 +9,7 @@
 
 #include "alloc_fail.h"
 #include "analyze/pages.h"
-#include "convert/format.h"
+#include "formats/format.h"
 #include "paths_profile.h"
 
 #define ANY .thread = VIEW_ANY

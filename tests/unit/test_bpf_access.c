@@ -1,4 +1,4 @@
-/* record/bpf_access.c: what is said where the kernel refuses, or lacks something. Each case is a process of its own,
+/* collect/sample/bpf/access.c: what is said where the kernel refuses, or lacks something. Each case is a process of its own,
  * as the answer is found once. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "record/bpf_access.h"
+#include "collect/sample/bpf/access.h"
 
 /* --- a kernel of our own --- */
 

@@ -1,5 +1,5 @@
-/* Rows and maps in the kernel (record/code_loader.h), in maps as those of the eBPF
- * programs, looked up as these do it (record/bpf/sample.bpf.h). */
+/* Rows and maps in the kernel (collect/sample/stacks/code_loader.h), in maps as those of the eBPF
+ * programs, looked up as these do it (collect/sample/bpf/programs/sample.bpf.h). */
 #include <bpf/bpf.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "record/bpf/shared.h"
-#include "record/bpf_access.h"
-#include "record/bpf_code.h"
+#include "collect/sample/bpf/access.h"
+#include "collect/sample/bpf/code.h"
+#include "collect/sample/bpf/programs/shared.h"
 
 enum { FEW_CHUNKS = 4, PROCESSES = 64, SLOT_BYTES = 8, CHUNK_BYTES = CODE_CHUNK_SLOTS * SLOT_BYTES, LOOK_UPS = 5000 };
 

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "collect/sample/backend.h"
 #include "own_code.h"
-#include "record/backend.h"
 #include "watched_child.h"
 
 /* --- a kernel before 6.16 --- */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "record/bpf_ring.h"
+#include "collect/sample/bpf/ring.h"
 
 enum { RING_BYTES = 64 * 1024, HEADER_BYTES = 8, WORD = 8 };
 

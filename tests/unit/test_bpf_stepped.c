@@ -1,5 +1,5 @@
 /*
- * The kernel's walk (sampling/walk.h) over real stacks: small programs (stepped/)
+ * The kernel's walk (collect/shared/row_walk.h) over real stacks: small programs (stepped/)
  * are run one instruction at a time; at many stops their stack is walked in user
  * space as the kernel would, and as unwind_walk does, which must agree.
  * Usage: test_bpf_stepped PROGRAM...

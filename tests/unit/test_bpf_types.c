@@ -1,5 +1,5 @@
 /* The kernel takes all of the eBPF programs, whichever description of its types they
- * were compiled with: its own, or record/bpf/vmlinux_minimal.h.
+ * were compiled with: its own, or collect/sample/bpf/programs/vmlinux_minimal.h.
  * Usage: test_bpf_types OBJECT... */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/bpf_access.h"
+#include "collect/sample/bpf/access.h"
 
 enum { OBJECTS_MAX = 4 };
 

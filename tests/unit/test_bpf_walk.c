@@ -1,4 +1,4 @@
-/* The walk that the kernel does (sampling/walk.h), replayed in user space over
+/* The walk that the kernel does (collect/shared/row_walk.h), replayed in user space over
  * stored registers, memory and rows: golden frames, and the same as unwind_walk's. */
 #include <setjmp.h>
 #include <stdarg.h>

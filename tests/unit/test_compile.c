@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "compile/database.h"
-#include "compile/dependencies.h"
-#include "compile/words.h"
+#include "collect/source/compile/database.h"
+#include "collect/source/compile/dependencies.h"
+#include "collect/source/compile/words.h"
 
 static void read_line(struct compile_words *words, const char *line)
 {

@@ -8,7 +8,7 @@
 
 #include "alloc_fail.h"
 #include "base/buffer.h"
-#include "convert/format.h"
+#include "formats/format.h"
 #include "sample_profile.h"
 
 static struct profile *import_bytes(const char *text, size_t size, struct error *error)

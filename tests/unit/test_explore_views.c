@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "convert/format.h"
-#include "explore/completion.h"
-#include "explore/explore.h"
-#include "explore/narrow.h"
-#include "explore/selection.h"
-#include "explore/subtree.h"
+#include "formats/format.h"
+#include "ui/explore/completion.h"
+#include "ui/explore/explore.h"
+#include "ui/explore/narrow.h"
+#include "ui/explore/selection.h"
+#include "ui/explore/subtree.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
 			     "main;a;qsort;cmp 5\n"

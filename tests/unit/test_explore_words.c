@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "explore/quote.h"
-#include "explore/selection.h"
-#include "explore/words.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/selection.h"
+#include "ui/explore/words.h"
 
 static void expect_line(const char *text, const char *command, const char *arguments, const char *shell)
 {

@@ -1,4 +1,4 @@
-/* probes/libraries.c: a program may name any file as its dynamic linker, and that is run. */
+/* collect/sample/probes/libraries.c: a program may name any file as its dynamic linker, and that is run. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/path.h"
-#include "probes/libraries.h"
+#include "collect/sample/probes/libraries.h"
 #include "symbols_lab.h"
 
 /* Makes `program`, whose dynamic linker is a script beside it. */

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "instrument/annotations.h"
-#include "instrument/edits.h"
-#include "instrument/instrument.h"
+#include "collect/source/instrument/annotations.h"
+#include "collect/source/instrument/edits.h"
+#include "collect/source/instrument/instrument.h"
 
 /* --- edits --- */
 

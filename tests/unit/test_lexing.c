@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "instrument/lexing.h"
+#include "collect/source/instrument/lexing.h"
 
 static const char *ends(const char *text)
 {

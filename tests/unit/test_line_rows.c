@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "symbolize/line_rows.h"
+#include "frames/native/line_rows.h"
 #include "symbols_lab.h"
 
 struct image {

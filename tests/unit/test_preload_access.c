@@ -1,4 +1,4 @@
-/* Whether the runtime can be loaded into a command, and from where (record/preload_access.h).
+/* Whether the runtime can be loaded into a command, and from where (collect/sample/preload/access.h).
  * Programs are made of a few bytes: nothing is run. */
 #include <elf.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "record/preload_access.h"
+#include "collect/sample/preload/access.h"
 
 static char folder[] = "/tmp/test_preload_access_XXXXXX";
 static char path[256], other[256];

@@ -1,5 +1,5 @@
 /* Slots and records that no runtime writes, and what happens where memory or descriptors
- * run out (record/preload_slots.h, record/preload_events.h). */
+ * run out (collect/sample/preload/slots.h, collect/sample/preload/events.h). */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

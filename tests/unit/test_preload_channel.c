@@ -1,4 +1,4 @@
-/* The memory that is shared with targets (record/preload_channel.h): its settings, its
+/* The memory that is shared with targets (collect/sample/preload/channel.h): its settings, its
  * bell, and what happens where the kernel gives none of it. */
 #include <errno.h>
 #include <poll.h>
@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "record/preload_channel.h"
-#include "record/preload_requests.h"
+#include "collect/sample/preload/channel.h"
+#include "collect/sample/preload/requests.h"
 
 /* --- what fails at will (mmap goes by the name that it has with offsets of 64 bits) --- */
 

@@ -1,4 +1,4 @@
-/* The channel as a storage of code (record/preload_code.h): what a walk in the target
+/* The channel as a storage of code (collect/sample/preload/code.h): what a walk in the target
  * finds there, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "record/preload_code.h"
+#include "collect/sample/preload/code.h"
 
 enum { PID = 77, SLOT = 5, COUNT_SHIFT = 32 };
 

@@ -1,5 +1,5 @@
-/* The life of processes and threads in the channel (record/preload_slots.h), and what is
- * told of them (record/preload_events.h). */
+/* The life of processes and threads in the channel (collect/sample/preload/slots.h), and what is
+ * told of them (collect/sample/preload/events.h). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "channel_world.h"
-#include "record/preload_requests.h"
+#include "collect/sample/preload/requests.h"
 
 static void test_started(void **state)
 {

@@ -1,4 +1,4 @@
-/* Reading a thread's ring (record/preload_ring.h), which may hold anything, and the order
+/* Reading a thread's ring (collect/sample/preload/ring.h), which may hold anything, and the order
  * in which several are read. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "record/preload_order.h"
-#include "record/preload_ring.h"
+#include "collect/sample/preload/order.h"
+#include "collect/sample/preload/ring.h"
 
 enum { THREAD = 3, HEAD_BYTES = sizeof(struct sample_record) };
 

@@ -1,4 +1,4 @@
-/* What is said of transfers that were not seen (record/preload_unseen.h). */
+/* What is said of transfers that were not seen (collect/sample/preload/unobserved.h). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/preload_unseen.h"
+#include "collect/sample/preload/unobserved.h"
 
 static double share_of_reads(uint64_t accounted, uint64_t seen, uint64_t others)
 {

@@ -1,4 +1,4 @@
-/* probes/probe_points.c: functions, allocators and static probes, found where a program will run or runs. */
+/* collect/sample/probes/probe_points.c: functions, allocators and static probes, found where a program will run or runs. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -15,11 +15,11 @@
 
 #include "alloc_fail.h"
 #include "base/path.h"
-#include "probes/elf_needs.h"
-#include "probes/function_search.h"
-#include "probes/libraries.h"
-#include "probes/probe_points.h"
-#include "probes/usdt_notes.h"
+#include "collect/sample/probes/elf_needs.h"
+#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/libraries.h"
+#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/usdt_notes.h"
 #include "symbols_lab.h"
 
 enum {

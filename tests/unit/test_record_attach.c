@@ -1,4 +1,4 @@
-/* record/attach.c: what a running process is told to be, by a backend that only
+/* collect/sample/attach.c: what a running process is told to be, by a backend that only
  * says yes or no. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "record/attach.h"
+#include "collect/sample/attach.h"
 
 /* What the pretended backend does with each thread, and what it was asked. */
 struct backend {

@@ -1,4 +1,4 @@
-/* record/call_edges.c: which function may have called which, in the code of this
+/* collect/sample/stacks/call_edges.c: which function may have called which, in the code of this
  * very program. */
 #include <execinfo.h>
 #include <search.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "collect/sample/stacks/call_edges.h"
 #include "own_process.h"
-#include "record/call_edges.h"
 
 static struct recorder recorder;
 static struct call_edges *edges;

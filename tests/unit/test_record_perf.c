@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "record/backend.h"
-#include "record/perf_access.h"
+#include "collect/sample/backend.h"
+#include "collect/sample/perf/access.h"
 
 /* --- what is said when the kernel refuses --- */
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "record/backend.h"
-#include "record/new_task.h"
-#include "record/perf_access.h"
+#include "collect/sample/backend.h"
+#include "collect/sample/perf/access.h"
+#include "collect/sample/state/new_task.h"
 #include "watched_child.h"
 
 static void assert_in_order(void)

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "arch/x86_64/perf_registers.h"
 #include "base/buffer.h"
-#include "record/backend.h"
-#include "record/perf_record.h"
-#include "record/x86_64/perf_registers.h"
+#include "collect/sample/backend.h"
+#include "collect/sample/perf/record.h"
 
 /* --- records made by hand --- */
 

@@ -1,4 +1,4 @@
-/* record/plan.c: which backend serves a run, and what is said if none does. The
+/* collect/sample/plan.c: which backend serves a run, and what is said if none does. The
  * table of backends is the test's own: "best", which may be forbidden, "plain",
  * which knows fewer resources, and "inner", which needs no permission but sees only
  * commands that it starts. */
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "record/backends.h"
-#include "record/plan.h"
+#include "collect/sample/backends.h"
+#include "collect/sample/plan.h"
 
 static int best_answer;       /* what "best" says to everything; ERROR_VERSION: of no resource */
 static bool plain_user_only;  /* "plain" sees user mode alone */

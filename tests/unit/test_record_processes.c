@@ -1,4 +1,4 @@
-/* record/processes.c and record/deep_stack.c: what is known of the threads and
+/* collect/sample/state/processes.c and collect/sample/stacks/deep_stack.c: what is known of the threads and
  * their memory; and what becomes of it when memory runs short. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include "alloc_fail.h"
 #include "base/buffer.h"
-#include "record/cgroup.h"
-#include "record/deep_stack.h"
-#include "record/processes.h"
+#include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/state/cgroup.h"
+#include "collect/sample/state/processes.h"
 
 /* Where this program and its libraries are, for what needs real files. */
 static char self[4096];

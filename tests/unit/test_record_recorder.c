@@ -1,4 +1,4 @@
-/* record/recorder.c: what becomes of stacks that the backend walked, of touched
+/* collect/sample/recorder.c: what becomes of stacks that the backend walked, of touched
  * memory, and what the backend is told of code. */
 #include <setjmp.h>
 #include <stdarg.h>

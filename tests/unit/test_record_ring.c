@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/ring.h"
+#include "collect/sample/perf/ring.h"
 
 enum { RING_BYTES = 4096 };
 

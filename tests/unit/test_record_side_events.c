@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "record/cpus.h"
-#include "record/side_events.h"
+#include "collect/sample/cpus.h"
+#include "collect/sample/state/side_events.h"
 #include "watched_child.h"
 
 static struct side_events *side_of(bool prompt)

@@ -1,4 +1,4 @@
-/* record/stack.c with samples of this very process: a stack is copied whole or
+/* collect/sample/stacks/stack.c with samples of this very process: a stack is copied whole or
  * in part, and what comes out is compared with what libgcc's unwinder says. */
 #include <limits.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "collect/sample/stacks/deep_stack.h"
 #include "own_process.h"
-#include "record/deep_stack.h"
 
 enum { TRACE_MAX = 4096, COPY_MAX = 1024 * 1024, CUT_BYTES = 2048 };
 

@@ -1,5 +1,5 @@
-/* record/target.c: what is said of each file that cannot be run, and that what
- * runs gets back what is its own. record/target_memory.c: reading it. */
+/* collect/sample/target.c: what is said of each file that cannot be run, and that what
+ * runs gets back what is its own. collect/sample/stacks/target_memory.c: reading it. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "record/target.h"
-#include "record/target_memory.h"
+#include "collect/sample/stacks/target_memory.h"
+#include "collect/sample/target.h"
 
 static char directory[] = "/tmp/cpprof-target-XXXXXX";
 

@@ -1,4 +1,4 @@
-/* record/trains.c: the periods that come of an interval. */
+/* collect/sample/perf/period_pair.c: the periods that come of an interval. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "record/trains.h"
+#include "collect/sample/perf/period_pair.h"
 
 static void test_one_train(void **state)
 {

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "symbolize/names.h"
-#include "symbolize/roles.h"
-#include "symbolize/symbolize.h"
+#include "frames/native/names.h"
+#include "frames/native/roles.h"
+#include "frames/native/symbolize.h"
 #include "symbols_lab.h"
 
 static void expect_base(const char *linkage, const char *base)

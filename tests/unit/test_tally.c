@@ -1,4 +1,4 @@
-/* What hooks have counted, read (tally/tally.h): files as the runtime leaves them, and others. */
+/* What hooks have counted, read (collect/count/tally.h): files as the runtime leaves them, and others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "collect/count/tally.h"
 #include "profile/thread_mark.h"
-#include "tally/tally.h"
 #include "tally_world.h"
 
 /* Functions of the program, which is mapped at PROGRAM; addresses in the file are MAIN, ... alone. */

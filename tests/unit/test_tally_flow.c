@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "tally/flow.h"
-#include "tally/x86_64/instruction.h"
+#include "arch/x86_64/instruction.h"
+#include "collect/count/flow.h"
 
 static void test_lengths_and_flows(void **state)
 {

@@ -1,4 +1,4 @@
-/* Places of the source in a tally (tally/sites.c, site_names.c, placing.c, compensate.c, sites_off.c, signature.c). */
+/* Places of the source in a tally (collect/count/sites.c, site_names.c, placing.c, compensate.c, sites_off.c, signature.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "tally/signature.h"
-#include "tally/tally.h"
+#include "collect/count/signature.h"
+#include "collect/count/tally.h"
 #include "tally_world.h"
 
 /* The program's code, and behind it the descriptors of its places. */

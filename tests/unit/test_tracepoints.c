@@ -1,4 +1,4 @@
-/* probes/tracepoints.c and tracefs.c: tracepoints by name, with tracefs mounted and without. */
+/* collect/sample/probes/tracepoints.c and tracefs.c: tracepoints by name, with tracefs mounted and without. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
-#include "probes/probe_points.h"
-#include "probes/tracefs.h"
+#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/tracefs.h"
 
 static int find(const char *words, struct tracepoint *found, struct error *error)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "tiny_elf.h"
-#include "unwind/arch.h"
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 

@@ -1,5 +1,5 @@
 /*
- * A small world to be walked in both ways, as the kernel does (sampling/walk.h)
+ * A small world to be walked in both ways, as the kernel does (collect/shared/row_walk.h)
  * and by unwind_walk: a stack and two modules with one row of each kind.
  */
 #ifndef TESTS_WALK_WORLD_H

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/backend.h"
+#include "collect/sample/backend.h"
 
 /* For cmocka_run_group_tests. */
 int watched_child_set_up(void **state);

@@ -1,0 +1,72 @@
+/* A sample, as it is written where it is taken and read by the monitor. */
+#ifndef ABI_SAMPLE_RECORD_H
+#define ABI_SAMPLE_RECORD_H
+
+#include "abi/integers.h"
+
+enum {
+	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
+	SAMPLE_NO_REQUEST = 255,
+
+	/* A walk's frames. A deeper stack is handed over to the monitor. */
+	WALK_FRAMES = 1024,
+	/* The stack is read in windows of so many words. */
+	WALK_WINDOW_WORDS = 64,
+	/* How much of a stack that could not be walked is handed over. */
+	SAMPLE_PAGE_BYTES = 4096,
+	SAMPLE_STACK_PAGES = 16,
+	SAMPLE_STACK_BYTES = SAMPLE_STACK_PAGES * SAMPLE_PAGE_BYTES,
+	SAMPLE_REGISTERS = 17, /* DWARF's numbering */
+};
+
+enum sample_record_kind {
+	SAMPLE_WALKED,     /* frames */
+	SAMPLE_HANDED_OVER /* registers, then stack bytes */
+};
+
+/* How a walk ended. One list makes the enum and its texts. */
+#define WALK_LIST(X)                                           \
+	X(WALK_ROOT, "reached the root")                       \
+	X(WALK_NO_STACK, "no user stack")                      \
+	X(WALK_OTHER_ABI, "32-bit code")                       \
+	X(WALK_NO_CODE, "code that was not known yet")         \
+	X(WALK_NO_ROWS, "code without unwind rules")           \
+	X(WALK_NO_RULE, "no unwind rule at the address")       \
+	X(WALK_SLOW, "a rule that is evaluated in full")       \
+	X(WALK_UNREADABLE, "memory that was not there")        \
+	X(WALK_NO_PROGRESS, "the stack pointer does not grow") \
+	X(WALK_DEPTH, "too deep")                              \
+	X(WALK_KNOWN_DEEP, "too deep a moment ago")            \
+	X(WALK_ASLEEP, "asleep when the recording ended")
+
+enum walk_end {
+#define X(name, text) name,
+	WALK_LIST(X)
+#undef X
+		WALK_END_COUNT
+};
+
+struct sample_record {
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	uint8_t kind;    /* enum sample_record_kind */
+	uint8_t end;     /* enum walk_end */
+	uint8_t request; /* SAMPLE_NO_REQUEST: where a thread is started */
+	uint8_t flags;
+	uint32_t about; /* the thread that is started; of other records the label set, 0: none */
+	uint64_t hits;
+	uint64_t amount;
+	int64_t detail;  /* a system call's result, the address that was touched */
+	int32_t syscall; /* -1: none */
+	uint32_t frames; /* of the walk */
+	uint32_t stack_bytes;
+	uint32_t absent; /* bit n: the stack's page n was not there, and is zeros here */
+};
+
+enum {
+	SAMPLE_TOUCHED = 1, /* detail is an address */
+	SAMPLE_SYSCALL = 2, /* detail is a system call's result */
+	SAMPLE_IN_KERNEL = 4,
+};
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * mcount, _mcount and __fentry__: what gcc and clang call at the begin of each function that is compiled with
+ * -pg, and with -pg -mfentry. What is called there may hold arguments in any register (rax: how many vector registers
+ * a variadic function gets; r10: a nested function's frame), so all are kept; flags are nobody's.
+ *
+ *	mcount, in a function that has its frame            __fentry__, its first instruction
+ *
+ *	|  return address   |  8(%rbp)   <- place           |  return address   |  <- place
+ *	|  caller's rbp     |  (%rbp)                       |  in the function  |  <- rsp
+ *	:                   :
+ *	|  in the function  |  <- rsp
+ *
+ * What happens nearly always is done here: of `arcs`, that the edge is in the cache; of `paths` and `trace`, that the caller is
+ * the frame on top, or one below, and has called this before. All else goes to the measurement, in C.
+ * hooks/frames.c says why frames are dropped as they are.
+ */
+#include "arch/x86_64/agent/hooks_offsets.h"
+
+#define PUSH(register)    \
+	push register;    \
+	.cfi_adjust_cfa_offset 8
+
+#define POP(register)    \
+	pop register;    \
+	.cfi_adjust_cfa_offset -8
+
+#define BEGIN(name)              \
+	.globl name;             \
+	.type name, @function;   \
+	.balign 64;              \
+name:                            \
+	.cfi_startproc;          \
+	endbr64
+
+#define END(name)       \
+	.cfi_endproc;   \
+	.size name, . - name
+
+	.hidden hook_thread
+	.hidden hooks_off
+	.hidden hooks_arcs
+	.hidden hooks_paths
+	.hidden hooks_trace
+	.hidden hooks_trace_put_slowly
+	.hidden hooks_keep_vectors
+	.hidden hooks_no_edge
+	.text
+
+/* Bytes of the stack from the last register that was pushed to the return address. */
+#define PUSHED_THREE 24
+#define PUSHED_FIVE 40
+#define POP_THREE \
+	POP(%rdx); POP(%rcx); POP(%rax)
+#define POP_FIVE \
+	POP(%rdi); POP(%rsi); POP_THREE
+
+/* A call by a frame that has made it before. `slot`: where the return address lies, with `from_stack` 1 as seen from where the
+ * stack pointer was when nothing was pushed. rax: the thread; three registers are pushed, and all that is not so goes to `otherwise`
+ * with these. */
+.macro COUNT_PATH slot, base, from_stack, otherwise, writes_event
+	/* rcx: the frame that has called; rdx: how far it is from the place, rdi. */
+	PUSH(%rsi)
+	PUSH(%rdi)
+	mov	THREAD_TOP(%rax), %rcx
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
+	mov	FRAME_PLACE(%rcx), %rdx
+	sub	%rdi, %rdx
+	jbe	.Lreturned\@
+.Lcaller\@:
+
+	/* rdi: the edge that is guessed; rsi: the call site. */
+	mov	(%rdi), %rsi
+	mov	FRAME_GUESS(%rcx), %rdi
+	cmp	EDGE_CODE(%rdi), %edx
+	jne	.Lslow\@
+	cmp	EDGE_SITE(%rdi), %rsi
+	jne	.Lslow\@
+	mov	PUSHED_FIVE(%rsp), %rdx
+	cmp	EDGE_FUNCTION(%rdi), %rdx
+	jne	.Lslow\@
+	incq	EDGE_COUNT(%rdi)
+	mov	EDGE_CHILD(%rdi), %rdx
+	mov	EDGE_AFTER(%rdi), %rdi
+	mov	%rdi, FRAME_GUESS(%rcx)
+	add	$FRAME_BYTES, %rcx
+	cmp	%rdx, FRAME_NODE(%rcx)
+	jne	.Lnode\@
+.Lpush\@:
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
+	mov	%rdi, FRAME_PLACE(%rcx)
+	mov	%rsi, FRAME_SITE(%rcx)
+	mov	%rcx, THREAD_TOP(%rax)
+	cmp	%rdx, FRAME_NODE(%rcx)
+	jne	.Lagain\@
+.Ldone\@:
+.if \writes_event
+	WRITE_EVENT
+.endif
+	.cfi_remember_state
+	POP_FIVE
+	ret
+	.cfi_restore_state
+
+.Lreturned\@:
+	sub	$FRAME_BYTES, %rcx
+	mov	FRAME_PLACE(%rcx), %rdx
+	sub	%rdi, %rdx
+	ja	.Lcaller\@
+	sub	$FRAME_BYTES, %rcx
+	mov	FRAME_PLACE(%rcx), %rdx
+	sub	%rdi, %rdx
+	ja	.Lcaller\@
+	jmp	.Lreturned\@
+
+	/* Another function than that which was called from here before. Nothing is guessed where there is no room for it. */
+.Lnode\@:
+	mov	%rdx, FRAME_NODE(%rcx)
+	lea	FRAME_BYTES(%rcx), %rdi
+	cmp	THREAD_LIMIT(%rax), %rdi
+	lea	hooks_no_edge(%rip), %rdi
+	jae	.Lno_guess\@
+	cmpq	$0, NODE_RECENT(%rdx)
+	cmovne	NODE_RECENT(%rdx), %rdi
+.Lno_guess\@:
+	mov	%rdi, FRAME_GUESS(%rcx)
+	jmp	.Lpush\@
+
+	/* A handler has come before it was on top, and has used its words. */
+.Lagain\@:
+	mov	%rdx, FRAME_NODE(%rcx)
+	mov	%rdi, FRAME_PLACE(%rcx)
+	mov	%rsi, FRAME_SITE(%rcx)
+	lea	hooks_no_edge(%rip), %rdi
+	mov	%rdi, FRAME_GUESS(%rcx)
+	jmp	.Ldone\@
+
+.Lslow\@:
+	POP(%rdi)
+	POP(%rsi)
+	jmp	\otherwise
+.endm
+
+/* That the path of node rdx is current now; five registers are pushed. hooks/trace.c says how: a place is taken, then it is
+ * written, if it is one and still is. */
+.macro WRITE_EVENT
+	mov	%rax, %rdi
+	mov	NODE_NUMBER(%rdx), %rsi
+	rdtsc
+	cmp	THREAD_TSC_HIGH(%rdi), %edx
+	lea	EVENT_ENTER(, %rsi, EVENT_NUMBER_TIMES), %rsi
+	jne	write_event_in_c
+	mov	THREAD_EVENTS_END(%rdi), %rcx
+	mov	$EVENT_BYTES, %edx
+	xadd	%rdx, THREAD_NEXT_EVENT(%rdi)
+	sub	%rcx, %rdx
+	cmp	$-EVENTS_BYTES, %rdx
+	jb	write_event_in_c
+	shl	$32, %rax
+	or	%rsi, %rax
+	mov	%rax, (%rcx, %rdx)
+	cmp	%rcx, THREAD_EVENTS_END(%rdi)
+	jne	write_event_in_c
+.endm
+
+/* `slot`, `from_stack`: see COUNT_PATH. */
+.macro HOOK slot, base, from_stack=0
+	PUSH(%rax)
+	PUSH(%rcx)
+	PUSH(%rdx)
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rax
+	lea	hooks_arcs(%rip), %rcx
+	mov	THREAD_MEASUREMENT(%rax), %rdx
+	cmp	%rcx, %rdx
+	jne	.Lno_arcs\@
+
+	mov	PUSHED_THREE(%rsp), %rcx
+	mov	\slot + \from_stack * PUSHED_THREE(\base), %rdx
+	shr	$CACHE_SHIFT, %rcx
+	add	%rdx, %rcx
+	and	$(CACHE_SIZE - 1), %ecx
+	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
+	cmp	EDGE_SITE(%rax), %rdx
+	jne	.Lmeasurement\@
+	mov	PUSHED_THREE(%rsp), %rcx
+	cmp	EDGE_FUNCTION(%rax), %rcx
+	jne	.Lmeasurement\@
+	incq	EDGE_COUNT(%rax)
+.Lcounted\@:
+	.cfi_remember_state
+	POP_THREE
+	ret
+	.cfi_restore_state
+
+.Lno_arcs\@:
+	lea	hooks_paths(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_paths\@
+	COUNT_PATH \slot, \base, \from_stack, .Lmeasurement\@, 0
+
+.Lno_paths\@:
+	lea	hooks_trace(%rip), %rcx
+	cmp	%rcx, %rdx
+	jne	.Lno_trace\@
+	COUNT_PATH \slot, \base, \from_stack, .Lmeasurement\@, 1
+
+.Lno_trace\@:
+	lea	hooks_off(%rip), %rcx
+	cmp	%rcx, %rdx
+	je	.Lcounted\@
+.Lmeasurement\@:
+	lea	\slot + \from_stack * PUSHED_THREE(\base), %rcx
+	jmp	go_to_measurement
+.endm
+
+BEGIN(mcount)
+	HOOK	8, %rbp
+END(mcount)
+
+	.globl	_mcount
+	.type	_mcount, @function
+	.set	_mcount, mcount
+
+BEGIN(__fentry__)
+	HOOK	8, %rsp, 1
+END(__fentry__)
+
+/* Calls the measurement, with the three registers above on the stack and the place in rcx; then all are as they
+ * were, and it returns for the hook. */
+	.type	go_to_measurement, @function
+	.balign	16
+go_to_measurement:
+	.cfi_startproc
+	.cfi_adjust_cfa_offset PUSHED_THREE
+	PUSH(%rsi)
+	PUSH(%rdi)
+	mov	hook_thread@gottpoff(%rip), %rax
+	mov	%fs:(%rax), %rdi
+	mov	PUSHED_FIVE(%rsp), %rsi
+	mov	(%rcx), %rdx
+	mov	THREAD_MEASUREMENT(%rdi), %rax
+	mov	MEASUREMENT_ENTERED(%rax), %rax
+
+	/* rax: a function in C; five registers are pushed. */
+call_in_c:
+	PUSH(%r8)
+	PUSH(%r9)
+	PUSH(%r10)
+	PUSH(%r11)
+	PUSH(%rbp)
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	and	$-16, %rsp
+	call	*%rax
+	mov	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	POP(%rbp)
+	.cfi_restore %rbp
+	POP(%r11)
+	POP(%r10)
+	POP(%r9)
+	POP(%r8)
+	POP_FIVE
+	ret
+	.cfi_endproc
+	.size	go_to_measurement, . - go_to_measurement
+
+/* rdi: the thread; rsi: the event, but for its time. */
+	.type	write_event_in_c, @function
+	.balign	16
+write_event_in_c:
+	.cfi_startproc
+	.cfi_adjust_cfa_offset PUSHED_FIVE
+	lea	hooks_trace_put_slowly(%rip), %rax
+	jmp	call_in_c
+	.cfi_endproc
+	.size	write_event_in_c, . - write_event_in_c
+
+/* uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second): the vector
+ * registers are kept, wherever the processor has them: in the layout of XSAVE, or if the kernel does not let us
+ * use it, of FXSAVE.
+ *
+ *	0 legacy area   512 header, of which restoring wants that it was zero   576 ... 2688 the rest
+ */
+#define VECTORS_BYTES 2688
+#define HEADER 512
+#define HEADER_BYTES 64
+#define SSE_AVX_AVX512 0xe6
+
+	.globl	hooks_keep_vectors
+BEGIN(hooks_keep_vectors)
+	PUSH(%rbp)
+	.cfi_rel_offset %rbp, 0
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	push	%rbx
+	push	%r12
+	.cfi_offset %rbx, -24
+	.cfi_offset %r12, -32
+	sub	$VECTORS_BYTES, %rsp
+	and	$-64, %rsp
+	mov	%rdi, %r12
+	mov	%rsi, %rdi
+	mov	%rdx, %rsi
+	mov	has_xsave(%rip), %eax
+	test	%eax, %eax
+	jne	.Lknown
+	mov	$1, %eax
+	xor	%ecx, %ecx
+	cpuid
+	xor	%eax, %eax
+	bt	$27, %ecx	/* OSXSAVE */
+	setc	%al
+	inc	%eax
+	mov	%eax, has_xsave(%rip)
+.Lknown:
+	cmp	$2, %eax
+	jne	.Lno_xsave
+	xor	%eax, %eax
+	.set	at, 0
+	.rept	HEADER_BYTES / 8
+	mov	%rax, HEADER + at(%rsp)
+	.set	at, at + 8
+	.endr
+	mov	$SSE_AVX_AVX512, %eax
+	xor	%edx, %edx
+	xsave	(%rsp)
+	call	*%r12
+	mov	%rax, %r12
+	mov	$SSE_AVX_AVX512, %eax
+	xor	%edx, %edx
+	xrstor	(%rsp)
+.Lkept:
+	mov	%r12, %rax
+	mov	-8(%rbp), %rbx
+	mov	-16(%rbp), %r12
+	mov	%rbp, %rsp
+	.cfi_remember_state
+	.cfi_def_cfa_register %rsp
+	.cfi_restore %rbx
+	.cfi_restore %r12
+	POP(%rbp)
+	.cfi_restore %rbp
+	ret
+	.cfi_restore_state
+.Lno_xsave:
+	fxsave	(%rsp)
+	call	*%r12
+	mov	%rax, %r12
+	fxrstor	(%rsp)
+	jmp	.Lkept
+END(hooks_keep_vectors)
+
+	.local	has_xsave
+	.comm	has_xsave, 4, 4		/* 0: not known yet; 1: no; 2: yes */
+
+	.section .note.GNU-stack, "", @progbits
+	/* It may run where the processor wants each indirect call to end at an endbr64. */
+	.section .note.gnu.property, "a"
+	.balign	8
+	.long	4, 16, 5
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 3, 0	/* x86 features: IBT and shadow stacks */

@@ -1,0 +1,45 @@
+/* Where hooks.S finds things: hooks/paths.c asserts that they are there. */
+#ifndef ARCH_X86_64_AGENT_HOOKS_OFFSETS_H
+#define ARCH_X86_64_AGENT_HOOKS_OFFSETS_H
+
+/* struct hook_thread */
+#define THREAD_MEASUREMENT 0
+#define THREAD_TOP 8
+#define THREAD_LIMIT 24
+#define THREAD_NEXT_EVENT 88
+#define THREAD_EVENTS_END 96
+#define THREAD_TSC_HIGH 104
+#define THREAD_CACHE 112
+
+/* struct hook_measurement */
+#define MEASUREMENT_ENTERED 8
+
+/* struct hook_frame */
+#define FRAME_NODE 0
+#define FRAME_PLACE 8
+#define FRAME_SITE 16
+#define FRAME_GUESS 24
+#define FRAME_BYTES 32
+
+/* struct tally_node and tally_edge */
+#define NODE_NUMBER 40
+#define NODE_RECENT 48
+#define EDGE_SITE 0
+#define EDGE_FUNCTION 8
+#define EDGE_COUNT 16
+#define EDGE_CHILD 24
+#define EDGE_CODE 44
+#define EDGE_AFTER 48
+
+/* An event's word: its number so many times, and its kind. */
+#define EVENT_NUMBER_TIMES 4
+#define EVENT_ENTER 1
+#define EVENT_BYTES 8
+/* Of a ring, as far as events may begin. */
+#define EVENTS_BYTES 65432
+
+/* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
+#define CACHE_SHIFT 2
+#define CACHE_SIZE 4096
+
+#endif

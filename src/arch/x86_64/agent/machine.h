@@ -1,0 +1,163 @@
+/* What the runtime needs to know of the processor and of how Linux uses it. */
+#ifndef ARCH_X86_64_AGENT_MACHINE_H
+#define ARCH_X86_64_AGENT_MACHINE_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "abi/sample_record.h"
+
+/* --- system calls ---
+ *
+ * Made here rather than by the C library where its functions may be interposed, by
+ * ourselves or by the program. Returns what the kernel does: -errno is an error. */
+static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* --- time --- */
+
+/* Ticks of a clock that runs evenly, whatever the processor does. */
+static inline uint64_t machine_time_stamp(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* --- memory of one thread, and its handlers --- */
+
+static inline void machine_add_word(uint64_t *at, uint64_t value)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*at) : "r"(value));
+}
+
+/* What was there before so much was added. */
+static inline uint64_t machine_take(uint64_t *at, uint64_t value)
+{
+	__asm__ volatile("xaddq %0, %1" : "+r"(value), "+m"(*at) : : "memory");
+	return value;
+}
+
+/* Replaces what is there if it still is `old`, in one instruction: true, it has. */
+static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t value)
+{
+	bool has;
+	__asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(has), "+m"(*at), "+a"(old) : "r"(value) : "memory");
+	return has;
+}
+#define machine_replace(at, old, value) \
+	machine_replace_word((uint64_t *)(void *)(at), (uint64_t)(uintptr_t)(old), (uint64_t)(uintptr_t)(value))
+
+/* --- registers, by DWARF's numbers --- */
+
+enum { MACHINE_RBX = 3, MACHINE_RBP = 6, MACHINE_RSP = 7, MACHINE_R12 = 12, MACHINE_RIP = 16 };
+
+struct machine_registers {
+	uint64_t value[SAMPLE_REGISTERS];
+};
+
+static inline void machine_registers_of(const ucontext_t *context, struct machine_registers *registers)
+{
+	static const uint8_t by_dwarf[SAMPLE_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+							    REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+							    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	for (int i = 0; i < SAMPLE_REGISTERS; i++)
+		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
+}
+
+static inline uint64_t machine_program_counter_of(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uint64_t machine_stack_pointer_of(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* The thread's control block, which the C library keeps above the thread's stack. */
+static inline uint64_t machine_thread_pointer(void)
+{
+	uint64_t value;
+	__asm__("mov %%fs:0, %0" : "=r"(value));
+	return value;
+}
+
+/* What a handler that was called with its return address at `place` has interrupted: its stack pointer; 0: `site`
+ * is not where handlers return to. The kernel puts a ucontext_t behind the return address. */
+static inline uint64_t machine_interrupted_by(uint64_t site, uint64_t place)
+{
+	/* mov $SYS_rt_sigreturn, %rax; syscall */
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+	for (uint32_t i = 0; i < sizeof(code); i++)
+		if (((const uint8_t *)(uintptr_t)site)[i] != code[i])
+			return 0;
+	return machine_stack_pointer_of((const ucontext_t *)(uintptr_t)(place + sizeof(uint64_t)));
+}
+
+/* Where longjmp will put it: the C library keeps it turned and mixed with a number of the thread. */
+static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag *target)
+{
+	enum { JUMP_RSP = 6, TURNED_BITS = 0x11 };
+	uint64_t value = (uint64_t)target->__jmpbuf[JUMP_RSP], guard;
+	__asm__("mov %%fs:0x30, %0" : "=r"(guard));
+	return (value >> TURNED_BITS | value << (64 - TURNED_BITS)) ^ guard;
+}
+
+/* Here and now; those that a call may change are 0. Always inlined: it is the includer's
+ * frame that they are of. */
+static inline __attribute__((always_inline)) void machine_registers_here(struct machine_registers *registers)
+{
+	*registers = (struct machine_registers){ { 0 } };
+	uint64_t *value = registers->value;
+	__asm__ volatile("lea 0(%%rip), %%rax\n\tmov %%rax, %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3"
+			 : "=m"(value[MACHINE_RIP]), "=m"(value[MACHINE_RSP]), "=m"(value[MACHINE_RBP]),
+			   "=m"(value[MACHINE_RBX])
+			 :
+			 : "rax");
+	__asm__ volatile("mov %%r12, %0\n\tmov %%r13, %1\n\tmov %%r14, %2\n\tmov %%r15, %3"
+			 : "=m"(value[MACHINE_R12]), "=m"(value[MACHINE_R12 + 1]), "=m"(value[MACHINE_R12 + 2]),
+			   "=m"(value[MACHINE_R12 + 3]));
+}
+
+/* --- where a signal hit --- */
+
+enum machine_place {
+	MACHINE_RUNS,       /* user code */
+	MACHINE_IN_SYSCALL, /* at the end of a system call that had its result */
+	MACHINE_WAITED      /* in a system call that the signal interrupted, be it to be restarted */
+};
+
+/* A system call that a signal interrupts ends with EINTR, or rip is put back on the
+ * instruction that made it, with its number in rax. */
+static inline enum machine_place machine_place_of(const ucontext_t *context)
+{
+	enum { SYSCALL = 0x050f, PAGE = 4096, NUMBERS = 1024, USER_BITS = 47 };
+	uint64_t rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	long long rax = context->uc_mcontext.gregs[REG_RAX];
+	/* Where it executes it can be read, two bytes before only within the page. */
+	if (rip >> USER_BITS || rip % PAGE < sizeof(uint16_t) || rip % PAGE > PAGE - sizeof(uint16_t))
+		return MACHINE_RUNS;
+	const uint16_t *at = (const uint16_t *)(uintptr_t)rip;
+	uint16_t here, before;
+	__builtin_memcpy(&here, at, sizeof(here));
+	__builtin_memcpy(&before, (const uint8_t *)at - sizeof(before), sizeof(before));
+	if (here == SYSCALL && rax >= 0 && rax < NUMBERS)
+		return MACHINE_WAITED;
+	if (before != SYSCALL)
+		return MACHINE_RUNS;
+	return rax == -EINTR ? MACHINE_WAITED : MACHINE_IN_SYSCALL;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * A function that stands before another one and leaves nothing of itself there: the caller's return address stays
+ * where it is.
+ *
+ *	|  return address   |  <- stack pointer, before and behind
+ *	|  first, second and third argument, while `asks` is called
+ *
+ * `asks` gets the arguments, and its value is what is jumped to with them.
+ */
+#ifndef ARCH_X86_64_AGENT_STANDS_BEFORE_H
+#define ARCH_X86_64_AGENT_STANDS_BEFORE_H
+
+#define STANDS_BEFORE(name, asks)                \
+	__asm__(".pushsection .text\n"           \
+		".globl " name "\n"              \
+		".type " name ", @function\n"    \
+		".balign 16\n" name ":\n"        \
+		"	.cfi_startproc\n"              \
+		"	endbr64\n"                     \
+		"	push %rdi\n"                   \
+		"	.cfi_adjust_cfa_offset 8\n"    \
+		"	push %rsi\n"                   \
+		"	.cfi_adjust_cfa_offset 8\n"    \
+		"	push %rdx\n"                   \
+		"	.cfi_adjust_cfa_offset 8\n"    \
+		"	call " asks "\n"         \
+		"	pop %rdx\n"                    \
+		"	.cfi_adjust_cfa_offset -8\n"   \
+		"	pop %rsi\n"                    \
+		"	.cfi_adjust_cfa_offset -8\n"   \
+		"	pop %rdi\n"                    \
+		"	.cfi_adjust_cfa_offset -8\n"   \
+		"	jmp *%rax\n"                   \
+		"	.cfi_endproc\n"                \
+		".size " name ", . - " name "\n" \
+		".popsection\n")
+
+/* The caller's stack pointer behind the call, from the canonical frame address of `asks`: above three arguments and a return address. */
+#define STANDS_BEFORE_STACK_POINTER(frame_address) ((uint64_t)(uintptr_t)(frame_address) + 4 * sizeof(uint64_t))
+
+#endif

@@ -1,0 +1,199 @@
+#include <string.h>
+
+#include "arch/arch.h"
+
+/* rbx, rbp, rsp (as the CFA), r12 to r15: System V ABI for x86-64, 3.2.1. */
+const uint32_t arch_callee_saved = 1u << 3 | 1u << 6 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
+
+enum { WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+
+static const struct unwind_row slow = { .kind = UNWIND_SLOW };
+
+/* DW_OP_breg6 and DW_OP_breg7 with an offset; the rest of the expression is in *cursor. */
+static bool read_breg(struct cursor *cursor, unsigned number, int64_t *offset)
+{
+	enum { DW_OP_BREG0 = 0x70 };
+	if (cursor_u8(cursor) != DW_OP_BREG0 + number)
+		return false;
+	*offset = cursor_sleb128(cursor);
+	return !cursor->failed;
+}
+
+static bool is_done(const struct cursor *cursor)
+{
+	return !cursor->failed && cursor_left(cursor) == 0;
+}
+
+static struct cursor expression_of(const struct cfi_section *section, const struct cfi_rule *rule)
+{
+	return cursor_over(section->bytes + rule->value, rule->size);
+}
+
+/* A register saved at register `number` + *offset. */
+static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule *rule, unsigned number,
+			int64_t *offset)
+{
+	if (rule->kind != CFI_EXPRESSION)
+		return false;
+	struct cursor cursor = expression_of(section, rule);
+	return read_breg(&cursor, number, offset) && is_done(&cursor);
+}
+
+/* CFA = *(register `number` + *offset): breg, deref. */
+static bool is_cfa_deref(const struct cfi_section *section, const struct cfi_rule *cfa, unsigned number,
+			 int64_t *offset)
+{
+	enum { DW_OP_DEREF = 0x06 };
+	if (cfa->kind != CFI_VAL_EXPRESSION)
+		return false;
+	struct cursor cursor = expression_of(section, cfa);
+	return read_breg(&cursor, number, offset) && cursor_u8(&cursor) == DW_OP_DEREF && is_done(&cursor);
+}
+
+/* An offset in bytes as a row's cfa field, in words. */
+static bool in_words(int64_t bytes, int64_t low, int64_t high, int64_t *words)
+{
+	*words = bytes / WORD;
+	return bytes % WORD == 0 && *words >= low && *words <= high;
+}
+
+/*
+ * glibc's __restore_rt describes the ucontext register by register. With u the
+ * ucontext at rsp + 8 * cfa:
+ *   CFA = *(u + 160), rip at u + 168, rbp at u + 120
+ * (uc_mcontext.gregs begins at 40; REG_RBP, REG_RSP, REG_RIP are 10, 15, 16).
+ */
+static struct unwind_row signal_row(const struct cfi_section *section, const struct cfi_state *state)
+{
+	int64_t rsp;
+	int64_t rip;
+	int64_t rbp;
+	int64_t words;
+	uint8_t rsp_kind = state->registers[UNWIND_RSP_REGISTER].kind;
+	if (!is_cfa_deref(section, &state->cfa, UNWIND_RSP_REGISTER, &rsp) ||
+	    !is_saved_at(section, &state->registers[UNWIND_RIP_REGISTER], UNWIND_RSP_REGISTER, &rip) ||
+	    !is_saved_at(section, &state->registers[UNWIND_RBP_REGISTER], UNWIND_RSP_REGISTER, &rbp))
+		return slow;
+	/* The interrupted rsp is the CFA, said outright or left out. */
+	int64_t own = rsp;
+	if (rsp_kind != CFI_UNSPECIFIED &&
+	    !is_saved_at(section, &state->registers[UNWIND_RSP_REGISTER], UNWIND_RSP_REGISTER, &own))
+		return slow;
+	if (own != rsp || rip - rsp != UCONTEXT_RIP - UCONTEXT_RSP || rsp - rbp != UCONTEXT_RSP - UCONTEXT_RBP ||
+	    !in_words(rsp - UCONTEXT_RSP, INT16_MIN, INT16_MAX, &words))
+		return slow;
+	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_SIGNAL };
+}
+
+/*
+ * A PLT stub is `jmp *slot; push index; jmp PLT0`: the push, at offset N of the
+ * 16 bytes, moves the CFA for the rest of the stub. The linkers write one
+ * expression for the whole section:
+ *   breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
+ *   CFA = rsp + 8 + (((rip & 15) >= N) << 3)
+ */
+static struct unwind_row plt_row(const struct cfi_section *section, const struct cfi_state *state)
+{
+	enum { DW_OP_LIT0 = 0x30, STUB_BYTES = 16 };
+	static const uint8_t masked_rip[] = { 0x80, 0x00, 0x3f, 0x1a };
+	static const uint8_t compared[] = { 0x2a, 0x33, 0x24, 0x22 };
+	int64_t offset;
+	int64_t words;
+	struct cursor cursor = expression_of(section, &state->cfa);
+	if (!read_breg(&cursor, UNWIND_RSP_REGISTER, &offset))
+		return slow;
+	const uint8_t *middle = cursor_bytes(&cursor, sizeof(masked_rip));
+	uint8_t bound = cursor_u8(&cursor);
+	const uint8_t *last = cursor_bytes(&cursor, sizeof(compared));
+	if (!last || !is_done(&cursor) || memcmp(middle, masked_rip, sizeof(masked_rip)) != 0 ||
+	    memcmp(last, compared, sizeof(compared)) != 0 || bound < DW_OP_LIT0 || bound >= DW_OP_LIT0 + STUB_BYTES ||
+	    !in_words(offset, INT16_MIN, INT16_MAX, &words))
+		return slow;
+	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_PLT, .fp = (int8_t)(bound - DW_OP_LIT0) };
+}
+
+/*
+ * gcc's functions that realign their stack keep the address of their arguments
+ * in a slot below the new rbp:
+ *   CFA = *(rbp + 8 * cfa), caller's rbp = *rbp
+ */
+static struct unwind_row realigned_row(const struct cfi_section *section, const struct cfi_state *state)
+{
+	int64_t offset;
+	int64_t rbp;
+	int64_t words;
+	if (!is_cfa_deref(section, &state->cfa, UNWIND_RBP_REGISTER, &offset) ||
+	    !is_saved_at(section, &state->registers[UNWIND_RBP_REGISTER], UNWIND_RBP_REGISTER, &rbp) || rbp != 0 ||
+	    !in_words(offset, INT16_MIN, INT16_MAX, &words))
+		return slow;
+	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_RBP_DEREF };
+}
+
+/* CFA = rsp or rbp + 8 * cfa; the caller's rbp unchanged or at CFA + 8 * fp. */
+static struct unwind_row offset_row(const struct cfi_state *state)
+{
+	const struct cfi_rule *rbp = &state->registers[UNWIND_RBP_REGISTER];
+	int64_t words;
+	int64_t fp = 0;
+	bool by_rsp = state->cfa.size == UNWIND_RSP_REGISTER;
+	if ((!by_rsp && state->cfa.size != UNWIND_RBP_REGISTER) ||
+	    !in_words(state->cfa.value, INT16_MIN, INT16_MAX, &words))
+		return slow;
+	if (rbp->kind == CFI_OFFSET) {
+		if (!in_words(rbp->value, INT8_MIN, INT8_MAX, &fp) || fp == 0)
+			return slow;
+	} else if (rbp->kind != CFI_UNSPECIFIED && rbp->kind != CFI_SAME) {
+		return slow;
+	}
+	return (struct unwind_row){
+		.cfa = (int16_t)words,
+		.kind = by_rsp ? UNWIND_RSP : UNWIND_RBP,
+		.fp = (int8_t)fp,
+	};
+}
+
+struct unwind_row arch_row(const struct cfi_section *section, const struct cfi_cie *cie, const struct cfi_state *state)
+{
+	const struct cfi_rule *rip = &state->registers[cie->return_register];
+	if (rip->kind == CFI_UNDEFINED)
+		return (struct unwind_row){ .kind = UNWIND_END };
+	if (cie->return_register != UNWIND_RIP_REGISTER)
+		return slow;
+	if (cie->is_signal)
+		return signal_row(section, state);
+	if (rip->kind != CFI_OFFSET || rip->value != -WORD ||
+	    state->registers[UNWIND_RSP_REGISTER].kind != CFI_UNSPECIFIED)
+		return slow;
+	if (state->cfa.kind == CFI_REGISTER)
+		return offset_row(state);
+	if (state->cfa.kind != CFI_VAL_EXPRESSION)
+		return slow;
+	struct unwind_row row = realigned_row(section, state);
+	uint8_t rbp_kind = state->registers[UNWIND_RBP_REGISTER].kind;
+	if (row.kind == UNWIND_SLOW && (rbp_kind == CFI_UNSPECIFIED || rbp_kind == CFI_SAME))
+		row = plt_row(section, state);
+	return row;
+}
+
+/*
+ * Compilers do not say when an epilogue has popped rbp: by the rule it is still
+ * in its slot, which is then below rsp and may be overwritten any time (or is
+ * not in a copy of the stack), while rbp itself has the value again.
+ *
+ *   push %rbp          CFA = rsp + 16, rbp at CFA - 16: at rsp
+ *   ...
+ *   pop %rbp           CFA = rsp + 8,  rbp at CFA - 16: at rsp - 8, popped
+ *   ret
+ *
+ * A leaf function that saves rbp in the red zone has its slot below rsp too,
+ * but there the slot was never above it, and must be read.
+ */
+void arch_follow_row(struct arch_function *function, struct unwind_row *row)
+{
+	if (row->fp == 0 || (row->kind != UNWIND_RSP && row->kind != UNWIND_RBP))
+		return;
+	if (row->kind == UNWIND_RBP || row->cfa + row->fp >= 0)
+		function->fp = row->fp;
+	else if (row->fp == function->fp)
+		row->fp = 0;
+}

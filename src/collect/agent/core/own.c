@@ -1,0 +1,136 @@
+/*
+ * The program's own resources. Which ones are asked for is known from the start: so there
+ * are as many as there are requests, each at the place of the first request that names
+ * it, and one more that stands for all that nobody asked for. Nothing is allocated or
+ * locked.
+ */
+#include <cpprof/runtime.h>
+
+#include <string.h>
+
+#include "collect/agent/core/interface.h"
+
+struct own {
+	cpprof_counter counter; /* first: what the program holds is a pointer to it */
+	uint32_t requests;      /* which requests count it: bit n is request n; 0: nobody has declared it */
+	uint32_t is_told;       /* the monitor knows its unit */
+	uint64_t kept;          /* ticked where that could not be counted: it will be with the next tick */
+};
+
+static struct own owns[SAMPLE_REQUESTS];
+static struct own unmeasured;
+
+/* Whatever cpprof_start, cpprof_stop and cpprof_resource do at once in other threads: the
+ * last to write has seen the last state of `on`. */
+static void match(struct own *own)
+{
+	bool on;
+	do {
+		on = __atomic_load_n(&runtime.on, __ATOMIC_SEQ_CST);
+		uint32_t is_measured = on && __atomic_load_n(&own->requests, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&own->counter.is_measured, is_measured, __ATOMIC_SEQ_CST);
+	} while (on != __atomic_load_n(&runtime.on, __ATOMIC_SEQ_CST));
+}
+
+void own_match(void)
+{
+	for (size_t i = 0; i < SAMPLE_REQUESTS; i++)
+		if (__atomic_load_n(&owns[i].requests, __ATOMIC_SEQ_CST))
+			match(&owns[i]);
+}
+
+/* Which requests are of the resource of this name. */
+static uint32_t requests_named(const char *name)
+{
+	uint32_t requests = 0;
+	for (uint32_t left = runtime.requests_of[CHANNEL_OWN]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		if (strncmp(runtime.channel->requests[request].name, name, CHANNEL_NAME_BYTES) == 0)
+			requests |= 1U << request;
+	}
+	return requests;
+}
+
+/* Tells the monitor, once, what the requests' gticks are called. */
+static void tell_unit(struct own *own, const char *unit)
+{
+	size_t bytes = strnlen(unit, CHANNEL_TEXT_BYTES);
+	struct runtime_thread *thread = interface_enter();
+	if (!thread)
+		return;
+	if (!__atomic_exchange_n(&own->is_told, 1, __ATOMIC_RELAXED))
+		for (uint32_t left = own->requests; left; left &= left - 1)
+			runtime_tell(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
+	runtime_leave(thread);
+}
+
+cpprof_counter *cpprof_resource(const char *name, const char *unit)
+{
+	cpprof_runtime_begin();
+	uint32_t requests = runtime.channel && name ? requests_named(name) : 0;
+	if (!requests)
+		return &unmeasured.counter;
+	struct own *own = &owns[__builtin_ctz(requests)];
+	__atomic_store_n(&own->requests, requests, __ATOMIC_SEQ_CST);
+	if (unit && *unit && !__atomic_load_n(&own->is_told, __ATOMIC_RELAXED))
+		tell_unit(own, unit);
+	match(own);
+	return &own->counter;
+}
+
+/* runtime_advance for what stays below the boundary, which nearly all ticks do. */
+static inline bool advance_below(const struct runtime_thread *thread, uint32_t request, uint64_t amount)
+{
+	struct interval_clock *clock = &thread->shared->clocks[request];
+	uint64_t used = clock->used + amount;
+	if (used >= runtime.channel->requests[request].interval || (clock->used <= clock->mark && clock->mark < used))
+		return false;
+	clock->used = used;
+	clock->total += amount;
+	return true;
+}
+
+/* What comes to a boundary. Ends what cpprof_tick_measured began. */
+static __attribute__((noinline)) void advance_beyond(struct runtime_thread *thread, uint32_t requests, uint64_t amount)
+{
+	for (; requests; requests &= requests - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(requests);
+		uint64_t hits = runtime_advance(thread, request, amount);
+		if (hits)
+			runtime_sample_here(thread, request, hits, amount, 0);
+	}
+	runtime_leave(thread);
+}
+
+/* The thread is not known yet; or a handler ticks that interrupted work of ours: then what
+ * it ticked is counted with the next tick, which may be another thread's. */
+static __attribute__((noinline)) void tick_otherwise(struct own *own, uint64_t amount)
+{
+	bool was_known = runtime_thread != NULL;
+	struct runtime_thread *thread = interface_thread();
+	if (thread && runtime.on && was_known)
+		__atomic_fetch_add(&own->kept, amount, __ATOMIC_RELAXED);
+	else if (thread && runtime.on)
+		cpprof_tick_measured(&own->counter, amount);
+}
+
+/* Calls nothing on its usual way, so that it need not save registers. */
+void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount)
+{
+	struct own *own = (struct own *)counter;
+	struct runtime_thread *thread = runtime_enter();
+	if (__builtin_expect(!thread, 0)) {
+		tick_otherwise(own, amount);
+		return;
+	}
+	if (__builtin_expect(__atomic_load_n(&own->kept, __ATOMIC_RELAXED) != 0, 0))
+		amount += __atomic_exchange_n(&own->kept, 0, __ATOMIC_RELAXED);
+	uint32_t at_boundary = 0;
+	for (uint32_t left = own->requests; left; left &= left - 1)
+		if (!advance_below(thread, (uint32_t)__builtin_ctz(left), amount))
+			at_boundary |= left & -left;
+	if (__builtin_expect(at_boundary != 0, 0))
+		advance_beyond(thread, at_boundary, amount);
+	else
+		runtime_leave(thread);
+}

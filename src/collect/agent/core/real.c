@@ -1,0 +1,93 @@
+#include "collect/agent/core/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+
+/* What the linker makes of the section that the slots are in. */
+extern struct real_slot __start_cpprof_real[] __attribute__((visibility("hidden")));
+extern struct real_slot __stop_cpprof_real[] __attribute__((visibility("hidden")));
+
+static _Thread_local bool is_looking_up;
+static bool was_looked_up;
+
+void *real_dlsym(void)
+{
+	static void *found;
+	void *function = __atomic_load_n(&found, __ATOMIC_RELAXED);
+	if (!function)
+		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!function)
+		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!function)
+		function = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.34");
+	__atomic_store_n(&found, function, __ATOMIC_RELAXED);
+	return function;
+}
+
+/* That dlsym looks for what is next to its caller: us. */
+static void *look_for(void *where, const struct real_slot *slot)
+{
+	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
+	void *found = slot->version ? dlvsym(where, slot->name, slot->version) : NULL;
+	return found || !look_up ? found : look_up(where, slot->name);
+}
+
+static bool is_ours(const void *function)
+{
+	struct dl_find_object its, ours;
+	return _dl_find_object((void *)(uintptr_t)function, &its) == 0 &&
+	       _dl_find_object((void *)(uintptr_t)&look_for, &ours) == 0 && its.dlfo_link_map == ours.dlfo_link_map;
+}
+
+/* Where we stand behind the C library, as what a preloaded library needs does, it is not next. */
+static void *next(const struct real_slot *slot)
+{
+	void *found = look_for(RTLD_NEXT, slot);
+	if (!found)
+		found = look_for(RTLD_DEFAULT, slot);
+	return found && !is_ours(found) ? found : NULL;
+}
+
+/* Several threads may do so at a time: they all find the same. */
+static void look_all_up(void)
+{
+	bool some_missing = false;
+	is_looking_up = true;
+	for (struct real_slot *slot = __start_cpprof_real; slot < __stop_cpprof_real; slot++) {
+		void *found = next(slot);
+		some_missing = some_missing || !found;
+		__atomic_store_n(&slot->function, found, __ATOMIC_RELAXED);
+	}
+	/* What we did not find is no news for the program. */
+	if (some_missing)
+		(void)dlerror();
+	is_looking_up = false;
+	__atomic_store_n(&was_looked_up, true, __ATOMIC_RELEASE);
+}
+
+bool real_functions_are_known(void)
+{
+	return __atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE);
+}
+
+void *real_look_up(struct real_slot *slot)
+{
+	if (!is_looking_up && !__atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE)) {
+		int error = errno;
+		look_all_up();
+		errno = error;
+	}
+	return __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
+}
+
+bool real_find_object(uint64_t address, struct dl_find_object *found)
+{
+	return _dl_find_object((void *)(uintptr_t)address, found) == 0;
+}
+
+__attribute__((constructor)) static void look_up_before_handlers_do(void)
+{
+	if (!was_looked_up)
+		(void)real_look_up(__start_cpprof_real);
+}

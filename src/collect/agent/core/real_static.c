@@ -1,0 +1,47 @@
+/*
+ * real.h for libcpprof.a: in a program that is linked statically nothing stands before the C library's functions, and there is
+ * no dlsym that would find them; those that the library itself asks for are named here.
+ */
+#include "collect/agent/core/real.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	void *function;
+} functions[] = {
+	{ "sigaction", (void *)sigaction },
+};
+
+void *real_look_up(struct real_slot *slot)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (strcmp(slot->name, functions[i].name) == 0)
+			slot->function = functions[i].function;
+	return slot->function;
+}
+
+bool real_functions_are_known(void)
+{
+	return true;
+}
+
+void *real_dlsym(void)
+{
+	return NULL;
+}
+
+/* The C library allocates for its own table of objects, by way of the program's malloc if it has one, which may have hooks,
+ * and does not expect to be asked then; constructors run later. */
+static bool objects_are_known;
+
+__attribute__((constructor)) static void objects_become_known(void)
+{
+	objects_are_known = true;
+}
+
+bool real_find_object(uint64_t address, struct dl_find_object *found)
+{
+	return objects_are_known && _dl_find_object((void *)(uintptr_t)address, found) == 0;
+}

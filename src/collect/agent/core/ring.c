@@ -1,0 +1,90 @@
+/* Writing into the present thread's ring. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/core/runtime.h"
+
+enum { NS_PER_MS = 1000000 };
+
+void runtime_ring_bell(void)
+{
+	struct channel *channel = runtime.channel;
+	if (runtime.alone)
+		return;
+	__atomic_add_fetch(&channel->bell, 1, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&channel->bell_wanted, __ATOMIC_ACQUIRE))
+		machine_syscall(SYS_futex, (long)&channel->bell, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+static void put(uint8_t *ring, uint64_t at, const void *bytes, size_t size)
+{
+	size_t within = at & (CHANNEL_RING_BYTES - 1);
+	size_t room = CHANNEL_RING_BYTES - within;
+	size_t part = size < room ? size : room;
+	memcpy(ring + within, bytes, part);
+	memcpy(ring, (const uint8_t *)bytes + part, size - part);
+}
+
+bool runtime_is_elsewhere(void)
+{
+	return machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != runtime.pid;
+}
+
+bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,
+			size_t second_bytes)
+{
+	enum { BELL_AT = CHANNEL_RING_BYTES / 4 };
+	struct channel_thread *shared = thread->shared;
+	if (runtime.alone || runtime_is_elsewhere())
+		return true;
+	uint64_t head = shared->head;
+	uint64_t used = head - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
+	uint64_t bytes = first_bytes + second_bytes;
+	if (used > CHANNEL_RING_BYTES || bytes > CHANNEL_RING_BYTES - used)
+		return false;
+	put(thread->ring, head, first, first_bytes);
+	if (second_bytes)
+		put(thread->ring, head + first_bytes, second, second_bytes);
+	__atomic_store_n(&shared->head, head + bytes, __ATOMIC_RELEASE);
+	if (used < BELL_AT && used + bytes >= BELL_AT)
+		runtime_ring_bell();
+	return true;
+}
+
+void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
+		  const char *text, size_t text_bytes)
+{
+	enum { LONGEST_MS = 50, ALIGNMENT = 8 };
+	char copy[CHANNEL_TEXT_BYTES] = "";
+	if (runtime.alone)
+		return;
+	text_bytes = text_bytes < sizeof(copy) ? text_bytes : sizeof(copy);
+	if (text_bytes)
+		memcpy(copy, text, text_bytes);
+	const struct sample_record record = {
+		.time_ns = runtime_now_ns(CLOCK_MONOTONIC),
+		.pid = runtime.pid,
+		.tid = thread->tid,
+		.kind = CHANNEL_EVENT,
+		.end = (uint8_t)event,
+		.request = SAMPLE_NO_REQUEST,
+		.about = about,
+		.detail = detail,
+		.syscall = -1,
+		.stack_bytes = (uint32_t)text_bytes,
+	};
+	const struct timespec wait = { .tv_nsec = NS_PER_MS };
+	size_t padded = (text_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	while (!runtime_ring_write(thread, &record, sizeof(record), copy, padded)) {
+		uint64_t waited = runtime_now_ns(CLOCK_MONOTONIC) - record.time_ns;
+		if (waited > (uint64_t)LONGEST_MS * NS_PER_MS || runtime.channel->is_over) {
+			thread->shared->lost_events++;
+			return;
+		}
+		runtime_ring_bell();
+		machine_syscall(SYS_nanosleep, (long)&wait, 0, 0, 0, 0, 0);
+	}
+}

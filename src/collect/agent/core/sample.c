@@ -1,0 +1,342 @@
+/* From "here" to a record in the ring: walks the present thread's stack by the rows that
+ * the monitor has put into the channel. Async-signal-safe. */
+#include "collect/shared/row_walk.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/hooks/hooks.h"
+
+const size_t runtime_walk_bytes = sizeof(struct walk);
+
+/* --- memory ---
+ *
+ * A page of the stack that is walked is asked for once in a walk: the kernel copies a word
+ * of it. After that it is read directly, as nobody takes away the stack that a thread is on.
+ * All other memory the kernel copies each time. */
+
+enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
+
+static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
+{
+	const struct iovec here = { .iov_base = to, .iov_len = bytes };
+	const struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
+	long got = machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
+	return got == (long)bytes;
+}
+
+/* Where a sandbox forbids that: rt_sigprocmask reads its argument before it finds
+ * that `how` is none. */
+static bool is_there(uint64_t address)
+{
+	enum { NO_HOW = ~0, SET_BYTES = 8 };
+	uint64_t word = address & ~(uint64_t)(SET_BYTES - 1);
+	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) != -EFAULT;
+}
+
+bool runtime_copy(void *to, size_t bytes, uint64_t address)
+{
+	if (bytes == 0)
+		return true;
+	uint64_t last = address + bytes - 1;
+	if (address >> USER_BITS || last >> USER_BITS)
+		return false;
+	if (runtime.kernel_copies)
+		return copy_by_kernel(to, bytes, address);
+	for (uint64_t at = address; at <= last; at = (at | (PAGE - 1)) + 1)
+		if (!is_there(at))
+			return false;
+	memcpy(to, (const void *)(uintptr_t)address, bytes);
+	return true;
+}
+
+/* The stack's pages that were found to be there in this walk, the last two of them. */
+static bool page_is_there(struct runtime_thread *thread, uint64_t page)
+{
+	uint64_t word;
+	if (page == thread->pages[0] || page == thread->pages[1])
+		return true;
+	if (!runtime_copy(&word, sizeof(word), page * PAGE))
+		return false;
+	thread->pages[1] = thread->pages[0];
+	thread->pages[0] = page;
+	return true;
+}
+
+/* Only this one is known to be there; 0: none is. */
+static void know_page(struct runtime_thread *thread, uint64_t page)
+{
+	thread->pages[0] = page;
+	thread->pages[1] = 0;
+}
+
+static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
+{
+	struct runtime_thread *thread = runtime_thread;
+	if (address - thread->walk->rsp >= NEAR_BYTES)
+		return runtime_copy(to, bytes, address) ? 0 : -1;
+	for (uint64_t page = address / PAGE; page <= (address + bytes - 1) / PAGE; page++)
+		if (!page_is_there(thread, page))
+			return -1;
+	memcpy(to, (const void *)(uintptr_t)address, bytes);
+	return 0;
+}
+
+/* --- what walk.h needs besides --- */
+
+static inline bool walk_find_code(struct walk *walk, uint64_t pc)
+{
+	const struct walk_code *codes = (const struct walk_code *)runtime.code;
+	uint32_t low = walk->process.first;
+	uint32_t high = low + walk->process.count;
+	if (high > WALK_CODES || high < low)
+		return false;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (pc < codes[middle].start) {
+			high = middle;
+		} else if (pc >= codes[middle].end) {
+			low = middle + 1;
+		} else {
+			walk->code = codes[middle];
+			return true;
+		}
+	}
+	return false;
+}
+
+enum { SLOTS = CHANNEL_CHUNKS * CODE_CHUNK_SLOTS };
+
+static inline const void *slot_at(uint32_t number)
+{
+	return runtime.code + (CHANNEL_CHUNKS_AT - CHANNEL_CODES) +
+	       (uint64_t)(number < SLOTS ? number : 0) * CODE_SLOT_BYTES;
+}
+
+/* The number of the row in force where a page begins. */
+static inline uint32_t page_start(uint32_t pages, uint32_t page)
+{
+	return ((const uint32_t *)slot_at(pages + page / 2))[page & 1];
+}
+
+static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+{
+	uint32_t page = pc >> (walk->code.page_shift & 31);
+	uint32_t low = walk->code.row_count - 1;
+	uint32_t high = low;
+	if (page < walk->code.page_count) {
+		low = page_start(walk->code.pages, page);
+		high = page_start(walk->code.pages, page + 1);
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+		if (((const struct unwind_row *)slot_at(walk->code.rows + middle))->pc <= pc)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	*row = *(const struct unwind_row *)slot_at(walk->code.rows + low);
+	return row->pc <= pc;
+}
+
+static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+{
+	(void)slot;
+	(void)rip;
+	return false;
+}
+
+/* --- the walk --- */
+
+/* Once: false, the code changed meanwhile. */
+static bool walk_once(struct walk *walk, const struct machine_registers *registers)
+{
+	enum { COUNT_SHIFT = 32 };
+	uint64_t version = __atomic_load_n(&runtime.process->code_version, __ATOMIC_ACQUIRE);
+	uint64_t code = __atomic_load_n(&runtime.process->code, __ATOMIC_ACQUIRE);
+	walk->process = (struct walk_process){ .first = (uint32_t)code, .count = (uint32_t)(code >> COUNT_SHIFT) };
+	walk->rip = registers->value[MACHINE_RIP];
+	walk->rsp = registers->value[MACHINE_RSP];
+	walk->rbp = registers->value[MACHINE_RBP];
+	walk->window_words = 0;
+	walk->is_caller = 0;
+	walk->count = 0;
+	walk->code.start = walk->code.end = 0;
+	walk->end = WALK_END_COUNT;
+	for (uint32_t i = 0; i < WALK_FRAMES && walk->end == WALK_END_COUNT; i++)
+		walk->end = walk_step(walk, i);
+	if (walk->end == WALK_END_COUNT)
+		walk->end = WALK_DEPTH;
+	return version % 2 == 0 && __atomic_load_n(&runtime.process->code_version, __ATOMIC_ACQUIRE) == version;
+}
+
+static void walk_stack(struct runtime_thread *thread, const struct machine_registers *registers)
+{
+	if (!walk_once(thread->walk, registers) && !walk_once(thread->walk, registers))
+		thread->walk->end = WALK_NO_CODE;
+}
+
+/* Leaves our own frames out, and puts `function` in front. */
+static void trim(struct walk *walk, uint64_t function)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < walk->count; i++)
+		if (walk->frames[i] - runtime.text_start >= runtime.text_end - runtime.text_start)
+			walk->frames[kept++] = walk->frames[i];
+	if (function) {
+		kept = kept < WALK_FRAMES ? kept : WALK_FRAMES - 1;
+		memmove(walk->frames + 1, walk->frames, kept * sizeof(walk->frames[0]));
+		walk->frames[0] = function;
+		kept++;
+	}
+	walk->count = kept;
+}
+
+/* --- the record --- */
+
+static void write_walked(struct runtime_thread *thread)
+{
+	struct walk *walk = thread->walk;
+	struct sample_record *record = &walk->record;
+	record->frames = walk->count;
+	if (!runtime_ring_write(thread, record, sizeof(*record) + walk->count * sizeof(walk->frames[0]), NULL, 0))
+		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
+}
+
+/* As much of a stack as is there. That of a thread which the C library has made ends below the thread's own block: what lies
+ * behind may be another thread's, who may unmap it while it is copied. */
+static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
+{
+	uint64_t at = from, block = machine_thread_pointer();
+	uint64_t end = block - from < SAMPLE_STACK_BYTES ? block : from + SAMPLE_STACK_BYTES;
+	know_page(thread, 0);
+	while (at < end && page_is_there(thread, at / PAGE))
+		at = (at / PAGE + 1) * PAGE;
+	return (at < end ? at : end) - from;
+}
+
+/* The registers lie where the frames would, the stack is written from where it is. */
+static void write_handed_over(struct runtime_thread *thread, const struct machine_registers *registers)
+{
+	enum { ALIGNMENT = 8 };
+	struct walk *walk = thread->walk;
+	struct sample_record *record = &walk->record;
+	uint64_t rsp = registers->value[MACHINE_RSP];
+	size_t bytes = stack_bytes_at(thread, rsp);
+	bytes -= bytes % ALIGNMENT;
+	memcpy(walk->frames, registers->value, sizeof(registers->value));
+	record->frames = 0;
+	record->stack_bytes = (uint32_t)bytes;
+	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value),
+				(const void *)(uintptr_t)rsp, bytes))
+		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
+}
+
+static struct sample_record new_record(const struct runtime_thread *thread, uint32_t request, uint64_t hits,
+				       uint64_t amount)
+{
+	return (struct sample_record){
+		.time_ns = runtime_now_ns(CLOCK_MONOTONIC),
+		.pid = runtime.pid,
+		.tid = thread->tid,
+		.request = (uint8_t)request,
+		.about = thread->labels,
+		.hits = hits,
+		.amount = amount,
+		.syscall = -1,
+	};
+}
+
+static void take_sample(struct runtime_thread *thread, const struct machine_registers *registers, uint64_t function)
+{
+	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
+	struct walk *walk = thread->walk;
+	struct sample_record *record = &walk->record;
+	thread->samples++;
+	if (thread->deep_until_ns > record->time_ns) {
+		walk->count = 0;
+		walk->end = WALK_KNOWN_DEEP;
+	} else {
+		walk_stack(thread, registers);
+	}
+	if (walk->end == WALK_DEPTH)
+		thread->deep_until_ns = record->time_ns + DEEP_LASTS_NS;
+	record->end = (uint8_t)walk->end;
+	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
+	if (record->kind == SAMPLE_HANDED_OVER) {
+		write_handed_over(thread, registers);
+	} else {
+		trim(walk, function);
+		write_walked(thread);
+	}
+}
+
+__attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64_t hits,
+						   uint64_t amount, uint64_t function)
+{
+	struct machine_registers registers;
+	if (runtime.alone) {
+		hooks_tick(request, hits, NULL);
+		return;
+	}
+	machine_registers_here(&registers);
+	thread->walk->record = new_record(thread, request, hits, amount);
+	know_page(thread, registers.value[MACHINE_RSP] / PAGE); /* we are on it */
+	take_sample(thread, &registers, function);
+}
+
+void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
+				const void *context)
+{
+	struct machine_registers registers;
+	if (runtime.alone) {
+		hooks_tick(request, hits, context);
+		return;
+	}
+	machine_registers_of(context, &registers);
+	thread->walk->record = new_record(thread, request, hits, amount);
+	know_page(thread, 0); /* a stack may just be overflowing */
+	take_sample(thread, &registers, 0);
+}
+
+bool runtime_can_repeat(const struct runtime_thread *thread)
+{
+	return !runtime.alone && thread->walk->record.kind == SAMPLE_WALKED;
+}
+
+void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount)
+{
+	struct walk *walk = thread->walk;
+	uint8_t end = walk->record.end;
+	walk->record = new_record(thread, request, hits, amount);
+	walk->record.end = end;
+	write_walked(thread);
+}
+
+__attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *thread, struct sample_record *record,
+							uint64_t *frames)
+{
+	struct machine_registers registers;
+	if (runtime.alone)
+		return false;
+	machine_registers_here(&registers);
+	struct walk *walk = thread->walk;
+	thread->samples++;
+	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
+	know_page(thread, registers.value[MACHINE_RSP] / PAGE);
+	walk_stack(thread, &registers);
+	if (walk->end != WALK_ROOT) {
+		walk->record.kind = SAMPLE_HANDED_OVER; /* nothing to repeat */
+		return false;
+	}
+	trim(walk, 0);
+	walk->record.end = (uint8_t)walk->end;
+	walk->record.frames = walk->count;
+	*record = walk->record;
+	memcpy(frames, walk->frames, walk->count * sizeof(frames[0]));
+	return true;
+}

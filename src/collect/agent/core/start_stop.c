@@ -1,0 +1,114 @@
+/* Where the program steers its recording. */
+#include <cpprof/runtime.h>
+
+#include <errno.h>
+#include <sched.h>
+
+#include "collect/agent/core/interface.h"
+#include "collect/agent/hooks/hooks.h"
+
+struct runtime_thread *interface_thread(void)
+{
+	/* Once it was refused, or has ended, it is not asked for again. */
+	static _Thread_local bool was_begun;
+	struct runtime_thread *thread = runtime_thread;
+	if (thread || was_begun)
+		return thread;
+	int error = errno;
+	cpprof_runtime_begin();
+	thread = runtime_thread;
+	if (runtime.channel && !thread)
+		thread = runtime_thread_begin(NULL);
+	was_begun = runtime.channel != NULL;
+	errno = error;
+	return thread;
+}
+
+int cpprof_is_recording(void)
+{
+	const struct channel *channel = runtime.channel;
+	return channel && __atomic_load_n(&runtime.on, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&channel->is_over, __ATOMIC_RELAXED);
+}
+
+/* --- start and stop --- */
+
+/* Whoever turns counting on or off, one at a time; 0: nobody. A forked process may be born
+ * with its parent's number in it: then it is nobody too. */
+static uint32_t turning;
+
+static void begin_turn(void)
+{
+	for (;;) {
+		uint32_t pid = __atomic_load_n(&turning, __ATOMIC_RELAXED);
+		if (pid == runtime.pid)
+			sched_yield();
+		else if (__atomic_compare_exchange_n(&turning, &pid, runtime.pid, false, __ATOMIC_ACQUIRE,
+						     __ATOMIC_RELAXED))
+			return;
+	}
+}
+
+static void end_turn(void)
+{
+	__atomic_store_n(&turning, 0, __ATOMIC_RELEASE);
+}
+
+static void turn(bool on)
+{
+	int error = errno;
+	cpprof_runtime_begin();
+	hooks_turn(on);
+	if (runtime.channel) {
+		begin_turn();
+		struct runtime_thread *thread = interface_enter();
+		bool changes = runtime.on != on;
+		if (!on)
+			__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
+		/* First this: a thread that begins now starts its own ticks, and may do it twice. */
+		__atomic_store_n(&runtime.on, on, __ATOMIC_SEQ_CST);
+		own_match();
+		if (changes)
+			runtime_each_thread(on ? tick_start : tick_stop);
+		if (changes && runtime.fp_kinds)
+			fp_turn(thread);
+		if (thread)
+			runtime_leave(thread);
+		end_turn();
+	}
+	errno = error;
+}
+
+void cpprof_start(void)
+{
+	turn(true);
+}
+
+void cpprof_stop(void)
+{
+	turn(false);
+}
+
+/* --- flush --- */
+
+int cpprof_flush(void)
+{
+	enum { LONGEST_MS = 10 * 1000 };
+	int error = errno;
+	int result = -1;
+	struct runtime_thread *thread = runtime.alone ? NULL : interface_enter();
+	if (runtime.alone) { /* all but a trace's last events is there already */
+		hooks_flush();
+		result = 0;
+	}
+	if (thread) {
+		/* Whoever reads the record sees at least our number. */
+		uint32_t wanted = __atomic_add_fetch(&runtime.process->flush_wanted, 1, __ATOMIC_ACQ_REL);
+		runtime_tell(thread, CHANNEL_FLUSH, 0, 0, "", 0);
+		runtime_leave(thread);
+		runtime_ring_bell();
+		result = runtime_wait_for(&runtime.process->flush_done, wanted, LONGEST_MS) ? 0 : -1;
+	}
+	errno = error;
+	return result;
+}

@@ -1,0 +1,443 @@
+/*
+ * Floating point exceptions of SSE, AVX and x87 instructions, one event for each kind
+ * that an instruction raises. fp.h tells how.
+ *
+ * What holds:
+ *   - Results, flags, masks and signals are those of a run without us: each instruction is
+ *     executed once, by the processor, with the program's own masks.
+ *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in
+ *     traps; beyond, the kinds that are to blame are estimated (fp/frequent.c).
+ * What does not:
+ *   - stmxcsr, fnstcw, fnstsw and fnstenv in the program's own code see our changes, and so
+ *     do handlers that look at what they interrupted.
+ *   - A handler starts with all masked, as Linux has it, and so do a program's own ldmxcsr,
+ *     fnclex or fninit: exceptions are missed from there to the next tick or the handler's end.
+ */
+#include "collect/agent/fp/fp.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/fp_execute.h"
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/signals/signals.h"
+
+/* --- views --- */
+
+uint8_t fp_unmasked(const struct fp_thread *fp)
+{
+	return fp->is_burst ? runtime.fp_kinds : runtime.fp_kinds & (uint8_t)~fp->frequent;
+}
+
+bool fp_is_armed(const struct fp_thread *fp)
+{
+	return fp->is_burst || !fp->x87_frequent;
+}
+
+bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words)
+{
+	return !(words->mxcsr >> FP_MXCSR_MASKS & (fp_unmasked(fp) | fp->sse_unmasked));
+}
+
+static bool looks_armed(const struct fp_words *words)
+{
+	return !(words->control & FP_INEXACT) && words->status & FP_INEXACT;
+}
+
+void fp_show(const struct fp_thread *fp, struct fp_words *words)
+{
+	words->mxcsr |= (uint32_t)(runtime.fp_kinds & ~fp->sse_unmasked) << FP_MXCSR_MASKS;
+	if (!looks_armed(words))
+		return;
+	if (!(fp->x87_unmasked & FP_INEXACT))
+		words->control |= FP_INEXACT;
+	if (!fp->x87_inexact)
+		words->status &= (uint16_t)~FP_INEXACT;
+	fp_renew_summary(words);
+}
+
+void fp_hide(struct fp_thread *fp, struct fp_words *words)
+{
+	fp->sse_unmasked = ~(words->mxcsr >> FP_MXCSR_MASKS) & FP_KINDS;
+	fp->sse_underflow = words->mxcsr & CHANNEL_FP_UNDERFLOW;
+	words->mxcsr &= ~((uint32_t)fp_unmasked(fp) << FP_MXCSR_MASKS);
+	fp->x87_unmasked = ~words->control & FP_KINDS;
+	fp->x87_inexact = words->status & FP_INEXACT;
+	if (!fp_is_armed(fp) || fp_x87_pending(words)) /* what the program has pending itself traps anyway */
+		return;
+	words->control &= (uint16_t)~FP_INEXACT;
+	words->status |= FP_INEXACT;
+	fp_renew_summary(words);
+}
+
+/* As a handler may: a trap would end the process. */
+static bool blocks_traps(void)
+{
+	sigset_t set;
+	real_sigmask(SIG_BLOCK, NULL, &set);
+	return sigismember(&set, SIGFPE) == 1 || sigismember(&set, SIGTRAP) == 1;
+}
+
+struct fp_thread *fp_show_here(void)
+{
+	struct runtime_thread *thread = runtime_thread;
+	struct fp_thread *fp = thread ? thread->fp : NULL;
+	if (!fp || !fp->on || fp->is_shown)
+		return NULL;
+	fp->is_shown = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	struct fp_words words = fp_words_here();
+	fp->was_hidden = fp_are_hidden(fp, &words);
+	fp_show(fp, &words);
+	fp_words_set_here(&words);
+	return fp;
+}
+
+void fp_hide_here(struct fp_thread *fp, bool sets_masks)
+{
+	if (!fp)
+		return;
+	struct fp_words words = fp_words_here();
+	bool hides = fp->was_hidden || ((sets_masks || !(fp->sse_unmasked | fp->x87_unmasked)) && !blocks_traps());
+	if (runtime.on && hides) {
+		fp_hide(fp, &words);
+		fp_words_set_here(&words);
+	} else if (!runtime.on) {
+		fp->on = false;
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fp->is_shown = false;
+}
+
+/* --- counting --- */
+
+void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+{
+	bool is_sampled = false;
+	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t amount = (uint64_t)__builtin_popcount(kinds & runtime.channel->requests[request].fp_kinds);
+		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
+		if (hits == 0)
+			continue;
+		if (is_sampled && runtime_can_repeat(thread))
+			runtime_sample_again(thread, request, hits, amount);
+		else
+			runtime_sample_interrupted(thread, request, hits, amount, context);
+		is_sampled = true;
+	}
+}
+
+void fp_count_here(uint32_t kinds, uint64_t function)
+{
+	struct runtime_thread *thread = runtime_enter();
+	if (!thread)
+		return;
+	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t amount = (uint64_t)__builtin_popcount(kinds & runtime.channel->requests[request].fp_kinds);
+		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
+		if (hits)
+			runtime_sample_here(thread, request, hits, amount, function);
+	}
+	runtime_leave(thread);
+}
+
+/* --- steps --- */
+
+/* fldenv (D9 /4) and frstor (DD /4): `at` is about to be executed, so it can be read. */
+static bool loads_x87_flags(const uint8_t *at)
+{
+	enum { REX = 0x40, REX_MASK = 0xf0, REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7, LOAD = 4 };
+	while ((*at & REX_MASK) == REX || *at == 0x66 || *at == 0x67 || *at == 0x64 || *at == 0x65 || *at == 0x2e)
+		at++;
+	return (*at == 0xd9 || *at == 0xdd) && at[1] < REGISTERS && (at[1] >> REG_SHIFT & REG_MASK) == LOAD;
+}
+
+/* A step's two signals must come through, whatever the program blocks. */
+static void open_signals(struct fp_thread *fp, ucontext_t *context)
+{
+	fp->blocked_fpe = sigismember(&context->uc_sigmask, SIGFPE) == 1;
+	fp->blocked_trap = sigismember(&context->uc_sigmask, SIGTRAP) == 1;
+	sigdelset(&context->uc_sigmask, SIGFPE);
+	sigdelset(&context->uc_sigmask, SIGTRAP);
+}
+
+static void close_signals(const struct fp_thread *fp, ucontext_t *context)
+{
+	if (fp->blocked_fpe)
+		sigaddset(&context->uc_sigmask, SIGFPE);
+	if (fp->blocked_trap)
+		sigaddset(&context->uc_sigmask, SIGTRAP);
+}
+
+void fp_set_trap(struct fp_thread *fp, ucontext_t *context)
+{
+	fp->is_stepping = true;
+	open_signals(fp, context);
+	context->uc_mcontext.gregs[REG_EFL] |= FP_TRAP_FLAG;
+}
+
+/* The shown view without flags, which are kept. */
+static void take_words(struct fp_thread *fp, ucontext_t *context)
+{
+	struct fp_words words = fp_words_of(context);
+	fp_show(fp, &words);
+	fp->sse_flags = words.mxcsr & FP_KINDS;
+	fp->x87_flags = words.status & FP_X87_FLAGS;
+	words.mxcsr &= ~(uint32_t)FP_KINDS;
+	words.status &= (uint16_t) ~(FP_X87_FLAGS | FP_SUMMARY);
+	fp_words_set(context, &words);
+	fp->rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
+{
+	take_words(fp, context);
+	fp_set_trap(fp, context);
+}
+
+/* What one instruction of a step has raised: takes it from the flags, and adds it to those
+ * that were up before. */
+static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)
+{
+	uint32_t raised = (words->mxcsr | (fp->loads_flags ? 0 : words->status)) & FP_KINDS;
+	fp->sse_flags |= words->mxcsr & FP_KINDS;
+	fp->x87_flags = (uint8_t)((fp->loads_flags ? 0 : fp->x87_flags) | (words->status & FP_X87_FLAGS));
+	if (fp->is_x87 && !fp->loads_flags && !(fp->x87_unmasked & FP_INEXACT))
+		words->control |= FP_INEXACT; /* a control word that it had stored in the hidden view */
+	words->mxcsr &= ~(uint32_t)FP_KINDS;
+	words->status &= (uint16_t) ~(FP_X87_FLAGS | FP_SUMMARY);
+	return raised;
+}
+
+/* Of a step, `words` having been through take_flags: as if there had been none. */
+static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t *context)
+{
+	words->mxcsr |= fp->sse_flags;
+	words->status |= fp->x87_flags;
+	fp_renew_summary(words);
+	if (fp->loads_flags)
+		fp_show(fp, words); /* it may have loaded what had been stored in the hidden view */
+	if (fp->is_stepping) {
+		close_signals(fp, context);
+		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FP_TRAP_FLAG;
+	}
+	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_x87 = false;
+}
+
+/* --- signals --- */
+
+/* As the kernel has it, of what is up and not masked. */
+static int code_of(uint32_t kinds)
+{
+	return kinds & CHANNEL_FP_INVALID                             ? FPE_FLTINV
+	       : kinds & CHANNEL_FP_DIVZERO                           ? FPE_FLTDIV
+	       : kinds & CHANNEL_FP_OVERFLOW                          ? FPE_FLTOVF
+	       : kinds & (CHANNEL_FP_UNDERFLOW | CHANNEL_FP_DENORMAL) ? FPE_FLTUND
+								      : FPE_FLTRES;
+}
+
+/* 0: not of floating point. */
+static int trap_of(const siginfo_t *info, const ucontext_t *context)
+{
+	int trap = (int)context->uc_mcontext.gregs[REG_TRAPNO];
+	return info->si_code > 0 && info->si_code != FPE_INTDIV && (trap == FP_TRAP_X87 || trap == FP_TRAP_SSE) ? trap
+														: 0;
+}
+
+/* To the program, which finds its own words. Its handler may not come back. */
+static void pass_on(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct fp_thread *fp = runtime_thread ? runtime_thread->fp : NULL;
+	if (!fp || !fp->on || fp->is_shown) {
+		signals_chain(number, info, context);
+		return;
+	}
+	struct fp_words words = fp_words_of(context);
+	bool was_hidden = fp_are_hidden(fp, &words) || fp->is_stepping;
+	if (fp->is_stepping) {
+		take_flags(fp, &words);
+		leave_step(fp, &words, context);
+	}
+	fp_show(fp, &words);
+	fp_words_set(context, &words);
+	siginfo_t shown = *info;
+	int trap = number == SIGFPE ? trap_of(info, context) : 0;
+	if (trap)
+		shown.si_code = code_of(trap == FP_TRAP_X87 ? fp_x87_pending(&words)
+							    : words.mxcsr & ~(words.mxcsr >> FP_MXCSR_MASKS));
+	signals_chain(number, &shown, context);
+	if (was_hidden && runtime_thread && runtime_thread->fp) {
+		words = fp_words_of(context);
+		fp_hide(runtime_thread->fp, &words);
+		fp_words_set(context, &words);
+	}
+}
+
+/* For good, as nothing is counted (any more). A thread that is not watched (fp == NULL) may
+ * have its words from one that is. False: they were not hidden. */
+static bool unhide(struct runtime_thread *thread, ucontext_t *context)
+{
+	static const struct fp_thread none;
+	struct fp_thread *fp = thread ? thread->fp : NULL;
+	struct fp_words words = fp_words_of(context);
+	const struct fp_words old = words;
+	if (fp && fp->on)
+		fp_frequent_end(thread, context);
+	fp_show(fp ? fp : &none, &words);
+	fp_words_set(context, &words);
+	if (fp)
+		fp->on = false;
+	return old.mxcsr != words.mxcsr || old.control != words.control || old.status != words.status;
+}
+
+/* Did we unmask what has trapped here? */
+static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words *words)
+{
+	if (fp->is_stepping || fp->is_shown)
+		return false;
+	if (trap == FP_TRAP_SSE)
+		return ~(words->mxcsr >> FP_MXCSR_MASKS) & runtime.fp_kinds & ~(uint32_t)fp->sse_unmasked;
+	struct fp_words shown = *words;
+	fp_show(fp, &shown);
+	return looks_armed(words) && !fp_x87_pending(&shown);
+}
+
+/* The path shows the instruction, not the one behind it. */
+static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
+{
+	greg_t next = context->uc_mcontext.gregs[REG_RIP];
+	uint64_t was_busy = thread->busy;
+	thread->busy = RUNTIME_HELD;
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)thread->fp->rip;
+	bool goes_on = fp_frequent_stepped(thread, was_busy ? 0 : raised & runtime.fp_kinds, context, (uint64_t)next);
+	context->uc_mcontext.gregs[REG_RIP] = next;
+	thread->busy = was_busy;
+	thread->fp->rip = (uint64_t)next;
+	return goes_on;
+}
+
+/* Behind an instruction of a step. */
+static void finish_step(struct runtime_thread *thread, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	struct fp_words words = fp_words_of(context);
+	uint32_t raised = take_flags(fp, &words);
+	/* Unmasked, a tiny result that is exact raises the flag, too. */
+	if (!fp->is_window && !fp->is_x87 && !(raised & fp_unmasked(fp)) && !fp->sse_underflow)
+		fp->sse_flags &= (uint8_t)~CHANNEL_FP_UNDERFLOW;
+	if (!count_step(thread, raised, context)) {
+		leave_step(fp, &words, context);
+		fp_hide(fp, &words);
+	} else if (!fp->is_stepping) {
+		fp_set_trap(fp, context);
+	}
+	fp_words_set(context, &words);
+}
+
+static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp_frequent_trap(fp, fp->entered_ns))
+		return;
+	fp->is_x87 = trap == FP_TRAP_X87;
+	take_words(fp, context);
+	fp->loads_flags = fp->is_x87 && loads_x87_flags((const uint8_t *)(uintptr_t)fp->rip);
+	if (!fp->loads_flags && !fp->sse_unmasked && !fp->x87_unmasked && fp_execute(fp->area, context))
+		finish_step(thread, context);
+	else
+		fp_set_trap(fp, context);
+}
+
+static void on_fpe(int number, siginfo_t *info, void *interrupted)
+{
+	int error = errno;
+	ucontext_t *context = interrupted;
+	struct fp_thread *fp = runtime_thread ? runtime_thread->fp : NULL;
+	int trap = trap_of(info, context);
+	struct fp_words words = fp_words_of(context);
+	bool passes = false;
+	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
+		passes = !unhide(runtime_thread, context);
+	} else if (trap && is_ours(fp, trap, &words)) {
+		if (trap == FP_TRAP_X87 && !fp_is_armed(fp))
+			fp->x87_inexact = true; /* not our mark: the program had stored our mask, and loaded it again */
+		step(runtime_thread, trap, context);
+	} else {
+		passes = true;
+	}
+	if (passes)
+		pass_on(number, info, context);
+	errno = error;
+}
+
+static void on_trap(int number, siginfo_t *info, void *interrupted)
+{
+	int error = errno;
+	ucontext_t *context = interrupted;
+	struct runtime_thread *thread = runtime_thread;
+	struct fp_thread *fp = thread ? thread->fp : NULL;
+	if (!fp || !fp->is_stepping || info->si_code != TRAP_TRACE) {
+		pass_on(number, info, context);
+	} else {
+		finish_step(thread, context);
+	}
+	errno = error;
+}
+
+int fp_install(void)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	sigfillset(&action.sa_mask);
+	action.sa_sigaction = on_fpe;
+	int error = signals_own(SIGFPE, &action);
+	action.sa_sigaction = on_trap;
+	return error < 0 ? error : signals_own(SIGTRAP, &action);
+}
+
+/* --- ticks --- */
+
+/* What the program's own instructions have masked is unmasked again, unless that might
+ * confuse what it has unmasked itself with what we have. */
+static void restore(struct fp_thread *fp, ucontext_t *context)
+{
+	struct fp_words words = fp_words_of(context);
+	bool is_marked =
+		fp_are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_x87_pending(&words));
+	if (fp->on && (is_marked || fp->sse_unmasked | fp->x87_unmasked))
+		return;
+	bool x87_inexact = fp->x87_inexact && !looks_armed(&words);
+	fp_show(fp, &words);
+	fp_hide(fp, &words);
+	fp->x87_inexact |= x87_inexact;
+	fp_words_set(context, &words);
+	fp->on = true;
+}
+
+void fp_tick(struct runtime_thread *thread, void *interrupted)
+{
+	struct fp_thread *fp = thread->fp;
+	ucontext_t *context = interrupted;
+	if (!fp || fp->is_shown)
+		return;
+	if (fp->is_stepping) {
+		if (context->uc_mcontext.gregs[REG_EFL] & FP_TRAP_FLAG)
+			return;
+		fp->is_stepping = fp->is_window = fp->loads_flags = false; /* a handler jumped out of the step */
+	}
+	if (sigismember(&context->uc_sigmask, SIGFPE) == 1 || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
+		return;
+	__atomic_store_n(&thread->fp_turn, fp_turns, __ATOMIC_RELEASE);
+	if (!runtime.on) {
+		if (fp->on)
+			unhide(thread, context);
+		return;
+	}
+	if (!fp->on)
+		fp_frequent_reset(fp);
+	restore(fp, context);
+	fp_frequent_tick(thread, context);
+}

@@ -1,0 +1,470 @@
+/*
+ * Kinds that are raised so often that a trap each would slow the program down: estimated.
+ *
+ *   exact ----------------> masked <-------------> burst ----------> exact
+ *         in_traps_too_long        fp_frequent_tick      rare enough
+ *                                  end_burst
+ *
+ * While masked, nothing of these kinds traps. Each tick begins a burst: some events in a row
+ * are trapped and counted, each on its own path. How many were masked since the last burst is told
+ *
+ *   by the turns   that a loop has made meanwhile, where its registers tell (fp/loops.c), times the
+ *                  events of a turn
+ *   by the clock   otherwise: the events of the burst, over the program's own time from its first to
+ *                  its last, times the CPU time that was masked
+ *
+ * Own time between two events that lie close together is stepped through: INSTRUCTION_PS for each
+ * instruction. Where they lie too far apart, the program runs, and the clock tells how long: less
+ * the time that a trap takes, as seen where an instruction traps twice in a row.
+ *
+ * The estimate is credited to the path of the burst's last event.
+ *
+ * x87 instructions all trap where they are looked at, whether they raise anything or not:
+ * where they are many, they are looked at in bursts as well.
+ */
+#include "collect/agent/fp/fp.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "arch/x86_64/agent/machine.h"
+
+enum {
+	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
+	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
+	SIGNAL_MAX_NS = 8000,
+	BETWEEN_MAX_NS = 100 * 1000, /* of what lies between two traps: others may have run */
+	SIGNAL_NS = 2500,            /* there and back, about */
+	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
+	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are to blame */
+
+	BURST_STOPS_MIN = 16,
+	BURST_STOPS_SPREAD = 17, /* so that no burst is in step with a loop */
+	BURST_STOPS_MAX = 64,    /* while it waits for an event to credit */
+	WINDOW_STEPS = 256,      /* so far the next stop is looked for step by step */
+	WINDOW_SHARE = 8,        /* an eighth of the time may go into that */
+	FIRST_WINDOWS_NS = 2 * 1000 * 1000,
+	WINDOW_MAX_NS = 20 * 1000 * 1000,
+	GAP_SAMPLES = 3, /* then how far the next stop is counts as known ... */
+	GAP_AGAIN = 64,  /* ... and is looked at again each 64th time */
+	GAP_WEIGHT = 8,
+	INSTRUCTION_PS = 250, /* between a tight loop's and a chain's */
+	PS_PER_NS = 1000,
+	SHORT_RUN_NS = 20 * 1000, /* a longer run was no short one, whatever was learnt */
+	RUN_LEAST_NS = 25,        /* what is not stepped is at least so long */
+
+	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
+	RARE_BURSTS = 4,
+	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for a stop: there are none now */
+};
+
+static uint64_t cpu_now_ns(void)
+{
+	return runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void fp_frequent_reset(struct fp_thread *fp)
+{
+	fp->frequent = 0;
+	fp->x87_frequent = fp->is_burst = false;
+	fp->level_ns = fp->rare_bursts = 0;
+	fp->run_at_ns = 0;
+	fp->is_again = false;
+	fp->gap = NULL;
+	fp->anchor = (struct fp_anchor){ .rip = 0 };
+}
+
+void fp_frequent_forget(struct fp_thread *fp)
+{
+	fp_frequent_reset(fp);
+	memset(fp->owed, 0, sizeof(fp->owed));
+	memset(fp->per_ns, 0, sizeof(fp->per_ns));
+	fp->has_path = false;
+}
+
+/* --- exact --- */
+
+static void account(struct fp_thread *fp, uint32_t kinds)
+{
+	fp->steps++;
+	if (fp->is_x87) {
+		fp->x87_steps++;
+		return;
+	}
+	if (!kinds) /* a tiny result that is exact traps where underflow is unmasked, and raises nothing */
+		kinds = CHANNEL_FP_UNDERFLOW;
+	for (; kinds; kinds &= kinds - 1)
+		fp->raised[__builtin_ctz(kinds)]++;
+}
+
+/* A low quantile of what is seen, rather than the mean: what is above it was interrupted. */
+static uint64_t settle(uint64_t at, uint64_t seen)
+{
+	enum { DOWN = 2, UP = 16 };
+	if (at == 0)
+		return seen;
+	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
+}
+
+/* A signal's way there and back is told by how close traps come: a slow machine's is longer.
+ * A trap flag's, which may be far dearer, was measured. */
+static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
+{
+	uint64_t between = runtime_less(fp->entered_ns, fp->level_at_ns);
+	fp->signal_ns = settle(fp->signal_ns, between < SIGNAL_MAX_NS ? between : SIGNAL_MAX_NS);
+	uint64_t signal = fp->signal_ns > SIGNAL_NS ? fp->signal_ns : SIGNAL_NS;
+	uint64_t own = runtime_less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
+	fp->level_ns = runtime_less(fp->level_ns, own / ALLOWED_SHARE);
+	if (fp->level_ns == 0) {
+		fp->steps = fp->x87_steps = 0;
+		memset(fp->raised, 0, sizeof(fp->raised));
+	}
+	uint64_t cost =
+		runtime_less(counted, fp->entered_ns) + (fp->is_stepping ? runtime_less(now, fp->entered_ns) : signal);
+	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
+	fp->level_at_ns = counted;
+	return fp->level_ns > LEVEL_MAX_NS;
+}
+
+/* --- which instruction comes next --- */
+
+enum next { NEXT_UNKNOWN, NEXT_STOPS, NEXT_X87, NEXT_OTHER };
+enum { CODE_BYTES = 16 };
+
+static bool read_code(struct fp_thread *fp, uint64_t rip, uint8_t *code)
+{
+	enum { PAGE = 4096 };
+	uint64_t page = rip / PAGE;
+	if (page == fp->code_page && rip % PAGE + CODE_BYTES <= PAGE) {
+		memcpy(code, (const void *)(uintptr_t)rip, CODE_BYTES); // NOLINT(performance-no-int-to-ptr)
+		return true;
+	}
+	const struct iovec here = { .iov_base = code, .iov_len = CODE_BYTES };
+	const struct iovec there = { .iov_base = (void *)(uintptr_t)rip, .iov_len = CODE_BYTES };
+	if (!runtime.kernel_copies ||
+	    machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0) != CODE_BYTES)
+		return false;
+	fp->code_page = page;
+	return true;
+}
+
+/* Those that load, store or clear the flags or masks must not be in a step: D9 /4 to /7, DD /4,
+ * /6 and /7 in memory, DB E0 to E7, DF E0. */
+static enum next next_x87(const uint8_t *code)
+{
+	enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7, CONTROLS = 4 };
+	uint8_t reg = code[1] >> REG_SHIFT & REG_MASK;
+	bool is_control = code[1] < REGISTERS
+				  ? (*code == 0xd9 || *code == 0xdd) && reg >= CONTROLS
+				  : (*code == 0xdb && reg == CONTROLS) || (*code == 0xdf && reg == CONTROLS);
+	return is_control ? NEXT_STOPS : NEXT_X87;
+}
+
+static enum next next_instruction(struct fp_thread *fp, uint64_t rip)
+{
+	uint8_t bytes[CODE_BYTES];
+	const uint8_t *code = bytes, *end = bytes + 8;
+	if (!read_code(fp, rip, bytes))
+		return NEXT_UNKNOWN;
+	while (code < end && (*code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0xf3 || *code == 0x2e ||
+			      *code == 0x3e || *code == 0x64 || *code == 0x65 || (*code & 0xf0) == 0x40))
+		code++;
+	if ((*code & 0xf8) == 0xd8)
+		return next_x87(code);
+	/* fwait, pushf, popf, interrupts and their returns; hlt and the like */
+	if ((*code >= 0x9b && *code <= 0x9d) || (*code >= 0xcc && *code <= 0xcf) || *code == 0xf4)
+		return NEXT_STOPS;
+	if (*code == 0x0f) /* system calls, ud2; fxsave, ldmxcsr, xsave and so on; xgetbv, xsavec */
+		return code[1] == 0x05 || code[1] == 0x34 || code[1] == 0x0b || code[1] == 0xae || code[1] == 0x01 ||
+				       code[1] == 0xc7
+			       ? NEXT_STOPS
+			       : NEXT_OTHER;
+	if ((*code == 0xc5 && code[2] == 0xae) || (*code == 0xc4 && code[3] == 0xae)) /* vldmxcsr, vstmxcsr */
+		return NEXT_STOPS;
+	return NEXT_OTHER;
+}
+
+/* --- from stop to stop --- */
+
+static struct fp_gap *gap_at(struct fp_thread *fp, uint64_t rip)
+{
+	struct fp_gap *gap = &fp->gaps[(rip ^ rip >> 6) % FP_GAPS];
+	if (gap->rip != rip)
+		*gap = (struct fp_gap){ .rip = rip };
+	return gap;
+}
+
+static void learn(struct fp_gap *gap, uint64_t ps)
+{
+	if (gap->samples < GAP_WEIGHT)
+		gap->samples++;
+	gap->ps = (uint32_t)((gap->ps * (uint64_t)(gap->samples - 1) + ps) / gap->samples);
+}
+
+/* The program goes on until the next trap. */
+static void run(struct fp_thread *fp)
+{
+	fp->run_at_ns = fp->entered_ns;
+	fp->run_cpu_ns = cpu_now_ns();
+}
+
+static void learn_turn(struct fp_thread *fp, uint64_t turn)
+{
+	enum { WEIGHT = 16, OUTLIER = 4 };
+	if (!fp->turn_ns)
+		fp->turn_ns = turn;
+	else if (turn < OUTLIER * fp->turn_ns)
+		fp->turn_ns = fp->turn_ns - fp->turn_ns / WEIGHT + turn / WEIGHT;
+}
+
+/* Where how far it was from the last stop is not known by steps the clock tells, less what the
+ * way to the program and back takes: that is looked at where an instruction traps twice. */
+bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
+{
+	if (!fp->is_burst || !fp->run_at_ns)
+		return false;
+	uint64_t ran = runtime_less(cpu_now_ns(), fp->run_cpu_ns);
+	struct fp_gap *gap = fp->gap;
+	bool is_known = gap && !gap->is_far && fp->burst_stops > 0;
+	fp->run_at_ns = 0;
+	if (fp->is_again) {
+		fp->is_again = false;
+		learn_turn(fp, ran);
+		return false;
+	}
+	if (is_known && runtime_less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS) < SHORT_RUN_NS) {
+		fp->burst_ps += gap->ps;
+		return false;
+	}
+	if (fp->burst_stops > 0) {
+		fp->burst_runs_ns += (int64_t)ran - (int64_t)(fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
+		fp->burst_runs++;
+	}
+	fp->is_again = !fp->turn_ns || now >> 4 & 1;
+	if (fp->is_again)
+		run(fp);
+	return fp->is_again;
+}
+
+static bool step_on(struct fp_thread *fp, uint64_t rip)
+{
+	enum next next = next_instruction(fp, rip);
+	if (next < NEXT_X87 || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
+		if (fp->gap && fp->window_steps >= WINDOW_STEPS)
+			*fp->gap = (struct fp_gap){ .rip = fp->gap->rip, .is_far = true, .samples = GAP_SAMPLES };
+		fp->burst_ps += (uint64_t)fp->window_steps * INSTRUCTION_PS;
+		run(fp);
+		fp->gap = NULL;
+		return false;
+	}
+	fp->window_steps++;
+	fp->is_window = true;
+	fp->is_x87 = next == NEXT_X87;
+	fp->loads_flags = false;
+	return true;
+}
+
+/* At a stop: how far is the next one? */
+static bool go_on(struct fp_thread *fp, uint64_t rip, uint64_t next_rip, uint64_t random)
+{
+	struct fp_gap *gap = fp->gap = gap_at(fp, rip);
+	if (gap->samples < GAP_SAMPLES || (!gap->is_far && random % GAP_AGAIN == 0)) {
+		fp->window_steps = 0;
+		return step_on(fp, next_rip);
+	}
+	run(fp);
+	return false;
+}
+
+/* --- bursts --- */
+
+/* At `context`; NULL: where the last burst ended, or if that is not known, here. */
+static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
+		   const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	if (!context && fp->has_path) {
+		runtime_sample_again(thread, request, hits, amount);
+	} else if (!context) {
+		runtime_sample_here(thread, request, hits, amount, 0);
+	} else {
+		runtime_sample_interrupted(thread, request, hits, amount, context);
+		fp->has_path = runtime_can_repeat(thread);
+		if (fp->has_path)
+			memcpy(fp + 1, thread->walk, runtime_walk_bytes);
+	}
+}
+
+/* Credits what is owed to kinds that this event is of. */
+static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t amount = 0;
+		for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+			if (kinds & runtime.channel->requests[request].fp_kinds & 1U << kind)
+				amount += fp->owed[kind];
+		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
+		thread->shared->estimated[request] += amount;
+		if (hits)
+			sample(thread, request, hits, amount, context);
+	}
+	for (; kinds; kinds &= kinds - 1)
+		fp->owed[__builtin_ctz(kinds)] = 0;
+}
+
+void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	uint32_t kinds = 0;
+	uint64_t was_busy = thread->busy;
+	if (!fp->frequent && !fp->x87_frequent)
+		return;
+	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : runtime_less(cpu_now_ns(), fp->masked_at_ns);
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++) {
+		fp->owed[kind] += (uint64_t)((double)masked_ns * fp->per_ns[kind]);
+		if (fp->owed[kind])
+			kinds |= 1U << kind;
+	}
+	thread->busy = RUNTIME_HELD;
+	if (fp->has_path) {
+		memcpy(thread->walk, fp + 1, runtime_walk_bytes);
+		thread->samples++;
+		context = NULL;
+	}
+	pay(thread, kinds, context);
+	thread->busy = was_busy;
+	fp_frequent_forget(fp);
+}
+
+/* `seen`: what the burst itself has found in a nanosecond. */
+static void note(struct fp_thread *fp, uint32_t kind, double events, double seen)
+{
+	const double fresh = 0.25; /* the share of the last burst */
+	double *rate = &fp->per_ns[kind];
+	double now = fp->masked_ns ? events / (double)fp->masked_ns : seen;
+	*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
+	fp->owed[kind] += (uint64_t)events;
+}
+
+/* At the last stop, which is itself not part of the rate. */
+static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	double by_clock[CHANNEL_FP_KINDS], by_turns[CHANNEL_FP_KINDS];
+	int64_t least = (int64_t)fp->burst_runs * RUN_LEAST_NS;
+	fp->burst_ps += (uint64_t)(fp->burst_runs_ns > least ? fp->burst_runs_ns : least) * PS_PER_NS;
+	double per_ns = fp->burst_ps ? PS_PER_NS / (double)fp->burst_ps : 0;
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		by_clock[kind] = fp->burst_raised[kind] * per_ns * (double)fp->masked_ns;
+	bool has_turns = fp_loops_end(fp, by_clock, by_turns);
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind], fp->burst_raised[kind] * per_ns);
+	pay(thread, kinds, context);
+	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
+	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
+	fp->is_burst = false;
+	fp->masked_at_ns = cpu_now_ns();
+	if (fp->rare_bursts >= RARE_BURSTS)
+		fp_frequent_reset(fp);
+}
+
+static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+{
+	struct fp_thread *fp = thread->fp;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp->is_stepping) {
+		fp->stepped_ns = runtime_less(fp->stepped_ns, runtime_less(now, fp->entered_ns));
+		fp->entered_ns = now;
+	}
+	if (fp->is_window && !kinds && !fp->is_x87)
+		return step_on(fp, next_rip);
+	if (fp->is_window && fp->gap) {
+		uint64_t ps = (uint64_t)fp->window_steps * INSTRUCTION_PS;
+		learn(fp->gap, ps);
+		fp->burst_ps += ps;
+	}
+	fp->is_window = false;
+	uint32_t estimated = fp->is_x87 ? (fp->x87_frequent ? kinds : 0) : kinds & fp->frequent;
+	bool is_last = fp->burst_stops >= fp->burst_target && (estimated || fp->burst_stops >= BURST_STOPS_MAX);
+	if (is_last) {
+		end_burst(thread, estimated, context);
+		return false;
+	}
+	fp_loops_stop(fp, context);
+	fp->burst_stops++;
+	for (uint32_t left = estimated; left; left &= left - 1)
+		fp->burst_raised[__builtin_ctz(left)]++;
+	return go_on(fp, fp->rip, next_rip, now >> 3 ^ thread->random);
+}
+
+static void begin_burst(struct runtime_thread *thread, uint64_t now)
+{
+	struct fp_thread *fp = thread->fp;
+	fp->is_burst = true;
+	fp->masked_ns = runtime_less(cpu_now_ns(), fp->masked_at_ns);
+	fp->stepped_ns += fp->masked_ns / WINDOW_SHARE;
+	if (fp->stepped_ns > WINDOW_MAX_NS)
+		fp->stepped_ns = WINDOW_MAX_NS;
+	fp->burst_target = BURST_STOPS_MIN + (uint32_t)((now ^ thread->random) % BURST_STOPS_SPREAD);
+	fp->burst_stops = 0;
+	fp->burst_ps = 0;
+	fp->burst_runs_ns = fp->burst_runs = 0;
+	fp->is_again = false;
+	fp_loops_begin(fp);
+	memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
+	fp->gap = NULL;
+	fp->entered_ns = now;
+	run(fp);
+}
+
+/* The first burst comes at once: what it finds is for all that is masked, should there be no other. */
+static void blame(struct runtime_thread *thread, uint64_t now)
+{
+	struct fp_thread *fp = thread->fp;
+	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
+			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
+	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)
+		fp->x87_frequent = true;
+	fp->level_ns = 0;
+	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
+	fp->masked_at_ns = cpu_now_ns();
+	begin_burst(thread, now);
+	fp->masked_ns = 0;
+	fp->stepped_ns += FIRST_WINDOWS_NS;
+}
+
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+{
+	struct fp_thread *fp = thread->fp;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (fp->is_burst) {
+		fp_count(thread, kinds, context);
+		return burst_stepped(thread, kinds, context, next_rip);
+	}
+	/* What still traps while it is masked, by words from before, is part of the estimate. */
+	account(fp, kinds);
+	fp_count(thread, kinds & (fp->is_x87 && fp->x87_frequent ? 0 : ~(uint32_t)fp->frequent), context);
+	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
+		blame(thread, now);
+	return false;
+}
+
+void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
+{
+	struct fp_thread *fp = thread->fp;
+	if (!fp->frequent && !fp->x87_frequent)
+		return;
+	struct fp_words words = fp_words_of(context);
+	fp_show(fp, &words);
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	if (!fp->is_burst)
+		begin_burst(thread, now);
+	else if (fp->run_at_ns && runtime_less(now, fp->run_at_ns) > NONE_NS)
+		fp_frequent_reset(fp);
+	fp_hide(fp, &words);
+	fp_words_set(context, &words);
+}

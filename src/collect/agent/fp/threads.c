@@ -1,0 +1,130 @@
+/* Threads whose floating point exceptions are measured: they begin and end, and follow cpprof_start
+ * and cpprof_stop. */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/fp_execute.h"
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/fp/fp.h"
+
+uint32_t fp_turns;
+
+/* --- start and stop --- */
+
+/* In a handler of the program's, which its words of before interrupted, these are left alone. */
+static void begin_here(struct fp_thread *fp)
+{
+	struct fp_words words = fp_words_here();
+	bool is_handler = fp->on && !fp_are_hidden(fp, &words);
+	if (fp->on)
+		fp_show(fp, &words);
+	fp_frequent_reset(fp);
+	if (!is_handler) {
+		fp_hide(fp, &words);
+		fp_words_set_here(&words);
+	}
+	fp->on = true;
+}
+
+static void end_here(struct runtime_thread *thread)
+{
+	struct fp_thread *fp = thread->fp;
+	struct fp_words words = fp_words_here();
+	fp_show(fp, &words);
+	fp_words_set_here(&words);
+	if (fp->on)
+		fp_frequent_end(thread, NULL);
+	fp->on = false;
+}
+
+static struct fp_thread *new_fp(const struct runtime_thread *thread)
+{
+	struct fp_words words = fp_words_here();
+	size_t bytes = sizeof(struct fp_thread) + runtime_walk_bytes;
+	long memory =
+		machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory < 0)
+		return NULL;
+	struct fp_thread *fp = (struct fp_thread *)memory; // NOLINT(performance-no-int-to-ptr)
+	fp->area = fp_execute_new();
+	if (thread->tid == runtime.pid)
+		return fp;
+	/* The words are its creator's, hidden; <fenv.h> unmasks in both alike. */
+	fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
+	fp_show(fp, &words);
+	fp_words_set_here(&words);
+	return fp;
+}
+
+void fp_start(struct runtime_thread *thread)
+{
+	if (!thread->fp)
+		thread->fp = new_fp(thread);
+	else
+		fp_frequent_forget(thread->fp); /* forked: that is the parent's */
+	struct fp_thread *fp = thread->fp;
+	if (!fp)
+		return;
+	fp->is_stepping = fp->is_window = fp->is_shown = false;
+	thread->fp_turn = fp_turns;
+	if (runtime.on)
+		begin_here(fp);
+}
+
+void fp_stop(struct runtime_thread *thread)
+{
+	struct fp_thread *fp = thread->fp;
+	if (!fp)
+		return;
+	end_here(thread);
+	thread->fp = NULL;
+	fp_execute_free(fp->area);
+	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
+}
+
+/* The thread by which a program ends: others have lost no more than they raised since their last tick. */
+__attribute__((destructor)) static void program_ends(void)
+{
+	struct runtime_thread *thread = runtime_thread && runtime_thread->fp ? runtime_enter() : NULL;
+	if (!thread)
+		return;
+	end_here(thread);
+	runtime_leave(thread);
+}
+
+/* --- all threads --- */
+
+static void send_tick(struct runtime_thread *thread)
+{
+	if (thread != runtime_thread && thread->fp)
+		tick_send(thread);
+}
+
+static uint32_t unsettled;
+
+/* One that waits has its tick behind it, before anything else. */
+static void look_at(struct runtime_thread *thread)
+{
+	if (thread != runtime_thread && thread->fp && !thread->waiting &&
+	    __atomic_load_n(&thread->fp_turn, __ATOMIC_ACQUIRE) != fp_turns)
+		unsettled++;
+}
+
+void fp_turn(struct runtime_thread *thread)
+{
+	enum { ROUNDS = 200, ROUND_NS = 100 * 1000 };
+	const struct timespec round = { .tv_nsec = ROUND_NS };
+	__atomic_add_fetch(&fp_turns, 1, __ATOMIC_ACQ_REL);
+	if (thread && thread->fp && runtime.on)
+		begin_here(thread->fp);
+	else if (thread && thread->fp)
+		end_here(thread);
+	runtime_each_thread(send_tick);
+	for (int i = 0; i < ROUNDS; i++) {
+		unsettled = 0;
+		runtime_each_thread(look_at);
+		if (unsettled == 0)
+			return;
+		machine_syscall(SYS_nanosleep, (long)&round, 0, 0, 0, 0, 0);
+	}
+}

@@ -1,0 +1,59 @@
+/* Exact counts of arcs, (call site, function): all are edges of the thread's root. No frames are kept. */
+#include "arch/x86_64/agent/hooks_offsets.h"
+#include "collect/agent/hooks/paths.h"
+
+static struct tally_edge **cached(struct hook_thread *thread, uint64_t function, uint64_t site)
+{
+	return &thread->cache[(site + (function >> CACHE_SHIFT)) % HOOK_CACHE];
+}
+
+/* Who looks there finds an edge, if only that of no call. */
+void hooks_forget_arcs(struct hook_thread *thread)
+{
+	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
+		return;
+	for (uint32_t i = 0; i < HOOK_CACHE; i++)
+		thread->cache[i] = &hooks_no_edge;
+}
+
+static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, struct hook_call *call)
+{
+	struct tally_node *root = &thread->shared->root;
+	struct tally_edge *edge = hooks_edge_find(thread, root, call);
+	if (!edge) {
+		call->flags = hooks_is_inlined_code(call) ? TALLY_EDGE_INLINED : 0;
+		edge = hooks_edge_new(thread, root, call, false);
+	}
+	if (!edge)
+		return;
+	*cached(thread, call->function, call->site) = edge;
+	hooks_count(&edge->count);
+}
+
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
+	count_slowly(thread, &call);
+}
+
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	struct tally_edge *edge = *cached(thread, function, site);
+	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
+		hooks_count(&edge->count);
+		return;
+	}
+	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
+	count_slowly(thread, &call);
+}
+
+const struct hook_measurement hooks_arcs = {
+	.name = "arcs",
+	.entered = entered,
+	.enter = enter,
+	.leave = hooks_no_call,
+	.block = hooks_no_block,
+	.tick = hooks_tick_root,
+	.rewind = hooks_no_rewind,
+	.flush = hooks_no_flush,
+};

@@ -1,0 +1,204 @@
+/*
+ * Stands between hooks and the measurement that was chosen where more is to be done at each call of a place. What is known of a call until
+ * it ends is kept beside its frame: so it is right whatever jumps over calls.
+ *
+ *     frames  root | main | work | row |          of the thread, as the inner measurement has them
+ *     notes        | ...  | ...  | ... |          ours: when it was entered, what the implementation has returned
+ */
+#include "collect/agent/hooks/around.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "collect/agent/hooks/paths.h"
+#include "collect/agent/probes/registry.h"
+
+struct hook_note {
+	uint64_t function; /* whose call it is; 0: of none */
+	uint64_t tsc;      /* when it was entered */
+	uint64_t value;    /* the implementation's */
+	uint64_t was_told; /* ... which knows of it */
+};
+
+static const struct hook_measurement *inner; /* NULL: there is nothing around it */
+static const struct cpprof_implementation *implementation;
+static bool times_calls;
+
+/* The implementation is at work in this thread, called from that part of its stack; 0: it is not. */
+static _Thread_local uint64_t at_work __attribute__((tls_model("initial-exec")));
+
+/* --- notes --- */
+
+static struct hook_note *map_notes(struct hook_thread *thread)
+{
+	uint64_t bytes = thread->notes_bytes = (uint64_t)(thread->limit - thread->frames) * sizeof(struct hook_note);
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return mapped < 0 && mapped > -4096 ? NULL : (struct hook_note *)mapped;
+}
+
+/* That of a frame; NULL: there is no memory. */
+static struct hook_note *note_of(struct hook_thread *thread, const struct hook_frame *frame)
+{
+	struct hook_note *none = NULL;
+	if (__builtin_expect(!thread->notes, 0)) {
+		struct hook_note *notes = map_notes(thread);
+		/* A handler may have been faster: what is mapped then is not used. */
+		if (notes)
+			(void)machine_replace(&thread->notes, none, notes);
+	}
+	return thread->notes && frame < thread->limit ? thread->notes + (frame - thread->frames) : NULL;
+}
+
+/* --- the implementation --- */
+
+/* False: a handler has interrupted it, or it has called what has places itself: that is not for it. Where it was left by a jump,
+ * it was called from a part of the stack that is gone. */
+static bool begin_work(void)
+{
+	uint64_t here = RUNTIME_HERE;
+	if (__builtin_expect(at_work != 0, 0) && !runtime_is_gone(at_work, here))
+		return false;
+	at_work = here;
+	return true;
+}
+
+static void tell_enter(struct hook_note *note)
+{
+	if (!begin_work())
+		return;
+	note->value = implementation->enter((const struct cpprof_site *)(uintptr_t)note->function);
+	note->was_told = 1;
+	at_work = 0;
+}
+
+static void tell_leave(const struct hook_note *note)
+{
+	if (!note->was_told || !begin_work())
+		return;
+	implementation->leave((const struct cpprof_site *)(uintptr_t)note->function, note->value);
+	at_work = 0;
+}
+
+/* --- the measurement --- */
+
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	inner->entered(thread, function, site, place);
+}
+
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	inner->enter(thread, function, site, place, code);
+	const struct hook_frame *top = thread->top;
+	if (!(place & HOOK_FRAME_SITE) || top->place != place || top->node->function != function)
+		return;
+	struct hook_note *note = note_of(thread, top);
+	if (!note)
+		return;
+	*note = (struct hook_note){ .function = function };
+	if (implementation)
+		tell_enter(note);
+	note->tsc = machine_time_stamp();
+}
+
+/* What is known of the call that this frame is, if it is that; then it is known no more. */
+static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function, uint64_t place,
+		      struct hook_note *taken)
+{
+	struct hook_note *note = frame->place == place ? note_of(thread, frame) : NULL;
+	if (!note || note->function != function)
+		return false;
+	*taken = *note;
+	note->function = 0;
+	return true;
+}
+
+static void finish(const struct hook_note *note, uint64_t now)
+{
+	if (times_calls)
+		sites_took(note->function, now - note->tsc);
+	if (implementation)
+		tell_leave(note);
+}
+
+/* Mostly it is the call on top: then the implementation is told while its path is current. Else what lies behind the top is what was
+ * left, once it is. */
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	uint64_t now = machine_time_stamp();
+	bool is_place = place & HOOK_FRAME_SITE;
+	struct hook_note note;
+	bool is_known = is_place && take_note(thread, thread->top, function, place, &note);
+	if (is_known)
+		finish(&note, now);
+	inner->leave(thread, function, site, place);
+	if (is_place && !is_known && thread->top + 1 < thread->limit &&
+	    take_note(thread, thread->top + 1, function, place, &note))
+		finish(&note, now);
+}
+
+static void block(struct hook_thread *thread, uint64_t pc)
+{
+	inner->block(thread, pc);
+}
+
+static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
+{
+	inner->tick(thread, request, hits, context);
+}
+
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
+{
+	inner->rewind(thread, landing);
+}
+
+static void flush(struct hook_thread *thread)
+{
+	inner->flush(thread);
+}
+
+static const struct hook_measurement around = {
+	.name = "around",
+	.entered = entered,
+	.enter = enter,
+	.leave = leave,
+	.block = block,
+	.tick = tick,
+	.rewind = rewind_to,
+	.flush = flush,
+};
+
+/* --- put around, and taken away --- */
+
+const struct hook_measurement *hooks_inner(void)
+{
+	return inner ? inner : hooks.measurement;
+}
+
+bool hooks_have_frames(void)
+{
+	const struct hook_measurement *chosen = hooks_inner();
+	return chosen != &hooks_off && chosen != &hooks_arcs && chosen != &hooks_blocks;
+}
+
+static void put_around(void)
+{
+	if (!hooks_have_frames())
+		return;
+	inner = hooks_inner();
+	hooks_measure_by(times_calls || implementation ? &around : inner);
+}
+
+void hooks_time_calls(bool on)
+{
+	times_calls = on;
+	put_around();
+}
+
+void hooks_tell(const struct cpprof_implementation *loaded)
+{
+	implementation = loaded;
+	put_around();
+}

@@ -1,0 +1,274 @@
+/*
+ * The edges of a node: calls that were made from there.
+ *
+ *   1. All are in the node's list, in which none is ever moved. The first NEAR_EDGES of it are found by going along it.
+ *   2. Those behind are found by the thread's table of (node, edge). It grows, and old ones stay, for a handler may
+ *      have interrupted who reads one; what a handler has put into the old one meanwhile is not in the new one. Then
+ *      a second edge is made for the same call: counts add up.
+ *   3. An edge is linked in when it is complete, by one instruction that fails if a handler was faster.
+ */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/hooks/paths.h"
+
+enum { NEAR_EDGES = 8, PROBES = 64 };
+
+struct tally_edge hooks_no_edge = { .site = UINT64_MAX, .function = UINT64_MAX, .after = &hooks_no_edge };
+
+struct slot {
+	struct tally_edge *edge;
+	struct tally_node *node; /* written behind it; NULL: the slot is free */
+};
+
+struct hook_edges {
+	uint64_t mask, count;
+	struct slot slots[];
+};
+
+/* --- the table --- */
+
+enum { ANY_SITE = 0 };
+
+static uint64_t turn(uint64_t value, uint32_t bits)
+{
+	enum { BITS = 64 };
+	return value << bits | value >> (BITS - bits);
+}
+
+static uint64_t hash(const struct tally_node *node, uint64_t site, uint64_t function)
+{
+	enum { THIRD = 21, HALF = 32 };
+	const uint64_t golden = 0x9e3779b97f4a7c15;
+	return (((uint64_t)(uintptr_t)node ^ turn(site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
+}
+
+/* `site` ANY_SITE: any edge of the node to that function, which were put there as such. */
+static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t site,
+				  uint64_t function)
+{
+	uint64_t at = hash(node, site, function);
+	for (uint32_t i = 0; edges && i < PROBES; i++) {
+		const struct slot *slot = &edges->slots[(at + i) & edges->mask];
+		if (!slot->node)
+			return NULL;
+		if (slot->node == node && slot->edge->function == function &&
+		    (slot->edge->site == site || site == ANY_SITE))
+			return slot->edge;
+	}
+	return NULL;
+}
+
+/* False: there is no room nearby. */
+static bool put(struct hook_edges *edges, struct tally_node *node, uint64_t site, struct tally_edge *edge)
+{
+	uint64_t at = hash(node, site, edge->function);
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct slot *slot = &edges->slots[(at + i) & edges->mask];
+		if (slot->node)
+			continue;
+		slot->edge = edge;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		slot->node = node;
+		edges->count++;
+		return true;
+	}
+	return false;
+}
+
+static struct hook_edges *new_table(uint64_t slots)
+{
+	uint64_t bytes = sizeof(struct hook_edges) + slots * sizeof(struct slot);
+	long memory = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory < 0 && memory > -4096)
+		return NULL;
+	struct hook_edges *edges = (struct hook_edges *)memory;
+	edges->mask = slots - 1;
+	return edges;
+}
+
+/* By its site, and if it is the first with that function, by that. */
+static void put_both(struct hook_edges *edges, struct tally_node *node, struct tally_edge *edge)
+{
+	if (!look_up(edges, node, ANY_SITE, edge->function))
+		put(edges, node, ANY_SITE, edge);
+	if (!look_up(edges, node, edge->site, edge->function))
+		put(edges, node, edge->site, edge);
+}
+
+static void grow(struct hook_thread *thread)
+{
+	enum { FIRST_SLOTS = 1024, TIMES = 4 };
+	const struct hook_edges *old = thread->edges;
+	struct hook_edges *edges = new_table(old ? (old->mask + 1) * TIMES : FIRST_SLOTS);
+	if (!edges)
+		return;
+	for (uint64_t i = 0; old && i <= old->mask; i++) {
+		const struct slot *slot = &old->slots[i];
+		if (!slot->node)
+			continue;
+		put_both(edges, slot->node, slot->edge);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->edges = edges;
+}
+
+static void enlist(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
+{
+	if (!thread->edges || thread->edges->count * 2 > thread->edges->mask)
+		grow(thread);
+	if (thread->edges)
+		put_both(thread->edges, node, edge);
+}
+
+/* --- edges --- */
+
+static bool is_for(const struct tally_edge *edge, const struct hook_call *call)
+{
+	return edge->site == call->site && edge->function == call->function;
+}
+
+struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struct tally_node *node,
+				   const struct hook_call *call)
+{
+	struct tally_edge *edge = node->edges;
+	uint32_t passed = 0;
+	while (edge && passed < NEAR_EDGES && !is_for(edge, call)) {
+		edge = edge->next;
+		passed++;
+	}
+	return passed < NEAR_EDGES ? edge : look_up(thread->edges, node, call->site, call->function);
+}
+
+/* --- new ones --- */
+
+/* The child that another edge of the node has for this function; NULL: none has. */
+static struct tally_node *find_child(const struct hook_thread *thread, const struct tally_node *node, uint64_t function)
+{
+	uint32_t passed = 0;
+	for (const struct tally_edge *edge = node->edges; edge && passed < NEAR_EDGES; edge = edge->next, passed++)
+		if (edge->function == function && !(edge->flags & TALLY_EDGE_FOLDED))
+			return edge->child;
+	if (passed < NEAR_EDGES)
+		return NULL;
+	const struct tally_edge *edge = look_up(thread->edges, node, ANY_SITE, function);
+	return edge && !(edge->flags & TALLY_EDGE_FOLDED) ? edge->child : NULL;
+}
+
+static struct tally_node *new_node(struct hook_thread *thread, struct tally_node *parent, uint64_t function)
+{
+	struct tally_node *node = tally_object_new(thread, sizeof(*node));
+	if (!node)
+		return NULL;
+	node->function = function;
+	node->parent = parent;
+	node->recent = &hooks_no_edge;
+	thread->nodes++;
+	if (hooks.header->measurement == TALLY_TRACE)
+		node->number = __atomic_add_fetch(&thread->paths_numbered, 1, __ATOMIC_RELAXED);
+	return node;
+}
+
+/* At the end of the list, or of its near part. */
+static void link_edge(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
+{
+	struct tally_edge **at = &node->edges;
+	uint32_t count = 0;
+	for (; *at && count < NEAR_EDGES; at = &(*at)->next)
+		count++;
+	do
+		edge->next = *at;
+	while (!machine_replace(at, edge->next, edge));
+	if (count == NEAR_EDGES)
+		enlist(thread, node, edge);
+}
+
+static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
+				   struct tally_node *child, uint32_t flags)
+{
+	struct tally_edge *edge = tally_object_new(thread, sizeof(*edge));
+	if (!edge)
+		return NULL;
+	edge->site = call->site;
+	edge->function = call->function;
+	edge->child = child;
+	edge->after = edge;
+	edge->flags = call->flags | flags | (hooks_call_is_within(call) ? TALLY_EDGE_WITHIN : 0);
+	edge->code = call->code ? call->code : call->distance;
+	link_edge(thread, node, edge);
+	return edge;
+}
+
+/* There are too many nodes: one of this function that is nearer to the root, or below it. */
+static struct tally_node *fold(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
+{
+	struct tally_node *root = &thread->shared->root;
+	struct tally_node *child;
+	for (child = node; child && child->function != call->function; child = child->parent)
+		;
+	if (!child)
+		child = find_child(thread, root, call->function);
+	if (child)
+		return child;
+	child = new_node(thread, root, call->function);
+	const struct hook_call foreign = { call->function,     call->site, 0, call->code_address,
+					   TALLY_EDGE_FOREIGN, call->code, 0 };
+	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
+}
+
+struct wanted {
+	struct hook_thread *thread;
+	struct tally_node *node;
+	const struct hook_call *call;
+};
+
+/* So that it can be said what the program has been compiled with. Of hooks that know entries alone __fentry__ is called
+ * by a function's first instruction, or the one behind endbr64. */
+static void note_hook(const struct hook_call *call)
+{
+	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, PUSH_RBP = 0x55, FIRST_CALL_END = 10 };
+	uint32_t hook = TALLY_HOOK_CYG;
+	uint64_t start, end;
+	if ((!call->code && hooks.process->hooks & ENTRIES) || call->place & HOOK_FRAME_SITE)
+		return;
+	if (!call->code)
+		hook = hooks_function_bounds(call->function, &start, &end) &&
+				       call->function - start <= FIRST_CALL_END &&
+				       *(const uint8_t *)(uintptr_t)start != PUSH_RBP
+			       ? TALLY_HOOK_FENTRY
+			       : TALLY_HOOK_MCOUNT;
+	if (!(hooks.process->hooks & hook))
+		__atomic_or_fetch(&hooks.process->hooks, hook, __ATOMIC_RELAXED);
+}
+
+static uint64_t make(void *argument, uint64_t has_child)
+{
+	const struct wanted *wanted = argument;
+	struct hook_thread *thread = wanted->thread;
+	const struct hook_call *call = wanted->call;
+	struct tally_node *child = NULL;
+	uint32_t flags = 0;
+	tally_know_code(call->site);
+	tally_know_code(call->function);
+	note_hook(call);
+	if (has_child) {
+		child = find_child(thread, wanted->node, call->function);
+		if (!child && thread->nodes >= TALLY_NODES_MAX && wanted->node != &thread->shared->root)
+			flags = TALLY_EDGE_FOLDED;
+		if (!child)
+			child = flags ? fold(thread, wanted->node, call)
+				      : new_node(thread, wanted->node, call->function);
+		if (!child)
+			return 0;
+	}
+	return (uintptr_t)new_edge(thread, wanted->node, call, child, flags);
+}
+
+struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
+				  bool has_child)
+{
+	struct wanted wanted = { thread, node, call };
+	return (struct tally_edge *)(uintptr_t)hooks_keep_vectors(make, &wanted, has_child);
+}

@@ -1,0 +1,63 @@
+/* Before a thread has a state: each hook makes one, and hands the event on. */
+#include "collect/agent/hooks/hooks.h"
+
+static uint64_t begin_thread(void *nothing, uint64_t neither)
+{
+	(void)nothing;
+	(void)neither;
+	return (uint64_t)(uintptr_t)hooks_thread_begin();
+}
+
+static void nobody_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	thread = (void *)(uintptr_t)hooks_keep_vectors(begin_thread, NULL, 0);
+	thread->measurement->entered(thread, function, site, place);
+}
+
+static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->enter(thread, function, site, place, code);
+}
+
+static void nobody_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->leave(thread, function, site, place);
+}
+
+static void nobody_block(struct hook_thread *thread, uint64_t pc)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->block(thread, pc);
+}
+
+static void nobody_tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
+{
+	thread = hooks_thread_begin();
+	thread->measurement->tick(thread, request, hits, context);
+}
+
+static void nobody_rewind(struct hook_thread *thread, const struct hook_landing *landing)
+{
+	(void)thread;
+	(void)landing;
+}
+
+static void nobody_flush(struct hook_thread *thread)
+{
+	(void)thread;
+}
+
+static const struct hook_measurement nobody = {
+	.name = "nobody",
+	.entered = nobody_entered,
+	.enter = nobody_enter,
+	.leave = nobody_leave,
+	.block = nobody_block,
+	.tick = nobody_tick,
+	.rewind = nobody_rewind,
+	.flush = nobody_flush,
+};
+
+struct hook_thread hooks_nobody = { .measurement = &nobody, .direct_low = UINT64_MAX };

@@ -1,0 +1,79 @@
+/* Without hooks: what the rest of the runtime asks of them (libcpprof-preload.so). */
+#include <cpprof/runtime.h>
+
+#include "collect/agent/hooks/hooks.h"
+
+struct hooks hooks;
+
+void hooks_begin_recorded(void)
+{
+}
+
+void hooks_thread_created(struct tally_node *creator)
+{
+	(void)creator;
+}
+
+struct tally_node *hooks_current(void)
+{
+	return NULL;
+}
+
+void hooks_thread_end(void)
+{
+}
+
+void hooks_rewind(const struct hook_landing *landing)
+{
+	(void)landing;
+}
+
+void hooks_turn(bool on)
+{
+	(void)on;
+}
+
+void hooks_flush(void)
+{
+}
+
+void hooks_finish(void)
+{
+}
+
+void hooks_go_on(void)
+{
+}
+
+void hooks_forked(void)
+{
+}
+
+void hooks_named(uint32_t tid, const char *name, size_t bytes)
+{
+	(void)tid;
+	(void)name;
+	(void)bytes;
+}
+
+void hooks_total(const struct runtime_thread *thread)
+{
+	(void)thread;
+}
+
+void hooks_tick(uint32_t request, uint64_t hits, const void *context)
+{
+	(void)request;
+	(void)hits;
+	(void)context;
+}
+
+void tally_modules_changed(void)
+{
+}
+
+void cpprof_event(uint64_t id, uint64_t value)
+{
+	(void)id;
+	(void)value;
+}

@@ -1,0 +1,192 @@
+/* Exact counts of calls per call path, and samples that are charged to the path that is current. */
+#include "collect/agent/hooks/paths.h"
+#include "arch/x86_64/agent/hooks_offsets.h"
+
+#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), "as in hooks.S")
+AT(hook_thread, measurement, THREAD_MEASUREMENT);
+AT(hook_thread, top, THREAD_TOP);
+AT(hook_thread, limit, THREAD_LIMIT);
+AT(hook_thread, cache, THREAD_CACHE);
+AT(hook_measurement, entered, MEASUREMENT_ENTERED);
+AT(hook_frame, node, FRAME_NODE);
+AT(hook_frame, place, FRAME_PLACE);
+AT(hook_frame, site, FRAME_SITE);
+AT(hook_frame, guess, FRAME_GUESS);
+AT(tally_node, recent, NODE_RECENT);
+AT(tally_edge, site, EDGE_SITE);
+AT(tally_edge, function, EDGE_FUNCTION);
+AT(tally_edge, count, EDGE_COUNT);
+AT(tally_edge, child, EDGE_CHILD);
+AT(tally_edge, code, EDGE_CODE);
+AT(tally_edge, after, EDGE_AFTER);
+_Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
+
+/* What comes next is guessed to be what came next before: `edge` behind the call that this frame has made last, or that
+ * its node made last when it was in the same place; or else as its first. */
+static void learn(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
+{
+	struct tally_node *node = frame->node;
+	const struct hook_frame *callee = frame + 1;
+	struct tally_edge *last = NULL;
+	if (hooks_edge_needs_a_look(edge))
+		return;
+	if (callee->node && callee->node->parent == node) {
+		const struct hook_call call = { .function = callee->node->function, .site = callee->site };
+		last = hooks_edge_find(thread, node, &call);
+	}
+	if (last && !hooks_edge_needs_a_look(last))
+		last->after = edge;
+	if (!last || node->recent == &hooks_no_edge)
+		node->recent = edge;
+	if (!hooks_frame_is_base(frame))
+		frame->guess = edge->after;
+}
+
+/* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet; returns what is current then. (A
+ * handler's calls may lie on top of it, where hooks tell of entries alone.) */
+static struct tally_node *count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge,
+				struct hook_call *call)
+{
+	if (!edge) {
+		top = hooks_frames_caller(thread, top, call);
+		edge = hooks_edge_find(thread, top->node, call);
+	}
+	if (!edge) {
+		if (!call->code && !(call->flags & TALLY_EDGE_FOREIGN))
+			call->distance = (uint32_t)(top->place - call->place);
+		edge = hooks_edge_new(thread, top->node, call, true);
+	}
+	if (!edge)
+		return thread->top->node;
+	hooks_count(&edge->count);
+	if (top + 1 < thread->limit) {
+		struct tally_node *node = edge->child;
+		learn(thread, top, edge);
+		hooks_frame_push(thread, top, node, call->site, call->place);
+		return node;
+	}
+	thread->depth_unknown++;
+	thread->top = top;
+	return top->node;
+}
+
+/* --- hooks that tell of entries alone --- */
+
+struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
+	struct hook_frame *top = hooks_frames_above(thread, &call);
+	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
+	if (caller != top)
+		edge = hooks_edge_find(thread, caller->node, &call);
+	/* Code without hooks has called: what slots still hold may be old. */
+	if (edge && edge->flags & TALLY_EDGE_FOREIGN)
+		edge = NULL;
+	return count(thread, caller, edge, &call);
+}
+
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	(void)hooks_paths_count_entry(thread, function, site, place);
+}
+
+/* --- hooks that tell of returns --- */
+
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+			      uint64_t code)
+{
+	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
+	struct hook_frame *top = hooks_frames_above(thread, &call);
+	if (hooks_call_is_site(&call) && top->place == place && top->site == site) {
+		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+		bool is_usual = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
+		if (!is_usual)
+			top = hooks_frames_inlining(thread, top, &call);
+		count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
+		return;
+	}
+	/* At its place: inlined there, or left behind, since the same call was made again. */
+	while (top->place == place && top->site == site) {
+		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
+		bool is_inlined = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
+		if (is_inlined || hooks_is_inlined(thread, top, &call)) {
+			count(thread, top, edge, &call);
+			return;
+		}
+		top--;
+	}
+	count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
+}
+
+/* The frame of a function that is left, from `top` on down. It lies at its place, or above that if it has taken more of
+ * the stack since, or below if the hook was jumped to when its frame was given back. What lies below and is not its,
+ * is gone: *gone is then the frame before. NULL: it has none. */
+static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, uint64_t site, uint64_t place,
+				    struct hook_frame **gone)
+{
+	struct hook_frame *frame = top;
+	for (; !hooks_frame_is_base(frame); frame--) {
+		bool is_it = frame->node->function == function && frame->site == site;
+		if (frame->place >= place && is_it)
+			return frame;
+		if (frame->place > place)
+			return NULL;
+		if (frame->place < place && is_it && (frame - 1)->place >= place)
+			return frame;
+		if (frame->place < place)
+			*gone = frame - 1;
+	}
+	return NULL;
+}
+
+void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	uint64_t address = place & ~(uint64_t)HOOK_FRAME_LEAVES;
+	bool is_near = address >= thread->stack_low && address < thread->stack_high;
+	if (!is_near)
+		hooks_stack_turn(thread, address, 0);
+	struct hook_frame *top = thread->top, *gone = top;
+	if (thread->depth_unknown && top->place > place) {
+		thread->depth_unknown--;
+		return;
+	}
+	struct hook_frame *left = find_left(top, function, site, place, &gone);
+	thread->depth_unknown = 0;
+	thread->top = left ? left - 1 : gone;
+}
+
+/* --- the rest --- */
+
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	hooks_paths_enter(thread, function, site, place, code);
+}
+
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	hooks_paths_leave(thread, function, site, place);
+}
+
+void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing)
+{
+	uint64_t stack_pointer = landing->stack_pointer;
+	if (stack_pointer < thread->stack_low || stack_pointer >= thread->stack_high)
+		hooks_stack_turn(thread, stack_pointer, 0);
+	struct hook_frame *top = thread->top;
+	while (top->place < stack_pointer)
+		top--;
+	thread->depth_unknown = 0;
+	thread->top = hooks_frames_landing(thread, top, landing);
+}
+
+const struct hook_measurement hooks_paths = {
+	.name = "paths",
+	.entered = hooks_paths_entered,
+	.enter = enter,
+	.leave = leave,
+	.block = hooks_no_block,
+	.tick = hooks_tick_current,
+	.rewind = hooks_paths_rewind,
+	.flush = hooks_no_flush,
+};

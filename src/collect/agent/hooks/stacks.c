@@ -1,0 +1,240 @@
+/*
+ * Which stack an address is on, and how far that goes. There are three kinds:
+ *
+ *   the thread's own   the program's first one, or that above which the C library keeps the thread's control block
+ *   the alternate one  of handlers: the kernel knows it
+ *   any other          of coroutines, say: nothing tells how far it goes, or whether what is above is still
+ *                      there. So nothing of it is read (thread->stack_high is 0, and all hooks come the slow way); what is
+ *                      near the last event on it counts as the same stack.
+ *
+ * Frames of one stack are a run, with a base below. A run whose stack was left for another one stays where it is if
+ * the new one is found to have no frames, and else is dropped: so a handler's run goes when it has returned,
+ * and a coroutine's frames are forgotten where it is left for its caller's stack.
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/hooks/paths.h"
+
+enum { PAGE = 4096 };
+
+struct range {
+	uint64_t low, high;
+};
+
+static bool is_in(struct range range, uint64_t address)
+{
+	return address - range.low < range.high - range.low;
+}
+
+/* --- mappings --- */
+
+/* Reads a hexadecimal number; what it ends with is skipped. */
+static const char *read_hex(const char *text, const char *end, uint64_t *value)
+{
+	enum { DIGIT_BITS = 4, TEN = 10 };
+	for (*value = 0; text < end; text++) {
+		uint32_t digit = (uint32_t)*text - '0';
+		uint32_t letter = (uint32_t)*text - 'a' + TEN;
+		if (digit >= TEN && (letter < TEN || letter >= 1 << DIGIT_BITS))
+			return text + 1;
+		*value = *value << DIGIT_BITS | (digit < TEN ? digit : letter);
+	}
+	return end;
+}
+
+/* A file of lines that begin "low-high ", read piece by piece. */
+static bool find_line(long fd, uint64_t address, struct range *found)
+{
+	char text[1024];
+	long kept = 0, got;
+	while ((got = machine_syscall(SYS_read, fd, (long)text + kept, (long)sizeof(text) - kept, 0, 0, 0)) > 0) {
+		const char *end = text + kept + got, *line = text;
+		for (const char *at = line; at < end; at++) {
+			if (*at != '\n')
+				continue;
+			read_hex(read_hex(line, at, &found->low), at, &found->high);
+			if (is_in(*found, address))
+				return true;
+			line = at + 1;
+		}
+		kept = end - line;
+		if (kept == (long)sizeof(text))
+			kept = 0; /* a path so long: its end is taken for a line that has no numbers */
+		for (long i = 0; i < kept; i++)
+			text[i] = line[i];
+	}
+	return false;
+}
+
+/* The kernel is asked for the mapping, or, if it is too old for that, for all of them. */
+static bool find_mapping(uint64_t address, struct range *found)
+{
+	struct {
+		uint64_t size, flags, address, low, high, vma_flags, page_bytes, offset, inode;
+		uint32_t major, minor, name_bytes, id_bytes;
+		uint64_t name, id;
+	} query = { .size = sizeof(query), .address = address };
+	enum { PROCMAP_QUERY = 0xc0686611 };
+	long fd = machine_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return false;
+	bool has = machine_syscall(SYS_ioctl, fd, (long)(uint32_t)PROCMAP_QUERY, (long)&query, 0, 0, 0) == 0;
+	if (has)
+		*found = (struct range){ query.low, query.high };
+	else
+		has = find_line(fd, address, found);
+	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return has;
+}
+
+/* --- the thread's own --- */
+
+extern void *__libc_stack_end __attribute__((weak));
+
+static bool is_first_thread(void)
+{
+	return machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) == machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* The first thread's grows, into room that the kernel keeps for it. */
+static struct range first_threads(void)
+{
+	const uint64_t least = 64ULL << 20, most = 1ULL << 40;
+	struct rlimit limit;
+	struct range range = { 0, 0 };
+	if (!&__libc_stack_end || !find_mapping((uint64_t)(uintptr_t)__libc_stack_end, &range))
+		return (struct range){ 0, 0 };
+	if (machine_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 || limit.rlim_cur < least)
+		limit.rlim_cur = least;
+	range.low = range.high - (limit.rlim_cur < most ? limit.rlim_cur : most);
+	return range;
+}
+
+static uint64_t of_keep(void *range, uint64_t unused)
+{
+	(void)unused;
+	struct range *found = range;
+	uint64_t control_block = machine_thread_pointer();
+	if (is_first_thread())
+		*found = first_threads();
+	else if (find_mapping(control_block, found))
+		found->high = control_block;
+	return 0;
+}
+
+static struct range own_stack(struct hook_thread *thread)
+{
+	struct range range = { thread->own_low, thread->own_high };
+	if (range.high)
+		return range;
+	/* Who is a copy of a thread that is not in this process has its stack. */
+	(void)hooks_keep_vectors(of_keep, &range, 0);
+	if (!range.high)
+		range = (struct range){ 1, 1 };
+	thread->own_low = range.low;
+	thread->own_high = range.high;
+	return range;
+}
+
+/* --- the others --- */
+
+static bool is_on_alternate(uint64_t address, struct range *range)
+{
+	stack_t alternate = { .ss_size = 0 };
+	if (machine_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) < 0 || alternate.ss_flags & SS_DISABLE)
+		return false;
+	range->low = (uint64_t)(uintptr_t)alternate.ss_sp;
+	range->high = range->low + alternate.ss_size;
+	return is_in(*range, address);
+}
+
+/* What is taken for the same stack of a coroutine: calls go down by at most so much, and come back up. */
+enum { NEAR_BELOW = 32 * 1024, NEAR_ABOVE = 2 * 1024 };
+
+static struct range near(uint64_t address)
+{
+	return (struct range){ address - NEAR_BELOW, address + NEAR_ABOVE };
+}
+
+/* --- runs --- */
+
+static struct hook_frame *base_of(const struct hook_thread *thread, struct hook_frame *top)
+{
+	struct hook_frame *base = thread->run;
+	if (base < thread->frames || base > top || !hooks_frame_is_base(base))
+		for (base = top; !hooks_frame_is_base(base); base--)
+			;
+	return base;
+}
+
+/* The run of a stack: its last frame. NULL: it has none. */
+static struct hook_frame *find_run(struct hook_thread *thread, struct range stack)
+{
+	struct hook_frame *top = thread->top;
+	for (;;) {
+		struct hook_frame *base = base_of(thread, top);
+		bool is_its = top == base ? base == thread->frames : is_in(stack, top->place);
+		thread->run = base;
+		if (is_its)
+			return top;
+		if (base == thread->frames)
+			return NULL;
+		top = base - 1;
+		thread->run = NULL;
+	}
+}
+
+/* Where there is no room for a base all frames are dropped. What is called from a base is never guessed: that would
+ * hide that the stack is another one again. */
+static void begin_run(struct hook_thread *thread, struct hook_frame *top)
+{
+	struct hook_frame *base = top + 1 < thread->limit ? top + 1 : thread->frames;
+	if (base != thread->frames)
+		*base = (struct hook_frame){ top->node, HOOK_FRAME_BASE, 0, &hooks_no_edge };
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	thread->top = thread->run = base;
+}
+
+/* A run without frames is of no use. */
+static struct hook_frame *without_empty_run(struct hook_frame *top, const struct hook_frame *frames)
+{
+	while (top != frames && hooks_frame_is_base(top))
+		top--;
+	return top;
+}
+
+static void set_stack(struct hook_thread *thread, struct range stack, uint64_t interrupted)
+{
+	struct hook_frame *before = thread->top, *run = find_run(thread, stack);
+	if (interrupted - thread->stack_low >= thread->stack_high - thread->stack_low)
+		interrupted = 0;
+	if (run)
+		thread->top = run;
+	else
+		begin_run(thread, without_empty_run(hooks_frames_whole(thread, before, interrupted), thread->frames));
+}
+
+void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted)
+{
+	struct range stack = own_stack(thread), other = { thread->other_low, thread->other_high };
+	bool is_known = is_in(stack, address);
+	if (!is_known && other.high && is_in(other, address)) {
+		/* It goes where the events do. */
+		struct range here = near(address);
+		thread->other_low = here.low < other.low ? here.low : other.low;
+		thread->other_high = here.high > other.high ? here.high : other.high;
+		return;
+	}
+	is_known = is_known || is_on_alternate(address, &stack);
+	if (!is_known)
+		stack = near(address);
+	set_stack(thread, stack, interrupted);
+	thread->stack_low = is_known ? stack.low : UINT64_MAX;
+	thread->stack_high = is_known ? stack.high : 0;
+	hooks_allow_direct(thread);
+	thread->other_low = is_known ? 0 : stack.low;
+	thread->other_high = is_known ? 0 : stack.high;
+}

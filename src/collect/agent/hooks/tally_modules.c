@@ -1,0 +1,366 @@
+/*
+ * A process's chunk, and what code it has: see struct tally_module.
+ *
+ * Two ways lead here. Where code is loaded (tally_modules_changed) the dynamic linker is asked for all of it, which
+ * takes its locks. A measurement that is about to refer to an address (tally_know_code) may be in a handler: then it
+ * is asked for what is there, which takes none. Whoever adds to the table does so alone; who finds another at it
+ * leaves a request behind that the other, or a later one, serves.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "collect/agent/core/real.h"
+#include "collect/agent/hooks/hooks.h"
+#include "collect/agent/hooks/system.h"
+#include "collect/agent/hooks/tally.h"
+
+/* --- what is known --- */
+
+enum { MODULES_MAX = 4096, KEPT_MAX = 1024, KEPT_MAX_LIMITED = 256 };
+
+static struct known {
+	struct tally_module *module;
+	uint64_t start, end;
+	bool is_kept; /* it is gone, and its addresses are kept free */
+	bool is_gone; /* ... and they are not: another may be there */
+} known[MODULES_MAX];
+static uint32_t known_count;
+static uint32_t kept_count;
+static uint32_t is_adding;
+static uint32_t was_missed; /* dl_iterate_phdr has something that is not here */
+
+static bool has_address(const struct known *entry, uint64_t address)
+{
+	return address - entry->start < entry->end - entry->start && !entry->is_gone;
+}
+
+static bool is_known(uint64_t address)
+{
+	static uint32_t last;
+	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
+	uint32_t at = __atomic_load_n(&last, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < count; i++, at = at + 1 < count ? at + 1 : 0) {
+		if (has_address(&known[at], address)) {
+			__atomic_store_n(&last, at, __ATOMIC_RELAXED);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- paths --- */
+
+static size_t put(char *to, size_t at, size_t room, const char *text)
+{
+	size_t bytes = strnlen(text, room);
+	if (at + bytes >= room)
+		return at;
+	memcpy(to + at, text, bytes + 1);
+	return at + bytes;
+}
+
+/* The absolute path of what the dynamic linker calls so; bytes of it without the NUL. */
+static size_t write_path(char *to, size_t room, const char *name, bool is_vdso)
+{
+	size_t bytes = 0;
+	to[0] = 0;
+	if (is_vdso)
+		return put(to, 0, room, "[vdso]");
+	if (!name || !name[0]) {
+		long got = machine_syscall(SYS_readlink, (long)"/proc/self/exe", (long)to, (long)room - 1, 0, 0, 0);
+		bytes = got > 0 ? (size_t)got : 0;
+		to[bytes] = 0;
+		return bytes;
+	}
+	if (name[0] != '/' && machine_syscall(SYS_getcwd, (long)to, (long)room, 0, 0, 0, 0) > 0) {
+		bytes = put(to, strnlen(to, room), room, "/");
+		name += strncmp(name, "./", 2) == 0 ? 2 : 0;
+	}
+	return put(to, bytes, room, name);
+}
+
+/* --- adding one --- */
+
+/* What the program's headers say of a module. */
+struct extent {
+	uint64_t start, end;
+	const uint8_t *build_id;
+	uint64_t build_id_bytes;
+};
+
+static void find_build_id(struct extent *extent, const uint8_t *notes, uint64_t bytes, uint64_t alignment)
+{
+	static const char owner[] = "GNU";
+	alignment = alignment == 8 ? 8 : 4;
+	while (bytes >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)notes;
+		uint64_t name = sizeof(*note);
+		uint64_t text = (name + note->n_namesz + alignment - 1) & -alignment;
+		uint64_t next = (text + note->n_descsz + alignment - 1) & -alignment;
+		if (text + note->n_descsz > bytes)
+			return;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof(owner) &&
+		    memcmp(notes + name, owner, sizeof(owner)) == 0) {
+			extent->build_id = notes + text;
+			extent->build_id_bytes = note->n_descsz;
+			return;
+		}
+		notes += next;
+		bytes = next < bytes ? bytes - next : 0;
+	}
+}
+
+static struct extent extent_of(uint64_t bias, const ElfW(Phdr) * segments, size_t count)
+{
+	static const uint64_t page = 4096;
+	struct extent extent = { .start = UINT64_MAX };
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = bias + segments[i].p_vaddr, end = start + segments[i].p_memsz;
+		if (segments[i].p_type == PT_LOAD) {
+			extent.start = (start & -page) < extent.start ? start & -page : extent.start;
+			extent.end = end > extent.end ? (end + page - 1) & -page : extent.end;
+		} else if (segments[i].p_type == PT_NOTE && !extent.build_id) {
+			find_build_id(&extent, (const uint8_t *)(uintptr_t)start, segments[i].p_memsz,
+				      segments[i].p_align);
+		}
+	}
+	return extent;
+}
+
+/* Where its chunk lies in the file, and how much of that has disk space. */
+static uint64_t process_at, process_reserved;
+
+/* So many bytes at the end of the chunk; NULL: there is no room. */
+static void *take_bytes(struct tally_process *process, uint64_t bytes)
+{
+	uint64_t used = process->chunk.used;
+	if (bytes > process->chunk.bytes - used)
+		return NULL;
+	if (used + bytes > process_reserved) {
+		if (!tally_reserve(process_at + process_reserved, TALLY_GRANULE))
+			return NULL;
+		process_reserved += TALLY_GRANULE;
+	}
+	return (uint8_t *)process + used;
+}
+
+/* It is one that was here before, at the same place. */
+static bool comes_back(const struct extent *extent, const char *path)
+{
+	for (uint32_t i = 0; i < known_count; i++) {
+		struct known *entry = &known[i];
+		const struct tally_module *module = entry->module;
+		if (!entry->is_gone || entry->start != extent->start || entry->end != extent->end ||
+		    module->build_id_bytes != extent->build_id_bytes ||
+		    memcmp(module->build_id, extent->build_id, module->build_id_bytes) != 0 ||
+		    strcmp(module->path, path) != 0)
+			continue;
+		entry->is_gone = false;
+		return true;
+	}
+	return false;
+}
+
+/* What is counted there cannot be told from what was counted of another before. */
+static bool overlaps_gone(const struct extent *extent)
+{
+	for (uint32_t i = 0; i < known_count; i++)
+		if (known[i].is_gone && known[i].start < extent->end && extent->start < known[i].end)
+			return true;
+	return false;
+}
+
+/* The last that is there tells it: it may be that there is no room for another. */
+static void tell_mixed(void)
+{
+	if (known_count > 0)
+		known[known_count - 1].module->others_mixed = 1;
+}
+
+static void write_module(struct tally_process *process, struct extent *extent, uint64_t bias, const char *name)
+{
+	enum { ALIGNMENT = 8 };
+	static char path[PATH_MAX]; /* who is here is alone */
+	bool is_vdso = extent->start == getauxval(AT_SYSINFO_EHDR);
+	size_t path_bytes = write_path(path, sizeof(path), name, is_vdso) + 1;
+	if (extent->build_id_bytes > TALLY_BUILD_ID_MAX)
+		extent->build_id_bytes = 0;
+	if (comes_back(extent, path))
+		return;
+	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	struct tally_module *module = known_count < MODULES_MAX ? take_bytes(process, bytes) : NULL;
+	if (!module || overlaps_gone(extent))
+		tell_mixed();
+	if (!module)
+		return;
+	module->bytes = (uint32_t)bytes;
+	module->is_vdso = is_vdso;
+	module->start = extent->start;
+	module->end = extent->end;
+	module->bias = bias;
+	module->build_id_bytes = (uint8_t)extent->build_id_bytes;
+	memcpy(module->build_id, extent->build_id, extent->build_id_bytes);
+	memcpy(module->path, path, path_bytes);
+	process->chunk.used += bytes;
+	__atomic_store_n(&process->modules_bytes, process->modules_bytes + bytes, __ATOMIC_RELEASE);
+	known[known_count] = (struct known){ .module = module, .start = extent->start, .end = extent->end };
+	__atomic_store_n(&known_count, known_count + 1, __ATOMIC_RELEASE);
+}
+
+/* False: somebody else is at it. */
+static bool begin_adding(void)
+{
+	return !__atomic_exchange_n(&is_adding, 1, __ATOMIC_ACQUIRE);
+}
+
+static void end_adding(void)
+{
+	__atomic_store_n(&is_adding, 0, __ATOMIC_RELEASE);
+}
+
+static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, size_t count)
+{
+	struct extent extent = extent_of(bias, segments, count);
+	if (extent.start >= extent.end || is_known(extent.start))
+		return;
+	if (!begin_adding()) {
+		__atomic_store_n(&was_missed, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (!is_known(extent.start))
+		write_module(hooks.process, &extent, bias, name);
+	end_adding();
+}
+
+/* --- what is gone --- */
+
+/* Kept addresses are taken from what the program may have of them. */
+static uint32_t most_kept(void)
+{
+	struct rlimit addresses;
+	bool is_known = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&addresses, 0, 0) == 0;
+	return is_known && addresses.rlim_cur == RLIM_INFINITY ? KEPT_MAX : KEPT_MAX_LIMITED;
+}
+
+/* Addresses of code that was unloaded are kept free, so that they mean one thing for ever; of a program that loads and
+ * unloads all the time not always: then the same library comes to the same place, and is known. */
+static void keep_unloaded(void)
+{
+	struct dl_find_object found;
+	uint32_t most = most_kept();
+	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count; i++) {
+		struct known *entry = &known[i];
+		uint64_t bytes = entry->end - entry->start;
+		if (entry->is_kept || entry->is_gone || entry->module->is_vdso ||
+		    real_find_object(entry->start, &found))
+			continue;
+		long kept = -1;
+		if (kept_count < most)
+			kept = machine_syscall(SYS_mmap, (long)entry->start, (long)bytes, PROT_NONE,
+					       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+					       0);
+		entry->is_kept = kept == (long)entry->start;
+		entry->is_gone = !entry->is_kept;
+		kept_count += entry->is_kept;
+	}
+}
+
+/* --- looking --- */
+
+static int add_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	(void)bytes;
+	(void)context;
+	add(info->dlpi_name, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+	return 0;
+}
+
+void tally_modules_changed(void)
+{
+	int error = errno;
+	if (hooks.process) {
+		keep_unloaded();
+		__atomic_store_n(&was_missed, 0, __ATOMIC_RELAXED);
+		dl_iterate_phdr(add_loaded, NULL);
+		if (__atomic_load_n(&was_missed, __ATOMIC_RELAXED))
+			dl_iterate_phdr(add_loaded, NULL);
+	}
+	errno = error;
+}
+
+void tally_know_code(uint64_t address)
+{
+	struct dl_find_object found;
+	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
+		return;
+	/* Its first page begins with the ELF header, as far as linkers go. Of a statically linked program the C library knows
+	 * nothing but the code, and what the kernel tells is its. */
+	const struct link_map *map = found.dlfo_link_map;
+	const ElfW(Ehdr) *header = found.dlfo_map_start;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) == 0)
+		add(map->l_name, map->l_addr, (const void *)((const uint8_t *)header + header->e_phoff),
+		    header->e_phnum);
+	else if (!map->l_name || !map->l_name[0])
+		add(map->l_name, map->l_addr, (const void *)getauxval(AT_PHDR), getauxval(AT_PHNUM));
+}
+
+/* --- the process --- */
+
+static uint32_t is_seeing;
+
+void tally_see_time(struct tally_process *process)
+{
+	if (__atomic_exchange_n(&is_seeing, 1, __ATOMIC_ACQUIRE))
+		return;
+	process->seen_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	process->end_tsc = machine_time_stamp();
+	__atomic_store_n(&is_seeing, 0, __ATOMIC_RELEASE);
+}
+
+static void write_name(struct tally_process *process)
+{
+	const char *name = program_invocation_short_name;
+	if (name && name[0])
+		memcpy(process->name, name, strnlen(name, sizeof(process->name) - 1));
+	else
+		machine_syscall(SYS_prctl, PR_GET_NAME, (long)process->name, 0, 0, 0, 0);
+}
+
+struct tally_process *tally_process_new(const struct tally_process *before)
+{
+	static const uint64_t room = 4ULL * TALLY_GRANULE; /* for some thousand modules */
+	uint64_t reserved = before ? process_reserved : TALLY_GRANULE, at;
+	struct tally_process *process = (struct tally_process *)tally_chunk_new_sparse(room, reserved, 0, &at);
+	if (!process)
+		return NULL;
+	process_at = at;
+	process_reserved = reserved;
+	is_adding = is_seeing = 0; /* of a thread that is not there after a fork */
+	process->pid = system_pid();
+	process->parent = before ? before->chunk.process : UINT32_MAX;
+	process->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	process->start_tsc = machine_time_stamp();
+	tally_see_time(process);
+	process->chunk.used = sizeof(*process);
+	if (before) {
+		uint64_t bytes = __atomic_load_n(&before->modules_bytes, __ATOMIC_ACQUIRE);
+		process->hooks = before->hooks;
+		memcpy(process->name, before->name, sizeof(process->name));
+		memcpy(process->modules, before->modules, bytes);
+		process->modules_bytes = bytes;
+		process->chunk.used += bytes;
+	} else {
+		write_name(process);
+	}
+	tally_chunk_finish(&process->chunk, TALLY_PROCESS);
+	return process;
+}

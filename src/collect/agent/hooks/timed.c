@@ -1,0 +1,39 @@
+/*
+ * Every call timed: the time between two events is charged to the path that was current meanwhile. Time in what has no
+ * hooks is its caller's. Only hooks that tell of returns can time: of entries alone calls are counted.
+ */
+#include "collect/agent/hooks/paths.h"
+
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+{
+	hooks_paths_charge(thread);
+	hooks_paths_enter(thread, function, site, place, code);
+}
+
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	hooks_paths_charge(thread);
+	hooks_paths_leave(thread, function, site, place);
+}
+
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
+{
+	hooks_paths_charge(thread);
+	hooks_paths_rewind(thread, landing);
+}
+
+static void flush(struct hook_thread *thread)
+{
+	hooks_paths_charge(thread);
+}
+
+const struct hook_measurement hooks_paths_timed = {
+	.name = "paths-timed",
+	.entered = hooks_paths_entered,
+	.enter = enter,
+	.leave = leave,
+	.block = hooks_no_block,
+	.tick = hooks_tick_current,
+	.rewind = rewind_to,
+	.flush = flush,
+};

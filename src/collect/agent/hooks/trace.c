@@ -1,0 +1,315 @@
+/*
+ * The measurement `trace`: paths are counted as `paths` counts them, and each event is written down as well, with the
+ * time and the path that is current from then on (abi/tally.h).
+ *
+ *     ring->words             events that are in no EVENTS chunk yet, then zeros: memory that stays in the cache, and is a
+ *                             part of the file
+ *     ring->flushed           how many words are in EVENTS chunks: where words[0] belongs
+ *     thread->next_event      where the next event is put
+ *     thread->events_end      where no event begins any more
+ *
+ * A handler may interrupt any of this and write events itself. So a place is taken by one instruction (exchange and
+ * add, of this thread alone: no lock), and the event is put there by another one; no word of any event is 0. A handler
+ * that comes between the two and finds the ring full sees by the zero that somebody is about to write there: it begins another ring,
+ * and who goes on with the old one sees by `events_end` that it is out of use, and puts its event again. It may as well have come (or
+ * forked) before the place was taken, which then is one of another ring, or none: so a place is taken only if it lies
+ * before the end that was read first. All that is rare is done with signals blocked.
+ */
+#include "collect/agent/hooks/trace.h"
+
+#include <cpprof/runtime.h>
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "arch/x86_64/agent/hooks_offsets.h"
+
+enum {
+	/* As many as make one granule of the file, here and there. */
+	RING_WORDS = (TALLY_GRANULE - sizeof(struct tally_ring)) / sizeof(uint64_t),
+	EVENT_WORDS = 6, /* the longest, and the time that it counts from */
+	LAST_WORD = RING_WORDS - EVENT_WORDS,
+	HALF = 32,
+};
+_Static_assert(sizeof(struct tally_ring) == sizeof(struct tally_trace), "a ring is written as one granule");
+
+#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), "as in hooks.S")
+AT(hook_thread, next_event, THREAD_NEXT_EVENT);
+AT(hook_thread, events_end, THREAD_EVENTS_END);
+AT(hook_thread, tsc_high, THREAD_TSC_HIGH);
+AT(tally_node, number, NODE_NUMBER);
+_Static_assert((int)(LAST_WORD * sizeof(uint64_t)) == EVENTS_BYTES, "as in hooks.S");
+_Static_assert((int)TALLY_EVENT_ENTER == EVENT_ENTER && 1 << TALLY_EVENT_NUMBER_SHIFT == EVENT_NUMBER_TIMES,
+	       "as in hooks.S");
+
+/* --- what is rare --- */
+
+static void block_signals(uint64_t *old)
+{
+	static const uint64_t all = UINT64_MAX;
+	machine_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)old, sizeof(all), 0, 0);
+}
+
+static void restore_signals(const uint64_t *old)
+{
+	machine_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof(*old), 0, 0);
+}
+
+void hooks_trace_begin_ring(struct hook_thread *thread, struct tally_ring *ring)
+{
+	thread->ring = ring;
+	thread->next_event = ring ? ring->words : NULL;
+	thread->events_end = ring ? ring->words + LAST_WORD : NULL;
+	thread->tsc_high = UINT32_MAX; /* a ring begins with a time */
+	thread->operands = 0;
+}
+
+/* Its words begin where the last one's end. */
+static bool make_ring(struct hook_thread *thread, uint64_t flushed)
+{
+	struct tally_chunk *chunk = tally_chunk_new(TALLY_GRANULE, thread->number);
+	if (!chunk)
+		return false;
+	struct tally_ring *ring = (struct tally_ring *)chunk;
+	ring->flushed = flushed;
+	chunk->used = chunk->bytes;
+	tally_chunk_finish(chunk, TALLY_RING);
+	hooks_trace_begin_ring(thread, ring);
+	return true;
+}
+
+static uint64_t words_until_zero(const struct tally_ring *ring)
+{
+	uint64_t count = 0;
+	while (count < RING_WORDS && ring->words[count])
+		count++;
+	return count;
+}
+
+/* How many words there are if those are passed over that were taken and not written. */
+static uint64_t fill_gaps(struct tally_ring *ring)
+{
+	static const uint64_t filler = (uint64_t)1 << HALF | TALLY_EVENT_NOTHING;
+	uint64_t count = RING_WORDS;
+	while (count > 0 && !ring->words[count - 1])
+		count--;
+	for (uint64_t i = 0; i < count; i++)
+		if (!ring->words[i])
+			ring->words[i] = filler;
+	return count;
+}
+
+/* What is in the ring gets into the file for good; false: it could not be written. */
+static bool empty_ring(struct hook_thread *thread)
+{
+	struct tally_ring *ring = thread->ring;
+	uint64_t count = words_until_zero(ring);
+	bool has_gaps = count < LAST_WORD;
+	if (has_gaps)
+		count = fill_gaps(ring);
+	if (!tally_write_events(thread->number, ring->words, count, count - thread->operands, ring->flushed))
+		return false;
+	if (has_gaps) {
+		tally_chunk_finish(&ring->chunk, TALLY_NOTHING);
+		return make_ring(thread, ring->flushed + count);
+	}
+	/* Who reads what is left of a killed program passes over as many words as are in chunks by then. */
+	memset(ring->words, 0, count * sizeof(ring->words[0]));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	ring->flushed += count;
+	hooks_trace_begin_ring(thread, ring);
+	return true;
+}
+
+/* 1: there is room for an event; 0: no more are written. After a first failure none is, as what comes behind a gap would be
+ * charged to who was current before it. */
+static uint64_t make_room(void *argument, uint64_t unused)
+{
+	struct hook_thread *thread = argument;
+	(void)unused;
+	if (!thread->ring)
+		return make_ring(thread, 0);
+	return thread->next_event < thread->events_end || empty_ring(thread);
+}
+
+static void lose_event(void)
+{
+	__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
+}
+
+/* `what`: its number and kind. */
+static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, const uint64_t *operands, uint64_t count)
+{
+	uint64_t signals;
+	if (thread->events_over) {
+		lose_event();
+		return;
+	}
+	block_signals(&signals);
+	/* Before there is room, functions of the C library run: of mcount's caller they may spoil nothing. */
+	if (!hooks_keep_vectors(make_room, thread, 0)) {
+		thread->events_over = true;
+		lose_event();
+	} else {
+		uint64_t *next = thread->next_event;
+		if (now >> HALF != thread->tsc_high) {
+			*next++ = TALLY_EVENT_TIME << TALLY_EVENT_NUMBER_SHIFT;
+			*next++ = now;
+			thread->tsc_high = (uint32_t)(now >> HALF);
+			thread->operands++;
+		}
+		*next++ = now << HALF | what;
+		for (uint64_t i = 0; i < count; i++)
+			*next++ = operands[i];
+		thread->operands += count;
+		thread->next_event = next;
+	}
+	restore_signals(&signals);
+}
+
+static __attribute__((noinline)) void put_slowly(struct hook_thread *thread, uint64_t what, uint64_t now)
+{
+	put_all(thread, what, now, NULL, 0);
+}
+
+void hooks_trace_put_slowly(struct hook_thread *thread, uint64_t what)
+{
+	put_slowly(thread, what, machine_time_stamp());
+}
+
+/* --- events --- */
+
+/* `now`: when it was. */
+static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t number,
+						      enum tally_event_kind kind, uint64_t now)
+{
+	uint64_t *volatile *shared_end = (uint64_t *volatile *)&thread->events_end;
+	uint64_t what = number << TALLY_EVENT_NUMBER_SHIFT | kind, *end = *shared_end;
+	if (__builtin_expect(now >> HALF == thread->tsc_high, 1)) {
+		uint64_t *at = (uint64_t *)machine_take((uint64_t *)&thread->next_event, sizeof(*at));
+		if (__builtin_expect((uint64_t)at - (uint64_t)end >= -(uint64_t)EVENTS_BYTES, 1)) {
+			*(volatile uint64_t *)at = now << HALF | what;
+			if (__builtin_expect(*shared_end == end, 1))
+				return;
+		}
+	}
+	put_slowly(thread, what, now);
+}
+
+static inline __attribute__((always_inline)) void put_current(struct hook_thread *thread, enum tally_event_kind kind,
+							      uint64_t now)
+{
+	put(thread, thread->top->node->number, kind, now);
+}
+
+/* It has not run out of memory meanwhile. (hooks/around.c may stand before this.) */
+static inline bool goes_on(const struct hook_thread *thread)
+{
+	return __builtin_expect(thread->measurement != &hooks_off, 1);
+}
+
+/* --- what the vtable has --- */
+
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	const struct tally_node *node = hooks_paths_count_entry(thread, function, site, place);
+	uint64_t now = machine_time_stamp();
+	if (goes_on(thread))
+		put(thread, node->number, TALLY_EVENT_ENTER, now);
+}
+
+static __attribute__((noinline)) void enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site,
+						   uint64_t place, uint64_t code)
+{
+	hooks_paths_enter_slowly(thread, function, site, place, code);
+	uint64_t now = machine_time_stamp();
+	if (goes_on(thread))
+		put_current(thread, TALLY_EVENT_ENTER, now);
+}
+
+static __attribute__((noinline)) void leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site,
+						   uint64_t place, uint64_t now)
+{
+	const struct hook_frame *before = thread->top;
+	hooks_paths_leave_slowly(thread, function, site, place);
+	if (thread->top != before && goes_on(thread))
+		put_current(thread, TALLY_EVENT_LEAVE, now);
+}
+
+/* The function's own time begins behind all that is done for it, and ends before. Whatever else these call they call last: then
+ * no register is kept. */
+HOOK_HOT void hooks_trace_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+				uint64_t code)
+{
+	if (__builtin_expect(hooks_paths_enter_fast(thread, function, site, place), 1))
+		put_current(thread, TALLY_EVENT_ENTER, machine_time_stamp());
+	else
+		enter_slowly(thread, function, site, place, code);
+}
+
+HOOK_HOT void hooks_trace_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+{
+	uint64_t now = machine_time_stamp();
+	if (__builtin_expect(hooks_paths_leave_fast(thread, function, site, place), 1))
+		put_current(thread, TALLY_EVENT_LEAVE, now);
+	else
+		leave_slowly(thread, function, site, place, now);
+}
+
+static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)
+{
+	enum { OPERANDS = 3 };
+	const ucontext_t *interrupted = context;
+	uint64_t pc = interrupted ? (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP] : 1;
+	const uint64_t operands[OPERANDS] = { pc ? pc : 1, request + (uint64_t)1, hits };
+	hooks_tick_current(thread, request, hits, context);
+	if (goes_on(thread))
+		put_all(thread, TALLY_EVENT_TICK << TALLY_EVENT_NUMBER_SHIFT, machine_time_stamp(), operands, OPERANDS);
+}
+
+static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
+{
+	uint64_t now = machine_time_stamp();
+	const struct hook_frame *before = thread->top;
+	hooks_paths_rewind(thread, landing);
+	if (thread->top != before && goes_on(thread))
+		put_current(thread, TALLY_EVENT_LEAVE, now);
+}
+
+/* The present thread's last events say how long its path has been current, and that what follows is nobody's until
+ * the next event: it may end, or go on uncounted for a while. */
+static void flush(struct hook_thread *thread)
+{
+	if (!thread->ring || thread != hook_thread)
+		return;
+	put_current(thread, TALLY_EVENT_LEAVE, machine_time_stamp());
+	put(thread, 0, TALLY_EVENT_LEAVE, machine_time_stamp());
+}
+
+/* --- what the program tells --- */
+
+/* Nothing is begun for it: whether there is a trace others have decided. */
+void cpprof_event(uint64_t id, uint64_t value)
+{
+	enum { OPERANDS = 3 };
+	if (!hooks.header || hooks.header->measurement != TALLY_TRACE)
+		return;
+	struct hook_thread *thread = hook_thread != &hooks_nobody ? hook_thread : hooks_thread_begin();
+	uint64_t zeros = (uint64_t)(id ? 0 : TALLY_USER_NO_ID) | (uint64_t)(value ? 0 : TALLY_USER_NO_VALUE);
+	const uint64_t operands[OPERANDS] = { id ? id : 1, value ? value : 1, TALLY_USER_WHOLE | zeros };
+	if (goes_on(thread))
+		put_all(thread, TALLY_EVENT_USER << TALLY_EVENT_NUMBER_SHIFT, machine_time_stamp(), operands, OPERANDS);
+}
+
+const struct hook_measurement hooks_trace = {
+	.name = "trace",
+	.entered = entered,
+	.enter = hooks_trace_enter,
+	.leave = hooks_trace_leave,
+	.block = hooks_no_block,
+	.tick = tick,
+	.rewind = rewind_to,
+	.flush = flush,
+};

@@ -1,0 +1,203 @@
+/*
+ * Code that is loaded and unloaded, and programs that become others.
+ *
+ * For a file that is searched for, dlopen looks at its caller's search path: then it must not
+ * return to us, but to that caller, and we look at what it did when something else of ours is
+ * called; nearly always dlsym, which is next. A path tells all by itself.
+ */
+#include "collect/agent/interpose/loading.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/agent/core/real.h"
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/hooks/hooks.h"
+#include "collect/agent/signals/signals.h"
+
+/* --- what is loaded --- */
+
+bool loading_is_due;
+/* Objects loaded and unloaded in all, as of the last look. */
+static uint64_t changes_seen;
+
+static int count_changes(struct dl_phdr_info *info, size_t bytes, void *changes)
+{
+	(void)bytes;
+	*(uint64_t *)changes = info->dlpi_adds + info->dlpi_subs;
+	return 1;
+}
+
+void loading_look(void)
+{
+	uint64_t changes = 0;
+	if (!runtime.channel)
+		return;
+	__atomic_store_n(&loading_is_due, false, __ATOMIC_RELAXED);
+	dl_iterate_phdr(count_changes, &changes);
+	if (__atomic_exchange_n(&changes_seen, changes, __ATOMIC_RELAXED) != changes)
+		runtime_code_changed();
+}
+
+__attribute__((constructor)) static void see_what_there_is(void)
+{
+	dl_iterate_phdr(count_changes, &changes_seen);
+}
+
+/* --- loading --- */
+
+static void *open_and_look(const char *file, int mode)
+{
+	void *handle = REAL(dlopen)(file, mode);
+	loading_look();
+	return handle;
+}
+
+void *loading_by_dlopen(const char *file)
+{
+	if (file && strchr(file, '/') && !strchr(file, '$'))
+		return (void *)open_and_look;
+	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
+	return (void *)REAL(dlopen);
+}
+
+void *loading_by_dlmopen(void)
+{
+	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
+	return (void *)REAL(dlmopen);
+}
+
+void *loading_by_dlsym(void)
+{
+	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
+		loading_look();
+	return real_dlsym();
+}
+
+INTERPOSED int dlclose(void *handle)
+{
+	int result = REAL(dlclose)(handle);
+	loading_look();
+	return result;
+}
+
+/* --- becoming another program --- */
+
+/* Not a vfork child, which has our memory, but is another process. */
+static bool is_watched_process(void)
+{
+	return runtime.channel && getpid() == (pid_t)runtime.pid;
+}
+
+/* So much of a path that may not be there, page by page; bytes of it. */
+static size_t copy_path(char copy[CHANNEL_TEXT_BYTES], const char *path)
+{
+	enum { PAGE = 4096 };
+	size_t done = 0;
+	while (path && done < CHANNEL_TEXT_BYTES) {
+		uint64_t at = (uint64_t)(uintptr_t)path + done;
+		size_t left = CHANNEL_TEXT_BYTES - done, in_page = PAGE - at % PAGE;
+		size_t bytes = left < in_page ? left : in_page;
+		if (!runtime_copy(copy + done, bytes, at))
+			break;
+		size_t used = strnlen(copy + done, bytes);
+		done += used;
+		if (used < bytes)
+			break;
+	}
+	return done;
+}
+
+static void tell_exec(const char *path)
+{
+	char copy[CHANNEL_TEXT_BYTES];
+	int error = errno;
+	struct runtime_thread *thread = is_watched_process() ? runtime_enter() : NULL;
+	if (thread && path) {
+		size_t bytes = copy_path(copy, path);
+		runtime_tell(thread, CHANNEL_EXECS, 0, 0, copy, bytes);
+	}
+	if (thread)
+		runtime_leave(thread);
+	hooks_finish();
+	if (is_watched_process())
+		__atomic_add_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
+	errno = error;
+}
+
+static void exec_failed(void)
+{
+	int error = errno;
+	hooks_go_on();
+	if (is_watched_process())
+		__atomic_sub_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
+	errno = error;
+}
+
+/* It returns only where it fails. */
+#define BECOMING(name, parameters, arguments_of, path) \
+	INTERPOSED int name parameters                 \
+	{                                              \
+		tell_exec(path);                       \
+		signals_before_exec();                 \
+		int result = REAL(name) arguments_of;  \
+		int error = errno;                     \
+		signals_after_exec();                  \
+		errno = error;                         \
+		exec_failed();                         \
+		return result;                         \
+	}
+
+BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path)
+BECOMING(execvp, (const char *file, char *const arguments[]), (file, arguments), file)
+BECOMING(execve, (const char *path, char *const arguments[], char *const environment[]), (path, arguments, environment),
+	 path)
+BECOMING(execvpe, (const char *file, char *const arguments[], char *const environment[]),
+	 (file, arguments, environment), file)
+BECOMING(execveat, (int folder, const char *path, char *const arguments[], char *const environment[], int flags),
+	 (folder, path, arguments, environment, flags), path)
+BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "")
+
+/* --- the same with arguments in a row --- */
+
+static size_t count_of(const char *first, va_list *more)
+{
+	size_t count = 0;
+	va_list all;
+	va_copy(all, *more);
+	for (const char *argument = first; argument; argument = va_arg(all, const char *))
+		count++;
+	va_end(all);
+	return count;
+}
+
+static void fill(char **arguments, size_t count, const char *first, va_list *more)
+{
+	for (size_t i = 0; i < count; i++)
+		arguments[i] = i == 0 ? (char *)first : va_arg(*more, char *);
+	arguments[count] = count > 0 ? va_arg(*more, char *) : NULL;
+}
+
+/* The first and those that follow, and NULL; behind them may stand an environment. The headers
+ * say that there always is a first, and programs do not always know. */
+#define IN_A_ROW(name, ends, call)                                                 \
+	INTERPOSED int name(const char *path, const char *first, ...)              \
+	{                                                                          \
+		va_list more;                                                      \
+		__asm__("" : "+r"(first));                                         \
+		va_start(more, first);                                             \
+		size_t count = count_of(first, &more);                             \
+		char **arguments = __builtin_alloca((count + 1) * sizeof(char *)); \
+		fill(arguments, count, first, &more);                              \
+		ends;                                                              \
+		va_end(more);                                                      \
+		return call;                                                       \
+	}
+
+IN_A_ROW(execl, , execv(path, arguments))
+IN_A_ROW(execlp, , execvp(path, arguments))
+IN_A_ROW(execle, char *const *environment = va_arg(more, char *const *), execve(path, arguments, environment))

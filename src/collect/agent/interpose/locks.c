@@ -1,0 +1,132 @@
+/*
+ * Locks, conditions, semaphores, barriers and joins. What is free is taken by the function
+ * that does not wait; only for what is not, the clocks are read.
+ */
+#include "collect/agent/interpose/locks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include "collect/agent/core/real.h"
+
+/* The CPU's clock is read around the other one: what reading them costs is not waiting. */
+struct lock_wait lock_wait_begins(void)
+{
+	struct lock_wait wait;
+	wait.start_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	wait.start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	return wait;
+}
+
+void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
+{
+	int error = errno;
+	struct runtime_thread *thread = runtime_enter();
+	if (thread) {
+		uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - wait->start_ns;
+		uint64_t used = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID) - wait->start_cpu_ns;
+		if (elapsed > used)
+			runtime_count(thread, CHANNEL_LOCK_WAIT, elapsed - used, function);
+		runtime_leave(thread);
+	}
+	errno = error;
+}
+
+/* Always waits, or as good as. */
+#define WAITING_VERSION(type, name, version, parameters, arguments)   \
+	INTERPOSED type name parameters                               \
+	{                                                             \
+		if (!locks_are_watched())                             \
+			return REAL_VERSION(name, version) arguments; \
+		struct lock_wait wait = lock_wait_begins();           \
+		type result = REAL_VERSION(name, version) arguments;  \
+		lock_wait_ended(&wait, REAL_ADDRESS(name));           \
+		return result;                                        \
+	}
+#define WAITING(type, name, parameters, arguments) WAITING_VERSION(type, name, NULL, parameters, arguments)
+
+/* Where `attempt`, the function that does not wait, says `busy`, the real one waits, or knows
+ * what else is wrong; all other answers are as the real one would give them. */
+#define LOCKING(name, parameters, arguments, attempt, busy) \
+	INTERPOSED int name parameters                      \
+	{                                                   \
+		if (!locks_are_watched())                   \
+			return REAL(name) arguments;        \
+		int result = attempt;                       \
+		if (result != (busy))                       \
+			return result;                      \
+		struct lock_wait wait = lock_wait_begins(); \
+		result = REAL(name) arguments;              \
+		lock_wait_ended(&wait, REAL_ADDRESS(name)); \
+		return result;                              \
+	}
+
+/* --- mutexes --- */
+
+#define MUTEX(name, parameters, arguments) \
+	LOCKING(name, parameters, arguments, REAL(pthread_mutex_trylock)(mutex), EBUSY)
+#define C11_MUTEX(name, parameters, arguments) LOCKING(name, parameters, arguments, REAL(mtx_trylock)(mutex), thrd_busy)
+
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+MUTEX(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until))
+MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until),
+      (mutex, clock, until))
+C11_MUTEX(mtx_lock, (mtx_t * mutex), (mutex))
+C11_MUTEX(mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
+
+/* --- locks of readers and writers --- */
+
+#define READER(name, parameters, arguments) \
+	LOCKING(name, parameters, arguments, REAL(pthread_rwlock_tryrdlock)(lock), EBUSY)
+#define WRITER(name, parameters, arguments) \
+	LOCKING(name, parameters, arguments, REAL(pthread_rwlock_trywrlock)(lock), EBUSY)
+
+READER(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+READER(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
+READER(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+       (lock, clock, until))
+WRITER(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+WRITER(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
+WRITER(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+       (lock, clock, until))
+
+/* --- conditions: of the version that programs have been linked to for twenty years --- */
+
+WAITING_VERSION(int, pthread_cond_wait, "GLIBC_2.3.2", (pthread_cond_t * condition, pthread_mutex_t *mutex),
+		(condition, mutex))
+WAITING_VERSION(int, pthread_cond_timedwait, "GLIBC_2.3.2",
+		(pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
+		(condition, mutex, until))
+WAITING(int, pthread_cond_clockwait,
+	(pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
+	(condition, mutex, clock, until))
+WAITING(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
+WAITING(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until),
+	(condition, mutex, until))
+
+/* --- others (those of sem_wait's kin that signals interrupt: interpose/waits.c) --- */
+
+WAITING(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
+WAITING(int, pthread_join, (pthread_t thread, void **result_of), (thread, result_of))
+WAITING(int, pthread_timedjoin_np, (pthread_t thread, void **result_of, const struct timespec *until),
+	(thread, result_of, until))
+WAITING(int, pthread_clockjoin_np, (pthread_t thread, void **result_of, clockid_t clock, const struct timespec *until),
+	(thread, result_of, clock, until))
+WAITING(int, thrd_join, (thrd_t thread, int *result_of), (thread, result_of))
+
+INTERPOSED int sem_wait(sem_t *semaphore)
+{
+	if (!locks_are_watched())
+		return REAL(sem_wait)(semaphore);
+	pthread_testcancel();
+	int error = errno;
+	if (REAL(sem_trywait)(semaphore) == 0)
+		return 0;
+	errno = error;
+	struct lock_wait wait = lock_wait_begins();
+	int result = REAL(sem_wait)(semaphore);
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_wait));
+	return result;
+}

@@ -1,0 +1,23 @@
+/*
+ * Time that a thread waits inside futex, off the CPU. Nothing is held while it waits: it may
+ * be cancelled there.
+ */
+#ifndef COLLECT_AGENT_INTERPOSE_LOCKS_H
+#define COLLECT_AGENT_INTERPOSE_LOCKS_H
+
+#include "collect/agent/core/runtime.h"
+
+struct lock_wait {
+	uint64_t start_ns, start_cpu_ns;
+};
+
+static inline bool locks_are_watched(void)
+{
+	return runtime_thread && runtime.on && runtime.requests_of[CHANNEL_LOCK_WAIT];
+}
+
+/* Right before and behind the real call, where locks_are_watched. errno is left as it is. */
+struct lock_wait lock_wait_begins(void);
+void lock_wait_ended(const struct lock_wait *wait, uint64_t function);
+
+#endif

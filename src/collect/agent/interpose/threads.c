@@ -1,0 +1,201 @@
+/*
+ * Threads: each begins in cpprof_thread_main, which has it watched and then runs what the
+ * program wanted; it is watched until the very last of its destructors.
+ *
+ *	creator                            new thread
+ *	starting_take, describes itself
+ *	real pthread_create  ------------> cpprof_thread_main: runtime_thread_begin(creator)
+ *	  fails: starting_give               starting_give, the program's function
+ *	                                   destructors: thread_ends, runtime_thread_end
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <threads.h>
+
+#include "collect/agent/core/real.h"
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/hooks/hooks.h"
+#include "collect/agent/interpose/loading.h"
+#include "collect/agent/signals/signals.h"
+
+/* What a new thread is told; it gives it back. */
+struct starting {
+	void *(*run)(void *argument);
+	void *argument;
+	bool believes_blocked; /* see signals.h */
+	uint64_t blocked_traps;
+	struct tally_node *path; /* of its creator, as hooks have counted it; NULL: none */
+	bool has_creator;
+	struct sample_record creator;
+	uint64_t frames[WALK_FRAMES]; /* of the creator, right behind its record */
+};
+
+/* Some are kept for the next thread. No memory of the program's is used. */
+enum { STARTING_KEPT = 16 };
+static struct starting *kept[STARTING_KEPT];
+
+static struct starting *starting_take(void)
+{
+	for (int i = 0; i < STARTING_KEPT; i++) {
+		struct starting *starting = __atomic_exchange_n(&kept[i], NULL, __ATOMIC_ACQ_REL);
+		if (starting)
+			return starting;
+	}
+	void *memory = mmap(NULL, sizeof(struct starting), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void starting_give(struct starting *starting)
+{
+	for (int i = 0; i < STARTING_KEPT; i++) {
+		struct starting *none = NULL;
+		if (__atomic_compare_exchange_n(&kept[i], &none, starting, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return;
+	}
+	munmap(starting, sizeof(*starting));
+}
+
+/* NULL: threads are not watched, or there is no memory; then this one is not. */
+static struct starting *starting_of(void *(*run)(void *), void *argument)
+{
+	/* Its code is what the thread will run. */
+	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
+		loading_look();
+	struct starting *starting = runtime.channel ? starting_take() : NULL;
+	if (!starting)
+		return NULL;
+	starting->run = run;
+	starting->argument = argument;
+	starting->believes_blocked = signals_thread.believes_blocked;
+	starting->blocked_traps = signals_thread.blocked_traps;
+	starting->path = hooks_current();
+	starting->has_creator = false;
+	struct runtime_thread *thread = runtime_enter();
+	if (thread) {
+		starting->has_creator = runtime_describe_creator(thread, &starting->creator, starting->frames);
+		runtime_leave(thread);
+	}
+	return starting;
+}
+
+/* --- the end --- */
+
+static pthread_key_t last_key;
+static bool has_last_key;
+
+/* The destructor of a key that sets itself again until destructors have run as often as they
+ * may: so it ends after all of the program's, but for those that do the same. */
+static void thread_ends(void *round)
+{
+	uintptr_t rounds = (uintptr_t)round;
+	if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(last_key, (void *)(rounds + 1)) == 0)
+		return;
+	runtime_thread_end();
+	hooks_thread_end();
+}
+
+static void end_will_be_told(void)
+{
+	if (has_last_key && runtime_thread)
+		(void)pthread_setspecific(last_key, (void *)1);
+}
+
+__attribute__((constructor)) static void make_last_key(void)
+{
+	cpprof_runtime_begin();
+	has_last_key = runtime.channel && pthread_key_create(&last_key, thread_ends) == 0;
+	/* The first thread may end by pthread_exit, before the others. */
+	end_will_be_told();
+}
+
+/* --- the beginning --- */
+
+/* By this name reports know the frame, and leave it out. */
+static __attribute__((noinline)) void *cpprof_thread_main(void *told)
+{
+	struct starting *starting = told;
+	void *(*run)(void *) = starting->run;
+	void *argument = starting->argument;
+	signals_thread.believes_blocked = starting->believes_blocked;
+	signals_thread.blocked_traps = starting->blocked_traps;
+	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
+	hooks_thread_created(starting->path);
+	starting_give(starting);
+	end_will_be_told();
+	return run(argument);
+}
+
+INTERPOSED int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+	struct starting *starting = starting_of(run, argument);
+	if (!starting)
+		return REAL(pthread_create)(id, attributes, run, argument);
+	int result = REAL(pthread_create)(id, attributes, cpprof_thread_main, starting);
+	if (result != 0)
+		starting_give(starting);
+	return result;
+}
+
+/* Its function returns an int, which is a part of the register that a pointer is returned in: one
+ * may stand for the other. */
+INTERPOSED int thrd_create(thrd_t *id, thrd_start_t run, void *argument)
+{
+	struct starting *starting = starting_of((void *(*)(void *))(void *)run, argument);
+	if (!starting)
+		return REAL(thrd_create)(id, run, argument);
+	int result = REAL(thrd_create)(id, (thrd_start_t)(void *)cpprof_thread_main, starting);
+	if (result != thrd_success)
+		starting_give(starting);
+	return result;
+}
+
+/* --- names --- */
+
+static void tell_name(uint32_t tid, const char *name)
+{
+	int error = errno;
+	struct runtime_thread *thread = runtime_enter();
+	if (thread) {
+		enum { NAME_BYTES = 15 };
+		runtime_tell(thread, CHANNEL_NAMED, tid, 0, name, strnlen(name, NAME_BYTES));
+		hooks_named(tid, name, strnlen(name, NAME_BYTES));
+		runtime_leave(thread);
+	}
+	errno = error;
+}
+
+/* A thread's CPU clock has its number: see CPUCLOCK_PID of the kernel. 0: it is not there. */
+static uint32_t tid_of(pthread_t id)
+{
+	enum { CLOCK_KIND_BITS = 3 };
+	clockid_t clock;
+	if (pthread_getcpuclockid(id, &clock) != 0)
+		return 0;
+	return ~(uint32_t)(clock >> CLOCK_KIND_BITS);
+}
+
+INTERPOSED int pthread_setname_np(pthread_t id, const char *name)
+{
+	int result = REAL(pthread_setname_np)(id, name);
+	uint32_t tid = result == 0 && runtime_thread ? tid_of(id) : 0;
+	if (tid)
+		tell_name(tid, name);
+	return result;
+}
+
+INTERPOSED int prctl(int option, ...)
+{
+	va_list more;
+	va_start(more, option);
+	unsigned long second = va_arg(more, unsigned long), third = va_arg(more, unsigned long);
+	unsigned long fourth = va_arg(more, unsigned long), fifth = va_arg(more, unsigned long);
+	va_end(more);
+	int result = REAL(prctl)(option, second, third, fourth, fifth);
+	if (option == PR_SET_NAME && result == 0 && runtime_thread)
+		tell_name(runtime_thread->tid, (const char *)second);
+	return result;
+}

@@ -1,0 +1,308 @@
+/*
+ * Which places are to be on: rules in the order in which they came. A place is on if the last rule about it says so, or there is none, and
+ * if its level is not above the last one asked for. Nothing here calls what the C library could lock.
+ */
+#include <string.h>
+
+#include "collect/agent/probes/registry.h"
+
+static struct sites_rule rules[SITES_RULES_MAX];
+static uint32_t rule_count;
+static uint64_t level = CPPROF_LEVEL_BLOCK;
+
+/* --- patterns --- */
+
+/* `*` is any text, `?` any character; all others are themselves. */
+static bool matches(const char *pattern, const char *text, size_t bytes)
+{
+	const char *end = text + bytes, *star = NULL, *from = text;
+	while (text < end) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = text;
+		} else if (*pattern == *text || *pattern == '?') {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return *pattern == 0;
+}
+
+/* The whole text, or what is behind any `separator`. */
+static bool matches_tail(const char *pattern, const char *text, size_t bytes, const char *separator)
+{
+	size_t skipped = strlen(separator);
+	for (size_t at = 0; at < bytes; at++)
+		if ((at == 0 || (at >= skipped && memcmp(text + at - skipped, separator, skipped) == 0)) &&
+		    matches(pattern, text + at, bytes - at))
+			return true;
+	return bytes == 0 && matches(pattern, text, 0);
+}
+
+/* "int space::C<int>::work(int)" -> "space::C<int>::work": what is before the first parenthesis, and behind the last
+ * space, that stand in no angle brackets. */
+static const char *qualified_name(const char *signature, size_t *bytes)
+{
+	size_t start = 0, at = 0;
+	int depth = 0;
+	for (; signature[at] && (signature[at] != '(' || depth > 0); at++) {
+		if (strncmp(signature + at, "operator", sizeof("operator") - 1) == 0)
+			break;
+		depth += signature[at] == '<';
+		depth -= signature[at] == '>' && depth > 0;
+		if (depth == 0 && (signature[at] == ' ' || signature[at] == '*' || signature[at] == '&'))
+			start = at + 1;
+	}
+	if (signature[at] && signature[at] != '(') { /* "operator()(" */
+		at += sizeof("operator") - 1;
+		at += strncmp(signature + at, "()", 2) == 0 ? 2 : strcspn(signature + at, "(");
+	}
+	*bytes = at - start;
+	return signature + start;
+}
+
+/* By its signature, or that of the function which it is within. */
+static bool matches_signature(const char *pattern, const char *signature)
+{
+	size_t bytes;
+	const char *qualified = qualified_name(signature, &bytes);
+	return matches(pattern, signature, strlen(signature)) ||
+	       (bytes > 0 && matches_tail(pattern, qualified, bytes, "::"));
+}
+
+/* "work: row", as lists and reports call it. */
+static bool matches_within(const char *pattern, const struct tally_site *told)
+{
+	static const char separator[] = ": ";
+	const char *name = told->texts;
+	if (told->kind == CPPROF_KIND_FUNCTION || told->kind == CPPROF_KIND_WAIT)
+		return false;
+	for (const char *at = strstr(pattern, separator); at; at = strstr(at + 1, separator)) {
+		char function[SITES_PATTERN_MAX];
+		size_t bytes = (size_t)(at - pattern);
+		if (bytes >= sizeof(function) || !matches(at + sizeof(separator) - 1, name, strlen(name)))
+			continue;
+		memcpy(function, pattern, bytes);
+		function[bytes] = 0;
+		if (matches_signature(function, told->texts + told->signature))
+			return true;
+	}
+	return false;
+}
+
+bool sites_pattern_matches(const char *pattern, const struct tally_site *told)
+{
+	static const char file_word[] = "file:", group_word[] = "group:";
+	const char *name = told->texts, *signature = told->texts + told->signature;
+	if (strncmp(pattern, file_word, sizeof(file_word) - 1) == 0) {
+		const char *file = told->texts + told->file;
+		return matches_tail(pattern + sizeof(file_word) - 1, file, strlen(file), "/");
+	}
+	if (strncmp(pattern, group_word, sizeof(group_word) - 1) == 0) {
+		const char *group = told->texts + told->group;
+		return matches(pattern + sizeof(group_word) - 1, group, strlen(group));
+	}
+	return matches_tail(pattern, name, strlen(name), "::") || matches_signature(pattern, signature) ||
+	       matches_within(pattern, told);
+}
+
+bool sites_rule_matches(const struct sites_rule *rule, const struct tally_site *told)
+{
+	switch (rule->kind) {
+	case SITES_TURN:
+		return sites_pattern_matches(rule->pattern, told);
+	case SITES_GROUP:
+		return matches(rule->pattern, told->texts + told->group, strlen(told->texts + told->group));
+	case SITES_LEVEL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- the list --- */
+
+bool sites_wanted(const struct tally_site *told)
+{
+	bool on = true;
+	for (uint32_t i = 0; i < rule_count; i++)
+		if (sites_rule_matches(&rules[i], told))
+			on = rules[i].on;
+	return on && told->level <= level;
+}
+
+static bool is_about_the_same(const struct sites_rule *a, const struct sites_rule *b)
+{
+	return a->kind == b->kind && strcmp(a->pattern, b->pattern) == 0;
+}
+
+/* One about the same as this has no meaning any more, and if this is about everything, no other has. */
+static void forget_replaced(const struct sites_rule *rule)
+{
+	bool is_about_all = rule->kind == SITES_TURN && strcmp(rule->pattern, "*") == 0;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < rule_count; i++)
+		if (!is_about_all && !is_about_the_same(&rules[i], rule)) {
+			if (kept != i)
+				rules[kept] = rules[i];
+			kept++;
+		}
+	rule_count = kept;
+}
+
+bool sites_rule_add(const struct sites_rule *rule)
+{
+	if (rule->kind == SITES_LEVEL)
+		level = rule->number;
+	if (rule->kind != SITES_TURN && rule->kind != SITES_GROUP)
+		return true;
+	forget_replaced(rule);
+	if (rule_count == SITES_RULES_MAX)
+		return false;
+	rules[rule_count++] = *rule;
+	return true;
+}
+
+/* --- a line --- */
+
+struct words {
+	const char *at, *end;
+};
+
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+/* The next word, *bytes long; 0: there is none. */
+static const char *next_word(struct words *words, size_t *bytes)
+{
+	while (words->at < words->end && is_space(*words->at))
+		words->at++;
+	const char *word = words->at;
+	while (words->at < words->end && !is_space(*words->at))
+		words->at++;
+	*bytes = (size_t)(words->at - word);
+	return word;
+}
+
+/* Patterns may have spaces in them, as signatures do: all that is left, but for spaces at its end. */
+static const char *rest_of(struct words *words, size_t *bytes)
+{
+	const char *rest = next_word(words, bytes);
+	const char *end = words->end;
+	while (end > rest && is_space(end[-1]))
+		end--;
+	words->at = words->end;
+	*bytes = (size_t)(end - rest);
+	return rest;
+}
+
+static bool is_word(const char *word, size_t bytes, const char *wanted)
+{
+	return bytes == strlen(wanted) && memcmp(word, wanted, bytes) == 0;
+}
+
+static bool take_number(struct words *words, uint64_t *number)
+{
+	enum { DECIMAL = 10, DIGITS_MAX = 18 };
+	size_t bytes;
+	const char *word = next_word(words, &bytes);
+	*number = 0;
+	for (size_t i = 0; i < bytes; i++) {
+		if (word[i] < '0' || word[i] > '9')
+			return false;
+		*number = *number * DECIMAL + (uint64_t)(word[i] - '0');
+	}
+	return bytes > 0 && bytes <= DIGITS_MAX;
+}
+
+static const char *take_pattern(struct sites_rule *rule, const char *pattern, size_t bytes)
+{
+	if (bytes == 0)
+		return "a pattern is missing, such as 'parse_*', 'C::work' or 'file:io.c'";
+	if (bytes >= sizeof(rule->pattern))
+		return "the pattern is too long";
+	if (memchr(pattern, 0, bytes))
+		return "there is a NUL in it";
+	memcpy(rule->pattern, pattern, bytes);
+	rule->pattern[bytes] = 0;
+	return NULL;
+}
+
+static const char *read_group(struct sites_rule *rule, struct words *words)
+{
+	size_t name_bytes, bytes;
+	const char *name = next_word(words, &name_bytes), *state = next_word(words, &bytes);
+	rule->kind = SITES_GROUP;
+	rule->on = is_word(state, bytes, "on");
+	if (!rule->on && !is_word(state, bytes, "off"))
+		return "say 'group NAME on' or 'group NAME off'";
+	return take_pattern(rule, name, name_bytes);
+}
+
+static const char *read_level(struct sites_rule *rule, struct words *words)
+{
+	rule->kind = SITES_LEVEL;
+	if (!take_number(words, &rule->number) || rule->number > CPPROF_LEVEL_BLOCK)
+		return "a level is a number from 0 (nothing) over 1 (functions), 2 (loops and regions), 3 (calls) to 4 "
+		       "(blocks)";
+	return NULL;
+}
+
+static const char *read_throttle(struct sites_rule *rule, struct words *words)
+{
+	struct words ahead = *words;
+	size_t bytes;
+	const char *word = next_word(&ahead, &bytes);
+	rule->kind = SITES_THROTTLE;
+	if (is_word(word, bytes, "off")) {
+		*words = ahead;
+		return NULL;
+	}
+	if (!take_number(words, &rule->number) || !take_number(words, &rule->ns) || !rule->number || !rule->ns)
+		return "say 'throttle CALLS NS', as in 'throttle 100000 1000', or 'throttle off'";
+	return NULL;
+}
+
+/* As in a selection file: a comment begins with a '#' behind a blank, or with the line. (Names have it within them: {lambda()#1}.) */
+static size_t bytes_before_comment(const char *line, size_t bytes)
+{
+	size_t at = 0;
+	while (at < bytes && !(line[at] == '#' && (at == 0 || is_space(line[at - 1]))))
+		at++;
+	return at;
+}
+
+const char *sites_rule_read(struct sites_rule *rule, const char *line, size_t bytes)
+{
+	struct words words = { line, line + bytes_before_comment(line, bytes) };
+	size_t word_bytes;
+	const char *word = next_word(&words, &word_bytes), *trouble = NULL;
+	memset(rule, 0, sizeof(*rule));
+	if (word_bytes == 0)
+		return NULL;
+	if (is_word(word, word_bytes, "on") || is_word(word, word_bytes, "off")) {
+		rule->kind = SITES_TURN;
+		rule->on = is_word(word, word_bytes, "on");
+		word = rest_of(&words, &word_bytes);
+		trouble = take_pattern(rule, word, word_bytes);
+	} else if (is_word(word, word_bytes, "group")) {
+		trouble = read_group(rule, &words);
+	} else if (is_word(word, word_bytes, "level")) {
+		trouble = read_level(rule, &words);
+	} else if (is_word(word, word_bytes, "throttle")) {
+		trouble = read_throttle(rule, &words);
+	} else {
+		return "a rule begins with on, off, group, level or throttle";
+	}
+	(void)next_word(&words, &word_bytes);
+	return !trouble && word_bytes > 0 ? "there is more on the line than the rule needs" : trouble;
+}

@@ -1,0 +1,225 @@
+/* Rules are applied: at start, by the program, and by `cpprof control`. */
+#include <cpprof/runtime.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/agent/hooks/around.h"
+#include "collect/agent/hooks/hooks.h"
+#include "collect/agent/hooks/system.h"
+#include "collect/agent/hooks/tally.h"
+#include "collect/agent/probes/registry.h"
+
+/* --- one rule --- */
+
+/* As all rules say now. What has turned itself off is turned on again by a rule that is about it. */
+static struct sites_turned apply(const struct sites_rule *rule)
+{
+	struct sites_turned turned = { .known = sites_count() };
+	for (uint32_t i = 0; i < turned.known; i++) {
+		struct sites_place *place = sites_at(i);
+		if (!place->told || (rule && !sites_rule_matches(rule, place->told)))
+			continue;
+		turned.matching++;
+		bool wanted = sites_wanted(place->told);
+		if (wanted == !!(place->told->flags & TALLY_SITE_OFF))
+			turned.changed += sites_switch(place, wanted, 0);
+	}
+	return turned;
+}
+
+static const char *add(const struct sites_rule *rule)
+{
+	if (rule->kind == SITES_THROTTLE && rule->number && !hooks_have_frames())
+		return "nothing can be throttled where arcs or blocks are counted, or nothing is: no call is timed";
+	if (!sites_rule_add(rule))
+		return "there are too many rules; 'on *' or 'off *' forgets all others";
+	if (rule->kind == SITES_THROTTLE)
+		sites_throttle(rule->number, rule->ns);
+	return NULL;
+}
+
+static struct sites_turned follow(const struct sites_rule *rule)
+{
+	uint64_t signals;
+	struct sites_turned turned = { 0 };
+	sites_lock(&signals);
+	const char *trouble = add(rule);
+	if (trouble)
+		turned.trouble = trouble;
+	else
+		turned = apply(rule);
+	sites_unlock(&signals);
+	return turned;
+}
+
+struct sites_turned sites_obey(const char *line, size_t bytes)
+{
+	struct sites_rule rule;
+	struct sites_turned turned = { .trouble = sites_rule_read(&rule, line, bytes) };
+	return turned.trouble || rule.kind == SITES_NOTHING ? turned : follow(&rule);
+}
+
+/* --- the rules of a file --- */
+
+enum { FILE_MOST = 1 << 20 };
+
+/* Appended, as far as there is room. */
+static void say(const char *text)
+{
+	char *trouble = hooks.header->sites_trouble;
+	size_t used = strnlen(trouble, sizeof(hooks.header->sites_trouble) - 1);
+	size_t bytes = strlen(text), room = sizeof(hooks.header->sites_trouble) - 1 - used;
+	memcpy(trouble + used, text, bytes < room ? bytes : room);
+}
+
+static void say_number(uint64_t number)
+{
+	enum { DECIMAL = 10, DIGITS = 20 };
+	char text[DIGITS + 1] = "";
+	size_t at = DIGITS;
+	do
+		text[--at] = (char)('0' + number % DECIMAL);
+	while (number /= DECIMAL);
+	say(text + at);
+}
+
+void sites_say_trouble(const char *path, uint64_t line, const char *what)
+{
+	if (hooks.header->sites_trouble[0])
+		return;
+	say(path);
+	if (line) {
+		say(":");
+		say_number(line);
+	}
+	say(": ");
+	say(what);
+}
+
+static void read_lines(const char *path, const char *text, size_t bytes)
+{
+	uint64_t number = 0;
+	for (const char *line = text, *end = text + bytes; line < end;) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
+		struct sites_rule rule;
+		const char *trouble = sites_rule_read(&rule, line, (size_t)((next ? next : end) - line));
+		number++;
+		if (!trouble)
+			trouble = add(&rule);
+		if (trouble)
+			sites_say_trouble(path, number, trouble);
+		line = next ? next + 1 : end;
+	}
+}
+
+/* How much of the file is in *text; negative: -errno. */
+static long read_file(const char *path, char *text)
+{
+	long fd = machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
+	long used = 0, got = 1;
+	if (system_is_error(fd))
+		return fd;
+	while (got > 0 && used < FILE_MOST) {
+		got = machine_syscall(SYS_read, fd, (long)(text + used), FILE_MOST - used, 0, 0, 0);
+		used += got > 0 ? got : 0;
+	}
+	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	return got < 0 ? got : used;
+}
+
+void sites_rules_begin(void)
+{
+	const char *path = hooks_environment_value(TALLY_SITES_VARIABLE);
+	sites_throttle_begin();
+	if (!path || !path[0])
+		return;
+	long mapped = machine_syscall(SYS_mmap, 0, FILE_MOST, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (system_is_error(mapped))
+		return;
+	long bytes = read_file(path, (char *)mapped);
+	if (bytes < 0)
+		sites_say_trouble(path, 0, bytes == -ENOENT ? "there is no such file" : "it cannot be read");
+	else
+		read_lines(path, (const char *)mapped, (size_t)bytes);
+	machine_syscall(SYS_munmap, mapped, FILE_MOST, 0, 0, 0, 0);
+	/* Another thread may have been faster to reach a place. */
+	apply(NULL);
+}
+
+/* --- the program's own --- */
+
+/* The rules of the file come first. */
+static void begin(void)
+{
+	int error = errno;
+	hooks_begin();
+	if (hooks.header)
+		sites_begin();
+	errno = error;
+}
+
+static int follow_own(const struct sites_rule *rule)
+{
+	begin();
+	struct sites_turned turned = follow(rule);
+	return turned.trouble ? -1 : (int)turned.matching;
+}
+
+int cpprof_sites_turn(const char *pattern, int on)
+{
+	struct sites_rule rule = { .kind = SITES_TURN, .on = on != 0 };
+	size_t bytes = pattern ? strnlen(pattern, sizeof(rule.pattern)) : 0;
+	if (bytes == 0 || bytes == sizeof(rule.pattern))
+		return -1;
+	memcpy(rule.pattern, pattern, bytes + 1);
+	return follow_own(&rule);
+}
+
+int cpprof_sites_level(int level)
+{
+	const struct sites_rule rule = { .kind = SITES_LEVEL, .number = (uint64_t)level };
+	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : follow_own(&rule);
+}
+
+int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
+{
+	uint64_t signals;
+	if ((calls == 0) != (ns == 0))
+		return -1;
+	begin();
+	if (calls && !hooks_have_frames())
+		return -1;
+	sites_lock(&signals);
+	sites_throttle(calls, ns);
+	sites_unlock(&signals);
+	return 0;
+}
+
+size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context), void *context)
+{
+	uint32_t count = sites_count();
+	for (uint32_t i = 0; visit && i < count; i++) {
+		const struct tally_site *told = sites_at(i)->told;
+		if (!told)
+			continue;
+		uint32_t flags = told->flags;
+		const struct cpprof_site_state state = {
+			.name = told->texts,
+			.signature = told->texts + told->signature,
+			.file = told->texts + told->file,
+			.group = told->texts + told->group,
+			.line = told->line,
+			.kind = told->kind,
+			.level = told->level,
+			.is_on = !(flags & TALLY_SITE_OFF),
+			.is_throttled = !!(flags & TALLY_SITE_THROTTLED),
+		};
+		visit(&state, context);
+	}
+	return count;
+}

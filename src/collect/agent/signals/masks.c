@@ -1,0 +1,105 @@
+/* Masks of signals, in which the timers' one is what the program believes: see signals.h. */
+#include <errno.h>
+
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/signals/sets.h"
+#include "collect/agent/signals/signals.h"
+
+_Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
+
+/* Handlers on a small stack have the timers' signal blocked, whatever they do. */
+static bool is_on_small_stack(void)
+{
+	stack_t stack;
+	return signals_has_small_stacks() && machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
+	       stack.ss_flags & SS_ONSTACK;
+}
+
+void signals_unblock(void)
+{
+	uint64_t ours = signals_ours();
+	if (!signals_thread.holds && !is_on_small_stack())
+		set_mask(SIG_UNBLOCK, &ours, NULL);
+}
+
+static void note_believed(int how, uint64_t set)
+{
+	struct signals_thread *thread = &signals_thread;
+	uint64_t ours = signals_ours();
+	if (how == SIG_SETMASK || set & ours)
+		thread->believes_blocked = how != SIG_UNBLOCK && set & ours;
+	if (!thread->believes_blocked)
+		thread->holds = false;
+	uint64_t traps = set & signals_traps();
+	thread->blocked_traps = how == SIG_SETMASK ? traps
+				: how == SIG_BLOCK ? thread->blocked_traps | traps
+						   : thread->blocked_traps & ~traps;
+}
+
+/* What was sent while it was believed blocked comes once it is not. */
+static void give_held(void)
+{
+	struct signals_thread *thread = &signals_thread;
+	uint64_t due = thread->held_traps & ~thread->blocked_traps;
+	thread->held_traps &= ~due;
+	for (; due; due &= due - 1)
+		machine_syscall(SYS_tgkill, runtime.pid, machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
+				__builtin_ctzll(due) + 1, 0, 0, 0);
+}
+
+/* The set that the kernel is given for one that the program gives. */
+static uint64_t real_set(int how, uint64_t set)
+{
+	uint64_t ours = signals_ours();
+	if (how != SIG_UNBLOCK)
+		set &= ~signals_traps();
+	if (how != SIG_UNBLOCK)
+		return signals_thread.holds || (how == SIG_SETMASK && is_on_small_stack()) ? set | ours : set & ~ours;
+	return is_on_small_stack() ? set & ~ours : set;
+}
+
+int signals_mask(int how, const void *set, void *old)
+{
+	/* What the C library keeps for itself, as it does. */
+	const uint64_t reserved = BIT(32) | BIT(33);
+	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
+	uint64_t traps = signals_thread.blocked_traps;
+	bool believed = signals_thread.believes_blocked, is_child = ours && signals_in_vfork_child();
+	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+		return EINVAL;
+	if (set && ours && !is_child) {
+		note_believed(how, now);
+		now = real_set(how, now);
+	}
+	long result = set_mask(how, set ? &now : NULL, &was);
+	if (result == 0 && old)
+		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0) | traps);
+	if (signals_thread.held_traps && !is_child)
+		give_held();
+	return (int)-result;
+}
+
+void signals_thread_begin(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours();
+	if (set & ours)
+		signals_thread.believes_blocked = true;
+	signals_thread.blocked_traps |= set & signals_traps();
+	set_word(mask, set & ~ours & ~signals_traps());
+}
+
+/* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
+void signals_jump(sigset_t *mask)
+{
+	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;
+	if (!ours || signals_in_vfork_child())
+		return;
+	signals_thread.believes_blocked = (set & neighbours) == neighbours;
+	if (!signals_thread.believes_blocked)
+		signals_thread.blocked_traps = 0;
+	set_word(mask, set &= ~signals_traps());
+	if (signals_has_small_stacks())
+		return;
+	signals_thread.holds = false;
+	set_word(mask, set & ~ours);
+}

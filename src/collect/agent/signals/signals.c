@@ -1,0 +1,464 @@
+#include "collect/agent/signals/signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+
+#include "collect/agent/core/real.h"
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/signals/sets.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+enum {
+	SIGNALS = 64,
+	OWNED_MAX = 4,
+	RESTORER_FLAG = 0x04000000, /* the kernel's: the C library sets it, and shows it */
+	/* What our handlers take of a stack, beside what the kernel puts there. */
+	HANDLER_BYTES = 4096,
+	/* ... and what a handler of the program's may be expected to, on top of which ours runs. */
+	PROGRAM_HANDLER_BYTES = 8192,
+};
+
+struct owned {
+	int number;
+	struct sigaction ours, program;
+};
+
+/* Guarded by the lock. */
+static struct {
+	uint32_t holder; /* a process's number: a fork may leave the lock taken by a thread that is not there */
+	uint32_t owned_count;
+	struct owned owned[OWNED_MAX];
+	/* Of signals that are the program's own, what it has asked for and what we did otherwise. */
+	uint64_t asked_blocking; /* its handler blocks the timers' signal */
+	uint64_t asked_stack;    /* ... runs on the alternate stack */
+	bool has_stacks, has_small_stacks;
+	uint64_t timers; /* their signal, as a set; 0: not ours yet */
+	uint64_t traps;  /* signals of processor exceptions that are ours */
+} table;
+
+/* --- the real functions --- */
+
+int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	return REAL(sigaction)(number, action, old);
+}
+
+int real_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)-set_mask(how, (const uint64_t *)(const void *)set, (uint64_t *)(void *)old);
+}
+
+void real_signals_begin(void)
+{
+	(void)REAL(sigaction);
+}
+
+/* --- the lock --- */
+
+static uint32_t process_id(void)
+{
+	return (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static bool take_lock(uint32_t from, uint32_t here)
+{
+	return __atomic_compare_exchange_n(&table.holder, &from, here, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* With all signals blocked: no handler finds the lock taken by what it has interrupted. A holder
+ * of another process was left by a fork; or, where nobody has told us of one, may be the parent
+ * of this vfork child: that one gives it back in some microseconds. */
+static void lock(uint64_t *old_mask)
+{
+	const uint64_t all = ALL_SIGNALS, longest_ns = 100 * 1000 * 1000;
+	set_mask(SIG_SETMASK, &all, old_mask);
+	uint32_t here = process_id();
+	uint64_t start_ns = 0;
+	while (!take_lock(0, here)) {
+		uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+		start_ns = start_ns ? start_ns : now;
+		uint32_t holder = __atomic_load_n(&table.holder, __ATOMIC_RELAXED);
+		bool was_left = holder && holder != here && (here == runtime.pid || now - start_ns > longest_ns);
+		if (was_left && take_lock(holder, here))
+			return;
+		machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+}
+
+static void unlock(const uint64_t *old_mask)
+{
+	uint32_t here = process_id();
+	(void)__atomic_compare_exchange_n(&table.holder, &here, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	set_mask(SIG_SETMASK, old_mask, NULL);
+}
+
+static struct owned *find_owned(int number)
+{
+	for (uint32_t i = 0; i < table.owned_count; i++)
+		if (table.owned[i].number == number)
+			return &table.owned[i];
+	return NULL;
+}
+
+uint64_t signals_ours(void)
+{
+	return table.timers;
+}
+
+uint64_t signals_traps(void)
+{
+	return table.traps;
+}
+
+bool signals_is_owned(int number)
+{
+	return find_owned(number) != NULL;
+}
+
+bool signals_is_taken(void)
+{
+	const struct owned *owned = find_owned(runtime.signal);
+	return owned && owned->program.sa_handler != SIG_DFL && owned->program.sa_handler != SIG_IGN;
+}
+
+bool signals_in_vfork_child(void)
+{
+	return process_id() != runtime.pid;
+}
+
+/* --- actions --- */
+
+/* What the kernel is told of an action that the program has asked for. */
+static void make_real(int number, struct sigaction *action)
+{
+	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
+	bool on_stack = table.asked_stack & BIT(number);
+	if (on_stack && table.has_small_stacks)
+		mask |= signals_ours();
+	set_word(&action->sa_mask, mask);
+	/* On our stack, where the program has none, its handler might need more than there is, or
+	 * leave for another stack. */
+	action->sa_flags &= ~SA_ONSTACK;
+	if (on_stack && table.has_stacks)
+		action->sa_flags |= SA_ONSTACK;
+}
+
+/* What the program is told of an action that the kernel tells. */
+static void make_believed(int number, struct sigaction *action)
+{
+	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
+	set_word(&action->sa_mask, mask | (table.asked_blocking & BIT(number) ? signals_ours() : 0));
+	action->sa_flags &= ~SA_ONSTACK;
+	if (table.asked_stack & BIT(number))
+		action->sa_flags |= SA_ONSTACK;
+}
+
+static void note_asked(int number, const struct sigaction *action)
+{
+	table.asked_blocking &= ~BIT(number);
+	table.asked_stack &= ~BIT(number);
+	if (word_of(&action->sa_mask) & signals_ours())
+		table.asked_blocking |= BIT(number);
+	if (action->sa_flags & SA_ONSTACK)
+		table.asked_stack |= BIT(number);
+}
+
+static int act_unowned(int number, const struct sigaction *action, struct sigaction *old, bool is_child)
+{
+	if (real_sigaction(number, NULL, old) < 0)
+		return errno;
+	make_believed(number, old);
+	if (!action)
+		return 0;
+	struct sigaction now = *action;
+	uint64_t asked_blocking = table.asked_blocking, asked_stack = table.asked_stack;
+	if (!is_child) {
+		note_asked(number, action);
+		make_real(number, &now);
+	}
+	if (real_sigaction(number, &now, NULL) == 0)
+		return 0;
+	table.asked_blocking = asked_blocking;
+	table.asked_stack = asked_stack;
+	return errno;
+}
+
+static int act_owned(struct owned *owned, const struct sigaction *action, struct sigaction *old, bool is_child)
+{
+	*old = owned->program;
+	if (!action)
+		return 0;
+	if (is_child)
+		return real_sigaction(owned->number, action, NULL) < 0 ? errno : 0;
+	owned->program = *action;
+	owned->program.sa_flags |= RESTORER_FLAG;
+	set_word(&owned->program.sa_mask, word_of(&action->sa_mask) & ~(BIT(SIGKILL) | BIT(SIGSTOP)));
+	return 0;
+}
+
+int signals_action(int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction wanted, was;
+	uint64_t mask;
+	int saved = errno;
+	if (action) /* it may not be there: then it is the program that fails, with nothing locked */
+		wanted = *action;
+	if (!signals_ours() || number < 1 || number > SIGNALS) {
+		int result = real_sigaction(number, action, old) < 0 ? errno : 0;
+		errno = saved;
+		return result;
+	}
+	lock(&mask);
+	struct owned *owned = find_owned(number);
+	bool is_child = signals_in_vfork_child();
+	int result = owned ? act_owned(owned, action ? &wanted : NULL, &was, is_child)
+			   : act_unowned(number, action ? &wanted : NULL, &was, is_child);
+	unlock(&mask);
+	errno = saved;
+	if (result == 0 && old) {
+		old->sa_sigaction = was.sa_sigaction;
+		old->sa_flags = was.sa_flags;
+		old->sa_restorer = was.sa_restorer;
+		memcpy(&old->sa_mask, &was.sa_mask, sizeof(uint64_t));
+	}
+	return result;
+}
+
+bool signals_interrupt(int number, bool interrupts)
+{
+	uint64_t mask;
+	lock(&mask);
+	struct owned *owned = find_owned(number);
+	if (owned)
+		owned->program.sa_flags =
+			interrupts ? owned->program.sa_flags & ~SA_RESTART : owned->program.sa_flags | SA_RESTART;
+	unlock(&mask);
+	return owned != NULL;
+}
+
+/* Of the program's handlers that want the alternate stack, by what is known now. */
+static void install_again(void)
+{
+	for (int number = 1; number <= SIGNALS; number++) {
+		struct sigaction action;
+		if (!(table.asked_stack & BIT(number)) || find_owned(number) ||
+		    real_sigaction(number, NULL, &action) < 0)
+			continue;
+		make_real(number, &action);
+		real_sigaction(number, &action, NULL);
+	}
+}
+
+/* Handlers that were there before us. */
+static void find_actions(void)
+{
+	for (int number = 1; number <= SIGNALS; number++) {
+		struct sigaction action;
+		if (find_owned(number) || real_sigaction(number, NULL, &action) < 0)
+			continue;
+		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+			continue;
+		note_asked(number, &action);
+		make_real(number, &action);
+		real_sigaction(number, &action, NULL);
+	}
+}
+
+int signals_own(int number, const struct sigaction *ours)
+{
+	uint64_t mask;
+	lock(&mask);
+	struct owned *owned = &table.owned[table.owned_count];
+	bool refused = table.owned_count == OWNED_MAX || real_sigaction(number, ours, &owned->program) < 0;
+	if (!refused) {
+		owned->number = number;
+		owned->ours = *ours;
+		table.owned_count++;
+	}
+	if (!refused && number != runtime.signal) {
+		table.traps |= BIT(number);
+		signals_thread.blocked_traps |= mask & BIT(number);
+		mask &= ~BIT(number);
+	}
+	if (!refused && number == runtime.signal) {
+		table.timers = BIT(number);
+		stack_t stack;
+		table.has_stacks = machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
+				   !(stack.ss_flags & SS_DISABLE);
+		find_actions();
+		signals_thread.believes_blocked = mask & BIT(number);
+		mask &= ~BIT(number);
+	}
+	unlock(&mask);
+	return refused ? -1 : 0;
+}
+
+/* --- the program's handlers of signals that are ours --- */
+
+static long queue_to_self(int number, siginfo_t *info)
+{
+	long thread = machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	long result = machine_syscall(SYS_rt_tgsigqueueinfo, process_id(), thread, number, (long)info, 0, 0);
+	return result < 0 ? machine_syscall(SYS_tgkill, process_id(), thread, number, 0, 0, 0) : result;
+}
+
+/* Ends the process as the signal would; it survives as process 1 of a container does. */
+static void act_by_default(int number, siginfo_t *info)
+{
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	uint64_t mask = BIT(number), old;
+	const struct owned *owned = find_owned(number);
+	real_sigaction(number, &standard, NULL);
+	queue_to_self(number, info);
+	set_mask(SIG_UNBLOCK, &mask, &old);
+	set_mask(SIG_SETMASK, &old, NULL);
+	if (owned)
+		real_sigaction(number, &owned->ours, NULL);
+}
+
+/* It stays pending once our handler has returned. */
+static void hold(siginfo_t *info, ucontext_t *context)
+{
+	signals_thread.holds = true;
+	set_word(&context->uc_sigmask, word_of(&context->uc_sigmask) | signals_ours());
+	queue_to_self(runtime.signal, info);
+}
+
+/* As the program believes it to be; with SA_RESETHAND it is the default from now on. */
+static bool take_action(int number, struct sigaction *action)
+{
+	uint64_t mask;
+	lock(&mask);
+	struct owned *owned = find_owned(number);
+	if (owned) {
+		*action = owned->program;
+		bool is_handler = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+		if (is_handler && action->sa_flags & (int)SA_RESETHAND)
+			owned->program.sa_handler = SIG_DFL;
+	}
+	unlock(&mask);
+	return owned != NULL;
+}
+
+/* Ours is hidden from the handler as it is from the rest of the program. */
+static void run_handler(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
+{
+	struct signals_thread *thread = &signals_thread;
+	uint64_t ours = signals_ours(), saved;
+	uint64_t blocked = word_of(&action->sa_mask) | (action->sa_flags & SA_NODEFER ? 0 : BIT(number));
+	uint64_t mask = (word_of(&context->uc_sigmask) | blocked) & ~ours;
+	bool believed = thread->believes_blocked;
+	thread->believes_blocked = believed || blocked & ours;
+	set_mask(SIG_SETMASK, &mask, &saved);
+	if (action->sa_flags & SA_SIGINFO)
+		action->sa_sigaction(number, info, context);
+	else
+		((void (*)(int, siginfo_t *, void *))(void (*)(void))action->sa_handler)(number, info, context);
+	set_mask(SIG_SETMASK, &saved, NULL);
+	thread->believes_blocked = believed;
+	if (thread->holds && !believed) {
+		thread->holds = false;
+		set_word(&context->uc_sigmask, word_of(&context->uc_sigmask) & ~ours);
+	}
+}
+
+void signals_chain(int number, siginfo_t *info, void *context)
+{
+	struct sigaction action;
+	bool is_fault = info->si_code > 0 && number != runtime.signal;
+	if (number == runtime.signal && signals_thread.believes_blocked) {
+		hold(info, context);
+		return;
+	}
+	if (!is_fault && signals_thread.blocked_traps & BIT(number)) {
+		signals_thread.held_traps |= BIT(number);
+		return;
+	}
+	if (!take_action(number, &action))
+		return;
+	/* The kernel does not let a fault be ignored. */
+	if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && is_fault))
+		act_by_default(number, info);
+	else if (action.sa_handler != SIG_IGN)
+		run_handler(&action, number, info, context);
+}
+
+/* --- alternate stacks --- */
+
+static uint64_t frame_bytes(void)
+{
+	uint64_t bytes = getauxval(AT_MINSIGSTKSZ);
+	return bytes ? bytes : (uint64_t)MINSIGSTKSZ;
+}
+
+bool signals_has_small_stacks(void)
+{
+	return table.has_small_stacks;
+}
+
+/* There is no room for even one of our frames: ticks come on the stack that they interrupt. */
+static void leave_stacks(void)
+{
+	for (uint32_t i = 0; i < table.owned_count; i++) {
+		struct sigaction *ours = &table.owned[i].ours;
+		if (!(ours->sa_flags & SA_ONSTACK))
+			continue;
+		ours->sa_flags &= ~SA_ONSTACK;
+		real_sigaction(table.owned[i].number, ours, NULL);
+	}
+}
+
+void signals_stack_set(uint64_t bytes)
+{
+	bool is_small = bytes < 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_HANDLER_BYTES / 2;
+	bool is_tiny = bytes < frame_bytes() + HANDLER_BYTES;
+	uint64_t mask;
+	if (!signals_ours() || (table.has_stacks && (table.has_small_stacks || !is_small) && !is_tiny))
+		return;
+	lock(&mask);
+	if (!table.has_stacks || (is_small && !table.has_small_stacks)) {
+		table.has_stacks = true;
+		table.has_small_stacks = table.has_small_stacks || is_small;
+		install_again();
+	}
+	if (is_tiny)
+		leave_stacks();
+	unlock(&mask);
+}
+
+/* --- exec --- */
+
+/* Not the timers' signal: ignoring it would lose a tick, and with it all that follow. */
+static void ignore_ignored(bool ignores)
+{
+	for (uint32_t i = 0; i < table.owned_count; i++) {
+		const struct owned *owned = &table.owned[i];
+		const struct sigaction *action = ignores ? &owned->program : &owned->ours;
+		if (owned->program.sa_handler == SIG_IGN &&
+		    (owned->number != runtime.signal || signals_in_vfork_child()))
+			real_sigaction(owned->number, action, NULL);
+	}
+}
+
+void signals_before_exec(void)
+{
+	uint64_t blocked = signals_thread.blocked_traps | (signals_thread.believes_blocked ? signals_ours() : 0);
+	ignore_ignored(true);
+	if (blocked)
+		set_mask(SIG_BLOCK, &blocked, NULL);
+}
+
+void signals_after_exec(void)
+{
+	uint64_t traps = signals_thread.blocked_traps;
+	ignore_ignored(false);
+	if (traps && !signals_in_vfork_child())
+		set_mask(SIG_UNBLOCK, &traps, NULL);
+	if (signals_thread.believes_blocked && !signals_in_vfork_child())
+		signals_unblock();
+}

@@ -1,0 +1,466 @@
+/*
+ * Each thread's timer. Its CPU time is laid out in strata of tick_ns, with one target in each,
+ * at a place drawn for it (where no CPU time is measured, its elapsed time is). The timer is
+ * set to when the thread gets there if it runs on; where it does not, the tick comes too early
+ * and sets the timer again.
+ *
+ *   reached   all CPU time since the last such tick is charged to where it is now: of all
+ *             that it ran, each place is as likely to be hit
+ *   asleep    (too early, out of a system call) the time that it was off the CPU since it was
+ *             found so last is charged to where it waits
+ *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, as any
+ *             counted call is
+ *
+ * What programs are linked with interposes no calls that wait (waits.h), and its timers may interrupt none: they are of
+ * the thread's CPU time, which stands still then. The kernel looks at such a one 100 to 1000 times a second only.
+ *
+ * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
+ * which wakes nobody and starts the ticks again when the thread runs; where waiting is
+ * measured, some ticks go on at growing distances.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "arch/x86_64/agent/machine.h"
+#include "collect/agent/core/runtime.h"
+#include "collect/agent/hooks/hooks.h"
+#include "collect/agent/signals/signals.h"
+#include "collect/agent/ticks/tick.h"
+
+#include "collect/shared/interval_timer.h"
+
+enum { IDLE_MAX_NS = 16 * 1000 * 1000, SOON_NS = 20 * 1000, SLACK_NS = 10 * 1000, FORGOTTEN_TICKS = 64 };
+
+/* --- random numbers --- */
+
+static uint64_t next_random(struct runtime_thread *thread)
+{
+	uint64_t x = thread->random;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return thread->random = x;
+}
+
+static uint64_t random_below(uint64_t limit)
+{
+	uint64_t random = next_random(runtime_thread) >> 32;
+	return limit >> 32 ? (limit >> 16) * random >> 16 : limit * random >> 32;
+}
+
+uint64_t runtime_advance(struct runtime_thread *thread, uint32_t request, uint64_t amount)
+{
+	return interval_clock_advance(&thread->shared->clocks[request], runtime.channel->requests[request].interval,
+				      amount);
+}
+
+static bool is_timed(uint8_t counts)
+{
+	return counts >= CHANNEL_CPU && counts <= CHANNEL_BLOCKED;
+}
+
+void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
+{
+	const struct channel_request *asked = &runtime.channel->requests[request];
+	struct interval_clock *clock = &thread->shared->clocks[request];
+	uint64_t random = next_random(thread) >> 1;
+	uint64_t tick = runtime.channel->tick_ns;
+	if (!is_timed(asked->counts))
+		clock->mark = asked->interval ? random % asked->interval : 0;
+	else if (tick && asked->interval) /* one of the first ticks of an interval completes it */
+		clock->used = asked->interval - 1 - random % ((asked->interval + tick - 1) / tick) * tick;
+}
+
+/* --- charging --- */
+
+/* Ticks come at drawn times already: here a boundary is where an interval is full. */
+static uint64_t charge(struct runtime_thread *thread, uint32_t request, uint64_t ns)
+{
+	struct interval_clock *clock = &thread->shared->clocks[request];
+	uint64_t interval = runtime.channel->requests[request].interval;
+	clock->total += ns;
+	clock->used += ns;
+	uint64_t hits = interval ? clock->used / interval : 0;
+	clock->used -= hits * interval;
+	return hits;
+}
+
+static void charge_here(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns, const void *context)
+{
+	if (ns == 0)
+		return;
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits == 0)
+			continue;
+		if (thread->samples == thread->tick_samples && runtime_can_repeat(thread))
+			runtime_sample_again(thread, request, hits, ns);
+		else
+			runtime_sample_interrupted(thread, request, hits, ns, context);
+		thread->tick_samples = thread->samples;
+	}
+}
+
+/* To where it waited when the last tick came. */
+static void charge_wait(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+{
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits)
+			runtime_sample_again(thread, request, hits, ns);
+	}
+}
+
+static bool measures_waits(void)
+{
+	return runtime.requests_of[CHANNEL_REAL] || runtime.requests_of[CHANNEL_BLOCKED];
+}
+
+/* Whether the last sample is of where it waited when the last tick came. */
+static bool repeats_wait(const struct runtime_thread *thread)
+{
+	return thread->is_idle && thread->idle_samples == thread->samples && runtime_can_repeat(thread);
+}
+
+/* `blocked_ns`: off the CPU since that was charged last. */
+static void charge_blocked(struct runtime_thread *thread, const void *context)
+{
+	uint64_t blocked = thread->blocked_ns;
+	thread->blocked_ns = 0;
+	if (repeats_wait(thread)) {
+		charge_wait(thread, CHANNEL_REAL, blocked);
+		charge_wait(thread, CHANNEL_BLOCKED, blocked);
+	} else {
+		charge_here(thread, CHANNEL_REAL, blocked, context);
+		charge_here(thread, CHANNEL_BLOCKED, blocked, context);
+	}
+}
+
+/* `used`: CPU time that this tick is to charge. */
+static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_t ran, bool in_syscall,
+			   const void *context)
+{
+	if (measures_waits() && repeats_wait(thread))
+		charge_blocked(thread, context);
+	charge_here(thread, CHANNEL_CPU, used, context);
+	charge_here(thread, in_syscall ? CHANNEL_SYS : CHANNEL_USER, used, context);
+	charge_here(thread, CHANNEL_REAL, ran, context);
+}
+
+/* --- the timers --- */
+
+static bool measures_cpu(void)
+{
+	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
+	       runtime.requests_of[CHANNEL_SYS];
+}
+
+/* The first target that is still to come: those that were passed are gone. */
+static void draw_target(struct runtime_thread *thread, uint64_t clock)
+{
+	uint64_t tick = runtime.channel->tick_ns;
+	if (clock - thread->stratum_ns > FORGOTTEN_TICKS * tick)
+		thread->stratum_ns = clock - (next_random(thread) >> 1) % tick;
+	do {
+		thread->stratum_ns += tick;
+		thread->target_ns = thread->stratum_ns + random_below(tick);
+	} while (thread->target_ns <= clock);
+}
+
+/* `clock` is now the one that targets are of. */
+static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t clock, uint64_t least_ns)
+{
+	uint64_t left = runtime_less(thread->target_ns, clock);
+	left = (left > least_ns ? left : least_ns) + 1;
+	if (tick_waits_are_shielded)
+		tick_set_timer(thread->timer, TIMER_ABSTIME, now + left);
+	else
+		tick_set_timer(thread->timer, 0, left);
+}
+
+static void set_idle(struct runtime_thread *thread, uint64_t now)
+{
+	if (!thread->is_idle)
+		thread->idle_wait_ns = runtime.channel->tick_ns;
+	thread->is_idle = true;
+	thread->idle_samples = thread->samples;
+	tick_set_timer(thread->cpu_timer, 0, 1);
+	if (!measures_waits())
+		return;
+	thread->idle_wait_ns = thread->idle_wait_ns * 2 < IDLE_MAX_NS ? thread->idle_wait_ns * 2 : IDLE_MAX_NS;
+	tick_set_timer(thread->timer, TIMER_ABSTIME,
+		       now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
+}
+
+/* A handler on a small alternate stack has kept it back. */
+static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
+{
+	return signals_has_small_stacks() && runtime_less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
+}
+
+static void stop_ticking(struct runtime_thread *thread)
+{
+	tick_set_timer(thread->timer, 0, 0);
+	if (thread->has_cpu_timer)
+		tick_set_timer(thread->cpu_timer, 0, 0);
+}
+
+/* Whatever the tick that began at `now` has cost, the program gets as long for itself: where walks
+ * take longer than ticks are apart, it would do nothing but tick. One that came too early does
+ * not come again at once. */
+static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, bool reached)
+{
+	enum { EARLY_SHARE = 8 };
+	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t spent = runtime_less(end, now);
+	uint64_t least = reached ? 0 : runtime.channel->tick_ns / EARLY_SHARE;
+	if (spent > SOON_NS && spent > least)
+		least = spent;
+	set_next_tick(thread, end, clock + spent, least);
+}
+
+/* `by_cpu`: by the timer of its CPU time, which finds it at work. */
+static void tick(struct runtime_thread *thread, const void *context, bool by_cpu)
+{
+	enum { IDLE_BELOW = 4 };
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
+	uint64_t clock = measures_cpu() ? cpu : now;
+	enum machine_place place = machine_place_of(context);
+	bool reached = clock + SLACK_NS >= thread->target_ns;
+	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
+	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
+	thread->tick_samples = UINT64_MAX;
+	thread->blocked_ns += runtime_less(elapsed, ran);
+	if (reached && is_late(thread, cpu))
+		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
+	if (asleep) {
+		charge_here(thread, CHANNEL_REAL, ran < elapsed ? ran : elapsed, context);
+		charge_blocked(thread, context);
+	} else {
+		charge_running(thread, used, ran, place != MACHINE_RUNS, context);
+	}
+	thread->real_ns = now;
+	thread->cpu_seen_ns = cpu;
+	thread->cpu_ns += used;
+	if (reached)
+		draw_target(thread, clock);
+	if (asleep && thread->has_cpu_timer && (thread->is_idle || ran * IDLE_BELOW < elapsed)) {
+		set_idle(thread, now);
+	} else {
+		thread->is_idle = false;
+		go_on(thread, now, clock, reached);
+	}
+}
+
+/* --- waits without ticks --- */
+
+static bool measures_time(void)
+{
+	return measures_cpu() || measures_waits();
+}
+
+/* For the monitor, should the program end in it: where it waits. Not at each short one. */
+static void note_wait(struct runtime_thread *thread, uint64_t now)
+{
+	uint32_t requests = runtime.requests_of[CHANNEL_REAL] | runtime.requests_of[CHANNEL_BLOCKED];
+	if (!requests || now - thread->noted_ns < runtime.channel->tick_ns || !runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	thread->noted_ns = now;
+	runtime_sample_here(thread, (uint32_t)__builtin_ctz(requests), 0, 0, thread->wait_function);
+	runtime_leave(thread);
+}
+
+void tick_wait_begins(struct runtime_thread *thread, uint64_t function)
+{
+	if (!runtime.on || !thread->has_timer || !measures_time())
+		return;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	thread->wait_function = function;
+	note_wait(thread, now);
+	thread->wait_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->wait_ns = now;
+	__atomic_store_n(&thread->shared->waits_since_ns, now, __ATOMIC_RELEASE);
+}
+
+static void charge_shielded(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+{
+	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		uint64_t hits = charge(thread, request, ns);
+		if (hits)
+			runtime_sample_here(thread, request, hits, ns, thread->wait_function);
+	}
+}
+
+void tick_wait_forget(struct runtime_thread *thread)
+{
+	thread->wait_ns = 0;
+	__atomic_store_n(&thread->shared->waits_since_ns, 0, __ATOMIC_RELEASE);
+}
+
+void tick_wait_ends(struct runtime_thread *thread)
+{
+	uint64_t began_ns = thread->wait_ns;
+	if (!began_ns || !runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	int error = errno;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC), cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t clock = measures_cpu() ? cpu : now;
+	uint64_t elapsed = runtime_less(now, began_ns), ran = runtime_less(cpu, thread->wait_cpu_ns);
+	tick_wait_forget(thread);
+	charge_shielded(thread, CHANNEL_CPU, ran);
+	charge_shielded(thread, CHANNEL_SYS, ran);
+	charge_shielded(thread, CHANNEL_REAL, elapsed);
+	charge_shielded(thread, CHANNEL_BLOCKED, runtime_less(elapsed, ran));
+	thread->cpu_ns += ran;
+	thread->cpu_seen_ns += ran;
+	thread->real_ns += elapsed;
+	bool passed = thread->target_ns <= clock;
+	if (passed) /* that was counted */
+		draw_target(thread, clock);
+	if (passed || thread->fell_due)
+		set_next_tick(thread, now, clock, 0);
+	thread->fell_due = false;
+	runtime_leave(thread);
+	errno = error;
+}
+
+/* --- the handler --- */
+
+/* Not now. */
+static void tick_later(struct runtime_thread *thread)
+{
+	thread->fell_due = thread->waiting != 0;
+	tick_set_timer(thread->timer, 0, runtime.channel->tick_ns);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+	struct runtime_thread *thread = runtime_thread;
+	if (thread && tick_is_ours(info))
+		thread->ticks++;
+	if (!tick_is_ours(info)) {
+		signals_chain(number, info, context);
+	} else if (thread && (thread->waiting ||
+			      (thread->busy && runtime_is_at_work(thread, machine_stack_pointer_of(context))))) {
+		if (runtime.on && thread->has_timer)
+			tick_later(thread);
+	} else if (thread && __atomic_load_n(&runtime.channel->is_over, __ATOMIC_RELAXED)) {
+		runtime.on = false;
+		if (thread->has_timer)
+			stop_ticking(thread);
+	} else if (thread) {
+		thread->busy = RUNTIME_HELD;
+		if (thread->fp)
+			fp_tick(thread, context);
+		if (runtime.on && thread->has_timer)
+			tick(thread, context, tick_is_by_cpu(info));
+		if (runtime.alone)
+			hooks_total(thread);
+		thread->busy = 0;
+	}
+	errno = error;
+}
+
+int tick_install(void)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+	sigfillset(&action.sa_mask);
+	return signals_own(runtime.signal, &action);
+}
+
+/* The clock of any thread of this process: the kernel's own encoding of its number. */
+static uint64_t cpu_clock_of(const struct runtime_thread *thread)
+{
+	enum { THREAD_SCHED_CLOCK = 6, SHIFT = 3 };
+	return runtime_now_ns((clockid_t)((~thread->tid << SHIFT) | THREAD_SCHED_CLOCK));
+}
+
+void tick_start(struct runtime_thread *thread)
+{
+	if (!thread->has_timer)
+		return;
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	thread->real_ns = now;
+	thread->cpu_ns = thread->cpu_seen_ns = cpu_clock_of(thread);
+	thread->blocked_ns = 0;
+	thread->is_idle = false;
+	thread->stratum_ns = measures_cpu() ? thread->cpu_ns : now;
+	thread->target_ns = thread->stratum_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
+	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
+		if (is_timed(runtime.channel->requests[i].counts))
+			runtime_set_mark(thread, i);
+	if (thread->wait_ns) { /* it counts from now on */
+		thread->wait_ns = now;
+		thread->wait_cpu_ns = thread->cpu_ns;
+	}
+	set_next_tick(thread, now, thread->stratum_ns, 0);
+}
+
+/* What was used since the last tick: a part of the totals, but of no path. (The first tick of a
+ * thread or after a start completes an interval whenever it comes: that makes up for it.) */
+static void count_rest(struct runtime_thread *thread)
+{
+	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t cpu = cpu_clock_of(thread);
+	uint64_t elapsed = runtime_less(now, thread->real_ns);
+	uint64_t blocked = thread->blocked_ns + runtime_less(elapsed, runtime_less(cpu, thread->cpu_seen_ns));
+	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
+		uint8_t counts = runtime.channel->requests[i].counts;
+		uint64_t rest = counts == CHANNEL_CPU       ? runtime_less(cpu, thread->cpu_ns)
+				: counts == CHANNEL_REAL    ? elapsed
+				: counts == CHANNEL_BLOCKED ? blocked
+							    : 0;
+		thread->shared->clocks[i].total += rest;
+	}
+	thread->real_ns = now;
+	thread->cpu_ns = thread->cpu_seen_ns = cpu;
+	thread->blocked_ns = 0;
+}
+
+void tick_count_rest(struct runtime_thread *thread)
+{
+	if (!runtime_set_busy(thread, RUNTIME_HERE))
+		return;
+	if (runtime.on && thread->has_timer)
+		count_rest(thread);
+	hooks_total(thread);
+	runtime_leave(thread);
+}
+
+void tick_stop(struct runtime_thread *thread)
+{
+	if (!thread->has_timer)
+		return;
+	count_rest(thread);
+	tick_wait_forget(thread);
+	stop_ticking(thread);
+}
+
+void tick_pause(struct runtime_thread *thread)
+{
+	stop_ticking(thread);
+}
+
+void tick_resume(struct runtime_thread *thread)
+{
+	if (runtime.on)
+		tick_later(thread);
+}
+
+void tick_finish(struct runtime_thread *thread)
+{
+	if (thread->has_timer && runtime.on)
+		count_rest(thread);
+	if (thread->has_timer)
+		timer_delete(thread->timer);
+	if (thread->has_cpu_timer)
+		timer_delete(thread->cpu_timer);
+	thread->has_timer = thread->has_cpu_timer = false;
+}

@@ -1,0 +1,281 @@
+/*
+ * OpenMP, by its tools interface (clang's libomp has it, gcc's libgomp has not).
+ *
+ * The runtime calls back when something begins and when it ends, from functions that return in between: no frame of ours
+ * lasts. So a place is entered as one in the frame of the function that is current, at its lower end: what is called
+ * meanwhile lies below, and who leaves that function leaves the place too. A worker thread has no such function; there
+ * it is in the frame that the thread's first call-back came from, which is where it waits for work.
+ *
+ *	main, whose region it is            a worker of the team
+ *	  omp_parallel                        omp_parallel
+ *	    f, called in the region             f
+ *	    omp_barrier (waits)                 omp_barrier (waits, until there is another region)
+ */
+#include "collect/agent/wrap/ompt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collect/agent/wrap/wrap.h"
+
+WRAP_SITE(parallel_site, "omp_parallel", CPPROF_KIND_FUNCTION);
+WRAP_SITE(loop_site, "omp_for", CPPROF_KIND_FUNCTION);
+WRAP_SITE(sections_site, "omp_sections", CPPROF_KIND_FUNCTION);
+WRAP_SITE(single_site, "omp_single", CPPROF_KIND_FUNCTION);
+WRAP_SITE(taskloop_site, "omp_taskloop", CPPROF_KIND_FUNCTION);
+WRAP_SITE(task_site, "omp_task", CPPROF_KIND_FUNCTION);
+WRAP_SITE(barrier_site, "omp_barrier", CPPROF_KIND_WAIT);
+WRAP_SITE(taskwait_site, "omp_taskwait", CPPROF_KIND_WAIT);
+WRAP_SITE(taskgroup_site, "omp_taskgroup", CPPROF_KIND_WAIT);
+WRAP_SITE(reduction_site, "omp_reduction", CPPROF_KIND_WAIT);
+WRAP_SITE(critical_site, "omp_critical", CPPROF_KIND_WAIT);
+WRAP_SITE(atomic_site, "omp_atomic", CPPROF_KIND_WAIT);
+WRAP_SITE(ordered_site, "omp_ordered", CPPROF_KIND_WAIT);
+WRAP_SITE(lock_site, "omp_lock", CPPROF_KIND_WAIT);
+
+/* --- places without frames --- */
+
+enum { OPEN_MOST = 32, PLACE_BITS = 7 };
+
+/* Entered and not left, of the present thread. */
+struct open_place {
+	struct cpprof_site *site;
+	const void *caller, *frame_address;
+	bool is_counted; /* the library wants to know of its end */
+};
+static _Thread_local struct open_place open_places[OPEN_MOST] __attribute__((tls_model("initial-exec")));
+static _Thread_local uint32_t open_count __attribute__((tls_model("initial-exec")));
+/* Of the thread's first call-back: below it all is that the thread does. 0: it is not the runtime's own thread. */
+static _Thread_local uint64_t thread_bottom __attribute__((tls_model("initial-exec")));
+
+/* The call whose frame `here` is in, or above which nothing is known. NULL: none. */
+static const struct cpprof_frame *frame_around(uint64_t here)
+{
+	const struct cpprof_thread *thread = cpprof_thread_1;
+	const struct cpprof_frame *frame = thread->top;
+	while (frame && frame->place < here)
+		frame--;
+	return frame && frame->place != UINT64_MAX ? frame : NULL;
+}
+
+static void enter(struct cpprof_site *site, const void *caller, uint64_t here)
+{
+	if (open_count >= OPEN_MOST) {
+		open_count++;
+		return;
+	}
+	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF && open_count == 0)
+		return;
+	const struct cpprof_frame *frame = frame_around(here);
+	const struct open_place *last = open_count ? &open_places[open_count - 1] : NULL;
+	struct open_place place = { .site = site, .caller = caller };
+	if (frame && last && frame->node->function == (uint64_t)(uintptr_t)last->site) {
+		place.frame_address = last->frame_address; /* within that one */
+		place.caller = last->caller;
+	} else if (frame) {
+		place.frame_address = (const void *)(uintptr_t)(frame->place & ~(uint64_t)PLACE_BITS);
+	} else {
+		place.frame_address = (const void *)(uintptr_t)(thread_bottom ? thread_bottom : here);
+	}
+	place.is_counted = __atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF &&
+			   cpprof_site_enter(site, place.caller, place.frame_address) != NULL;
+	open_places[open_count++] = place;
+}
+
+/* And whatever was entered in it. An end without a beginning means nothing. */
+static void leave(const struct cpprof_site *site)
+{
+	if (open_count > OPEN_MOST) {
+		open_count--;
+		return;
+	}
+	uint32_t at = open_count;
+	while (at > 0 && open_places[at - 1].site != site)
+		at--;
+	while (at > 0 && open_count >= at) {
+		const struct open_place *place = &open_places[--open_count];
+		if (place->is_counted)
+			cpprof_site_leave(place->site, place->caller, place->frame_address);
+	}
+}
+
+#define HERE ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
+#define CALLER __builtin_return_address(0)
+
+static void at_endpoint(struct cpprof_site *site, int endpoint, const void *caller, uint64_t here)
+{
+	if (!site)
+		return;
+	if (endpoint == OMPT_BEGINS)
+		enter(site, caller, here);
+	else if (endpoint == OMPT_ENDS)
+		leave(site);
+}
+
+/* --- what the OpenMP runtime calls --- */
+
+static void thread_begin(int type, union ompt_data *data)
+{
+	enum { WORKER = 2 };
+	(void)data;
+	if (type == WORKER)
+		thread_bottom = HERE;
+}
+
+static void parallel_begin(union ompt_data *task, const void *frame, union ompt_data *parallel, unsigned wanted,
+			   int flags, const void *caller)
+{
+	(void)task, (void)frame, (void)parallel, (void)wanted, (void)flags;
+	enter(&parallel_site, caller ? caller : CALLER, HERE);
+}
+
+static void parallel_end(union ompt_data *parallel, union ompt_data *task, int flags, const void *caller)
+{
+	(void)parallel, (void)task, (void)flags, (void)caller;
+	leave(&parallel_site);
+}
+
+/* That of the thread which has begun the region is within it already. */
+static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_data *task, unsigned threads,
+			  unsigned index, int flags)
+{
+	(void)parallel, (void)task, (void)threads;
+	if (index != 0 && !(flags & OMPT_TASK_INITIAL))
+		at_endpoint(&parallel_site, endpoint, CALLER, HERE);
+}
+
+static struct cpprof_site *site_of_work(int kind)
+{
+	switch (kind) {
+	case OMPT_WORK_LOOP:
+		return &loop_site;
+	case OMPT_WORK_SECTIONS:
+		return &sections_site;
+	case OMPT_WORK_SINGLE:
+		return &single_site;
+	case OMPT_WORK_TASKLOOP:
+		return &taskloop_site;
+	default: /* those who do not do it */
+		return NULL;
+	}
+}
+
+static void work(int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, uint64_t count,
+		 const void *caller)
+{
+	(void)parallel, (void)task, (void)count;
+	at_endpoint(site_of_work(kind), endpoint, caller ? caller : CALLER, HERE);
+}
+
+static struct cpprof_site *site_of_sync(int kind)
+{
+	switch (kind) {
+	case OMPT_SYNC_TASKWAIT:
+		return &taskwait_site;
+	case OMPT_SYNC_TASKGROUP:
+		return &taskgroup_site;
+	case OMPT_SYNC_REDUCTION:
+		return &reduction_site;
+	default:
+		return &barrier_site;
+	}
+}
+
+static void sync_region_wait(int kind, int endpoint, union ompt_data *parallel, union ompt_data *task,
+			     const void *caller)
+{
+	(void)parallel, (void)task;
+	at_endpoint(site_of_sync(kind), endpoint, caller ? caller : CALLER, HERE);
+}
+
+/* NULL: of those that only try nobody tells whether they got it. */
+static struct cpprof_site *site_of_mutex(int kind)
+{
+	switch (kind) {
+	case OMPT_MUTEX_LOCK:
+	case OMPT_MUTEX_NEST_LOCK:
+		return &lock_site;
+	case OMPT_MUTEX_CRITICAL:
+		return &critical_site;
+	case OMPT_MUTEX_ATOMIC:
+		return &atomic_site;
+	case OMPT_MUTEX_ORDERED:
+		return &ordered_site;
+	default:
+		return NULL;
+	}
+}
+
+static void mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t mutex, const void *caller)
+{
+	(void)hint, (void)how, (void)mutex;
+	at_endpoint(site_of_mutex(kind), OMPT_BEGINS, caller ? caller : CALLER, HERE);
+}
+
+static void mutex_acquired(int kind, uint64_t mutex, const void *caller)
+{
+	(void)mutex, (void)caller;
+	at_endpoint(site_of_mutex(kind), OMPT_ENDS, NULL, 0);
+}
+
+/* Explicit tasks, by what is kept of each: */
+enum { TASK_NEW = 1, TASK_BEGUN = 2 };
+
+static void task_create(union ompt_data *from, const void *frame, union ompt_data *task, int flags, int depends,
+			const void *caller)
+{
+	(void)from, (void)frame, (void)depends, (void)caller;
+	task->value = flags & OMPT_TASK_EXPLICIT ? TASK_NEW : 0;
+}
+
+/* One that is interrupted by another stays where it is, below that. */
+static void task_schedule(union ompt_data *before, int status, union ompt_data *next)
+{
+	bool has_ended = status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL || status == OMPT_TASK_DETACH;
+	if (has_ended && before && before->value == TASK_BEGUN) {
+		before->value = 0;
+		leave(&task_site);
+	}
+	if (next && next->value == TASK_NEW) {
+		next->value = TASK_BEGUN;
+		enter(&task_site, CALLER, HERE);
+	}
+}
+
+/* --- beginning --- */
+
+static int initialize(ompt_look_up look_up, int device, union ompt_data *tool)
+{
+	static const struct {
+		int event;
+		ompt_function callback;
+	} rows[] = {
+		{ OMPT_THREAD_BEGIN, (ompt_function)thread_begin },
+		{ OMPT_PARALLEL_BEGIN, (ompt_function)parallel_begin },
+		{ OMPT_PARALLEL_END, (ompt_function)parallel_end },
+		{ OMPT_IMPLICIT_TASK, (ompt_function)implicit_task },
+		{ OMPT_WORK, (ompt_function)work },
+		{ OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait },
+		{ OMPT_MUTEX_ACQUIRE, (ompt_function)mutex_acquire },
+		{ OMPT_MUTEX_ACQUIRED, (ompt_function)mutex_acquired },
+		{ OMPT_TASK_CREATE, (ompt_function)task_create },
+		{ OMPT_TASK_SCHEDULE, (ompt_function)task_schedule },
+	};
+	(void)device, (void)tool;
+	ompt_set_callback set = (ompt_set_callback)look_up("ompt_set_callback");
+	for (size_t i = 0; set && i < sizeof(rows) / sizeof(rows[0]); i++)
+		set(rows[i].event, rows[i].callback);
+	return set != NULL;
+}
+
+static void finalize(union ompt_data *tool)
+{
+	(void)tool;
+}
+
+INTERPOSED struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
+{
+	static struct ompt_start_tool_result result = { initialize, finalize, { 0 } };
+	(void)version, (void)runtime;
+	return &result;
+}

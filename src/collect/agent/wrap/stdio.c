@@ -1,0 +1,126 @@
+/* stdio. Programs that are compiled with _FORTIFY_SOURCE call functions that check, which are shown by the usual name; what the
+ * headers make of a call without any function (getc_unlocked) is not seen. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collect/agent/wrap/wrap.h"
+
+/* Loops over characters, where the header knows the size. */
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+/* Each as the source names it, whatever <stdio.h> makes of that. */
+int __isoc99_vscanf(const char *format, va_list values);
+int __isoc99_vfscanf(FILE *from, const char *format, va_list values);
+int __isoc99_scanf(const char *format, ...);
+int __isoc99_fscanf(FILE *from, const char *format, ...);
+int __isoc23_vscanf(const char *format, va_list values);
+int __isoc23_vfscanf(FILE *from, const char *format, va_list values);
+int __isoc23_scanf(const char *format, ...);
+int __isoc23_fscanf(FILE *from, const char *format, ...);
+int __printf_chk(int flag, const char *format, ...);
+int __fprintf_chk(FILE *to, int flag, const char *format, ...);
+int __vprintf_chk(int flag, const char *format, va_list values);
+int __vfprintf_chk(FILE *to, int flag, const char *format, va_list values);
+char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
+size_t __fread_chk(void *to, size_t room, size_t bytes, size_t count, FILE *from);
+int _IO_getc(FILE *from);
+int _IO_putc(int character, FILE *to);
+
+/* --- files --- */
+
+WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode))
+WRAP_LIKE(fopen, FILE *, fopen64, (const char *path, const char *mode), (path, mode))
+WRAP(FILE *, freopen, (const char *path, const char *mode, FILE *file), (path, mode, file))
+WRAP_LIKE(freopen, FILE *, freopen64, (const char *path, const char *mode, FILE *file), (path, mode, file))
+WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
+WRAP(int, fclose, (FILE * file), (file))
+WRAP(FILE *, popen, (const char *command, const char *mode), (command, mode))
+WRAP_WAIT(int, pclose, (FILE * file), (file))
+WRAP(int, fflush, (FILE * file), (file))
+WRAP(int, fseek, (FILE * file, long by, int from), (file, by, from))
+WRAP(int, fseeko, (FILE * file, off_t by, int from), (file, by, from))
+WRAP_LIKE(fseeko, int, fseeko64, (FILE * file, off64_t by, int from), (file, by, from))
+WRAP(long, ftell, (FILE * file), (file))
+WRAP(off_t, ftello, (FILE * file), (file))
+WRAP_LIKE(ftello, off64_t, ftello64, (FILE * file), (file))
+WRAP(void, rewind, (FILE * file), (file))
+
+/* --- reading --- */
+
+WRAP(size_t, fread, (void *to, size_t bytes, size_t count, FILE *from), (to, bytes, count, from))
+WRAP_LIKE(fread, size_t, fread_unlocked, (void *to, size_t bytes, size_t count, FILE *from), (to, bytes, count, from))
+WRAP_LIKE(fread, size_t, __fread_chk, (void *to, size_t room, size_t bytes, size_t count, FILE *from),
+	  (to, room, bytes, count, from))
+WRAP(char *, fgets, (char *to, int bytes, FILE *from), (to, bytes, from))
+WRAP_LIKE(fgets, char *, fgets_unlocked, (char *to, int bytes, FILE *from), (to, bytes, from))
+WRAP_LIKE(fgets, char *, __fgets_chk, (char *to, size_t room, int bytes, FILE *from), (to, room, bytes, from))
+WRAP(int, fgetc, (FILE * from), (from))
+WRAP(int, getc, (FILE * from), (from))
+WRAP_LIKE(getc, int, _IO_getc, (FILE * from), (from))
+WRAP(int, getchar, (void), ())
+WRAP(int, ungetc, (int character, FILE *to), (character, to))
+WRAP(ssize_t, getdelim, (char **line, size_t *bytes, int end, FILE *from), (line, bytes, end, from))
+WRAP_LIKE(getdelim, ssize_t, __getdelim, (char **line, size_t *bytes, int end, FILE *from), (line, bytes, end, from))
+WRAP(ssize_t, getline, (char **line, size_t *bytes, FILE *from), (line, bytes, from))
+
+/* --- writing --- */
+
+WRAP(size_t, fwrite, (const void *from, size_t bytes, size_t count, FILE *to), (from, bytes, count, to))
+WRAP_LIKE(fwrite, size_t, fwrite_unlocked, (const void *from, size_t bytes, size_t count, FILE *to),
+	  (from, bytes, count, to))
+WRAP(int, fputs, (const char *text, FILE *to), (text, to))
+WRAP_LIKE(fputs, int, fputs_unlocked, (const char *text, FILE *to), (text, to))
+WRAP(int, puts, (const char *text), (text))
+WRAP(int, fputc, (int character, FILE *to), (character, to))
+WRAP(int, putc, (int character, FILE *to), (character, to))
+WRAP_LIKE(putc, int, _IO_putc, (int character, FILE *to), (character, to))
+WRAP(int, putchar, (int character), (character))
+WRAP(void, perror, (const char *text), (text))
+
+/* --- formats --- */
+
+WRAP(int, vprintf, (const char *format, va_list values), (format, values))
+WRAP(int, vfprintf, (FILE * to, const char *format, va_list values), (to, format, values))
+WRAP(int, vdprintf, (int to, const char *format, va_list values), (to, format, values))
+WRAP_LIKE(vprintf, int, __vprintf_chk, (int flag, const char *format, va_list values), (flag, format, values))
+WRAP_LIKE(vfprintf, int, __vfprintf_chk, (FILE * to, int flag, const char *format, va_list values),
+	  (to, flag, format, values))
+/* By the names that the standards' versions of the header give them. */
+WRAP_SITE(vscanf_site, "vscanf", CPPROF_KIND_FUNCTION);
+WRAP_SITE(vfscanf_site, "vfscanf", CPPROF_KIND_FUNCTION);
+WRAP_LIKE(vscanf, int, __isoc99_vscanf, (const char *format, va_list values), (format, values))
+WRAP_LIKE(vfscanf, int, __isoc99_vfscanf, (FILE * from, const char *format, va_list values), (from, format, values))
+WRAP_LIKE(vscanf, int, __isoc23_vscanf, (const char *format, va_list values), (format, values))
+WRAP_LIKE(vfscanf, int, __isoc23_vfscanf, (FILE * from, const char *format, va_list values), (from, format, values))
+
+/* Their arguments are handed on to the one that takes a list. */
+#define UNPACK(...) __VA_ARGS__
+#define FORMATTING(site, name, parameters, real_call) \
+	INTERPOSED int name(UNPACK parameters, ...)   \
+	{                                             \
+		va_list values;                       \
+		WRAP_ENTER(site);                     \
+		va_start(values, format);             \
+		int result = real_call;               \
+		va_end(values);                       \
+		return result;                        \
+	}
+
+WRAP_SITE(printf_site, "printf", CPPROF_KIND_FUNCTION);
+WRAP_SITE(fprintf_site, "fprintf", CPPROF_KIND_FUNCTION);
+WRAP_SITE(dprintf_site, "dprintf", CPPROF_KIND_FUNCTION);
+WRAP_SITE(scanf_site, "scanf", CPPROF_KIND_FUNCTION);
+WRAP_SITE(fscanf_site, "fscanf", CPPROF_KIND_FUNCTION);
+FORMATTING(printf_site, printf, (const char *format), REAL(vprintf)(format, values))
+FORMATTING(fprintf_site, fprintf, (FILE * to, const char *format), REAL(vfprintf)(to, format, values))
+FORMATTING(dprintf_site, dprintf, (int to, const char *format), REAL(vdprintf)(to, format, values))
+FORMATTING(printf_site, __printf_chk, (int flag, const char *format), REAL(__vprintf_chk)(flag, format, values))
+FORMATTING(fprintf_site, __fprintf_chk, (FILE * to, int flag, const char *format),
+	   REAL(__vfprintf_chk)(to, flag, format, values))
+FORMATTING(scanf_site, __isoc99_scanf, (const char *format), REAL(__isoc99_vscanf)(format, values))
+FORMATTING(fscanf_site, __isoc99_fscanf, (FILE * from, const char *format),
+	   REAL(__isoc99_vfscanf)(from, format, values))
+FORMATTING(scanf_site, __isoc23_scanf, (const char *format), REAL(__isoc23_vscanf)(format, values))
+FORMATTING(fscanf_site, __isoc23_fscanf, (FILE * from, const char *format),
+	   REAL(__isoc23_vfscanf)(from, format, values))

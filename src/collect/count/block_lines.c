@@ -1,0 +1,279 @@
+#include "collect/count/block_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "frames/native/line_rows.h"
+
+/* A line of one function. */
+struct key {
+	struct block_line line;
+	uint32_t first, last; /* its uses; FLOW_NONE: none */
+};
+
+/* A block has code of a line. */
+struct use {
+	uint32_t block;
+	uint32_t next; /* of the same line, at a higher address; FLOW_NONE: none */
+	bool is_last;  /* it is the line that the block ends with */
+};
+
+struct counting {
+	struct flow_graph graph;
+	struct line_rows rows;
+	struct key *keys;
+	struct use *uses;
+	bool *has_lines;   /* by block: a row of the line table begins in it */
+	uint32_t *marks;   /* by block: the key that was seen there last, + 1 */
+	uint32_t *visited; /* ... the visit that it was met in last */
+	uint32_t *stack;   /* room for a block each */
+	uint32_t visit;
+	size_t key_count, key_capacity, use_count, use_capacity;
+	struct hash_map by_place;
+};
+
+static uint64_t hash_text(const char *text)
+{
+	return text ? hash_bytes(text, strlen(text)) : 0;
+}
+
+/* The line that a row is of, in the function that its block is of. */
+static int64_t key_of(struct counting *counting, const struct line_row *row, uint64_t end, uint64_t function)
+{
+	uint64_t place = hash_text(row->file) ^ hash_u64(hash_text(row->function) ^ row->line) ^ hash_u64(function);
+	uint32_t known = hash_map_get(&counting->by_place, place);
+	if (known != HASH_MAP_NONE)
+		return known;
+	if (counting->key_count >= FLOW_NONE)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(counting->keys, counting->key_capacity, counting->key_count + 1) < 0 ||
+	    hash_map_put(&counting->by_place, place, (uint32_t)counting->key_count) < 0)
+		return ERROR_MEMORY;
+	/* Not a function's first address: that is what calls of it are known by. */
+	struct key key = { .line.address = row->address + (end - row->address > 1),
+			   .first = FLOW_NONE,
+			   .last = FLOW_NONE };
+	counting->keys[counting->key_count] = key;
+	return (int64_t)counting->key_count++;
+}
+
+static int add_use(struct counting *counting, uint32_t key, uint32_t block)
+{
+	struct key *line = &counting->keys[key];
+	if (line->last != FLOW_NONE && counting->uses[line->last].block == block)
+		return 0;
+	if (ARRAY_RESERVE(counting->uses, counting->use_capacity, counting->use_count + 1) < 0)
+		return ERROR_MEMORY;
+	uint32_t use = (uint32_t)counting->use_count++;
+	counting->uses[use] = (struct use){ .block = block, .next = FLOW_NONE };
+	if (line->last == FLOW_NONE)
+		line->first = use;
+	else
+		counting->uses[line->last].next = use;
+	line->last = use;
+	return 0;
+}
+
+/* A function that is jumped to goes on there: it is a part of one that begins elsewhere. */
+static bool is_entry(const struct flow_block *block, const struct line_row *row)
+{
+	return block->start == block->function && block->first_in == FLOW_NONE && row->address <= block->start;
+}
+
+/* Whether a row that reaches into a block tells of it. Not one that began before: the compiler knows no line of the
+ * block then, or the same place still. Nor gcc's of how a function is left: its brace is a line only where a
+ * statement is made for it, which it is of functions that return nothing. */
+static bool counts_for(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
+{
+	if (row->line == 0 || !row->file)
+		return false;
+	if (row->address < block->start)
+		return line_rows_begin_at(&counting->rows, block->start);
+	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
+}
+
+/* The lines of one block; *row is moved to the last row that reaches into it. */
+static int add_lines(struct counting *counting, uint32_t number, size_t *row)
+{
+	const struct line_rows *rows = &counting->rows;
+	const struct flow_block *block = &counting->graph.blocks[number];
+	uint32_t last = FLOW_NONE;
+	while (*row + 1 < rows->count && rows->rows[*row + 1].address <= block->start)
+		++*row;
+	for (size_t i = *row; i < rows->count && rows->rows[i].address < block->end; i++) {
+		uint64_t end = i + 1 < rows->count ? rows->rows[i + 1].address : block->end;
+		if (!counts_for(counting, block, &rows->rows[i]))
+			continue;
+		counting->has_lines[number] = true;
+		int64_t key = key_of(counting, &rows->rows[i], end, block->function);
+		int status = key < 0 ? (int)key : add_use(counting, (uint32_t)key, number);
+		if (status < 0)
+			return status;
+		counting->keys[key].line.is_entry |= is_entry(block, &rows->rows[i]);
+		last = (uint32_t)key;
+	}
+	if (last != FLOW_NONE)
+		counting->uses[counting->keys[last].last].is_last = true;
+	return 0;
+}
+
+static int find_lines(struct counting *counting)
+{
+	size_t row = 0;
+	counting->has_lines = calloc(counting->graph.block_count + 1, sizeof(*counting->has_lines));
+	int status = counting->has_lines ? 0 : ERROR_MEMORY;
+	for (size_t i = 0; i < counting->graph.block_count && status == 0; i++)
+		status = add_lines(counting, (uint32_t)i, &row);
+	return status;
+}
+
+/* Whether a block has code of the line, or has no line and may only be come to from such. */
+static bool is_within(const struct counting *counting, uint32_t number, uint32_t mark, int depth)
+{
+	const struct flow_graph *graph = &counting->graph;
+	const struct flow_block *block = &graph->blocks[number];
+	if (counting->has_lines[number] || block->is_open || depth == 0 || block->first_in == FLOW_NONE)
+		return counting->marks[number] == mark;
+	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in)
+		if (!is_within(counting, graph->edges[i].from, mark, depth - 1))
+			return false;
+	return true;
+}
+
+/* Whether control may get from one block to another within a line. */
+static bool is_loop(struct counting *counting, uint32_t from, uint32_t to, uint32_t mark)
+{
+	const struct flow_graph *graph = &counting->graph;
+	size_t depth = 0;
+	counting->visit++;
+	counting->stack[depth++] = from;
+	counting->visited[from] = counting->visit;
+	while (depth > 0) {
+		uint32_t at = counting->stack[--depth];
+		if (at == to)
+			return true;
+		for (uint32_t i = graph->blocks[at].first_out; i != FLOW_NONE; i = graph->edges[i].next_out) {
+			const struct flow_edge *edge = &graph->edges[i];
+			if (counting->visited[edge->to] == counting->visit || (edge->is_known && edge->flow == 0) ||
+			    (counting->has_lines[edge->to] && counting->marks[edge->to] != mark))
+				continue;
+			counting->visited[edge->to] = counting->visit;
+			counting->stack[depth++] = edge->to;
+		}
+	}
+	return false;
+}
+
+/* How often control came to a block from another line, or back to it within the line; false: nobody knows. */
+static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, uint64_t *count)
+{
+	enum { DEPTH = 4 };
+	const struct flow_graph *graph = &counting->graph;
+	const struct flow_block *block = &graph->blocks[number];
+	uint64_t within = 0;
+	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in) {
+		const struct flow_edge *edge = &graph->edges[i];
+		if (!is_within(counting, edge->from, mark, DEPTH) ||
+		    (edge->from >= number && is_loop(counting, number, edge->from, mark)))
+			continue;
+		if (!edge->is_known && block->count > 0)
+			return false;
+		within += edge->is_known ? edge->flow : 0;
+	}
+	*count = block->count > within ? block->count - within : 0;
+	return true;
+}
+
+/* The blocks that end with a line are what it is counted by: control is at that line when it leaves them. Where the
+ * jumps between them are not known, it is taken for the one that was executed most. */
+static uint64_t count_arrivals(struct counting *counting, uint32_t key)
+{
+	uint64_t sum = 0, most = 0;
+	bool is_known = true;
+	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next)
+		if (counting->uses[i].is_last)
+			counting->marks[counting->uses[i].block] = key + 1;
+	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
+		uint64_t count = 0, block = counting->graph.blocks[counting->uses[i].block].count;
+		if (!counting->uses[i].is_last)
+			continue;
+		is_known &= arrivals(counting, counting->uses[i].block, key + 1, &count);
+		sum += count;
+		most = block > most ? block : most;
+	}
+	return is_known ? sum : most;
+}
+
+static void count_line(struct counting *counting, uint32_t key)
+{
+	struct block_line *line = &counting->keys[key].line;
+	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
+		if (counting->uses[i].is_last) {
+			line->count = count_arrivals(counting, key);
+			return;
+		}
+		line->count += counting->graph.blocks[counting->uses[i].block].count;
+	}
+}
+
+static int count_lines(struct counting *counting, struct block_lines *lines)
+{
+	counting->marks = calloc(counting->graph.block_count + 1, sizeof(*counting->marks));
+	counting->visited = calloc(counting->graph.block_count + 1, sizeof(*counting->visited));
+	counting->stack = calloc(counting->graph.block_count + 1, sizeof(*counting->stack));
+	lines->lines = calloc(counting->key_count + 1, sizeof(*lines->lines));
+	if (!counting->marks || !counting->visited || !counting->stack || !lines->lines)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < counting->key_count; i++) {
+		count_line(counting, (uint32_t)i);
+		lines->lines[i] = counting->keys[i].line;
+	}
+	lines->count = counting->key_count;
+	return 0;
+}
+
+static int read_rows(struct counting *counting, struct module_file *file)
+{
+	const struct flow_graph *graph = &counting->graph;
+	return line_rows_read(&counting->rows, file, graph->blocks[0].start, graph->blocks[graph->block_count - 1].end);
+}
+
+int block_lines_read(struct block_lines *lines, struct module_file *file, const struct flow_count *counts, size_t count)
+{
+	struct counting counting = { 0 };
+	*lines = (struct block_lines){ 0 };
+	module_file_function(file, 0); /* reads the table */
+	if (!file->bytes || !file->table)
+		return 0;
+	hash_map_init(&counting.by_place);
+	int status = flow_graph_read(&counting.graph, file->bytes, file->table, counts, count);
+	if (status == 0)
+		status = flow_graph_solve(&counting.graph);
+	if (status == 0 && counting.graph.block_count > 0) {
+		status = read_rows(&counting, file);
+		if (status == 0)
+			status = find_lines(&counting);
+		if (status == 0)
+			status = count_lines(&counting, lines);
+		line_rows_release(&counting.rows);
+	}
+	flow_graph_release(&counting.graph);
+	hash_map_release(&counting.by_place);
+	free(counting.keys);
+	free(counting.uses);
+	free(counting.has_lines);
+	free(counting.marks);
+	free(counting.visited);
+	free(counting.stack);
+	if (status < 0)
+		block_lines_release(lines);
+	return status;
+}
+
+void block_lines_release(struct block_lines *lines)
+{
+	free(lines->lines);
+	*lines = (struct block_lines){ 0 };
+}

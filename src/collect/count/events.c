@@ -1,0 +1,166 @@
+#include "collect/count/events.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { KIND_MASK = (1 << TALLY_EVENT_NUMBER_SHIFT) - 1 };
+
+static uint32_t number_of(uint64_t event)
+{
+	return (uint32_t)event >> TALLY_EVENT_NUMBER_SHIFT;
+}
+
+static uint64_t word_at(const struct tally_events *events, size_t i)
+{
+	uint64_t word;
+	memcpy(&word, events->words + i * sizeof(word), sizeof(word));
+	return word;
+}
+
+/* Words that belong to an event besides its own; -1: there is no such event. */
+static int operands_of(uint64_t event)
+{
+	static const int operands[TALLY_EVENT_OTHERS] = {
+		[TALLY_EVENT_TIME] = 1, [TALLY_EVENT_TICK] = 3, [TALLY_EVENT_USER] = 3
+	};
+	uint32_t number = number_of(event);
+	switch (event & KIND_MASK) {
+	case TALLY_EVENT_ENTER:
+	case TALLY_EVENT_LEAVE:
+		return 0;
+	case TALLY_EVENT_OTHER:
+		return number < TALLY_EVENT_OTHERS ? operands[number] : -1;
+	default:
+		return -1;
+	}
+}
+
+/* --- where words are --- */
+
+/* Events that are in the file for good. */
+static void begin_chunk(struct tally_events *events)
+{
+	struct tally_trace header;
+	memcpy(&header, events->chunk->bytes, sizeof(header));
+	events->words = events->chunk->bytes + sizeof(header);
+	events->count = (events->chunk->used - sizeof(header)) / sizeof(uint64_t);
+	events->next = header.first;
+}
+
+/* The last ones: those that no chunk has, as the program may have been killed when it was writing one. */
+static void begin_ring(struct tally_events *events)
+{
+	struct tally_ring ring;
+	memcpy(&ring, events->chunk->bytes, sizeof(ring));
+	size_t room = (events->chunk->used - sizeof(ring)) / sizeof(uint64_t);
+	uint64_t first = events->next > ring.flushed ? events->next - ring.flushed : 0;
+	first = first < room ? first : room;
+	events->words = events->chunk->bytes + sizeof(ring) + first * sizeof(uint64_t);
+	events->count = room - (size_t)first;
+}
+
+/* False: there are no more words. */
+static bool begin_next_chunk(struct tally_events *events)
+{
+	events->chunk = tally_next_chunk(events->tally, events->thread, events->chunk_kind, events->chunk);
+	if (!events->chunk && events->chunk_kind == TALLY_EVENTS) {
+		events->chunk_kind = TALLY_RING;
+		events->chunk = tally_next_chunk(events->tally, events->thread, TALLY_RING, NULL);
+	}
+	if (!events->chunk)
+		return false;
+	if (events->chunk_kind == TALLY_EVENTS)
+		begin_chunk(events);
+	else
+		begin_ring(events);
+	return true;
+}
+
+/* --- what they say --- */
+
+/* 1; 0: it is for the iterator alone. */
+static int understand(struct tally_events *events, struct tally_event *event)
+{
+	uint64_t word = word_at(events, 0);
+	uint32_t number = number_of(word);
+	event->kind = (enum tally_event_kind)(word & KIND_MASK);
+	event->tsc = events->base | word >> TALLY_EVENT_TIME_SHIFT;
+	if (event->kind != TALLY_EVENT_OTHER) {
+		event->path = number ? hash_map_get(&events->paths, number) : TALLIED_ROOT;
+		return event->path == HASH_MAP_NONE ? ERROR_CORRUPT : 1;
+	}
+	event->other = (enum tally_event_other)number;
+	if (number == TALLY_EVENT_TIME)
+		events->base = word_at(events, 1) >> TALLY_EVENT_TIME_SHIFT << TALLY_EVENT_TIME_SHIFT;
+	if (number == TALLY_EVENT_TICK)
+		event->pc = word_at(events, 1);
+	if (number == TALLY_EVENT_USER) {
+		uint64_t zeros = word_at(events, 3);
+		event->id = zeros & TALLY_USER_NO_ID ? 0 : word_at(events, 1);
+		event->value = zeros & TALLY_USER_NO_VALUE ? 0 : word_at(events, 2);
+	}
+	return number == TALLY_EVENT_TICK || number == TALLY_EVENT_USER;
+}
+
+/* No word of an event is 0: what was not written is passed over, and an event that was cut short is the last one. */
+static void pass_zeros(struct tally_events *events)
+{
+	while (events->count > 0 && word_at(events, 0) == 0) {
+		events->words += sizeof(uint64_t);
+		events->count--;
+		events->next++;
+	}
+}
+
+int tally_events_next(struct tally_events *events, struct tally_event *event)
+{
+	int status = 0;
+	while (status == 0) {
+		pass_zeros(events);
+		uint64_t word = events->count > 0 ? word_at(events, 0) : 0;
+		int operands = word ? operands_of(word) : 0;
+		if (operands < 0)
+			return ERROR_CORRUPT;
+		size_t words = (size_t)operands + 1;
+		if (word == 0 || events->count < words || word_at(events, words - 1) == 0) {
+			events->count = 0;
+			if (!begin_next_chunk(events))
+				return 0;
+			continue;
+		}
+		status = understand(events, event);
+		events->words += words * sizeof(word);
+		events->count -= words;
+		events->next += words;
+	}
+	return status;
+}
+
+/* --- begin and end --- */
+
+int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct tallied_thread *thread)
+{
+	const struct tallied_tree *tree = &thread->tree;
+	*events = (struct tally_events){ .tally = tally, .thread = thread, .chunk_kind = TALLY_EVENTS };
+	hash_map_init(&events->paths);
+	int status = 0;
+	for (size_t i = 0; i < tree->path_count && status == 0; i++)
+		if (tree->paths[i].number)
+			status = hash_map_put(&events->paths, tree->paths[i].number, (uint32_t)i);
+	if (status < 0)
+		tally_events_end(events);
+	return status;
+}
+
+void tally_events_end(struct tally_events *events)
+{
+	hash_map_release(&events->paths);
+}
+
+int tally_events_error(const struct tallied_thread *thread, int code, struct error *error)
+{
+	if (code == ERROR_CORRUPT)
+		return error_set(error, code, "the trace is damaged: events of thread %" PRIu32 " make no sense",
+				 thread->shared->tid);
+	return error_set(error, code, "%s", error_text(code));
+}

@@ -1,0 +1,329 @@
+/*
+ * The second half of a profile: nodes and hits.
+ *
+ * A path of the tally is a list of functions; a node of a profile is one of locations. A path's own frame is the
+ * location of what happened there: of a call from it the call's, of a sample the sample's, of itself its entry. So
+ * each path has an `outer` node, that of its caller, below which its own frames hang:
+ *
+ *     outer                 own frame
+ *     main@site sort@site   compare@entry    calls and times of compare
+ *     main@site sort@site   compare@pc       a sample in it
+ *     main@site             sort@site        the outer node of compare
+ *
+ * Where a path was called from two sites, each call is counted below its own, but what happens in it is known for both
+ * together: then the caller's frame above it is its entry, unless the sites are on one line anyway.
+ */
+#include <stdlib.h>
+
+#include "collect/count/placing.h"
+
+/* --- paths --- */
+
+/* Whether two locations are the same functions and lines to who reads of them. */
+static bool is_alike(const struct profile *profile, uint32_t a, uint32_t b)
+{
+	const struct profile_location *first = &profile->locations[a], *second = &profile->locations[b];
+	if (first->first_frame == PROFILE_NONE || second->first_frame == PROFILE_NONE ||
+	    first->frame_count != second->frame_count)
+		return false;
+	for (uint32_t i = 0; i < first->frame_count; i++) {
+		const struct profile_frame *one = &profile->frames[first->first_frame + i];
+		const struct profile_frame *other = &profile->frames[second->first_frame + i];
+		if (one->function != other->function || one->line != other->line || one->file != other->file)
+			return false;
+	}
+	return true;
+}
+
+static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t b)
+{
+	const struct profile_node *first = &profile->nodes[a], *second = &profile->nodes[b];
+	return a == b || (a != PROFILE_ROOT && b != PROFILE_ROOT && first->parent == second->parent &&
+			  is_alike(profile, first->location, second->location));
+}
+
+/* The node of the caller, as far as all calls of a path agree about it. */
+static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
+{
+	const struct tallied_tree *tree = placing_tree(placing, thread);
+	int64_t agreed = PROFILE_NONE;
+	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next) {
+		int64_t node = placing_caller(placing, thread, &tree->calls[i]);
+		if (node < 0)
+			return node;
+		if (agreed != PROFILE_NONE && !are_nodes_alike(placing->profile, (uint32_t)agreed, (uint32_t)node))
+			return placing_self(placing, thread, tree->paths[path].parent);
+		agreed = agreed == PROFILE_NONE ? node : agreed;
+	}
+	return agreed != PROFILE_NONE ? agreed : placing_self(placing, thread, tree->paths[path].parent);
+}
+
+static uint32_t body_of(const struct placed *placed, const struct tallied_tree *tree, uint32_t path)
+{
+	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next)
+		if (tree->calls[i].flags & TALLY_EDGE_INLINED && tree->paths[path].parent != TALLIED_ROOT)
+			return placed->body[tree->paths[path].parent];
+	return path;
+}
+
+/* --- where threads begin --- */
+
+static int64_t mark_below(struct placing *placing, int64_t node)
+{
+	if (node < 0)
+		return node;
+	if (placing->mark == PROFILE_NONE) {
+		int64_t text = profile_add_string(placing->profile, "[thread]");
+		if (text < 0)
+			return text;
+		const struct profile_module row = { .path = (uint32_t)text, .kind = MODULE_THREAD };
+		int64_t module = profile_add_module(placing->profile, &row);
+		int64_t location = module < 0 ? module : profile_add_location(placing->profile, (uint32_t)module, 0);
+		if (location < 0)
+			return location;
+		placing->mark = (uint32_t)location;
+	}
+	return placing_below(placing, node, placing->mark);
+}
+
+/* The node below which a thread's paths hang; its creator has got its own. */
+static int64_t base_node(struct placing *placing, uint32_t thread)
+{
+	enum { MARKERS_MAX = 16 }; /* of a program whose threads each start their successor the tree has an end */
+	struct tallied_thread *at = &placing->tally->threads[thread];
+	at->markers = 0;
+	if (at->creator == TALLY_NONE || !placing->threads[at->creator].is_placed)
+		return PROFILE_ROOT;
+	const struct tallied_thread *creator = &placing->tally->threads[at->creator];
+	if (at->creator_path == TALLIED_ROOT) /* nothing says where */
+		return PROFILE_ROOT;
+	int64_t node = placing_self(placing, at->creator, at->creator_path);
+	at->markers = creator->markers;
+	if (node == PROFILE_ROOT)
+		return node;
+	if (creator->markers >= MARKERS_MAX)
+		return creator->base;
+	at->markers++;
+	return mark_below(placing, node);
+}
+
+static int place_thread(struct placing *placing, uint32_t thread)
+{
+	struct placed *placed = &placing->threads[thread];
+	const struct tallied_tree *tree = placing_tree(placing, thread);
+	int64_t node = base_node(placing, thread);
+	placed->outer = calloc(tree->path_count, sizeof(*placed->outer));
+	placed->body = calloc(tree->path_count, sizeof(*placed->body));
+	if (!placed->outer || !placed->body)
+		return ERROR_MEMORY;
+	for (uint32_t path = 0; path < tree->path_count && node >= 0; path++) {
+		if (path != TALLIED_ROOT)
+			node = outer_node(placing, thread, path);
+		placed->outer[path] = (uint32_t)node;
+		placed->body[path] = path == TALLIED_ROOT ? path : body_of(placed, tree, path);
+	}
+	if (node < 0)
+		return (int)node;
+	placing->tally->threads[thread].base = placed->outer[TALLIED_ROOT];
+	placed->is_placed = true;
+	return 0;
+}
+
+/* Creators first. Who would be its own creator, of a file that lies, has none. */
+static int place_threads(struct placing *placing)
+{
+	size_t count = placing->tally->thread_count, depth = 0;
+	uint32_t *stack = calloc(count + 1, sizeof(*stack));
+	bool *is_begun = calloc(count + 1, sizeof(*is_begun));
+	int result = stack && is_begun ? 0 : ERROR_MEMORY;
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		for (uint32_t at = i; at != TALLY_NONE && !is_begun[at]; at = placing->tally->threads[at].creator) {
+			is_begun[at] = true;
+			stack[depth++] = at;
+		}
+		while (depth > 0 && result == 0)
+			result = place_thread(placing, stack[--depth]);
+	}
+	free(stack);
+	free(is_begun);
+	return result;
+}
+
+/* --- hits --- */
+
+static int add_hit(struct placing *placing, uint32_t thread, int64_t node, uint32_t resource, uint64_t count)
+{
+	if (node < 0 || count == 0 || resource == PROFILE_NONE)
+		return node < 0 ? (int)node : 0;
+	if (count > placing->count_left)
+		return ERROR_CORRUPT;
+	placing->count_left -= count;
+	return profile_add_hit(placing->profile, 0, placing->tally->threads[thread].id, (uint32_t)node, resource,
+			       count);
+}
+
+static int add_call(struct placing *placing, uint32_t thread, const struct tallied_call *call)
+{
+	const struct tally *tally = placing->tally;
+	int64_t node = placing_caller(placing, thread, call);
+	if (node >= 0)
+		node = placing_below(
+			placing, node,
+			tally_entry_location(tally, placing->profile, tally->threads[thread].process, call->function));
+	return add_hit(placing, thread, node, tally->calls, call->count);
+}
+
+static int add_calls(struct placing *placing, uint32_t thread)
+{
+	const struct tallied_tree *tree = placing_tree(placing, thread);
+	uint32_t resource = placing->tally->calls;
+	for (size_t i = 0; i < tree->call_count && resource != PROFILE_NONE; i++) {
+		int result = tree->calls[i].count ? add_call(placing, thread, &tree->calls[i]) : 0;
+		if (result < 0)
+			return result;
+		placing->profile->resources[resource].total += tree->calls[i].count;
+	}
+	return 0;
+}
+
+static bool is_wait(const struct placing *placing, uint32_t thread, uint32_t path)
+{
+	const struct tallied_site *site = placing_site(placing, thread, path);
+	return site && site->flags & TALLY_SITE_WAITS && placing->tally->wait != PROFILE_NONE;
+}
+
+static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uint32_t resource, uint64_t ns)
+{
+	placing->profile->resources[resource].total += ns;
+	return add_hit(placing, thread, placing_self(placing, thread, path), resource, ns);
+}
+
+static int add_times(struct placing *placing, uint32_t thread)
+{
+	const struct tallied_tree *tree = placing_tree(placing, thread);
+	uint32_t resource = placing->tally->real;
+	for (uint32_t path = 0; path < tree->path_count && resource != PROFILE_NONE; path++) {
+		uint64_t ns = tree->paths[path].exclusive_ns;
+		int result = ns ? add_time(placing, thread, path, resource, ns) : 0;
+		if (result == 0 && ns && is_wait(placing, thread, path))
+			result = add_time(placing, thread, path, placing->tally->wait, ns);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+/* One row for each sample, as each is one when errors are estimated. */
+static int add_samples(struct placing *placing, uint32_t thread, int64_t node, const struct tallied_tick *tick)
+{
+	uint32_t resource = placing->tally->requests[tick->request];
+	uint64_t rows = tick->samples < tick->hits ? tick->samples : tick->hits;
+	if (rows > placing->rows_left)
+		rows = placing->rows_left;
+	placing->rows_left -= rows;
+	rows = rows > 0 ? rows : 1;
+	for (uint64_t left = tick->hits; rows > 0; rows--) {
+		uint64_t hits = left / rows;
+		int result = add_hit(placing, thread, node, resource, hits);
+		if (result < 0)
+			return result;
+		left -= hits;
+	}
+	return 0;
+}
+
+/* What the counting itself costs is one function, whichever of ours it was in. */
+static int64_t hooks_location(struct placing *placing)
+{
+	static const char name[] = "[hooks]";
+	struct profile *profile = placing->profile;
+	if (placing->hooks != PROFILE_NONE)
+		return placing->hooks;
+	int64_t text = profile_add_string(profile, name);
+	if (text < 0)
+		return text;
+	const struct profile_module module = { .path = (uint32_t)text, .kind = MODULE_NAMES };
+	int64_t in = profile_add_module(profile, &module);
+	const struct profile_function function = { .name = (uint32_t)text, .module = (uint32_t)in };
+	int64_t called = in < 0 ? in : profile_add_function(profile, &function);
+	const struct profile_frame frame = { .function = (uint32_t)called };
+	int64_t first = called < 0 ? called : profile_add_frame(profile, &frame);
+	int64_t location = first < 0 ? first : profile_add_location(profile, (uint32_t)in, 0);
+	if (location < 0)
+		return location;
+	profile->locations[location].first_frame = (uint32_t)first;
+	profile->locations[location].frame_count = 1;
+	placing->hooks = (uint32_t)location;
+	return location;
+}
+
+static bool is_probe(const struct profile *profile, uint32_t id)
+{
+	const struct profile_location *location = &profile->locations[id];
+	return location->first_frame != PROFILE_NONE && location->frame_count > 0 &&
+	       tally_is_probe(profile, profile->frames[location->first_frame].function);
+}
+
+static int64_t tick_node(struct placing *placing, uint32_t thread, const struct tallied_tick *tick)
+{
+	uint32_t process = placing->tally->threads[thread].process;
+	bool is_hook = tally_is_runtime(placing->tally, process, tick->pc);
+	int64_t location = is_hook ? 0 : tally_location(placing->tally, placing->profile, process, tick->pc);
+	if (location < 0)
+		return location;
+	if (is_hook || is_probe(placing->profile, (uint32_t)location))
+		return placing_below(placing, placing_self(placing, thread, tick->path), hooks_location(placing));
+	return placing_place(placing, thread, tick->path, location, false);
+}
+
+static int add_ticks(struct placing *placing, uint32_t thread)
+{
+	const struct tallied_tree *tree = placing_tree(placing, thread);
+	for (size_t i = 0; i < tree->tick_count; i++) {
+		const struct tallied_tick *tick = &tree->ticks[i];
+		int64_t node = tick_node(placing, thread, tick);
+		int result = node < 0 ? (int)node : add_samples(placing, thread, node, tick);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int add_all(struct placing *placing)
+{
+	int result = tally_name_sites(placing->tally, placing->profile);
+	if (result == 0)
+		result = place_threads(placing);
+	for (uint32_t i = 0; i < placing->tally->thread_count && result == 0; i++) {
+		result = add_calls(placing, i);
+		if (result == 0)
+			result = add_times(placing, i);
+		if (result == 0)
+			result = add_ticks(placing, i);
+	}
+	return result == 0 ? tally_note_losses(placing->tally, placing->profile) : result;
+}
+
+int tally_hits(struct tally *tally, struct profile *profile, struct error *error)
+{
+	struct placing placing = { .tally = tally,
+				   .profile = profile,
+				   .threads = calloc(tally->thread_count + 1, sizeof(*placing.threads)),
+				   .mark = PROFILE_NONE,
+				   .hooks = PROFILE_NONE,
+				   .count_left = UINT64_C(1) << 54,
+				   .rows_left = UINT64_C(1) << 24 };
+	hash_map_init(&placing.within);
+	int result = placing.threads ? add_all(&placing) : ERROR_MEMORY;
+	for (size_t i = 0; i < tally->thread_count && placing.threads; i++) {
+		free(placing.threads[i].outer);
+		free(placing.threads[i].body);
+	}
+	free(placing.threads);
+	hash_map_release(&placing.within);
+	if (result == 0 && tally->header.measurement == TALLY_BLOCKS)
+		return tally_block_hits(tally, profile, error);
+	if (result == ERROR_CORRUPT)
+		return error_set(error, result, "the tally is damaged: it has more counts than anybody can have made");
+	return result < 0 ? error_set(error, result, "%s", error_text(result)) : 0;
+}

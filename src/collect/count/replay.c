@@ -1,0 +1,50 @@
+/* Times of call paths from a thread's events. */
+#include <stdlib.h>
+
+#include "collect/count/events.h"
+
+struct replay {
+	uint64_t *times;  /* by path: TSC ticks */
+	uint64_t last;    /* the last event's time, 0: there was none */
+	uint32_t current; /* path */
+};
+
+/* The time since the last event is that of the path which was current; the root is nobody's. */
+static void change_path(struct replay *replay, const struct tally_event *event)
+{
+	/* The clocks of two processors may differ by a few ticks; and a handler comes before what it has interrupted. */
+	if (replay->last && event->tsc > replay->last && replay->current != TALLIED_ROOT)
+		replay->times[replay->current] += event->tsc - replay->last;
+	if (event->tsc > replay->last)
+		replay->last = event->tsc;
+	replay->current = event->path;
+}
+
+static int replay_all(struct replay *replay, const struct tally *tally, const struct tallied_thread *thread)
+{
+	struct tally_events events;
+	struct tally_event event;
+	int status = tally_events_begin(&events, tally, thread);
+	if (status < 0)
+		return status;
+	while ((status = tally_events_next(&events, &event)) > 0)
+		if (event.kind != TALLY_EVENT_OTHER)
+			change_path(replay, &event);
+	tally_events_end(&events);
+	return status;
+}
+
+int tally_replay(const struct tally *tally, struct tallied_thread *thread, struct error *error)
+{
+	const struct tallied_process *process = &tally->processes[thread->process];
+	struct tallied_tree *tree = &thread->tree;
+	/* Hooks that know entries alone do not tell how long anything took. */
+	if (!(process->shared->hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE)))
+		return 0;
+	struct replay replay = { .times = calloc(tree->path_count, sizeof(*replay.times)), .current = TALLIED_ROOT };
+	int status = replay.times ? replay_all(&replay, tally, thread) : ERROR_MEMORY;
+	for (size_t i = 0; i < tree->path_count && status == 0; i++)
+		tree->paths[i].exclusive_ns = tally_ns(process, replay.times[i]);
+	free(replay.times);
+	return status < 0 ? tally_events_error(thread, status, error) : 0;
+}

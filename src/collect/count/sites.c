@@ -1,0 +1,125 @@
+/* Places of the source that a process has reached: from its SITES chunks. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/count/parts.h"
+
+struct texts {
+	const char *bytes;
+	uint64_t size; /* the last of them is a NUL */
+};
+
+/* NULL: it begins behind their end. */
+static const char *text_at(const struct texts *texts, uint32_t at)
+{
+	return at < texts->size ? texts->bytes + at : NULL;
+}
+
+/* The place at the start of `left` bytes: how many it has, or ERROR_CORRUPT. */
+static int64_t read_site(const uint8_t *bytes, uint64_t left, struct tallied_site *site)
+{
+	struct tally_site header;
+	if (left < sizeof(header))
+		return ERROR_CORRUPT;
+	memcpy(&header, bytes, sizeof(header));
+	if (header.bytes > left || header.bytes <= sizeof(header) || header.bytes % sizeof(uint64_t) != 0 ||
+	    bytes[header.bytes - 1] != 0)
+		return ERROR_CORRUPT;
+	const struct texts texts = { (const char *)bytes + sizeof(header), header.bytes - sizeof(header) };
+	*site = (struct tallied_site){
+		.address = header.address,
+		.code = header.code,
+		.name = text_at(&texts, 0),
+		.signature = text_at(&texts, header.signature),
+		.file = text_at(&texts, header.file),
+		.group = text_at(&texts, header.group),
+		.kind = header.kind,
+		.level = header.level,
+		.line = header.line,
+		.flags = header.flags,
+		.switched = header.switched,
+		.throttled_calls = header.throttled_calls,
+		.throttled_ns = header.throttled_ns,
+		.location = PROFILE_NONE,
+	};
+	return site->signature && site->file && site->group ? (int64_t)header.bytes : ERROR_CORRUPT;
+}
+
+static int read_chunk(struct tallied_process *process, const struct tallied_chunk *chunk)
+{
+	struct tally_sites header;
+	memcpy(&header, chunk->bytes, sizeof(header));
+	const uint8_t *at = chunk->bytes + sizeof(header);
+	uint64_t left = header.sites_bytes;
+	if (left > chunk->size - sizeof(header))
+		return ERROR_CORRUPT;
+	while (left > 0) {
+		struct tallied_site site;
+		int64_t bytes = read_site(at, left, &site);
+		if (bytes < 0)
+			return (int)bytes;
+		if (ARRAY_RESERVE(process->sites, process->site_capacity, process->site_count + 1) < 0)
+			return ERROR_MEMORY;
+		process->sites[process->site_count++] = site;
+		at += bytes;
+		left -= (uint64_t)bytes;
+	}
+	return 0;
+}
+
+/* Of those with one address in their order: what was read later may know more. */
+static int order_of_sites(const void *a, const void *b)
+{
+	const struct tallied_site *first = a, *second = b;
+	if (first->address != second->address)
+		return first->address < second->address ? -1 : 1;
+	return first->name < second->name ? -1 : first->name > second->name;
+}
+
+/* Of several at one address, the last stays. */
+static void sort_sites(struct tallied_process *process)
+{
+	size_t count = 0;
+	if (process->site_count > 0)
+		qsort(process->sites, process->site_count, sizeof(*process->sites), order_of_sites);
+	for (size_t i = 0; i < process->site_count; i++) {
+		if (i + 1 < process->site_count && process->sites[i].address == process->sites[i + 1].address)
+			continue;
+		process->sites[count++] = process->sites[i];
+	}
+	process->site_count = count;
+}
+
+int tally_read_sites(struct tally *tally, const char *name, struct error *error)
+{
+	for (size_t i = 0; i < tally->chunk_count; i++) {
+		const struct tallied_chunk *chunk = &tally->chunks[i];
+		struct tallied_process *process = &tally->processes[chunk->process];
+		int result = chunk->kind == TALLY_SITES ? read_chunk(process, chunk) : 0;
+		if (result == ERROR_CORRUPT)
+			return error_set(error, result,
+					 "'%s' is damaged: the places of its process %" PRIu32 " make no sense", name,
+					 process->number);
+		if (result < 0)
+			return tally_out_of_memory(error);
+	}
+	for (size_t i = 0; i < tally->process_count; i++)
+		sort_sites(&tally->processes[i]);
+	return 0;
+}
+
+const struct tallied_site *tally_site_at(const struct tally *tally, uint32_t process, uint64_t address)
+{
+	const struct tallied_process *in = &tally->processes[process];
+	size_t low = 0, high = in->site_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (in->sites[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < in->site_count && in->sites[low].address == address ? &in->sites[low] : NULL;
+}

@@ -1,0 +1,80 @@
+/*
+ * Whose addresses the functions of a program take, as the instrumenter has written it into the program's files (collect/source/instrument/taken.h):
+ * texts in fours, each with a NUL at its end. Each becomes a note of the profile.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "collect/count/parts.h"
+#include "elf/elf_file.h"
+#include "frames/native/symbolize.h"
+
+enum { TEXTS = 4, NOTES_MAX = 100 * 1000 };
+
+/* The text at *at, which is moved behind it; NULL: there is none that ends. */
+static const char *next_text(const struct elf_bytes *section, size_t *at)
+{
+	const char *text = (const char *)section->bytes + *at;
+	const char *end = *at < section->size ? memchr(text, 0, section->size - *at) : NULL;
+	if (!end)
+		return NULL;
+	*at += (size_t)(end - text) + 1;
+	return text;
+}
+
+static int add_notes(struct profile *profile, const struct elf_bytes *section)
+{
+	size_t at = 0;
+	for (size_t count = 0; count < NOTES_MAX; count++) {
+		const char *texts[TEXTS];
+		char note[1024];
+		for (size_t i = 0; i < TEXTS; i++)
+			if (!(texts[i] = next_text(section, &at)))
+				return 0;
+		snprintf(note, sizeof(note), "%.300s\t%.300s\t%.300s:%.10s", texts[0], texts[1], texts[2], texts[3]);
+		int64_t result = profile_add_note(profile, TALLY_NOTE_TAKEN, note);
+		if (result < 0)
+			return (int)result;
+	}
+	return 0;
+}
+
+static int read_module(struct profile *profile, uint32_t module, const struct symbolize_options *options)
+{
+	const char *path = profile_string(profile, profile->modules[module].path);
+	int fd = options->open_module ? options->open_module(options->context, module) : path_open_regular(path);
+	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
+	const uint8_t *id;
+	int result = 0;
+	if (file && elf_file_build_id(file, &id) == profile->modules[module].build_id_bytes &&
+	    memcmp(id, profile->modules[module].build_id, profile->modules[module].build_id_bytes) == 0) {
+		const struct elf_bytes section = elf_file_section(file, "cpprof_taken");
+		result = section.bytes ? add_notes(profile, &section) : 0;
+	}
+	elf_file_free(file);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* Only modules with places may have it. */
+static bool has_places(const struct tally *tally, uint32_t module)
+{
+	for (uint32_t i = 0; i < tally->process_count; i++)
+		for (size_t j = 0; j < tally->processes[i].site_count; j++)
+			if (tally_module(tally, i, tally->processes[i].sites[j].address, NULL) == module)
+				return true;
+	return false;
+}
+
+int tally_note_taken(const struct tally *tally, struct profile *profile, const struct symbolize_options *options)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < profile->module_count && result == 0; i++)
+		if (profile->modules[i].kind == MODULE_FILE && has_places(tally, i))
+			result = read_module(profile, i, options);
+	return result;
+}

@@ -1,0 +1,199 @@
+#include "collect/count/tally_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "collect/sample/clock.h"
+#include "collect/sample/preload/requests.h"
+
+/* --- the file --- */
+
+/* "FOLDER/NAME" of a file that need not be there, absolute; the caller frees it. NULL: errno. */
+static char *absolute(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	char *real = folder ? realpath(folder, NULL) : NULL, *made = NULL;
+	free(folder);
+	if (real && asprintf(&made, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path) < 0)
+		made = NULL;
+	free(real);
+	return made;
+}
+
+/* Under the first name that is free: "OUTPUT.tally", or "OUTPUT.PID.tally" beside what another recorder uses, or has
+ * left. */
+static int create(struct instrumented_tally *tally, const char *output, struct error *error)
+{
+	char *beside = absolute(output);
+	if (!beside)
+		return error_set_errno(error, "cannot write %s", output);
+	if (asprintf(&tally->path, "%s.tally", beside) < 0)
+		tally->path = NULL;
+	if (tally->path)
+		tally->fd = open(tally->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (tally->path && tally->fd < 0 && errno == EEXIST) {
+		free(tally->path);
+		if (asprintf(&tally->path, "%s.%d.tally", beside, (int)getpid()) < 0)
+			tally->path = NULL;
+		if (tally->path)
+			tally->fd = open(tally->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	}
+	free(beside);
+	if (!tally->path)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (tally->fd >= 0)
+		return 0;
+	error_set_errno(error, "cannot write '%s', where the program is to count", tally->path);
+	free(tally->path);
+	tally->path = NULL;
+	return error->code;
+}
+
+/* --- its header --- */
+
+static void copy_text(char *to, size_t bytes, const char *from)
+{
+	snprintf(to, bytes, "%s", from);
+}
+
+static void fill_request(struct tally_request *row, const struct resource_request *asked)
+{
+	const struct channel_request request = preload_request_of(asked);
+	row->interval = request.interval;
+	row->counts = request.counts;
+	row->fp_kinds = request.fp_kinds;
+	copy_text(row->own, sizeof(row->own), request.name);
+	copy_text(row->name, sizeof(row->name), asked->name);
+	copy_text(row->title, sizeof(row->title), asked->title);
+	copy_text(row->unit, sizeof(row->unit), asked->gtick);
+}
+
+/* All that there is but a tenth, which others may need; a trace of a long run would take any amount. */
+static uint64_t limit_of(int fd)
+{
+	static const uint64_t most = UINT64_C(64) << 30;
+	enum { TENTHS = 10, TAKEN = 9 };
+	struct statvfs disk;
+	uint64_t free_bytes =
+		fstatvfs(fd, &disk) == 0 ? (uint64_t)disk.f_bavail * disk.f_frsize / TENTHS * TAKEN : most;
+	return free_bytes < most ? free_bytes : most;
+}
+
+static void fill_header(struct instrumented_tally *tally, enum tally_measurement measurement,
+			const struct backend_request *request)
+{
+	struct tally_header *header = tally->header;
+	memcpy(header->magic, TALLY_MAGIC, sizeof(header->magic));
+	header->version = TALLY_VERSION;
+	header->measurement = measurement;
+	header->used = TALLY_HEADER_BYTES;
+	header->limit = limit_of(tally->fd);
+	header->tick_ns = preload_tick_ns(request);
+	header->start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	header->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
+	header->starts_paused = request->paused;
+	for (size_t i = 0; i < request->resource_count && i < TALLY_REQUESTS; i++)
+		fill_request(&header->requests[header->request_count++], &request->resources[i]);
+}
+
+int instrumented_tally_make(struct instrumented_tally *tally, const char *output, enum tally_measurement measurement,
+			    const struct backend_request *request, struct error *error)
+{
+	*tally = (struct instrumented_tally){ .fd = -1 };
+	int result = create(tally, output, error);
+	if (result < 0)
+		return result;
+	void *mapped = MAP_FAILED;
+	errno = posix_fallocate(tally->fd, 0, TALLY_HEADER_BYTES);
+	if (errno == 0)
+		mapped = mmap(NULL, TALLY_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, tally->fd, 0);
+	if (mapped == MAP_FAILED) {
+		error_set_errno(error, "cannot write '%s', where the program is to count", tally->path);
+		instrumented_tally_remove(tally);
+		return error->code;
+	}
+	tally->header = mapped;
+	fill_header(tally, measurement, request);
+	return 0;
+}
+
+/* --- who counts in it --- */
+
+static bool is_running(const struct tally_process *process)
+{
+	return process->chunk.kind == TALLY_PROCESS && process->end_ns == 0 && process->pid > 0 &&
+	       process->pid <= INT_MAX && (kill((pid_t)process->pid, 0) == 0 || errno == EPERM);
+}
+
+size_t instrumented_tally_running(const struct instrumented_tally *tally)
+{
+	size_t count = 0;
+	struct tally_process process;
+	off_t at = TALLY_HEADER_BYTES;
+	while (pread(tally->fd, &process, sizeof(process), at) == (ssize_t)sizeof(process)) {
+		bool is_chunk = process.chunk.magic == TALLY_CHUNK_MAGIC && process.chunk.bytes > 0 &&
+				process.chunk.bytes % TALLY_GRANULE == 0 && process.chunk.bytes < INT64_MAX / 2;
+		count += is_chunk && is_running(&process);
+		at += is_chunk ? (off_t)process.chunk.bytes : TALLY_GRANULE;
+	}
+	return count;
+}
+
+uint32_t instrumented_tally_processes(const struct instrumented_tally *tally)
+{
+	return __atomic_load_n(&tally->header->processes, __ATOMIC_RELAXED);
+}
+
+/* --- its end --- */
+
+void instrumented_tally_end(struct instrumented_tally *tally)
+{
+	__atomic_store_n(&tally->header->is_over, 1, __ATOMIC_SEQ_CST);
+}
+
+int instrumented_tally_publish(struct instrumented_tally *tally, const char *output, uint64_t *bytes,
+			       struct error *error)
+{
+	struct stat status;
+	char *old = NULL, *real = realpath(output, NULL); /* what a symbolic link means is replaced, not the link */
+	const char *name = real ? real : output;
+	if (asprintf(&old, "%s.old", name) < 0)
+		old = NULL;
+	int result = old ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	*bytes = fstat(tally->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+	if (result == 0 && rename(name, old) < 0 && errno != ENOENT)
+		result = error_set_errno(error, "cannot keep the older file as %s", old);
+	if (result == 0 && rename(tally->path, name) < 0)
+		result = error_set_errno(error, "cannot write %s", name);
+	free(old);
+	free(real);
+	return result;
+}
+
+void instrumented_tally_remove(struct instrumented_tally *tally)
+{
+	if (tally->path)
+		unlink(tally->path);
+	instrumented_tally_release(tally);
+}
+
+void instrumented_tally_release(struct instrumented_tally *tally)
+{
+	if (tally->header)
+		munmap(tally->header, TALLY_HEADER_BYTES);
+	if (tally->fd >= 0)
+		close(tally->fd);
+	free(tally->path);
+	*tally = (struct instrumented_tally){ .fd = -1 };
+}

@@ -1,0 +1,20 @@
+/* In the place of the bpf backend, where what it is built with was missing. */
+#include "collect/sample/inside.h"
+
+static bool absent_serves(const struct resource_row *row)
+{
+	return row->hook != HOOK_INSIDE;
+}
+
+static int absent_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = false;
+	if (inside_refuse_resource(request, error) < 0)
+		return ERROR_UNSUPPORTED;
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "this cpprof was built without eBPF: build it where libbpf, clang and bpftool are installed "
+			 "(tools/setup does it)");
+}
+
+/* The rest cannot be reached: nobody opens what refuses everything. */
+const struct backend_vtable backend_bpf = { .name = "bpf", .serves = absent_serves, .probe = absent_probe };

@@ -1,0 +1,470 @@
+/*
+ * The bpf backend: eBPF programs count in the kernel, and walk the stack there
+ * where an interval is over (bpf/programs.bpf.c).
+ *
+ *   (1) Which threads are watched is known in the kernel: a thread inherits it.
+ *       Side events (side_events.h) of the whole machine tell of maps, forks, names
+ *       and exits; those of others are passed over (bpf/watched.h).
+ *   (2) The code of a process is loaded when its maps are told (load_code); a
+ *       stack that the kernel cannot walk is handed over with its registers.
+ *   (3) Both are merged by time, never beyond `until_ns`.
+ *   (4) All of it hangs on descriptors: whatever becomes of us, the kernel cleans up.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/hash_map.h"
+#include "collect/sample/backend.h"
+#include "collect/sample/bpf/access.h"
+#include "collect/sample/bpf/code.h"
+#include "collect/sample/bpf/hooks.h"
+#include "collect/sample/bpf/programs.h"
+#include "collect/sample/bpf/ring.h"
+#include "collect/sample/bpf/watched.h"
+#include "collect/sample/clock.h"
+#include "collect/sample/cpus.h"
+#include "collect/sample/inside.h"
+#include "collect/sample/perf/access.h"
+#include "collect/sample/perf/events.h"
+#include "collect/sample/stacks/sample_decode.h"
+#include "collect/sample/state/side_events.h"
+
+struct backend {
+	struct backend_request request;
+	struct resource_request resources[RESOURCE_REQUESTS_MAX];
+	struct cpus cpus;
+	struct programs *programs;
+	struct bpf_hooks hooks;
+	struct bpf_ring *ring;
+	struct code_loader *code;
+	struct side_events *side;
+	bool has_side; /* they tell */
+	struct bpf_watched watched;
+	bool is_wide, is_blind;      /* calls of functions in children are looked at; that failed */
+	struct hash_map attached;    /* thread ids */
+	struct perf_events counters; /* of what clocks count: tag is the request */
+	bool stopped;
+	bool unfinished;            /* the totals lack what living threads have used */
+	struct bpf_results results; /* as of stop */
+	uint8_t *stack;             /* of a thread that was asleep */
+};
+
+/* --- probe --- */
+
+static bool bpf_serves(const struct resource_row *row)
+{
+	return row->hook != HOOK_INSIDE;
+}
+
+static int bpf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
+{
+	*user_mode_only = false;
+	int result = inside_refuse_resource(request, error);
+	if (result == 0)
+		result = bpf_access(error);
+	if (result < 0 || !request->row->is_hardware)
+		return result;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = request->row->perf_type,
+		.config = request->row->perf_config,
+		.sample_period = request->row->default_interval,
+	};
+	int fd = perf_events_open(&attr, -1, 0);
+	int refusal = errno;
+	if (fd < 0)
+		return perf_access_refused(request->row, refusal, false, error);
+	close(fd);
+	return 0;
+}
+
+/* --- open and close --- */
+
+static void bpf_close(struct backend *backend)
+{
+	if (!backend)
+		return;
+	bpf_hooks_release(&backend->hooks);
+	side_events_free(backend->side);
+	perf_events_release(&backend->counters);
+	bpf_ring_free(backend->ring);
+	code_loader_free(backend->code);
+	if (backend->programs)
+		programs__destroy(backend->programs);
+	bpf_watched_release(&backend->watched);
+	hash_map_release(&backend->attached);
+	cpus_release(&backend->cpus);
+	free(backend->stack);
+	free(backend);
+}
+
+static size_t highest_cpu(const struct cpus *cpus)
+{
+	/* Those that come online later have a number too. */
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	size_t highest = configured > 0 ? (size_t)configured : 1;
+	for (size_t i = 0; i < cpus->count; i++)
+		if ((size_t)cpus->ids[i] >= highest)
+			highest = (size_t)cpus->ids[i] + 1;
+	return highest;
+}
+
+static int open_all(struct backend *backend, struct error *error)
+{
+	int result = cpus_find(&backend->cpus, error);
+	if (result < 0)
+		return result;
+	backend->programs = bpf_programs_load(&backend->request, highest_cpu(&backend->cpus), error);
+	if (!backend->programs)
+		return error->code;
+	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), BPF_RING_BYTES);
+	if (!backend->ring)
+		return error_set_errno(error, "cannot map the ring of the eBPF programs");
+	const struct bpf_code_maps maps = {
+		.processes = bpf_map__fd(backend->programs->maps.processes),
+		.codes = bpf_map__fd(backend->programs->maps.codes),
+		.first_chunk = bpf_map__fd(backend->programs->maps.first_chunk),
+		.chunks = bpf_map__fd(backend->programs->maps.chunks),
+	};
+	backend->code = bpf_code_loader_new(&maps, error);
+	if (!backend->code)
+		return error->code;
+	struct backend_request everything = backend->request;
+	everything.everything = true;
+	backend->side = side_events_new(&everything, SIDE_EVENTS_RING_BYTES, true, error);
+	if (!backend->side)
+		return error->code;
+	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
+		return error_set_errno(error, "cannot look at the kernel's tasks");
+	return bpf_hooks_attach(&backend->hooks, backend->programs, &backend->request, &backend->cpus, error);
+}
+
+static struct backend *bpf_open(const struct backend_request *request, struct error *error)
+{
+	struct backend *backend = calloc(1, sizeof(*backend));
+	if (backend)
+		backend->stack = malloc(SAMPLE_STACK_BYTES);
+	if (!backend || !backend->stack) {
+		free(backend);
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	backend->request = *request;
+	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
+	backend->request.resources = backend->resources;
+	bpf_watched_init(&backend->watched, request->everything);
+	hash_map_init(&backend->attached);
+	if (open_all(backend, error) < 0) {
+		bpf_close(backend);
+		return NULL;
+	}
+	return backend;
+}
+
+/* --- attach --- */
+
+/* What a clock counts is not seen where it interrupts: an event that only counts
+ * tells. Of the whole machine there is no such event. */
+static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		const struct resource_row *row = backend->resources[i].row;
+		if (row->hook != HOOK_CLOCK || row->modes != RESOURCE_ALL_MODES)
+			continue;
+		struct perf_event_attr attr;
+		perf_events_attributes(&attr, tid, on_exec);
+		attr.type = row->perf_type;
+		attr.config = row->perf_config;
+		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, 0, (uint32_t)i, error);
+		if (result <= 0)
+			return result;
+	}
+	return 1;
+}
+
+static int wait_for_exec(struct backend *backend, pid_t pid, struct error *error)
+{
+	const struct bpf_thread thread = {
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)pid,
+		.state = BPF_THREAD_WAITS_FOR_EXEC,
+	};
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0 && errno == ESRCH)
+		return 0;
+	int result =
+		pidfd < 0 ? -1
+			  : bpf_map_update_elem(bpf_map__fd(backend->programs->maps.threads), &pidfd, &thread, BPF_ANY);
+	if (result < 0)
+		error_set_errno(error, "cannot watch process %d", (int)pid);
+	if (pidfd >= 0)
+		close(pidfd);
+	return result < 0 ? error->code : 1;
+}
+
+static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	if (hash_map_get(&backend->attached, (uint64_t)tid) != HASH_MAP_NONE)
+		return 0;
+	if (!backend->request.everything && syscall(SYS_tkill, tid, 0) < 0 && errno == ESRCH)
+		return 0;
+	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	/* Side events first: from now on nothing of it is missed. */
+	int result = 1;
+	if (!backend->has_side) {
+		pid_t pid = on_exec ? tid : backend->request.pid;
+		if (bpf_watched_add(&backend->watched, pid) < 0)
+			return error_set(error, ERROR_MEMORY, "out of memory");
+		result = side_events_attach(backend->side, PERF_EVENTS_EVERYTHING, false, error);
+		backend->has_side = result > 0;
+	}
+	if (result > 0 && on_exec)
+		result = wait_for_exec(backend, tid, error);
+	if (result > 0 && !backend->request.everything &&
+	    bpf_hooks_limit(&backend->hooks, backend->programs, on_exec ? tid : backend->request.pid, error) < 0)
+		return error->code;
+	if (result > 0 && !backend->request.everything)
+		result = add_counters(backend, tid, on_exec, error);
+	return result;
+}
+
+/* Twice: a thread that was started by one not yet reached, and has a smaller number. */
+static int bpf_start(struct backend *backend, struct error *error)
+{
+	side_events_start(backend->side);
+	int result = perf_events_enable(&backend->counters, 0, error);
+	for (int i = 0; i < 2 && result == 0; i++)
+		if (bpf_programs_pass(backend->programs, BPF_PASS_WATCH) < 0)
+			result = error_set_errno(error, "cannot look at the kernel's tasks");
+	backend->programs->bss->is_on = 1;
+	return result;
+}
+
+static int bpf_load(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count)
+{
+	return code_loader_load(backend->code, pid, code, count);
+}
+
+/* --- drain --- */
+
+static size_t bpf_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)
+{
+	size_t count = side_events_descriptors(backend->side, descriptors, limit);
+	if (count < limit)
+		descriptors[count] = (struct pollfd){ .fd = bpf_ring_descriptor(backend->ring), .events = POLLIN };
+	return count + 1;
+}
+
+static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)
+{
+	const struct resource_row *row = backend->resources[request].row;
+	return row->hook == HOOK_SWITCH && row->is_time && row->gtick_ns ? amount / row->gtick_ns : amount;
+}
+
+/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
+static size_t stack_asked(const struct sample_record *record)
+{
+	const uint64_t *registers = (const uint64_t *)(record + 1);
+	bool has_stack = record->kind == SAMPLE_HANDED_OVER;
+	return has_stack ? SAMPLE_STACK_BYTES - registers[UNWIND_RSP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
+}
+
+static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
+{
+	struct backend_sample sample;
+	told_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
+	if (record->request == SAMPLE_NO_REQUEST) {
+		sink->creates(sink->context, &sample, record->about);
+	} else if (record->request < backend->request.resource_count) {
+		sample.amount = gticks_of(backend, record->request, record->amount);
+		sink->sample(sink->context, &sample);
+	}
+}
+
+/*
+ * Nothing needs to settle here. What a thread tells in the one ring it has written
+ * before what it tells later in the other; so with `now` taken first, then the samples
+ * looked at, then the side events, up to `now` everything of a thread is there, in order.
+ *
+ * Returns whether more waits: a map is code that cannot be walked yet, a stack that
+ * was handed over may have to be completed.
+ */
+static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+{
+	enum { TRIES = 100 };
+	const struct backend_sink filter = bpf_watched_filter(&backend->watched);
+	backend->watched.sink = sink;
+	bool all = until_ns == UINT64_MAX;
+	uint64_t now = all ? UINT64_MAX : clock_now_ns(CLOCK_MONOTONIC);
+	bool complete = bpf_ring_refresh(backend->ring);
+	for (int i = 0; i < TRIES && !complete; i++)
+		complete = bpf_ring_refresh(backend->ring);
+	side_events_refresh(backend->side);
+	if (!complete && !all)
+		return true;
+	for (;;) {
+		uint64_t side_ns = UINT64_MAX;
+		bool has_side = side_events_peek(backend->side, &side_ns);
+		const struct sample_record *record = bpf_ring_peek(backend->ring);
+		bool side_first = has_side && (!record || side_ns <= record->time_ns);
+		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
+			return has_side || bpf_ring_has_stack(backend->ring);
+		if (side_first) {
+			side_events_deliver(backend->side, &filter);
+			if (backend->watched.has_children && !backend->is_wide) {
+				backend->is_wide = true;
+				backend->is_blind = bpf_hooks_widen(&backend->hooks, backend->programs) < 0;
+			}
+		} else {
+			deliver(backend, record, sink);
+			bpf_ring_next(backend->ring);
+		}
+	}
+}
+
+/* --- the end --- */
+
+static void bpf_stop(struct backend *backend)
+{
+	if (backend->stopped)
+		return;
+	backend->stopped = true;
+	perf_events_disable(&backend->counters);
+	backend->programs->bss->is_on = 0;
+	backend->unfinished = bpf_programs_pass(backend->programs, BPF_PASS_FINISH) < 0;
+	side_events_stop(backend->side);
+	backend->results = backend->programs->bss->results;
+}
+
+static uint64_t counted(const struct backend *backend, size_t request)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < backend->counters.count; i++) {
+		uint64_t value;
+		if (backend->counters.events[i].tag == request &&
+		    read(backend->counters.events[i].fd, &value, sizeof(value)) == sizeof(value))
+			total += value;
+	}
+	return total;
+}
+
+static void bpf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+{
+	const struct resource_row *row = backend->resources[request].row;
+	*lost = backend->results.lost[request];
+	*total = row->hook == HOOK_CLOCK ? counted(backend, request)
+					 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+}
+
+/* "1234 of 1250 walked in the kernel; handed over: 12 too deep, 4 ..." */
+static bool describe_walks(const struct backend *backend, char *text, size_t bytes)
+{
+	static const char *const texts[] = {
+#define X(name, text) text,
+		WALK_LIST(X)
+#undef X
+	};
+	uint64_t in_all = 0, walked = 0;
+	for (int i = 0; i < WALK_END_COUNT; i++) {
+		in_all += backend->results.ends[i];
+		walked += i <= WALK_OTHER_ABI ? backend->results.ends[i] : 0;
+	}
+	int used = snprintf(text, bytes, "%" PRIu64 " of %" PRIu64 " stacks", walked, in_all);
+	const char *before = "; handed over: ";
+	for (int i = WALK_OTHER_ABI + 1; i < WALK_END_COUNT && used > 0 && (size_t)used < bytes; i++) {
+		if (backend->results.ends[i] == 0)
+			continue;
+		used += snprintf(text + used, bytes - (size_t)used, "%s%" PRIu64 " %s", before,
+				 backend->results.ends[i], texts[i]);
+		before = ", ";
+	}
+	return in_all > 0;
+}
+
+/* A clock that interrupts more often than this setting permits is paused by the
+ * kernel, which tells nobody. */
+static bool is_clock_too_fast(const struct backend *backend, long most_per_second)
+{
+	enum { NS_PER_S = 1000 * 1000 * 1000 };
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		const struct resource_request *request = &backend->resources[i];
+		if ((request->row->hook == HOOK_CLOCK && !request->row->is_hardware) ||
+		    request->row->measure == MEASURE_ELAPSED)
+			if (bpf_request_of(request).interval < (uint64_t)(NS_PER_S / most_per_second))
+				return true;
+	}
+	return false;
+}
+
+static void warn_of_losses(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+			   void *context)
+{
+	const struct {
+		uint64_t count;
+		const char *sentence; /* with a place for the count */
+	} losses[] = {
+		{ backend->results.lost_threads,
+		  "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted" },
+		{ backend->results.lost_creations,
+		  "of %" PRIu64 " threads it is not known where they were started: their paths begin at their start" },
+		{ bpf_programs_missed(backend->programs),
+		  "%" PRIu64 " events came while their eBPF program was busy, and are not counted" },
+		{ backend->is_blind,
+		  "%" PRIu64 " attempt to watch functions in the processes that the target started failed: their calls "
+		  "are not counted" },
+		{ backend->unfinished,
+		  "%" PRIu64 " look at the living threads failed: totals lack what they have used" },
+	};
+	char text[256];
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		if (losses[i].count == 0)
+			continue;
+		snprintf(text, sizeof(text), losses[i].sentence, losses[i].count);
+		add(context, "warning", text);
+	}
+}
+
+static void bpf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+		      void *context)
+{
+	char text[512];
+	snprintf(text, sizeof(text), "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
+		 code_loader_rows(backend->code), code_loader_index_bytes(backend->code));
+	add(context, "in kernel", text);
+	if (describe_walks(backend, text, sizeof(text)))
+		add(context, "in kernel", text);
+	if (backend->is_wide && backend->hooks.functions.count > 0)
+		add(context, "functions",
+		    "what the first process that the target started called in its first moments is not counted");
+	warn_of_losses(backend, add, context);
+	long most = perf_access_max_sample_rate();
+	snprintf(text, sizeof(text),
+		 "kernel.perf_event_max_sample_rate = %ld is less than what was asked for: samples are missing", most);
+	if (most > 0 && is_clock_too_fast(backend, most))
+		add(context, "warning", text);
+}
+
+const struct backend_vtable backend_bpf = {
+	.name = "bpf",
+	.serves = bpf_serves,
+	.probe = bpf_probe,
+	.open = bpf_open,
+	.attach = bpf_attach,
+	.load_code = bpf_load,
+	.start = bpf_start,
+	.descriptors = bpf_descriptors,
+	.drain = bpf_drain,
+	.stop = bpf_stop,
+	.counts = bpf_counts,
+	.notes = bpf_notes,
+	.close = bpf_close,
+};

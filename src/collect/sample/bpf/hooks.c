@@ -1,0 +1,348 @@
+#include "collect/sample/bpf/hooks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "collect/sample/bpf/programs.h"
+#include "collect/sample/bpf/uprobes.h"
+#include "collect/sample/perf/access.h"
+#include "collect/sample/perf/events.h"
+#include "collect/sample/perf/period_pair.h"
+#include "collect/sample/probes/probe_points.h"
+
+static int keep_link(struct bpf_hooks *hooks, struct bpf_link *link)
+{
+	if (ARRAY_RESERVE(hooks->links, hooks->capacity, hooks->count + 1) < 0) {
+		bpf_link__destroy(link);
+		return ERROR_MEMORY;
+	}
+	hooks->links[hooks->count++] = link;
+	return 0;
+}
+
+static int out_of_memory(struct error *error)
+{
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+void bpf_hooks_release(struct bpf_hooks *hooks)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		bpf_link__destroy(hooks->links[i]);
+	bpf_functions_release(&hooks->functions);
+	free(hooks->links);
+	*hooks = (struct bpf_hooks){ 0 };
+}
+
+/* --- perf events --- */
+
+/* Attaches to an event, which the link then owns. `refusal` is perf_event_open's. */
+static int attach_event(struct bpf_hooks *hooks, struct bpf_program *program, struct perf_event_attr *attr, pid_t tid,
+			int cpu, uint64_t cookie, int *refusal)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
+	*refusal = 0;
+	int fd = perf_events_open(attr, tid, cpu);
+	if (fd < 0) {
+		*refusal = errno;
+		return ERROR_SYSTEM;
+	}
+	struct bpf_link *link = bpf_program__attach_perf_event_opts(program, fd, &options);
+	if (!link) {
+		*refusal = errno;
+		close(fd);
+		return ERROR_SYSTEM;
+	}
+	return keep_link(hooks, link);
+}
+
+/* A number from 0 to 1, for the periods of one CPU's clocks. */
+static double chance(void)
+{
+	uint32_t random = 0;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		return 0;
+	return (double)random / UINT32_MAX;
+}
+
+/* Clocks of a CPU, which run whoever runs; of `real`, the part that is spent running. */
+static int attach_clock(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+			size_t number, int cpu, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	bool is_counter = row->hook == HOOK_CLOCK && row->is_hardware;
+	uint64_t periods[TRAINS_MAX];
+	unsigned trains = trains_plan(bpf_request_of(request).interval, is_counter, chance(), periods);
+	for (unsigned i = 0; i < trains; i++) {
+		struct perf_event_attr attr = {
+			.size = sizeof(attr),
+			.type = is_counter ? row->perf_type : PERF_TYPE_SOFTWARE,
+			.config = is_counter ? row->perf_config : PERF_COUNT_SW_CPU_CLOCK,
+			.sample_period = periods[i],
+			.exclude_kernel = row->modes == RESOURCE_USER_MODE,
+			.exclude_user = row->modes == RESOURCE_KERNEL_MODE,
+			.exclude_idle = 1,
+			.exclude_hv = 1,
+			.exclude_guest = 1,
+		};
+		int refusal;
+		int result = attach_event(hooks, programs->progs.on_clock, &attr, -1, cpu, number, &refusal);
+		if (result == ERROR_MEMORY)
+			return out_of_memory(error);
+		if (result < 0)
+			return perf_access_refused(row, refusal, false, error);
+	}
+	return 0;
+}
+
+static int attach_software_event(struct bpf_hooks *hooks, struct programs *programs,
+				 const struct resource_request *request, size_t number, int cpu, struct error *error)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = request->row->perf_type,
+		.config = request->row->perf_config,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR,
+	};
+	int refusal;
+	int result = attach_event(hooks, programs->progs.on_software_event, &attr, -1, cpu, number, &refusal);
+	if (result == ERROR_MEMORY)
+		return out_of_memory(error);
+	return result < 0 ? perf_access_refused(request->row, refusal, false, error) : 0;
+}
+
+static int attach_to_cpus(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+			  size_t number, const struct cpus *cpus, struct error *error)
+{
+	bool has_clock = request->row->hook == HOOK_CLOCK || request->row->measure == MEASURE_ELAPSED;
+	int result = 0;
+	for (size_t i = 0; i < cpus->count && result == 0; i++) {
+		if (has_clock)
+			result = attach_clock(hooks, programs, request, number, cpus->ids[i], error);
+		else if (request->row->hook == HOOK_EVENT)
+			result = attach_software_event(hooks, programs, request, number, cpus->ids[i], error);
+	}
+	return result;
+}
+
+/* --- places --- */
+
+static int add_place(struct bpf_hooks *hooks, struct programs *programs, const struct bpf_place *place,
+		     uint64_t *cookie, struct error *error)
+{
+	uint32_t number = (uint32_t)hooks->place_count;
+	if (number == BPF_PLACES)
+		return error_set(error, ERROR_LIMIT, "more than %d functions, probes and tracepoints in one run",
+				 BPF_PLACES);
+	if (bpf_map_update_elem(bpf_map__fd(programs->maps.places), &number, place, BPF_ANY) < 0)
+		return error_set_errno(error, "cannot tell the eBPF programs what to watch");
+	hooks->place_count++;
+	*cookie = number;
+	return 0;
+}
+
+static struct bpf_link *attach_point(struct programs *programs, const struct resource_request *request,
+				     const struct probe_point *point, uint64_t cookie)
+{
+	if (request->row->hook == HOOK_USDT) {
+		LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = cookie);
+		return bpf_program__attach_usdt(programs->progs.on_static_probe, -1, point->path, request->target.group,
+						request->target.name, &options);
+	}
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .retprobe = point->at_return, .bpf_cookie = cookie);
+	return bpf_program__attach_uprobe_opts(programs->progs.on_function, -1, point->path, point->offset, &options);
+}
+
+/* The place of a point; its number is the cookie. */
+static int add_point(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		     size_t number, const struct probe_point *point, uint64_t *cookie, struct error *error)
+{
+	bool is_events = request->row->measure == MEASURE_EVENTS;
+	const struct bpf_place place = {
+		.request = (uint8_t)number,
+		.argument = is_events ? 0 : point->argument,
+		.factor = is_events ? 0 : point->factor,
+		.at_return = point->at_return,
+		.guard = point->guard,
+		.guard_above = point->guard_above,
+		.is_allocation = request->row->hook == HOOK_ALLOCATION,
+	};
+	return add_place(hooks, programs, &place, cookie, error);
+}
+
+/* Those from `first` on that are in one file. Returns how many, or an error. */
+static int add_group(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		     size_t number, const struct probe_points *points, size_t first, struct error *error)
+{
+	const struct probe_point *leader = &points->items[first];
+	struct bpf_group *group = bpf_functions_add(&hooks->functions, leader->path, leader->at_return);
+	if (!group)
+		return out_of_memory(error);
+	while (first + group->count < points->count && group->count < BPF_GROUP_MAX) {
+		const struct probe_point *point = &points->items[first + group->count];
+		if (strcmp(point->path, leader->path) != 0 || point->at_return != leader->at_return)
+			break;
+		int result = add_point(hooks, programs, request, number, point, &group->cookies[group->count], error);
+		if (result < 0)
+			return result;
+		group->offsets[group->count++] = point->offset;
+	}
+	return (int)group->count;
+}
+
+static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+		      size_t number, const struct probe_point *point, struct error *error)
+{
+	uint64_t cookie = 0;
+	int result = add_point(hooks, programs, request, number, point, &cookie, error);
+	if (result < 0)
+		return result;
+	struct bpf_link *link = attach_point(programs, request, point, cookie);
+	if (!link)
+		return error_set_errno(error, "cannot watch %s in %s", request->name, point->path);
+	return keep_link(hooks, link) < 0 ? out_of_memory(error) : 1;
+}
+
+static int attach_points(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
+			 size_t number, const struct probe_points *points, struct error *error)
+{
+	bool grouped = request->row->hook != HOOK_USDT && bpf_uprobes_can_group();
+	for (size_t done = 0; done < points->count;) {
+		int result = grouped ? add_group(hooks, programs, request, number, points, done, error)
+				     : attach_one(hooks, programs, request, number, &points->items[done], error);
+		if (result < 0)
+			return result;
+		done += (size_t)result;
+	}
+	return 0;
+}
+
+static int attach_to_functions(struct bpf_hooks *hooks, struct programs *programs,
+			       const struct backend_request *request, size_t number, struct error *error)
+{
+	const struct probe_scope scope = { .command = request->command, .pid = request->pid };
+	struct probe_points points = { 0 };
+	int result = probe_points_find(&request->resources[number], &scope, &points, error);
+	if (result == 0)
+		result = attach_points(hooks, programs, &request->resources[number], number, &points, error);
+	probe_points_release(&points);
+	return result;
+}
+
+static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *programs,
+				const struct resource_request *request, size_t number, const struct cpus *cpus,
+				struct error *error)
+{
+	struct tracepoint tracepoint;
+	int result = tracepoint_find(request, &tracepoint, error);
+	if (result < 0)
+		return result;
+	const struct bpf_place place = {
+		.request = (uint8_t)number,
+		.field_bytes = (uint8_t)tracepoint.size,
+		.field_signed = tracepoint.is_signed,
+		.field_offset = tracepoint.offset,
+	};
+	uint64_t cookie = 0;
+	result = add_place(hooks, programs, &place, &cookie, error);
+	if (result < 0)
+		return result;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = tracepoint.id,
+		.sample_period = 1,
+	};
+	int refusal;
+	/* One event, on whichever CPU, and the program sees the tracepoint on all. */
+	result = attach_event(hooks, programs->progs.on_tracepoint, &attr, -1, cpus->ids[0], cookie, &refusal);
+	if (result == ERROR_MEMORY)
+		return out_of_memory(error);
+	errno = refusal;
+	return result < 0 ? error_set_errno(error, "cannot watch %s", request->name) : 0;
+}
+
+/* --- all of it --- */
+
+/* The programs whose section says where they hang. */
+static int attach_tracing(struct bpf_hooks *hooks, struct programs *programs, struct error *error)
+{
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING || !bpf_program__autoload(program) ||
+		    program == programs->progs.on_task)
+			continue;
+		struct bpf_link *link = bpf_program__attach(program);
+		if (!link)
+			return error_set_errno(error, "cannot attach the eBPF program %s", bpf_program__name(program));
+		if (keep_link(hooks, link) < 0)
+			return out_of_memory(error);
+	}
+	return 0;
+}
+
+int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
+		     const struct cpus *cpus, struct error *error)
+{
+	int result = 0;
+	for (size_t i = 0; i < request->resource_count && result == 0; i++) {
+		const struct resource_request *resource = &request->resources[i];
+		switch (resource->row->hook) {
+		case HOOK_FUNCTION:
+		case HOOK_ALLOCATION:
+		case HOOK_USDT:
+			result = attach_to_functions(hooks, programs, request, i, error);
+			break;
+		case HOOK_TRACEPOINT:
+			result = attach_to_tracepoint(hooks, programs, resource, i, cpus, error);
+			break;
+		default:
+			result = attach_to_cpus(hooks, programs, resource, i, cpus, error);
+			break;
+		}
+	}
+	/* Where one process's calls cannot be told apart, or all are wanted. */
+	if (result == 0 && (request->everything || !bpf_functions_can_limit()))
+		result =
+			bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), 0, error);
+	return result < 0 ? result : attach_tracing(hooks, programs, error);
+}
+
+int bpf_hooks_limit(struct bpf_hooks *hooks, struct programs *programs, pid_t pid, struct error *error)
+{
+	if (hooks->functions.link_count > 0)
+		return 0;
+	return bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), pid, error);
+}
+
+struct widening {
+	struct bpf_hooks *hooks;
+	struct programs *programs;
+};
+
+static int copy_place(void *context, uint64_t number, pid_t but_not, uint64_t *copy)
+{
+	struct widening *widening = context;
+	struct bpf_place place;
+	uint32_t key = (uint32_t)number;
+	if (bpf_map_lookup_elem(bpf_map__fd(widening->programs->maps.places), &key, &place) < 0)
+		return ERROR_SYSTEM;
+	place.but_not = (uint32_t)but_not;
+	return add_place(widening->hooks, widening->programs, &place, copy, NULL);
+}
+
+int bpf_hooks_widen(struct bpf_hooks *hooks, struct programs *programs)
+{
+	struct widening widening = { hooks, programs };
+	return bpf_functions_widen(&hooks->functions, bpf_program__fd(programs->progs.on_function), copy_place,
+				   &widening);
+}

@@ -1,0 +1,271 @@
+#include "collect/sample/bpf/programs.h"
+
+#include <asm/unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/sample/bpf/access.h"
+#include "collect/sample/bpf/uprobes.h"
+
+/* --- what is said when something fails --- */
+
+static char complaint[256];
+
+/* The last warning is what stopped libbpf: a line of it is kept. */
+static int keep_complaint(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	char line[sizeof(complaint)];
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), format, arguments);
+	line[strcspn(line, "\n")] = 0;
+	const char *text = strncmp(line, "libbpf: ", 8) == 0 ? line + 8 : line;
+	snprintf(complaint, sizeof(complaint), "%s", text);
+	return 0;
+}
+
+const char *bpf_programs_complaint(void)
+{
+	return complaint;
+}
+
+/* --- settings --- */
+
+/* What calls move bytes, where they say how many were asked for, and what waiting
+ * in them is. */
+static const struct {
+	int number;
+	uint8_t class;
+} classes[] = {
+	{ __NR_read, BPF_TRANSFER_READ | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_pread64, BPF_TRANSFER_READ | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_readv, BPF_TRANSFER_READ | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_preadv, BPF_TRANSFER_READ | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_preadv2, BPF_TRANSFER_READ | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_recvfrom, BPF_TRANSFER_READ | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_recvmsg, BPF_TRANSFER_READ | BPF_TRANSFER_MESSAGE | BPF_SYSCALL_IO },
+	{ __NR_recvmmsg, BPF_TRANSFER_READ | BPF_TRANSFER_MESSAGES | BPF_SYSCALL_IO },
+	{ __NR_write, BPF_TRANSFER_WRITE | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_pwrite64, BPF_TRANSFER_WRITE | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_writev, BPF_TRANSFER_WRITE | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_pwritev, BPF_TRANSFER_WRITE | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_pwritev2, BPF_TRANSFER_WRITE | BPF_TRANSFER_VECTOR | BPF_SYSCALL_IO },
+	{ __NR_sendto, BPF_TRANSFER_WRITE | BPF_TRANSFER_THIRD | BPF_SYSCALL_IO },
+	{ __NR_sendmsg, BPF_TRANSFER_WRITE | BPF_TRANSFER_MESSAGE | BPF_SYSCALL_IO },
+	{ __NR_sendmmsg, BPF_TRANSFER_WRITE | BPF_TRANSFER_MESSAGES | BPF_SYSCALL_IO },
+	{ __NR_sendfile, BPF_TRANSFER_WRITE | BPF_TRANSFER_FOURTH | BPF_SYSCALL_IO },
+	{ __NR_copy_file_range, BPF_TRANSFER_WRITE | BPF_TRANSFER_FIFTH | BPF_SYSCALL_IO },
+	{ __NR_splice, BPF_SYSCALL_IO },
+	{ __NR_vmsplice, BPF_SYSCALL_IO },
+	{ __NR_fsync, BPF_SYSCALL_IO },
+	{ __NR_fdatasync, BPF_SYSCALL_IO },
+	{ __NR_sync, BPF_SYSCALL_IO },
+	{ __NR_syncfs, BPF_SYSCALL_IO },
+	{ __NR_sync_file_range, BPF_SYSCALL_IO },
+	{ __NR_msync, BPF_SYSCALL_IO },
+	{ __NR_fallocate, BPF_SYSCALL_IO },
+	{ __NR_truncate, BPF_SYSCALL_IO },
+	{ __NR_ftruncate, BPF_SYSCALL_IO },
+	{ __NR_open, BPF_SYSCALL_IO },
+	{ __NR_openat, BPF_SYSCALL_IO },
+	{ __NR_getdents64, BPF_SYSCALL_IO },
+	{ __NR_futex, BPF_SYSCALL_LOCK },
+	{ __NR_futex_waitv, BPF_SYSCALL_LOCK },
+	{ 455 /* futex_wait, since 6.7 */, BPF_SYSCALL_LOCK },
+};
+
+static uint8_t counts_of(const struct resource_row *row)
+{
+	switch (row->hook) {
+	case HOOK_SYSCALL:
+		return row->measure == MEASURE_READ          ? BPF_COUNTS_READ
+		       : row->measure == MEASURE_WRITTEN     ? BPF_COUNTS_WRITTEN
+		       : row->measure == MEASURE_TRANSFERRED ? BPF_COUNTS_TRANSFERRED
+		       : row->measure == MEASURE_IO_CALLS    ? BPF_COUNTS_IO_CALLS
+							     : BPF_COUNTS_SYSCALLS;
+	case HOOK_SWITCH:
+		return row->measure == MEASURE_ELAPSED            ? BPF_COUNTS_ELAPSED
+		       : row->measure == MEASURE_WAITED           ? BPF_COUNTS_WAITED
+		       : row->measure == MEASURE_WAITED_FOR_IO    ? BPF_COUNTS_WAITED_FOR_IO
+		       : row->measure == MEASURE_WAITED_FOR_LOCKS ? BPF_COUNTS_WAITED_FOR_LOCKS
+								  : BPF_COUNTS_SWITCHES;
+	case HOOK_SIGNAL:
+		return BPF_COUNTS_SIGNALS;
+	case HOOK_TRAP:
+		return BPF_COUNTS_TRAPS;
+	case HOOK_DISK:
+		return BPF_COUNTS_DISK_BYTES;
+	default:
+		return BPF_COUNTS_OTHER;
+	}
+}
+
+struct bpf_request bpf_request_of(const struct resource_request *request)
+{
+	const struct resource_row *row = request->row;
+	return (struct bpf_request){
+		.interval = request->interval * (row->is_time && row->gtick_ns ? row->gtick_ns : 1),
+		.syscall = request->target.syscall,
+		.counts = counts_of(row),
+		.requested = request->target.requested,
+	};
+}
+
+static bool counts_waits(uint8_t counts)
+{
+	return counts >= BPF_COUNTS_ELAPSED && counts <= BPF_COUNTS_WAITED_FOR_LOCKS;
+}
+
+/* --- which programs --- */
+
+struct needs {
+	bool clock, event, change, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
+	bool can_tell_resume; /* a tracepoint of kernels from 6.16 on */
+};
+
+static struct needs needs_of(const struct backend_request *request)
+{
+	struct needs needs = { 0 };
+	for (size_t i = 0; i < request->resource_count; i++) {
+		const struct resource_row *row = request->resources[i].row;
+		uint8_t counts = counts_of(row);
+		needs.clock |= row->hook == HOOK_CLOCK || counts == BPF_COUNTS_ELAPSED;
+		needs.event |= row->hook == HOOK_EVENT;
+		needs.change |= row->hook == HOOK_SWITCH;
+		needs.waits |= counts_waits(counts);
+		needs.syscall |= row->hook == HOOK_SYSCALL;
+		needs.signal |= row->hook == HOOK_SIGNAL;
+		needs.trap |= row->hook == HOOK_TRAP;
+		needs.disk |= row->hook == HOOK_DISK;
+		needs.function |= row->hook == HOOK_FUNCTION || row->hook == HOOK_ALLOCATION;
+		needs.tracepoint |= row->hook == HOOK_TRACEPOINT;
+		needs.usdt |= row->hook == HOOK_USDT;
+	}
+	needs.can_tell_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
+	return needs;
+}
+
+static void choose(struct programs *programs, const struct needs *needs)
+{
+	const struct {
+		struct bpf_program *program;
+		bool needed;
+	} choices[] = {
+		{ programs->progs.on_clock, needs->clock },
+		{ programs->progs.on_software_event, needs->event },
+		{ programs->progs.on_switch, needs->change },
+		{ programs->progs.on_resume, needs->waits && needs->can_tell_resume },
+		{ programs->progs.on_syscall, needs->syscall || (needs->waits && !needs->can_tell_resume) },
+		{ programs->progs.on_last_call, needs->syscall },
+		{ programs->progs.on_signal, needs->signal },
+		{ programs->progs.on_user_trap, needs->trap },
+		{ programs->progs.on_kernel_trap, needs->trap },
+		{ programs->progs.on_disk_request, needs->disk },
+		{ programs->progs.on_function, needs->function },
+		{ programs->progs.on_tracepoint, needs->tracepoint },
+		{ programs->progs.on_static_probe, needs->usdt },
+	};
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		bpf_program__set_autoload(choices[i].program, choices[i].needed);
+	if (needs->function && bpf_uprobes_can_group())
+		bpf_program__set_expected_attach_type(programs->progs.on_function,
+						      (enum bpf_attach_type)BPF_UPROBES_ATTACH_TYPE);
+	bpf_map__set_autocreate(programs->maps.__bpf_usdt_specs, needs->usdt);
+	bpf_map__set_autocreate(programs->maps.__bpf_usdt_ip_to_spec_id, needs->usdt);
+}
+
+static void set_up(struct programs *programs, const struct backend_request *request, const struct needs *needs)
+{
+	struct bpf_settings *settings = (struct bpf_settings *)&programs->rodata->settings;
+	settings->self = (uint32_t)getpid();
+	settings->everything = request->everything;
+	settings->creations = request->creations;
+	settings->pid = (uint32_t)request->pid;
+	settings->measures_waits = needs->waits;
+	settings->late_waits = needs->waits && !needs->can_tell_resume;
+	settings->requests = (uint32_t)request->resource_count;
+	for (size_t i = 0; i < request->resource_count; i++) {
+		*(struct bpf_request *)&programs->rodata->requests[i] = bpf_request_of(&request->resources[i]);
+		if (request->resources[i].row->hook == HOOK_SYSCALL)
+			settings->syscall_request[settings->syscall_requests++] = (uint8_t)i;
+	}
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		*(uint8_t *)&programs->rodata->syscall_classes[classes[i].number] = classes[i].class;
+}
+
+static int refused(int result, struct error *error)
+{
+	if (result == -EPERM || result == -EACCES)
+		return error_set(error, ERROR_PERMISSION,
+				 "the kernel does not permit the eBPF programs (%s): run as "
+				 "root, or with the capabilities CAP_BPF and CAP_PERFMON",
+				 complaint);
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "the kernel does not take the eBPF programs (%s); '--backend perf' measures what "
+			 "perf events can",
+			 complaint);
+}
+
+struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error)
+{
+	complaint[0] = 0;
+	libbpf_set_print(keep_complaint);
+	struct needs needs = needs_of(request);
+	struct programs *programs = programs__open();
+	if (!programs) {
+		refused(-errno, error);
+		return NULL;
+	}
+	choose(programs, &needs);
+	set_up(programs, request, &needs);
+	int result = bpf_map__set_max_entries(programs->maps.scratches, (uint32_t)cpus * BPF_SCRATCHES_PER_CPU);
+	if (result == 0)
+		result = bpf_map__set_max_entries(programs->maps.ring, BPF_RING_BYTES);
+	if (result == 0)
+		result = programs__load(programs);
+	if (result == 0)
+		return programs;
+	refused(result, error);
+	programs__destroy(programs);
+	return NULL;
+}
+
+int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass)
+{
+	char nothing[64];
+	programs->bss->pass = pass;
+	struct bpf_link *link = bpf_program__attach_iter(programs->progs.on_task, NULL);
+	if (!link)
+		return ERROR_SYSTEM;
+	int fd = bpf_iter_create(bpf_link__fd(link));
+	ssize_t got;
+	do
+		got = fd < 0 ? -1 : read(fd, nothing, sizeof(nothing));
+	while (got > 0 || (got < 0 && fd >= 0 && errno == EINTR));
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return got < 0 ? ERROR_SYSTEM : 0;
+}
+
+uint64_t bpf_programs_missed(const struct programs *programs)
+{
+	uint64_t missed = 0;
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t bytes = sizeof(info);
+		/* A tick that falls into one of our own programs is no loss of the target's. */
+		if (!bpf_program__autoload(program) || program == programs->progs.on_clock ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) < 0)
+			continue;
+		missed += info.recursion_misses;
+	}
+	return missed;
+}

@@ -1,0 +1,70 @@
+/* The threads' interval timers. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_COUNT_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_COUNT_BPF_H
+
+#include "collect/sample/bpf/programs/sample.bpf.h"
+#include "collect/shared/interval_timer.h"
+
+static const struct sample_record nothing_known = { .syscall = -1 };
+
+/* A random number below `limit` (at most 2^53 or so: what is lost is its evenness). */
+static uint64_t random_below(uint64_t limit)
+{
+	uint64_t random = bpf_get_prandom_u32();
+	return limit >> 32 ? (limit >> 16) * random >> 16 : limit * random >> 32;
+}
+
+/* NULL: not watched, or it waits for its exec. */
+static struct bpf_thread *watched_thread(struct task_struct *task)
+{
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	return thread && thread->state >= BPF_THREAD_COUNTS ? thread : NULL;
+}
+
+/* The same while counting is on. */
+static struct bpf_thread *counting_thread(struct task_struct *task)
+{
+	return is_on ? watched_thread(task) : NULL;
+}
+
+/* Advances a thread's timer by `amount` gticks; how many boundaries that crossed. */
+static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amount)
+{
+	if (request >= SAMPLE_REQUESTS || amount == 0)
+		return 0;
+	if (thread->state == BPF_THREAD_ENDED)
+		__sync_fetch_and_add(&results.totals[request], amount);
+	return interval_clock_advance(&thread->clocks[request], requests[request].interval, amount);
+}
+
+/* Counts, and takes a sample where that crosses a boundary. `order` says what the
+ * event was. */
+static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct sample_record *order)
+{
+	uint64_t hits = count(thread, request, amount);
+	if (hits == 0)
+		return;
+	order->request = request;
+	order->amount = amount;
+	order->hits = hits;
+	take_sample(order);
+}
+
+static void start_clocks(struct bpf_thread *thread)
+{
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS; i++)
+		if (i < settings.requests)
+			thread->clocks[i].mark = random_below(requests[i].interval);
+}
+
+/* What kind of system call a number is: enum bpf_transfer. */
+static uint8_t class_of(int64_t number)
+{
+	uint32_t at = number;
+	if (number < 0 || number >= BPF_SYSCALLS)
+		return 0;
+	barrier_var(at); /* or the verifier loses sight of what follows */
+	return syscall_classes[at & (BPF_SYSCALLS - 1)];
+}
+
+#endif

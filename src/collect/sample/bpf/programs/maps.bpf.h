@@ -1,0 +1,92 @@
+/* The maps of programs.bpf.c, and what of the kernel's own data is looked at. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_MAPS_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_MAPS_BPF_H
+
+#include "collect/sample/bpf/programs/shared.h"
+#include "collect/shared/row_walk.h"
+
+/* --- settings: fixed before the programs are loaded --- */
+
+const volatile struct bpf_settings settings;
+const volatile struct bpf_request requests[SAMPLE_REQUESTS];
+const volatile uint8_t syscall_classes[BPF_SYSCALLS];
+
+struct bpf_results results; /* what is counted over all threads */
+uint32_t is_on;             /* counting has begun, but for threads that wait for an exec */
+
+/* --- threads --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct bpf_thread);
+} threads SEC(".maps");
+
+/* --- code --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: before 6.1 perf events may use no other */
+	__uint(max_entries, 32768);
+	__type(key, uint32_t); /* pid */
+	__type(value, struct walk_process);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, WALK_CODES);
+	__type(key, uint32_t);
+	__type(value, struct walk_code);
+} codes SEC(".maps");
+
+/* All chunks are alike. To put one more into `chunks` takes the kernel some 10 ms. */
+struct chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CODE_CHUNK_SLOTS);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} first_chunk SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CODE_CHUNKS);
+	__type(key, uint32_t);
+	__array(values, struct chunk);
+} chunks SEC(".maps");
+
+/* --- places that are watched: uprobes, tracepoints --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BPF_PLACES);
+	__type(key, uint32_t);
+	__type(value, struct bpf_place);
+} places SEC(".maps");
+
+/* --- records --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set when loaded */
+} ring SEC(".maps");
+
+/* Where a record is put together. A program may be interrupted by another one, or
+ * (a uprobe's) be preempted, so each takes one that nobody else has. */
+struct scratch {
+	uint32_t busy;
+	uint32_t spare;
+	struct walk walk;
+	/* What of registers and stack is longer than the frames. */
+	uint8_t more[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set when loaded: BPF_SCRATCHES_PER_CPU for each CPU */
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+#endif

@@ -1,0 +1,91 @@
+/* Places that the user named: functions (uprobes), tracepoints, static probes. The
+ * cookie is the place's number. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_PLACES_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_PLACES_BPF_H
+
+#include "collect/sample/bpf/programs/count.bpf.h"
+
+static uint64_t argument_of(const struct pt_regs *registers, uint8_t number)
+{
+	const uint64_t arguments[8] = {
+		1, registers->di, registers->si, registers->dx, registers->cx, registers->r8, registers->r9
+	};
+	return *(volatile const uint64_t *)&arguments[number & 7];
+}
+
+static uint64_t positive(int64_t value)
+{
+	return value > 0 ? value : 0; /* use only grows */
+}
+
+enum { ADDRESS_BITS = 47 };
+#define ADDRESSES (1ull << ADDRESS_BITS)
+
+/* ADDRESSES where it is as many or more. */
+static uint64_t product(uint64_t amount, uint64_t factor)
+{
+	if (amount >= ADDRESSES || factor >= ADDRESSES)
+		return amount && factor ? ADDRESSES : 0;
+	/* Both below 2^47: the upper half tells whether it fits. */
+	uint64_t high = (amount >> 24) * (factor >> 24);
+	return high ? ADDRESSES : amount * factor;
+}
+
+SEC("uprobe")
+int on_function(struct pt_regs *registers)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	uint32_t number = bpf_get_attach_cookie(registers);
+	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
+	if (!place || (place->but_not && place->but_not == thread->pid))
+		return 0;
+	uint64_t amount = 1;
+	if (place->argument)
+		amount = positive(place->at_return ? registers->ax : argument_of(registers, place->argument));
+	if (place->factor)
+		amount = product(amount, argument_of(registers, place->factor));
+	/* More than there are addresses is not given to anybody. */
+	if (place->is_allocation && amount >= ADDRESSES)
+		return 0;
+	struct sample_record order = nothing_known;
+	if (!place->guard || argument_of(registers, place->guard) > place->guard_above)
+		count_and_sample(thread, place->request, amount, &order);
+	return 0;
+}
+
+static uint64_t field_of(void *context, const struct bpf_place *place)
+{
+	const void *at = (const char *)context + (place->field_offset & 0xfff);
+	uint64_t value = 0;
+	switch (place->field_bytes) {
+	case 1:
+		bpf_probe_read_kernel(&value, 1, at);
+		return place->field_signed ? positive((int8_t)value) : value;
+	case 2:
+		bpf_probe_read_kernel(&value, 2, at);
+		return place->field_signed ? positive((int16_t)value) : value;
+	case 4:
+		bpf_probe_read_kernel(&value, 4, at);
+		return place->field_signed ? positive((int32_t)value) : value;
+	case 8:
+		bpf_probe_read_kernel(&value, 8, at);
+		return place->field_signed ? positive((int64_t)value) : value;
+	default:
+		return 1;
+	}
+}
+
+SEC("tracepoint")
+int on_tracepoint(void *context)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	uint32_t number = bpf_get_attach_cookie(context);
+	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
+	if (!place)
+		return 0;
+	struct sample_record order = nothing_known;
+	count_and_sample(thread, place->request, field_of(context, place), &order);
+	return 0;
+}
+
+#endif

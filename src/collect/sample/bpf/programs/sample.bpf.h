@@ -1,0 +1,382 @@
+/* From "here" to a record in the ring: walks the present thread's user stack. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
+
+#include "collect/sample/bpf/programs/maps.bpf.h"
+
+uint64_t woken_ns; /* when a stack that was handed over last woke the monitor */
+
+enum { WAKE_AT_MOST_NS = 3 * 1000 * 1000 };
+enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
+
+/* --- what walk.h needs ---
+ *
+ * Inlined always: Linux 6.18's verifier fails ("verifier bug") where a callback of
+ * bpf_loop has another function write into its stack before it has done so itself. */
+
+static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
+{
+	return bpf_probe_read_user(to, bytes, (const void *)address);
+}
+
+/* Binary searches, as loops that the verifier looks at once. */
+
+struct search {
+	uint64_t pc;
+	uint32_t low, high;
+};
+
+static long halve_codes(uint32_t step, void *context)
+{
+	struct search *search = context;
+	uint32_t middle = search->low + (search->high - search->low) / 2;
+	const struct walk_code *code = search->low < search->high ? bpf_map_lookup_elem(&codes, &middle) : NULL;
+	if (!code)
+		return 1;
+	if (search->pc < code->start) {
+		search->high = middle;
+	} else if (search->pc >= code->end) {
+		search->low = middle + 1;
+	} else {
+		search->low = search->high = middle;
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
+{
+	uint32_t first = walk->process.first;
+	struct search search = { .pc = pc, .low = first, .high = first + walk->process.count };
+	bpf_loop(PROCESS_STEPS, halve_codes, &search, 0);
+	const struct walk_code *code = bpf_map_lookup_elem(&codes, &search.low);
+	if (!code || pc < code->start || pc >= code->end || search.low - first >= walk->process.count)
+		return false;
+	walk->code = *code;
+	return true;
+}
+
+/* One 8-byte slot: the first ones have a map of their own, which is enough for most
+ * programs. */
+static inline uint64_t *slot_at(uint32_t number)
+{
+	uint32_t within = number & (CODE_CHUNK_SLOTS - 1);
+	uint32_t chunk_number = number >> CODE_CHUNK_SHIFT;
+	if (chunk_number == 0)
+		return bpf_map_lookup_elem(&first_chunk, &within);
+	void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
+	return chunk ? bpf_map_lookup_elem(chunk, &within) : NULL;
+}
+
+static long halve_rows(uint32_t step, void *context)
+{
+	struct search *search = context;
+	if (search->low >= search->high)
+		return 1;
+	uint32_t middle = search->low + (search->high - search->low + 1) / 2;
+	const struct unwind_row *row = (const struct unwind_row *)slot_at(middle);
+	if (!row)
+		return 1;
+	if (row->pc <= search->pc)
+		search->low = middle;
+	else
+		search->high = middle - 1;
+	return 0;
+}
+
+/* The number of the row in force where a page begins. */
+static inline uint32_t page_start(uint32_t pages, uint32_t page)
+{
+	const uint32_t *pair = (const uint32_t *)slot_at(pages + page / 2);
+	return pair ? pair[page & 1] : 0;
+}
+
+/* Between the rows in force at the start of the pc's page and of the next. */
+static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+{
+	uint32_t page = pc >> (walk->code.page_shift & 31);
+	uint32_t low = walk->code.row_count - 1;
+	uint32_t high = low;
+	if (page < walk->code.page_count) {
+		low = page_start(walk->code.pages, page);
+		high = page_start(walk->code.pages, page + 1);
+	}
+	struct search search = { .pc = pc, .low = walk->code.rows + low, .high = walk->code.rows + high };
+	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
+	const struct unwind_row *found = (const struct unwind_row *)slot_at(search.low);
+	if (!found)
+		return false;
+	*row = *found;
+	return row->pc <= pc;
+}
+
+enum { PENDING_MAX = 64 };
+
+/* The kernel keeps what return probes took away, innermost first. */
+static inline struct return_instance *pending_returns(void)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), utask, return_instances);
+}
+
+struct return_search {
+	struct return_instance *pending;
+	uint64_t slot;
+	uint64_t found; /* 0: not yet */
+};
+
+static long look_at_return(uint32_t index, void *context)
+{
+	struct return_search *search = context;
+	struct return_instance *pending = search->pending;
+	if (!pending)
+		return 1;
+	if (BPF_CORE_READ(pending, stack) == search->slot && !BPF_CORE_READ(pending, chained))
+		search->found = BPF_CORE_READ(pending, orig_ret_vaddr);
+	search->pending = BPF_CORE_READ(pending, next);
+	return search->found != 0;
+}
+
+static __always_inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+{
+	struct return_search search = { .pending = pending_returns(), .slot = slot };
+	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
+	if (search.found)
+		*rip = search.found;
+	return search.found != 0;
+}
+
+/* --- the record --- */
+
+static struct scratch *take_scratch(void)
+{
+	uint32_t first = bpf_get_smp_processor_id() * BPF_SCRATCHES_PER_CPU;
+	for (uint32_t i = 0; i < BPF_SCRATCHES_PER_CPU; i++) {
+		uint32_t number = first + i;
+		struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
+		if (scratch && __sync_lock_test_and_set(&scratch->busy, 1) == 0)
+			return scratch;
+	}
+	return NULL;
+}
+
+static void give_back(struct scratch *scratch)
+{
+	__sync_lock_test_and_set(&scratch->busy, 0);
+}
+
+static void add_lost(uint32_t request)
+{
+	uint64_t *lost =
+		request < SAMPLE_REQUESTS ? &results.lost[request & (SAMPLE_REQUESTS - 1)] : &results.lost_creations;
+	__sync_fetch_and_add(lost, 1);
+}
+
+/* The monitor is woken when a quarter of the ring is full, and by a stack that is handed
+ * over, as it may have to read the rest while it is there; else it looks by itself. */
+static void tell(const struct scratch *scratch, uint64_t bytes)
+{
+	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
+	const struct sample_record *record = &scratch->walk.record;
+	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
+	bool is_urgent = waiting > size / 4;
+	/* Not at each one: the monitor would always run between two ticks of the clock, and
+	 * its time would pass for the target's. */
+	if (record->kind == SAMPLE_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
+		woken_ns = record->time_ns;
+		is_urgent = true;
+	}
+	uint64_t flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	if (bytes > MOST || bpf_ringbuf_output(&ring, (void *)record, bytes, flags) != 0)
+		add_lost(record->request);
+}
+
+static long walk_once(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	uint32_t end = walk_step(&scratch->walk, index);
+	scratch->walk.end = end;
+	return end != WALK_END_COUNT;
+}
+
+/* A probed instruction is executed in a slot elsewhere, as if it were at its place. */
+static uint64_t real_pc(uint64_t pc)
+{
+	enum { SLOT_BYTES = 128 };
+	struct uprobe_task *task = BPF_CORE_READ(bpf_get_current_task_btf(), utask);
+	if (!task)
+		return pc;
+	uint64_t distance = pc - BPF_CORE_READ(task, xol_vaddr);
+	return distance < SLOT_BYTES ? BPF_CORE_READ(task, vaddr) + distance : pc;
+}
+
+static void walk_stack(struct scratch *scratch, const struct pt_regs *registers, uint32_t pid)
+{
+	struct walk *walk = &scratch->walk;
+	walk->rip = real_pc(registers->ip);
+	walk->rsp = registers->sp;
+	walk->rbp = registers->bp;
+	/* In a system call, the instruction that made it is what is executed. */
+	if ((int64_t)registers->orig_ax >= 0)
+		walk->rip -= SYSCALL_BYTES;
+	walk->window_words = 0;
+	walk->is_caller = 0;
+	walk->count = 0;
+	walk->code.start = walk->code.end = 0;
+	struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
+	walk->process.first = process ? process->first : 0;
+	walk->process.count = process ? process->count : 0;
+	walk->end = WALK_END_COUNT;
+	bpf_loop(WALK_FRAMES, walk_once, &scratch, 0);
+	if (walk->end == WALK_END_COUNT)
+		walk->end = WALK_DEPTH;
+}
+
+/* What the monitor needs to walk it: all registers, and the stack as far as it is there. */
+static void copy_registers(struct scratch *scratch, const struct pt_regs *registers)
+{
+	uint64_t *to = scratch->walk.frames;
+	to[0] = registers->ax, to[1] = registers->dx, to[2] = registers->cx, to[3] = registers->bx;
+	to[4] = registers->si, to[5] = registers->di, to[6] = registers->bp, to[7] = registers->sp;
+	to[8] = registers->r8, to[9] = registers->r9, to[10] = registers->r10, to[11] = registers->r11;
+	to[12] = registers->r12, to[13] = registers->r13, to[14] = registers->r14, to[15] = registers->r15;
+	to[16] = real_pc(registers->ip);
+}
+
+/* In a copied stack, what return probes took away is put back. */
+struct restoring {
+	struct return_instance *pending;
+	struct scratch *scratch;
+	uint64_t from;
+};
+
+static long restore_one(uint32_t index, void *context)
+{
+	struct restoring *restoring = context;
+	struct return_instance *pending = restoring->pending;
+	if (!pending)
+		return 1;
+	uint64_t offset = BPF_CORE_READ(pending, stack) - restoring->from;
+	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + SAMPLE_REGISTERS);
+	if (offset < restoring->scratch->walk.record.stack_bytes && !BPF_CORE_READ(pending, chained))
+		*(uint64_t *)(stack + (offset & (SAMPLE_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
+	restoring->pending = BPF_CORE_READ(pending, next);
+	return 0;
+}
+
+/* Pages that were never touched are not there, nor are those that were swapped out. The
+ * record's stack_bytes go up to the end of the last page that is. */
+static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
+{
+	struct sample_record *record = &scratch->walk.record;
+	uint8_t *stack = (uint8_t *)(scratch->walk.frames + SAMPLE_REGISTERS);
+	uint64_t from = registers->sp;
+	uint32_t at = SAMPLE_PAGE_BYTES - (from & (SAMPLE_PAGE_BYTES - 1)); /* up to the page's end */
+	record->stack_bytes = 0;
+	record->absent = 0;
+	if (bpf_probe_read_user(stack, at, (const void *)from) == 0)
+		record->stack_bytes = at;
+	else
+		record->absent = 1;
+	for (uint32_t page = 1; page < SAMPLE_STACK_PAGES && at <= SAMPLE_STACK_BYTES - SAMPLE_PAGE_BYTES; page++) {
+		long failed = bpf_probe_read_user(stack + at, SAMPLE_PAGE_BYTES, (const void *)(from + at));
+		at += SAMPLE_PAGE_BYTES;
+		if (failed)
+			record->absent |= 1u << page;
+		else
+			record->stack_bytes = at;
+	}
+	struct restoring restoring = { pending_returns(), scratch, from };
+	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
+}
+
+/* How the walk of such a thread ends before it begins; WALK_END_COUNT: it can begin. */
+static uint32_t no_walk(struct task_struct *task, const struct pt_regs *registers, struct bpf_thread *thread,
+			uint64_t now)
+{
+	if (!task->mm || (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
+		return WALK_NO_STACK;
+	if (registers->cs == USER_CS_32)
+		return WALK_OTHER_ABI;
+	return thread->hand_over_until_ns > now ? WALK_KNOWN_DEEP : WALK_END_COUNT;
+}
+
+/* Tells of the present thread's stack. `order` says what for; the rest of it is
+ * filled in here. A function of its own for the verifier, which then looks at it once. */
+__attribute__((noinline)) int take_sample(const struct sample_record *order)
+{
+	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct scratch *scratch = order && thread ? take_scratch() : NULL;
+	if (!scratch) {
+		add_lost(order ? order->request : SAMPLE_NO_REQUEST);
+		return 0;
+	}
+	thread->is_sampled++;
+	struct walk *walk = &scratch->walk;
+	struct sample_record *record = &walk->record;
+	*record = *order;
+	record->time_ns = bpf_ktime_get_ns();
+	record->pid = thread->pid;
+	record->tid = thread->tid;
+	record->flags |= (int64_t)registers->orig_ax >= 0 ? SAMPLE_IN_KERNEL : 0;
+	walk->count = 0;
+	walk->end = no_walk(task, registers, thread, record->time_ns);
+	if (walk->end == WALK_END_COUNT)
+		walk_stack(scratch, registers, thread->pid);
+	if (walk->end == WALK_DEPTH)
+		thread->hand_over_until_ns = record->time_ns + DEEP_LASTS_NS;
+	uint32_t end = walk->end;
+	if (end < WALK_END_COUNT)
+		__sync_fetch_and_add(&results.ends[end], 1);
+	record->end = end;
+	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
+	record->stack_bytes = 0;
+	record->frames = 0;
+	uint64_t bytes = sizeof(*record);
+	if (record->kind == SAMPLE_WALKED) {
+		record->frames = walk->count;
+		bytes += (uint64_t)walk->count * 8;
+	} else {
+		copy_registers(scratch, registers);
+		copy_stack(scratch, registers);
+		bytes += SAMPLE_REGISTERS * 8 + record->stack_bytes;
+	}
+	tell(scratch, bytes);
+	give_back(scratch);
+	thread->is_sampled--;
+	return 0;
+}
+
+/* The same of another thread, which sleeps: its memory cannot be read from here,
+ * but it will still be there when the monitor looks. */
+static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
+			uint64_t amount)
+{
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct scratch *scratch = take_scratch();
+	if (!scratch) {
+		add_lost(request);
+		return;
+	}
+	scratch->walk.record = (struct sample_record){
+		.time_ns = bpf_ktime_get_ns(),
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.kind = SAMPLE_HANDED_OVER,
+		.end = WALK_ASLEEP,
+		.request = request,
+		.flags = SAMPLE_IN_KERNEL,
+		.hits = hits,
+		.amount = amount,
+		.syscall = -1,
+	};
+	copy_registers(scratch, registers);
+	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
+	tell(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
+	give_back(scratch);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* Threads leave the CPU and come back. What a thread waited for is charged where
+ * it waited: its user stack is the same when it is back, and only then can it be
+ * read. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SWITCH_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_SWITCH_BPF_H
+
+#include "collect/sample/bpf/programs/count.bpf.h"
+
+enum { TASK_DEAD = 0x80 };
+
+static uint32_t wait_of(struct task_struct *task)
+{
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
+	uint8_t class = class_of(registers->orig_ax);
+	if (class & BPF_SYSCALL_LOCK)
+		return BPF_WAIT_LOCK;
+	return class & BPF_SYSCALL_IO || BPF_CORE_READ_BITFIELD(task, in_iowait) ? BPF_WAIT_IO : BPF_WAIT_OTHER;
+}
+
+static bool counts_wait(uint8_t counts, uint32_t wait)
+{
+	return counts == BPF_COUNTS_ELAPSED || counts == BPF_COUNTS_WAITED ||
+	       (counts == BPF_COUNTS_WAITED_FOR_IO && wait == BPF_WAIT_IO) ||
+	       (counts == BPF_COUNTS_WAITED_FOR_LOCKS && wait == BPF_WAIT_LOCK);
+}
+
+/* Charges what the present thread has waited, to where it is. */
+static void charge_wait(struct bpf_thread *thread)
+{
+	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+		if (!counts_wait(requests[i].counts, thread->wait))
+			continue;
+		struct sample_record order = nothing_known;
+		count_and_sample(thread, i, waited, &order);
+	}
+}
+
+/* Where nothing tells that a thread is back, its next event is the first chance. */
+static void charge_late_wait(struct bpf_thread *thread)
+{
+	if (settings.late_waits && thread->waited)
+		charge_wait(thread);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next)
+{
+	uint64_t now = bpf_ktime_get_ns();
+	unsigned int state = previous->__state;
+	struct bpf_thread *leaving = watched_thread(previous);
+	if (leaving && is_on && !(state & TASK_DEAD)) {
+		for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+			if (requests[i].counts != BPF_COUNTS_SWITCHES)
+				continue;
+			struct sample_record order = nothing_known;
+			count_and_sample(leaving, i, 1, &order);
+		}
+	}
+	if (!settings.measures_waits)
+		return 0;
+	if (leaving) {
+		leaving->left_ns = now;
+		leaving->wait = state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous);
+	}
+	struct bpf_thread *coming = watched_thread(next);
+	if (coming && coming->left_ns) {
+		uint64_t from = coming->left_ns > coming->start_ns ? coming->left_ns : coming->start_ns;
+		if (is_on)
+			__sync_fetch_and_add(&coming->waited, now - from);
+		coming->left_ns = 0;
+	}
+	return 0;
+}
+
+/* Kernels from 6.16 on: right after the switch, in the thread that is back. */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_resume)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	if (thread && thread->waited)
+		charge_wait(thread);
+	return 0;
+}
+
+#endif

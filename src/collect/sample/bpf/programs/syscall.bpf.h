@@ -1,0 +1,176 @@
+/* System calls, looked at where they end: their arguments are still there. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SYSCALL_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_SYSCALL_BPF_H
+
+#include "collect/sample/bpf/programs/switch.bpf.h"
+
+enum {
+	UNKNOWN_CALL = BPF_SYSCALLS,
+	NR_RT_SIGRETURN = 15,
+	NR_CLONE = 56,
+	NR_FORK = 57,
+	NR_VFORK = 58,
+	NR_EXIT = 60,
+	NR_EXIT_GROUP = 231,
+	NR_CLONE3 = 435,
+	VECTOR_BYTES = 16,   /* struct iovec: address, length */
+	MESSAGE_BYTES = 64,  /* struct mmsghdr: struct msghdr, unsigned */
+	MESSAGE_VECTOR = 16, /* in struct msghdr: msg_iov, then msg_iovlen */
+	MESSAGE_LENGTH = 56, /* in struct mmsghdr */
+	VECTORS_MAX = 1024,
+};
+
+struct vector_sum {
+	uint64_t at;
+	uint64_t stride;
+	uint64_t offset; /* of the number, in each */
+	uint32_t bytes;  /* of the number */
+	uint64_t sum;
+};
+
+static long add_one(uint32_t index, void *context)
+{
+	struct vector_sum *sum = context;
+	uint64_t value = 0;
+	uint64_t at = sum->at + index * sum->stride + sum->offset;
+	long failed = sum->bytes == 4 ? bpf_probe_read_user(&value, 4, (const void *)at)
+				      : bpf_probe_read_user(&value, 8, (const void *)at);
+	if (failed)
+		return 1;
+	sum->sum += value;
+	return 0;
+}
+
+static uint64_t sum_of(struct vector_sum sum, uint64_t count)
+{
+	bpf_loop(count < VECTORS_MAX ? count : VECTORS_MAX, add_one, &sum, 0);
+	return sum.sum;
+}
+
+static uint64_t sum_of_vector(uint64_t at, uint64_t count)
+{
+	return sum_of((struct vector_sum){ .at = at, .stride = VECTOR_BYTES, .offset = 8, .bytes = 8 }, count);
+}
+
+static uint64_t sum_of_message(uint64_t message)
+{
+	uint64_t vector[2]; /* address, count */
+	if (bpf_probe_read_user(vector, sizeof(vector), (const void *)(message + MESSAGE_VECTOR)) != 0)
+		return 0;
+	return sum_of_vector(vector[0], vector[1]);
+}
+
+/* Bytes that a call was asked to move. Of a call with several messages, those of
+ * the first 8. */
+static uint64_t bytes_asked(const struct pt_regs *registers, uint8_t class)
+{
+	enum { MESSAGES_LOOKED_AT = 8 };
+	uint64_t sum = 0;
+	switch (class & BPF_TRANSFER_ASKED) {
+	case BPF_TRANSFER_THIRD:
+		return registers->dx;
+	case BPF_TRANSFER_FOURTH:
+		return registers->r10;
+	case BPF_TRANSFER_FIFTH:
+		return registers->r8;
+	case BPF_TRANSFER_VECTOR:
+		return sum_of_vector(registers->si, registers->dx);
+	case BPF_TRANSFER_MESSAGE:
+		return sum_of_message(registers->si);
+	case BPF_TRANSFER_MESSAGES:
+		for (uint32_t i = 0; i < MESSAGES_LOOKED_AT && i < registers->dx; i++)
+			sum += sum_of_message(registers->si + (uint64_t)i * MESSAGE_BYTES);
+		return sum;
+	default:
+		return 0;
+	}
+}
+
+/* Bytes that it did move. */
+static uint64_t bytes_moved(const struct pt_regs *registers, long result, uint8_t class)
+{
+	if (result <= 0)
+		return 0;
+	if ((class & BPF_TRANSFER_ASKED) != BPF_TRANSFER_MESSAGES)
+		return result;
+	return sum_of(
+		(struct vector_sum){
+			.at = registers->si, .stride = MESSAGE_BYTES, .offset = MESSAGE_LENGTH, .bytes = 4 },
+		result);
+}
+
+static uint8_t direction_of(uint8_t counts)
+{
+	return counts == BPF_COUNTS_READ          ? BPF_TRANSFER_READ
+	       : counts == BPF_COUNTS_WRITTEN     ? BPF_TRANSFER_WRITE
+	       : counts == BPF_COUNTS_TRANSFERRED ? BPF_TRANSFER_DIRECTION
+						  : 0;
+}
+
+static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, long result, int32_t number, uint8_t class)
+{
+	uint8_t counts = requests[request].counts;
+	if (counts == BPF_COUNTS_SYSCALLS)
+		return requests[request].syscall < 0 || requests[request].syscall == number;
+	if (counts == BPF_COUNTS_IO_CALLS)
+		return (class & BPF_SYSCALL_IO) != 0;
+	if (!(class & direction_of(counts)))
+		return 0;
+	return requests[request].requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
+}
+
+/* The kernel's probes come back from user space by system calls, which are not the
+ * program's: mov $335 or $336 to rax, syscall, and here we are. */
+static bool is_from_probe(const struct pt_regs *registers)
+{
+	enum { MOV_AND_SYSCALL_BYTES = 9, MOV_TO_RAX = 0xc0c748, NR_URETPROBE = 335, NR_UPROBE = 336 };
+	uint64_t code = 0;
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)(registers->ip - MOV_AND_SYSCALL_BYTES)) != 0)
+		return false;
+	uint32_t number = code >> 24;
+	return (code & 0xffffff) == MOV_TO_RAX && (number == NR_URETPROBE || number == NR_UPROBE);
+}
+
+/* A call of 32-bit code (int $0x80 too) has another list of numbers. */
+static bool is_compatible_call(struct task_struct *task)
+{
+	enum { TS_COMPAT = 2 };
+	return task->thread_info.status & TS_COMPAT;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *thread = counting_thread(task);
+	if (!thread)
+		return 0;
+	charge_late_wait(thread);
+	int32_t number = is_compatible_call(task) ? UNKNOWN_CALL : (int32_t)registers->orig_ax;
+	/* A new thread begins where its creator's call ends: that is one call. */
+	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
+		return 0;
+	/* What returns from a signal has no number left, nor has a probe's way back. */
+	if (number < 0 && is_from_probe(registers))
+		return 0;
+	if (number < 0)
+		number = NR_RT_SIGRETURN;
+	uint8_t class = class_of(number);
+	for (uint32_t n = 0; n < SAMPLE_REQUESTS && n < settings.syscall_requests; n++) {
+		uint32_t i = settings.syscall_request[n] & (SAMPLE_REQUESTS - 1);
+		uint64_t amount = amount_of(i, registers, result, number, class);
+		uint64_t hits = amount ? count(thread, i, amount) : 0;
+		if (hits == 0)
+			continue;
+		struct sample_record order = { .request = i,
+					       .hits = hits,
+					       .amount = amount,
+					       .syscall = number == UNKNOWN_CALL ? -1 : number,
+					       .detail = result,
+					       .flags = SAMPLE_SYSCALL };
+		take_sample(&order);
+	}
+	return 0;
+}
+
+#endif

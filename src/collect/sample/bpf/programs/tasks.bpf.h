@@ -1,0 +1,200 @@
+/* Which threads are watched: they come, become another program, and go. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_TASKS_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_TASKS_BPF_H
+
+#include "collect/sample/bpf/programs/switch.bpf.h"
+#include "collect/sample/bpf/programs/syscall.bpf.h"
+
+enum { PF_KTHREAD = 0x00200000 };
+
+uint32_t level;         /* the monitor's pid namespace: so many above it */
+uint64_t own_namespace; /* ... itself */
+
+/* struct pid ends in one struct upid for each level of namespaces, of which this is the
+ * monitor's, if the pid has one there. */
+static bool own_number(struct pid *pid, uint32_t at_level, struct upid *number)
+{
+	uint64_t at = (uint64_t)pid + bpf_core_field_offset(pid->numbers) +
+		      (uint64_t)at_level * bpf_core_type_size(struct upid);
+	if (at_level > BPF_CORE_READ(pid, level))
+		return false;
+	number->nr = BPF_CORE_READ((struct upid *)at, nr);
+	number->ns = BPF_CORE_READ((struct upid *)at, ns);
+	return true;
+}
+
+/* 0: it has none in the monitor's namespace. */
+static uint32_t number_in(struct pid *pid)
+{
+	struct upid number;
+	return own_number(pid, level, &number) && (uint64_t)number.ns == own_namespace ? number.nr : 0;
+}
+
+static uint32_t thread_number(struct task_struct *task)
+{
+	return level == 0 ? task->pid : number_in(BPF_CORE_READ(task, thread_pid));
+}
+
+static uint32_t process_number(struct task_struct *task)
+{
+	return level == 0 ? task->tgid : number_in(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
+}
+
+/* NULL: it cannot be seen from the monitor's pid namespace, or there is no memory. */
+static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
+{
+	uint32_t pid = process_number(task), tid = thread_number(task);
+	if (!pid || !tid)
+		return NULL;
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!thread) {
+		__sync_fetch_and_add(&results.lost_threads, 1);
+		return NULL;
+	}
+	thread->pid = pid;
+	thread->tid = tid;
+	thread->start_ns = now;
+	thread->state = BPF_THREAD_COUNTS;
+	start_clocks(thread);
+	return thread;
+}
+
+/* Told of in the thread that starts another: where, and that its child is watched too. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct bpf_thread *creator = bpf_task_storage_get(&threads, parent, 0, 0);
+	bool all = settings.everything && is_on && !(child->flags & PF_KTHREAD);
+	if ((!creator || creator->state < BPF_THREAD_COUNTS) && !all)
+		return 0;
+	struct bpf_thread *thread = watch(child, bpf_ktime_get_ns());
+	if (!thread || !creator)
+		return 0;
+	if (thread->pid != creator->pid) {
+		/* A new process runs the same code, until the monitor knows better. */
+		uint32_t pid = creator->pid, child_pid = thread->pid;
+		struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
+		if (process)
+			bpf_map_update_elem(&processes, &child_pid, process, BPF_ANY);
+	} else if (settings.creations && is_on) {
+		struct sample_record order = { .syscall = -1, .request = SAMPLE_NO_REQUEST, .about = thread->tid };
+		take_sample(&order);
+	}
+	return 0;
+}
+
+/* In exec, after the old program is gone and before the new one is mapped: the
+ * command begins to count, and nothing of the old program's code is valid. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *name)
+{
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!thread || (bpf_core_field_exists(task->in_execve) && !BPF_CORE_READ_BITFIELD(task, in_execve)))
+		return 0;
+	uint32_t pid = thread->pid;
+	bpf_map_delete_elem(&processes, &pid);
+	thread->tid = thread_number(task); /* whichever thread called exec has the first one's now */
+	if (thread->state == BPF_THREAD_WAITS_FOR_EXEC) {
+		thread->start_ns = bpf_ktime_get_ns();
+		start_clocks(thread);
+		thread->state = BPF_THREAD_COUNTS;
+		is_on = 1;
+	}
+	return 0;
+}
+
+static void add_totals(struct bpf_thread *thread, uint64_t now)
+{
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+		bool is_elapsed = requests[i].counts == BPF_COUNTS_ELAPSED;
+		uint64_t total = is_elapsed ? now - thread->start_ns : thread->clocks[i].total;
+		__sync_fetch_and_add(&results.totals[i], total);
+	}
+}
+
+/* The system call that ends a thread has no end itself. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_last_call, struct task_struct *task)
+{
+	struct bpf_thread *thread = counting_thread(task);
+	if (!thread)
+		return 0;
+	int64_t number = ((const struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+		if (requests[i].counts != BPF_COUNTS_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
+		    (requests[i].syscall >= 0 && requests[i].syscall != number))
+			continue;
+		struct sample_record order = nothing_known;
+		order.syscall = number;
+		count_and_sample(thread, i, 1, &order);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!thread || thread->state != BPF_THREAD_COUNTS || !is_on)
+		return 0;
+	add_totals(thread, bpf_ktime_get_ns());
+	thread->state = BPF_THREAD_ENDED;
+	return 0;
+}
+
+/* --- all tasks at once --- */
+
+uint32_t pass; /* enum bpf_task_pass */
+
+static void begin_to_watch(struct task_struct *task)
+{
+	bool wanted =
+		settings.everything ? process_number(task) != settings.self : process_number(task) == settings.pid;
+	if (task->flags & PF_KTHREAD || !wanted || bpf_task_storage_get(&threads, task, 0, 0))
+		return;
+	struct bpf_thread *thread = watch(task, bpf_ktime_get_ns());
+	if (thread && settings.measures_waits && !task->on_cpu) {
+		thread->left_ns = thread->start_ns;
+		thread->wait = wait_of(task);
+	}
+}
+
+/* What a thread has used so far, and what it still waits for. */
+static void finish(struct task_struct *task)
+{
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!thread || thread->state != BPF_THREAD_COUNTS)
+		return;
+	uint64_t now = bpf_ktime_get_ns();
+	uint64_t waited = thread->waited + (thread->left_ns ? now - thread->left_ns : 0);
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+		uint64_t hits = counts_wait(requests[i].counts, thread->wait) ? count(thread, i, waited) : 0;
+		if (hits)
+			tell_asleep(task, thread, i, hits, waited);
+	}
+	add_totals(thread, now);
+	thread->state = BPF_THREAD_ENDED;
+}
+
+static void find_namespace(struct pid *self)
+{
+	struct upid number;
+	level = BPF_CORE_READ(self, level);
+	if (own_number(self, level, &number))
+		own_namespace = (uint64_t)number.ns;
+}
+
+SEC("iter/task")
+int on_task(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	if (pass == BPF_PASS_LEVEL)
+		find_namespace(BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
+	else if (task && pass == BPF_PASS_WATCH)
+		begin_to_watch(task);
+	else if (task)
+		finish(task);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* Static probes (USDT): libbpf finds out where their arguments are. */
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_USDT_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_USDT_BPF_H
+
+#include <bpf/usdt.bpf.h>
+
+#include "collect/sample/bpf/programs/places.bpf.h"
+
+SEC("usdt")
+int on_static_probe(struct pt_regs *registers)
+{
+	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	uint32_t number = bpf_usdt_cookie(registers);
+	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
+	if (!place)
+		return 0;
+	long value = 1;
+	if (place->argument && bpf_usdt_arg(registers, place->argument - 1, &value) != 0)
+		value = 0;
+	struct sample_record order = nothing_known;
+	count_and_sample(thread, place->request, positive(value), &order);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,195 @@
+#include "collect/sample/monitor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collect/sample/attach.h"
+#include "collect/sample/clock.h"
+#include "collect/sample/description.h"
+#include "collect/sample/destination.h"
+#include "collect/sample/run.h"
+#include "collect/sample/stacks/command_code.h"
+#include "collect/sample/target_signals.h"
+
+/* --- before anything runs --- */
+
+static int describe(struct run *run)
+{
+	int result = recorder_add_resources(&run->recorder, &run->plan.request, run->plan.vtable->name);
+	return result < 0 ? result : description_add(run->recorder.profile, run->options->command_line);
+}
+
+static void raise_file_limit(struct run *run)
+{
+	getrlimit(RLIMIT_NOFILE, &run->old_files);
+	struct rlimit all = { .rlim_cur = run->old_files.rlim_max, .rlim_max = run->old_files.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
+static void warn_if_hidden(const struct run *run)
+{
+	/* One that is loaded into its commands knows itself which it cannot be. */
+	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
+	char sentence[512];
+	snprintf(sentence, sizeof(sentence), "'%s' will not be seen: %s", run->options->command[0], why ? why : "");
+	if (why && run->options->warn)
+		run->options->warn(run->options->context, sentence);
+}
+
+static int load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
+{
+	const struct run *run = context;
+	return run->plan.vtable->load_code(run->backend, pid, code, count);
+}
+
+/* What only opening tells (a program that the kernel does not load) makes the next
+ * backend's turn, if that one measures everything too. */
+static int open_backend(struct run *run, struct error *error)
+{
+	do
+		run->backend = run->plan.vtable->open(&run->plan.request, error);
+	while (!run->backend && plan_next(&run->plan, run->options, error));
+	if (!run->backend)
+		return error->code;
+	if (run->plan.vtable->load_code)
+		recorder_set_code_loader(&run->recorder, load_code, run);
+	return 0;
+}
+
+static int prepare(struct run *run, struct error *error)
+{
+	const struct record_options *options = run->options;
+	const struct destination *destination = options->destination;
+	int result = plan_make(&run->plan, options, error);
+	if (result < 0)
+		return result;
+	if (options->command) {
+		run->path = target_find(options->command[0], error);
+		if (!run->path)
+			return error->code;
+		run->plan.request.command = run->path;
+		warn_if_hidden(run);
+	}
+	result = destination->open ? destination->open(destination->context, error) : 0;
+	if (result == 0)
+		result = recorder_init(&run->recorder, error);
+	if (result < 0)
+		return result;
+	if (destination->event)
+		recorder_set_observer(&run->recorder, destination->event, destination->context);
+	run->sink = recorder_sink(&run->recorder);
+	raise_file_limit(run);
+	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
+	if (result == 0)
+		result = open_backend(run, error);
+	if (result == 0 && describe(run) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	return result;
+}
+
+/* --- starting --- */
+
+static void stamp_start(struct run *run)
+{
+	struct profile *profile = run->recorder.profile;
+	profile->start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	profile->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
+}
+
+static int fork_command(struct run *run, struct error *error)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
+	return target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
+			   &run->old_files, error);
+}
+
+static int start_command(struct run *run, struct error *error)
+{
+	if (run->plan.vtable->load_code)
+		command_code_open(run->recorder.modules, run->path);
+	int result = fork_command(run, error);
+	if (result < 0)
+		return result;
+	result = run->plan.vtable->attach(run->backend, run->target.pid, true, error);
+	stamp_start(run);
+	if (result == 0) /* the child cannot be gone: it waits for us */
+		result = error_set(error, ERROR_SYSTEM, "the process of '%s' ended before it began", run->path);
+	return result > 0 ? target_go(&run->target, run->path, error) : result;
+}
+
+static int start_attached(struct run *run, struct error *error)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	pid_t pid = run->options->pid;
+	run->target.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (run->target.pidfd < 0 && errno == ESRCH)
+		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
+	if (run->target.pidfd < 0 && (errno == EINVAL || errno == ENOENT)) /* ENOENT: from Linux 6.16 on */
+		return error_set(error, ERROR_USAGE, "%d is a thread, not a process: give its process's PID", (int)pid);
+	if (run->target.pidfd < 0)
+		return error_set_errno(error, "cannot watch process %d", (int)pid);
+	int result = attach_process(vtable, run->backend, pid, run->plan.request.data_maps, &run->sink, error);
+	stamp_start(run);
+	return result == 0 ? vtable->start(run->backend, error) : result;
+}
+
+/* A command is forked after the attaching, so that it is told of as any other. */
+static int start_everything(struct run *run, struct error *error)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	int result = attach_everything(vtable, run->backend, run->plan.request.data_maps, &run->sink, error);
+	if (result == 0 && run->path)
+		result = fork_command(run, error);
+	stamp_start(run);
+	if (result == 0)
+		result = vtable->start(run->backend, error);
+	if (result == 0 && run->path)
+		result = target_go(&run->target, run->path, error);
+	return result;
+}
+
+static int start(struct run *run, struct error *error)
+{
+	const struct destination *destination = run->options->destination;
+	int result = run->options->everything ? start_everything(run, error)
+		     : run->options->pid > 0  ? start_attached(run, error)
+					      : start_command(run, error);
+	if (result == 0 && destination->publish)
+		destination->publish(destination->context, &run->write_error);
+	return result;
+}
+
+int record_run(const struct record_options *options, struct record_result *result, struct error *error)
+{
+	const struct destination *destination = options->destination;
+	*result = (struct record_result){ 0 };
+	struct run run = { .options = options,
+			   .result = result,
+			   .signal_fd = -1,
+			   .target = { .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 } };
+	int status = prepare(&run, error);
+	if (status == 0)
+		status = start(&run, error);
+	if (status == 0)
+		status = run_watch(&run, error);
+	if (status == 0)
+		run_finish(&run, error);
+	target_release(&run.target);
+	/* Unwind tables that a backend was given live in the recorder's modules. */
+	if (run.plan.vtable)
+		run.plan.vtable->close(run.backend);
+	if (destination->close)
+		destination->close(destination->context);
+	recorder_release(&run.recorder);
+	free(run.descriptors);
+	free(run.path);
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	return status;
+}

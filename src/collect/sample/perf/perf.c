@@ -1,0 +1,420 @@
+/*
+ * The perf backend: perf_event_open with user registers and a copy of the
+ * user stack.
+ *
+ *   (1) Every watched thread has, per CPU, one event per train of each resource,
+ *       inherited by what the thread starts.
+ *   (2) Per CPU there is one ring for samples. Maps, forks, names and exits come by
+ *       others (side_events.h), so that a burst of samples cannot push out what is
+ *       needed to read them.
+ *   (3) Where it may look at tracepoints, each thread has per CPU one more event, at
+ *       the start of threads.
+ *   (4) Records are delivered in order of time over all rings, never beyond
+ *       `until_ns`: the caller keeps that a little behind the clock, since a
+ *       record gets its time before it is seen in the ring.
+ *   (5) Nothing waits here: the rings are drained as far as they are.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "arch/x86_64/perf_registers.h"
+#include "base/hash_map.h"
+#include "collect/sample/backend.h"
+#include "collect/sample/cpus.h"
+#include "collect/sample/inside.h"
+#include "collect/sample/perf/access.h"
+#include "collect/sample/perf/events.h"
+#include "collect/sample/perf/period_pair.h"
+#include "collect/sample/perf/record.h"
+#include "collect/sample/perf/ring.h"
+#include "collect/sample/state/new_task.h"
+#include "collect/sample/state/side_events.h"
+
+enum {
+	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
+	SAMPLE_RING_MIN_BYTES = 64 * 1024,
+	/* Of the stack, nearly 64 KB are copied for time (a record has at most 64 KB in
+	 * all) and 16 KB for counted events, which come in bursts: most programs' whole
+	 * stack (sqlite3's shell has 18 KB at most). The kernel copies only what is
+	 * there. What is above is read from the target (stack.h). */
+	TIME_STACK_BYTES = 63 * 1024,
+	COUNT_STACK_BYTES = 16 * 1024,
+	STACK_BYTES_MIN = 8 * 1024,
+	/* A ring should hold at least so many samples, and for so long. */
+	RING_SAMPLES_MIN = 16,
+	RING_HOLDS_NS = 50 * 1000 * 1000,
+	WAKE_SAMPLES = 8,
+};
+
+/* The id that the kernel gives in samples of a thread past its end, where all threads
+ * of a CPU are watched. They are told as the kernel's own work: of thread 0. */
+static const uint32_t NO_LONGER_A_THREAD = UINT32_MAX;
+
+struct backend {
+	struct backend_request request;
+	struct resource_request resources[RESOURCE_REQUESTS_MAX];
+	struct side_events *side;
+	struct perf_events events; /* tagged by tag_of */
+	struct hash_map tag_by_id; /* event id -> tag */
+	struct cpus cpus;
+	struct ring *rings; /* of samples, one for each CPU */
+	size_t sample_ring_bytes;
+	double chance;      /* 0 to 1: what makes this run's periods its own (perf/period_pair.h) */
+	bool can_tell_lost; /* the kernel counts lost samples per event (6.0) */
+	bool can_tell_creations;
+	struct new_task new_task; /* where creations are told from */
+};
+
+/* --- attributes --- */
+
+/* The tag of events that tell what starts threads; those of requests are below. */
+static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * TRAINS_MAX;
+
+static uint32_t tag_of(size_t request, unsigned train)
+{
+	return (uint32_t)(request * TRAINS_MAX + train);
+}
+
+/* How much of the stack is copied: so much that a ring still holds the samples of
+ * RING_HOLDS_NS, or RING_SAMPLES_MIN of those that come at no known rate. */
+static uint32_t stack_bytes(const struct backend *backend, const struct resource_request *resource)
+{
+	bool is_time = resource->row->is_time;
+	size_t wanted = is_time ? TIME_STACK_BYTES : COUNT_STACK_BYTES;
+	size_t samples = is_time ? RING_HOLDS_NS / resource->interval : 0;
+	size_t fits = backend->sample_ring_bytes / (samples > RING_SAMPLES_MIN ? samples : RING_SAMPLES_MIN);
+	if (fits < STACK_BYTES_MIN && backend->sample_ring_bytes >= STACK_BYTES_MIN * RING_SAMPLES_MIN)
+		fits = STACK_BYTES_MIN;
+	return (uint32_t)(wanted < fits ? wanted : fits) / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+static void sample_attributes(const struct backend *backend, const struct resource_request *resource, uint64_t period,
+			      pid_t tid, bool on_exec, struct perf_event_attr *attr)
+{
+	const struct resource_row *row = resource->row;
+	perf_events_attributes(attr, tid, on_exec);
+	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
+	attr->type = row->perf_type;
+	attr->config = row->perf_config;
+	attr->sample_period = period;
+	attr->exclude_idle = 1; /* where all threads of a CPU are watched: there is always one */
+	attr->exclude_kernel = row->modes == RESOURCE_USER_MODE || backend->request.user_mode_only;
+	attr->exclude_user = row->modes == RESOURCE_KERNEL_MODE;
+	attr->sample_regs_user = PERF_REGISTER_MASK;
+	attr->sample_stack_user = stack_bytes(backend, resource);
+	attr->read_format = backend->can_tell_lost ? PERF_FORMAT_LOST : 0;
+	size_t wake = (size_t)attr->sample_stack_user * WAKE_SAMPLES;
+	attr->wakeup_watermark =
+		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
+}
+
+/* Every start of a thread or process, with the stack of who starts it. */
+static void creation_attributes(const struct backend *backend, pid_t tid, bool on_exec, struct perf_event_attr *attr)
+{
+	perf_events_attributes(attr, tid, on_exec);
+	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = backend->new_task.config;
+	attr->sample_period = 1;
+	attr->sample_regs_user = PERF_REGISTER_MASK;
+	attr->sample_stack_user = COUNT_STACK_BYTES;
+	attr->wakeup_watermark = (uint32_t)(backend->sample_ring_bytes / 2);
+}
+
+/* --- probe: perf/access.c says what is permitted --- */
+
+static bool perf_serves(const struct resource_row *row)
+{
+	return row->on_perf;
+}
+
+static int perf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	struct perf_event_attr attr;
+	*user_mode_only = false;
+	if (inside_refuse_resource(request, error) < 0)
+		return ERROR_UNSUPPORTED;
+	if (!row->on_perf)
+		return error_set(error, ERROR_UNSUPPORTED, "the perf backend cannot measure %s: the bpf backend can",
+				 request->name);
+	perf_events_attributes(&attr, 0, false);
+	attr.sample_type = PERF_RECORD_SAMPLE_TYPE;
+	attr.type = row->perf_type;
+	attr.config = row->perf_config;
+	attr.sample_period = row->default_interval;
+	attr.sample_regs_user = PERF_REGISTER_MASK;
+	attr.sample_stack_user = COUNT_STACK_BYTES;
+	attr.exclude_kernel = row->modes == RESOURCE_USER_MODE;
+	attr.exclude_user = row->modes == RESOURCE_KERNEL_MODE;
+	*user_mode_only = false;
+	int fd = perf_events_open(&attr, 0, -1);
+	int refusal = fd < 0 ? errno : 0;
+	/* Refused for want of privilege: would user mode alone be permitted? */
+	if ((refusal == EACCES || refusal == EPERM) && !attr.exclude_kernel) {
+		attr.exclude_user = 0;
+		attr.exclude_kernel = 1;
+		fd = perf_events_open(&attr, 0, -1);
+		*user_mode_only = fd >= 0;
+		if (fd < 0 && errno != EACCES && errno != EPERM)
+			refusal = errno; /* what the lack of privilege hid */
+	}
+	if (fd >= 0)
+		close(fd);
+	bool is_needed = *user_mode_only && row->needs_kernel;
+	return fd < 0 || is_needed ? perf_access_refused(row, refusal, *user_mode_only, error) : 0;
+}
+
+/* --- open and close --- */
+
+static void perf_close(struct backend *backend)
+{
+	if (!backend)
+		return;
+	for (size_t i = 0; backend->rings && i < backend->cpus.count; i++)
+		ring_unmap(&backend->rings[i]);
+	free(backend->rings);
+	perf_events_release(&backend->events);
+	side_events_free(backend->side);
+	cpus_release(&backend->cpus);
+	hash_map_release(&backend->tag_by_id);
+	free(backend);
+}
+
+static bool kernel_counts_lost(void)
+{
+	struct perf_event_attr attr;
+	perf_events_attributes(&attr, 0, false);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.exclude_kernel = 1;
+	attr.read_format = PERF_FORMAT_LOST;
+	return perf_events_are_accepted(&attr);
+}
+
+/* 0 or an error. */
+static int make_rings(struct backend *backend, struct error *error)
+{
+	int result = cpus_find(&backend->cpus, error);
+	if (result < 0)
+		return result;
+	size_t side_rings = backend->request.data_maps ? 2 : 1;
+	size_t side_bytes;
+	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, SAMPLE_RING_BYTES,
+			       SAMPLE_RING_MIN_BYTES, &side_bytes, &backend->sample_ring_bytes);
+	backend->rings = calloc(backend->cpus.count, sizeof(*backend->rings));
+	if (!backend->rings)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	backend->side = side_events_new(&backend->request, side_bytes / side_rings, false, error);
+	return backend->side ? 0 : error->code;
+}
+
+static struct backend *perf_open(const struct backend_request *request, struct error *error)
+{
+	struct backend *backend = calloc(1, sizeof(*backend));
+	if (!backend) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	backend->request = *request;
+	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
+	backend->request.resources = backend->resources;
+	hash_map_init(&backend->tag_by_id);
+	if (make_rings(backend, error) < 0) {
+		perf_close(backend);
+		return NULL;
+	}
+	backend->can_tell_lost = kernel_counts_lost();
+	backend->can_tell_creations = request->creations && new_task_find(&backend->new_task);
+	uint32_t random = 0;
+	/* Without randomness this run has the periods of another. */
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
+		backend->chance = (double)random / UINT32_MAX;
+	return backend;
+}
+
+/* --- attach --- */
+
+/* 1: opened; 0: the thread is gone; or an error. */
+static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, size_t cpu, uint32_t tag,
+		     struct error *error)
+{
+	int result = perf_events_add(&backend->events, attr, tid, backend->cpus.ids[cpu], &backend->rings[cpu],
+				     backend->sample_ring_bytes, tag, error);
+	if (result <= 0)
+		return result;
+	uint64_t id;
+	if (ioctl(backend->events.events[backend->events.count - 1].fd, PERF_EVENT_IOC_ID, &id) < 0)
+		return error_set_errno(error, "a perf event does not tell its id");
+	if (hash_map_put(&backend->tag_by_id, id, tag) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	return 1;
+}
+
+static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_exec, struct error *error)
+{
+	struct perf_event_attr attr;
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		const struct resource_request *resource = &backend->resources[i];
+		uint64_t periods[TRAINS_MAX];
+		unsigned trains = trains_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
+		for (unsigned train = 0; train < trains; train++) {
+			sample_attributes(backend, resource, periods[train], tid, on_exec, &attr);
+			int result = add_event(backend, &attr, tid, cpu, tag_of(i, train), error);
+			if (result <= 0)
+				return result;
+		}
+	}
+	if (!backend->can_tell_creations)
+		return 1;
+	creation_attributes(backend, tid, on_exec, &attr);
+	int result = add_event(backend, &attr, tid, cpu, CREATES, NULL);
+	/* Without the privilege to look at tracepoints they are not told. It is not tried
+	 * beforehand: to close such an event takes the kernel some 30 ms. */
+	if (result < 0)
+		backend->can_tell_creations = false;
+	return result < 0 ? 1 : result;
+}
+
+static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+{
+	if (side_events_is_watched(backend->side, tid))
+		return 0;
+	for (size_t i = 0; i < backend->cpus.count; i++) {
+		int result = attach_cpu(backend, tid, i, on_exec, error);
+		if (result <= 0)
+			return result;
+	}
+	return side_events_attach(backend->side, tid, on_exec, error);
+}
+
+static int perf_start(struct backend *backend, struct error *error)
+{
+	side_events_start(backend->side);
+	return perf_events_enable(&backend->events, 0, error);
+}
+
+static void perf_stop(struct backend *backend)
+{
+	perf_events_disable(&backend->events);
+	side_events_stop(backend->side);
+}
+
+/* --- drain --- */
+
+static size_t perf_descriptors(const struct backend *backend, struct pollfd *descriptors, size_t limit)
+{
+	size_t count = ring_descriptors(backend->rings, backend->cpus.count, descriptors, limit);
+	size_t left = count < limit ? limit - count : 0;
+	return count + side_events_descriptors(backend->side, left ? descriptors + count : NULL, left);
+}
+
+static void deliver_sample(struct backend *backend, const struct perf_event_header *record,
+			   const struct backend_sink *sink)
+{
+	struct backend_sample sample;
+	struct perf_record_origin origin;
+	if (!perf_record_sample(record, &sample, &origin))
+		return;
+	uint32_t tag = hash_map_get(&backend->tag_by_id, origin.event_id);
+	if (sample.tid == NO_LONGER_A_THREAD)
+		sample.pid = sample.tid = 0;
+	uint32_t child;
+	if (tag == CREATES) {
+		if (new_task_is_thread(&backend->new_task, origin.data, origin.data_bytes, &child))
+			sink->creates(sink->context, &sample, child);
+	} else if (tag != HASH_MAP_NONE) {
+		sample.request = tag / TRAINS_MAX;
+		sample.hits = 1;
+		sample.has_touched = resource_is_fault(backend->resources[sample.request].row);
+		sink->sample(sink->context, &sample);
+	}
+}
+
+static void deliver_from(struct backend *backend, struct ring *ring, const struct backend_sink *sink)
+{
+	const struct perf_event_header *record = ring_peek(ring);
+	if (record->type == PERF_RECORD_SAMPLE)
+		deliver_sample(backend, record, sink);
+	else
+		perf_record_deliver(record, sink, true);
+	ring_next(ring);
+	/* Given back at once: a burst may be waiting for the room. */
+	ring_release(ring);
+}
+
+static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+{
+	side_events_refresh(backend->side);
+	for (size_t i = 0; i < backend->cpus.count; i++)
+		if (backend->rings[i].memory)
+			ring_refresh(&backend->rings[i]);
+	for (;;) {
+		uint64_t side_time = 0, time = 0;
+		bool is_side = side_events_peek(backend->side, &side_time);
+		struct ring *ring = perf_record_earliest(backend->rings, backend->cpus.count, &time);
+		if (is_side && (!ring || side_time <= time)) {
+			if (side_time > until_ns)
+				break;
+			pid_t watched_twice = side_events_deliver(backend->side, sink);
+			if (watched_twice)
+				perf_events_drop_thread(&backend->events, watched_twice);
+		} else if (ring && time <= until_ns) {
+			deliver_from(backend, ring, sink);
+		} else {
+			break;
+		}
+	}
+	return false; /* what waits has its stack with it */
+}
+
+static void perf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+{
+	*total = 0;
+	*lost = backend->can_tell_lost ? 0 : UINT64_MAX;
+	for (size_t i = 0; i < backend->events.count; i++) {
+		const struct perf_event *event = &backend->events.events[i];
+		uint64_t values[2] = { 0, 0 }; /* the count; with PERF_FORMAT_LOST also the lost */
+		if (event->tag / TRAINS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
+			continue;
+		if (event->tag % TRAINS_MAX == 0) /* every train counts the same */
+			*total += values[0];
+		if (backend->can_tell_lost)
+			*lost += values[1];
+	}
+	/* The CPU clock counts all modes, whichever are sampled, and a CPU's also while it is idle. */
+	if (backend->resources[request].row->is_time &&
+	    (backend->resources[request].row->modes != RESOURCE_ALL_MODES || backend->request.user_mode_only ||
+	     backend->request.everything))
+		*total = 0;
+}
+
+/* "cpprof info" shows it: such paths look as if their outer part were missing. */
+static void perf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
+		       void *context)
+{
+	if (backend->request.creations && !backend->can_tell_creations)
+		add(context, "threads",
+		    "paths of threads begin at their start functions: where they were started is seen by root only (or "
+		    "with CAP_PERFMON, and tracefs readable)");
+}
+
+const struct backend_vtable backend_perf = {
+	.name = "perf",
+	.serves = perf_serves,
+	.probe = perf_probe,
+	.open = perf_open,
+	.attach = perf_attach,
+	.start = perf_start,
+	.descriptors = perf_descriptors,
+	.drain = perf_drain,
+	.stop = perf_stop,
+	.counts = perf_counts,
+	.notes = perf_notes,
+	.close = perf_close,
+};

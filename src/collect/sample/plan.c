@@ -1,0 +1,256 @@
+#include "collect/sample/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/sample/backends.h"
+#include "collect/sample/inside.h"
+
+/* --- what one backend says --- */
+
+/* Whether it could take part in this run at all, whatever is measured. */
+static int fits(const struct backend_vtable *vtable, const struct record_options *options, struct error *error)
+{
+	if (!vtable->only_commands && options->paused)
+		return inside_refuse_pause(error);
+	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
+		return 0;
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "the %s backend is loaded into the command that it starts, and cannot look at what runs "
+			 "already: %s is for the bpf backend (as root, or with CAP_BPF and CAP_PERFMON) or the perf "
+			 "backend ('sudo sysctl kernel.perf_event_paranoid=%d')",
+			 vtable->name, options->everything ? "-a" : "-p", options->everything ? 0 : 1);
+}
+
+/* Whether it could measure that in this run, were everything permitted. */
+static bool could_serve(const struct backend_vtable *vtable, const struct resource_row *row,
+			const struct record_options *options)
+{
+	struct error why;
+	return fits(vtable, options, &why) == 0 && (!vtable->serves || vtable->serves(row));
+}
+
+/* Asked for by name, CPU time is not quietly replaced by user time. */
+static int probe_one(const struct backend_vtable *vtable, const struct resource_request *resource, bool *user_only,
+		     struct error *error)
+{
+	*user_only = false;
+	int result = vtable->probe(resource, user_only, error);
+	if (result == 0 && *user_only && resource->row->is_time && resource->row->modes == RESOURCE_ALL_MODES)
+		return error_set(error, ERROR_PERMISSION,
+				 "%s includes time in the kernel, which kernel.perf_event_paranoid = 2 does not permit "
+				 "to see: record -r user, or 'sudo sysctl kernel.perf_event_paranoid=1'",
+				 resource->name);
+	return result;
+}
+
+/* What a run without -r measures: user time where the kernel is not to be seen. */
+static int choose_default(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
+			  struct error *error)
+{
+	struct resource_request *resource = &plan->resources[0];
+	bool user_only = false;
+	int result = resource_parse("cpu", resource, error);
+	if (result == 0)
+		result = vtable->probe(resource, &user_only, error);
+	if (result == 0 && user_only)
+		result = resource_parse("user", resource, error);
+	if (result < 0)
+		return result;
+	if (options->time_interval)
+		resource->interval = options->time_interval;
+	plan->user_by_default = user_only;
+	plan->request.resource_count = 1;
+	return 0;
+}
+
+/* Whether a backend measures all of it; if not, the error, and *refused is the
+ * first resource that it does not. */
+static int accept(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
+		  size_t *refused, struct error *error)
+{
+	*refused = 0;
+	plan->request.user_mode_only = false;
+	if (fits(vtable, options, error) < 0)
+		return error->code;
+	if (options->resource_count == 0) {
+		int result = choose_default(plan, vtable, options, error);
+		if (result < 0)
+			return result;
+	}
+	for (size_t i = 0; i < plan->request.resource_count; i++) {
+		bool user_only;
+		int result = probe_one(vtable, &plan->resources[i], &user_only, error);
+		*refused = i;
+		if (result < 0)
+			return result;
+		plan->request.user_mode_only |= user_only;
+	}
+	plan->vtable = vtable;
+	return 0;
+}
+
+/* --- which of them --- */
+
+/* How much of a message tells what is wrong: behind it stands what would help. */
+static int reason_length(const char *message)
+{
+	const char *advice = strstr(message, ": ");
+	size_t length = strcspn(message, ";");
+	return (int)(advice && (size_t)(advice - message) < length ? (size_t)(advice - message) : length);
+}
+
+/* Short, for the closing line. */
+static void note_passed_over(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
+{
+	if (plan->passed_over[0])
+		return; /* of several, the most preferred is the news */
+	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name, reason_length(why->message),
+		 why->message);
+}
+
+/* The first backend from `from` on that accepts everything; NULL: none. */
+static const struct backend_vtable *find_backend(struct plan *plan, const struct backend_vtable *const *from,
+						 const struct record_options *options)
+{
+	for (; *from; from++) {
+		size_t refused;
+		struct error why;
+		if (accept(plan, *from, options, &refused, &why) == 0)
+			return *from;
+		note_passed_over(plan, *from, &why);
+	}
+	return NULL;
+}
+
+/* The first resource that no backend measures, or the count. */
+static size_t refused_by_all(const struct plan *plan, const struct record_options *options)
+{
+	for (size_t i = 0; i < plan->request.resource_count; i++) {
+		bool accepted = false;
+		for (size_t b = 0; record_backends[b] && !accepted; b++) {
+			bool user_only;
+			struct error why;
+			accepted = fits(record_backends[b], options, &why) == 0 &&
+				   probe_one(record_backends[b], &plan->resources[i], &user_only, &why) == 0;
+		}
+		if (!accepted)
+			return i;
+	}
+	return plan->request.resource_count;
+}
+
+/* Why a resource is not measured in a program that says itself when. */
+static int explain_paused(const struct resource_request *resource, struct error *error)
+{
+	struct error why = { 0 };
+	bool user_only;
+	for (size_t b = 0; record_backends[b] && why.code == 0; b++)
+		if (record_backends[b]->only_commands)
+			probe_one(record_backends[b], resource, &user_only, &why);
+	return error_set(error, ERROR_UNSUPPORTED, "--paused goes with the preload backend alone; %s", why.message);
+}
+
+/* Why a resource is not measured. Of several backends that could, the last needs the
+ * least: its remedy is the easiest. */
+static int explain_resource(const struct resource_request *resource, const struct record_options *options,
+			    struct error *error)
+{
+	const struct backend_vtable *last = NULL, *elsewhere = NULL;
+	size_t could = 0;
+	bool user_only;
+	if (options->paused)
+		return explain_paused(resource, error);
+	for (size_t b = 0; record_backends[b]; b++) {
+		if (could_serve(record_backends[b], resource->row, options)) {
+			last = record_backends[b];
+			could++;
+		} else if (!record_backends[b]->serves || record_backends[b]->serves(resource->row)) {
+			elsewhere = record_backends[b];
+		}
+	}
+	if (!last)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "only the %s backend measures %s, and it is loaded into a command that it starts: "
+				 "start one, as it cannot look at what runs already",
+				 elsewhere ? elsewhere->name : "none", resource->name);
+	if (could > 1)
+		return probe_one(last, resource, &user_only, error);
+	struct error why;
+	int result = probe_one(last, resource, &user_only, &why);
+	/* Why the backend cannot serve at all may not name what was asked for. */
+	if (strstr(why.message, resource->row->name))
+		return error_set(error, result, "%s", why.message);
+	return error_set(error, result, "%s needs the %s backend: %s", resource->name, last->name, why.message);
+}
+
+/* Nobody measures CPU time, which all could: the last that fits says what would help. */
+static int explain_default(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	const struct backend_vtable *last = record_backends[0];
+	struct error why;
+	size_t refused;
+	for (size_t b = 0; record_backends[b]; b++)
+		if (fits(record_backends[b], options, &why) == 0)
+			last = record_backends[b];
+	return accept(plan, last, options, &refused, error);
+}
+
+/* Each resource has a backend, but none has all. */
+static int explain_mixture(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	char text[sizeof(error->message)] = "";
+	for (size_t b = 0; record_backends[b]; b++) {
+		size_t refused;
+		struct error why;
+		size_t used = strlen(text);
+		if (accept(plan, record_backends[b], options, &refused, &why) < 0)
+			snprintf(text + used, sizeof(text) - used, "; %s not by %s (%.*s)",
+				 plan->resources[refused].name, record_backends[b]->name, reason_length(why.message),
+				 why.message);
+	}
+	return error_set(error, ERROR_UNSUPPORTED, "no backend measures all of this in one run: record it in two%.*s",
+			 (int)sizeof(text), text);
+}
+
+/* --- the plan --- */
+
+int plan_make(struct plan *plan, const struct record_options *options, struct error *error)
+{
+	size_t refused;
+	*plan = (struct plan){ 0 };
+	memcpy(plan->resources, options->resources, sizeof(plan->resources));
+	plan->request = (struct backend_request){
+		.resources = plan->resources,
+		.resource_count = options->resource_count,
+		.pid = options->pid,
+		.everything = options->everything,
+		.paused = options->paused,
+		.creations = true,
+	};
+	for (size_t i = 0; i < plan->request.resource_count; i++)
+		/* What faults touched is told by the names of all that is mapped. */
+		plan->request.data_maps |= resource_is_fault(plan->resources[i].row);
+	if (options->backend) {
+		const struct backend_vtable *forced = backend_find(options->backend, error);
+		return forced ? accept(plan, forced, options, &refused, error) : error->code;
+	}
+	if (find_backend(plan, record_backends, options))
+		return 0;
+	if (options->resource_count == 0)
+		return explain_default(plan, options, error);
+	size_t nobodys = refused_by_all(plan, options);
+	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], options, error)
+						      : explain_mixture(plan, options, error);
+}
+
+bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why)
+{
+	const struct backend_vtable *const *at = record_backends;
+	while (*at && *at != plan->vtable)
+		at++;
+	if (options->backend || !*at || (why->code != ERROR_PERMISSION && why->code != ERROR_UNSUPPORTED))
+		return false;
+	note_passed_over(plan, *at, why);
+	return find_backend(plan, at + 1, options) != NULL;
+}

@@ -1,0 +1,320 @@
+#include "collect/sample/preload/access.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "collect/sample/probes/elf_needs.h"
+#include "collect/sample/probes/function_search.h"
+
+#define LINKER "ld-linux-x86-64.so.2" /* glibc's: the runtime is built for that C library */
+#define FROM_OUTSIDE                                                                                \
+	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
+	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
+#define FROM_INSIDE "nothing outside sees what was asked for: "
+
+/* What is preloaded: the runtime as the backend has it, or with the compiler's hooks. */
+struct library {
+	const char *name;
+	const char *who; /* needs it */
+	const char *static_remedy;
+	const char *linked; /* a function that statically linked programs have which have it in them; NULL: none can */
+};
+static const struct library backend_library = { .name = "libcpprof-preload.so",
+						.who = "the preload backend",
+						.static_remedy = "link the program dynamically" };
+static const struct library hooks_library = { .name = "libcpprof-hooks.so",
+					      .who = "--instrumented",
+					      .static_remedy = "link the program with libcpprof.a, or dynamically",
+					      .linked = "hooks_begin" };
+static const struct library wrap_library = { .name = "libcpprof-wrap.so", .who = "--wrap" };
+
+/* --- the library --- */
+
+static bool is_there(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+static int find_library(const struct library *library, const char *program, char *path, size_t bytes,
+			struct error *error)
+{
+	static const char *const from_program[] = { ".", "../collect/agent", ("../" CPPROF_LIBDIR_NAME) };
+	int folder = (int)(path_basename(program) - program);
+	bool found = false;
+	for (size_t i = 0; i < sizeof(from_program) / sizeof(from_program[0]) && !found; i++) {
+		char near[PATH_MAX];
+		snprintf(near, sizeof(near), "%.*s%s/%s", folder, program, from_program[i], library->name);
+		char *real = realpath(near, NULL);
+		found = real && is_there(real) && strlen(real) < bytes;
+		if (found)
+			snprintf(path, bytes, "%s", real);
+		free(real);
+	}
+	if (!found) {
+		snprintf(path, bytes, CPPROF_LIBDIR "/%s", library->name);
+		found = is_there(path);
+	}
+	if (!found)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "%s needs the library %s, which is neither beside this program nor in " CPPROF_LIBDIR
+				 ": install cpprof again ('meson install')",
+				 library->who, library->name);
+	if (strpbrk(path, " :\t\n"))
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "the dynamic linker cannot preload '%s': its path has a space or a colon; install "
+				 "cpprof elsewhere",
+				 path);
+	return 0;
+}
+
+int preload_access_library_of(const char *program, char *path, size_t bytes, struct error *error)
+{
+	return find_library(&backend_library, program, path, bytes, error);
+}
+
+static int find_own_library(const struct library *library, char *path, size_t bytes, struct error *error)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	if (length < 0)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"/proc is not to be seen here (no /proc/self/exe), and %s needs it, to be found by the "
+			"program and to read what code that has: 'mount -t proc proc /proc'",
+			library->who);
+	program[length] = 0;
+	return find_library(library, program, path, bytes, error);
+}
+
+int preload_access_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&backend_library, path, bytes, error);
+}
+
+int preload_access_hooks_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&hooks_library, path, bytes, error);
+}
+
+int preload_access_wrap_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&wrap_library, path, bytes, error);
+}
+
+/* --- commands --- */
+
+static bool may_gain(const char *path)
+{
+	struct statvfs mount;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       (statvfs(path, &mount) < 0 || !(mount.f_flag & ST_NOSUID));
+}
+
+/* A command that is looked at. */
+struct command {
+	const char *path;
+	const struct library *library;
+	bool from_inside; /* what is asked for is seen from inside alone */
+};
+
+/* Refuses it: the reason; and the remedy, where to look at it from outside would not help. */
+__attribute__((format(printf, 4, 5))) static int refuse(const struct command *command, const char *remedy,
+							struct error *error, const char *format, ...)
+{
+	char reason[PATH_MAX + 512];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(reason, sizeof(reason), format, values);
+	va_end(values);
+	return error_set(error, ERROR_UNSUPPORTED, "%s%s%s", reason, command->from_inside ? FROM_INSIDE : FROM_OUTSIDE,
+			 command->from_inside ? remedy : "");
+}
+
+/* The dynamic linker preloads nothing for a program that has more rights than who runs it. */
+static int check_privilege(const struct command *command, struct error *error)
+{
+	const char *path = command->path;
+	struct stat status;
+	if (stat(path, &status) < 0 || !may_gain(path))
+		return 0;
+	if (status.st_mode & S_ISUID && status.st_uid != getuid())
+		return refuse(command, "run, as that user, a copy without that bit", error,
+			      "'%s' is set-user-ID, and into such programs nothing is preloaded: ", path);
+	if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid())
+		return refuse(command, "run, as that group, a copy without that bit", error,
+			      "'%s' is set-group-ID, and into such programs nothing is preloaded: ", path);
+	if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
+		return refuse(command, "run a copy without them", error,
+			      "'%s' has file capabilities, and into such programs nothing is preloaded: ", path);
+	return 0;
+}
+
+/* With these, the first library must be theirs, and signals are kept back until the program calls
+ * something. NULL: it needs neither. */
+static const char *sanitizer_of(const struct elf_needs *needs)
+{
+	static const struct {
+		const char *library, *name;
+	} sanitizers[] = { { "libasan.so", "AddressSanitizer" }, { "libtsan.so", "ThreadSanitizer" } };
+	for (size_t i = 0; i < needs->needed_count; i++)
+		for (size_t j = 0; j < sizeof(sanitizers) / sizeof(sanitizers[0]); j++)
+			if (strncmp(needs->needed[i], sanitizers[j].library, strlen(sanitizers[j].library)) == 0)
+				return sanitizers[j].name;
+	return NULL;
+}
+
+/* Statically linked, with the runtime in it. */
+static bool has_it_linked(const struct command *command)
+{
+	struct module_file file;
+	struct function_places places = { 0 };
+	if (!command->library->linked || function_search_open(&file, command->path, NULL) < 0)
+		return false;
+	bool found = function_search(&file, command->library->linked, false, &places) == 0 && places.count > 0;
+	function_places_release(&places);
+	module_file_close(&file);
+	return found;
+}
+
+static int check_needs(const struct command *command, const struct elf_needs *needs, struct error *error)
+{
+	const char *linker = needs->interpreter ? path_basename(needs->interpreter) : NULL;
+	const char *sanitizer = sanitizer_of(needs);
+	/* The dynamic linker itself, given a program, is the one program without a linker. */
+	if (!linker && strcmp(path_basename(command->path), LINKER) != 0 && !has_it_linked(command))
+		return refuse(command, command->library->static_remedy, error,
+			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
+	if (linker && strcmp(linker, LINKER) != 0)
+		return refuse(command, "build the program for glibc, 64-bit", error,
+			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs; ",
+			      command->path, linker, command->library->who);
+	if (sanitizer)
+		return refuse(command, "build the program without -fsanitize", error,
+			      "'%s' is built with %s, which must be loaded first and keeps signals back, so that %s "
+			      "would sample the wrong places: ",
+			      command->path, sanitizer, command->library->who);
+	return 0;
+}
+
+static int check_program(const struct command *command, struct error *error)
+{
+	struct elf_needs needs;
+	int result = check_privilege(command, error);
+	if (result < 0)
+		return result;
+	if (elf_needs_read(&needs, command->path, NULL) < 0)
+		return refuse(command, "make it readable", error,
+			      "'%s' cannot be read, so it is not known whether %s is possible with it: ", command->path,
+			      command->library->who);
+	result = check_needs(command, &needs, error);
+	elf_needs_release(&needs);
+	return result;
+}
+
+/* The program that "env" in a script's first line starts: the first word that is neither an
+ * option nor an assignment. */
+static char *program_of_env(char *words)
+{
+	char *rest = NULL;
+	for (char *word = strtok_r(words, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+		if (word[0] != '-' && !strchr(word, '='))
+			return path_search(word);
+	return NULL;
+}
+
+/* What runs a script: the caller frees it. NULL: it is no script, or there is no such file. */
+static char *interpreter_of(const char *path)
+{
+	char line[256] = "";
+	char *rest = NULL;
+	int fd = path_open_regular(path);
+	ssize_t bytes = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (bytes < 2 || line[0] != '#' || line[1] != '!')
+		return NULL;
+	line[strcspn(line, "\n")] = 0;
+	char *name = strtok_r(line + 2, " \t", &rest);
+	if (!name)
+		return NULL;
+	char *started = strcmp(path_basename(name), "env") == 0 ? program_of_env(rest) : NULL;
+	return started ? started : strdup(name);
+}
+
+/* What runs in the end where this is executed: the caller frees it. NULL: the file itself. */
+static char *program_of(const char *path)
+{
+	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
+	char *owned = NULL;
+	for (int i = 0; i < SCRIPTS_MAX; i++) {
+		char *interpreter = interpreter_of(owned ? owned : path);
+		if (!interpreter)
+			break;
+		free(owned);
+		owned = interpreter;
+	}
+	return owned;
+}
+
+static int check_command(const struct library *library, const char *path, bool from_inside, struct error *error)
+{
+	char *owned = program_of(path);
+	/* An interpreter that is not there is exec's to complain of. */
+	const struct command command = { .path = owned ? owned : path, .library = library, .from_inside = from_inside };
+	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(&command, error);
+	free(owned);
+	return result;
+}
+
+int preload_access_command(const char *path, bool from_inside, struct error *error)
+{
+	return check_command(&backend_library, path, from_inside, error);
+}
+
+int preload_access_hooks_command(const char *path, struct error *error)
+{
+	return check_command(&hooks_library, path, true, error);
+}
+
+bool preload_access_has_wrap(const char *path)
+{
+	struct elf_needs needs;
+	char *owned = program_of(path);
+	bool found = false;
+	if (elf_needs_read(&needs, owned ? owned : path, NULL) == 0) {
+		for (size_t i = 0; i < needs.needed_count && !found; i++)
+			found = strncmp(needs.needed[i], wrap_library.name, strlen(wrap_library.name)) == 0;
+		elf_needs_release(&needs);
+	}
+	free(owned);
+	return found;
+}
+
+/* --- resources --- */
+
+int preload_access_resource(const struct resource_request *request, struct error *error)
+{
+	const struct resource_row *row = request->row;
+	if (row->on_preload)
+		return 0;
+	if (row->hook == HOOK_SYSCALL)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"the preload backend does not see %s, but calls of the C library: io-calls counts those "
+			"that read and write; all system calls are the bpf backend's, as root",
+			request->name);
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "%s is not seen from inside a program: it takes the bpf backend, as root%s", request->name,
+			 row->on_perf ? ", or the perf backend" : "");
+}

@@ -1,0 +1,175 @@
+#include "collect/sample/preload/maps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/path.h"
+#include "collect/sample/state/proc_maps.h"
+#include "elf/elf_file.h"
+
+void preload_maps_release(struct preload_maps *maps)
+{
+	free(maps->items);
+	*maps = (struct preload_maps){ 0 };
+}
+
+int preload_maps_copy(struct preload_maps *maps, const struct preload_maps *from)
+{
+	maps->count = 0;
+	if (ARRAY_RESERVE(maps->items, maps->capacity, from->count) < 0)
+		return ERROR_MEMORY;
+	if (from->count > 0)
+		memcpy(maps->items, from->items, from->count * sizeof(*maps->items));
+	maps->count = from->count;
+	return 0;
+}
+
+void preload_files_release(struct preload_files *files)
+{
+	free(files->ids);
+	hash_map_release(&files->by_file);
+	*files = (struct preload_files){ 0 };
+}
+
+/* --- build-ids --- */
+
+static void read_build_id(struct preload_build_id *to, uint32_t pid, const char *path)
+{
+	char name[4096 + 64];
+	snprintf(name, sizeof(name), "/proc/%u/root%s", pid, path);
+	int fd = path_open_regular(name);
+	struct elf_file *file = fd >= 0 ? elf_file_open(fd, name, NULL) : NULL;
+	const uint8_t *id;
+	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
+	to->count = bytes <= sizeof(to->bytes) ? bytes : 0;
+	if (to->count)
+		memcpy(to->bytes, id, to->count);
+	elf_file_free(file);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* So that a file that was replaced is another module. NULL: none is known. */
+static const struct preload_build_id *build_id_of(struct preload_files *files, uint32_t pid, uint64_t file,
+						  const char *path)
+{
+	uint32_t known = path[0] == '/' ? hash_map_get(&files->by_file, file) : HASH_MAP_NONE;
+	if (path[0] != '/' ||
+	    (known == HASH_MAP_NONE && (ARRAY_RESERVE(files->ids, files->capacity, files->count + 1) < 0 ||
+					hash_map_put(&files->by_file, file, (uint32_t)files->count) < 0)))
+		return NULL;
+	if (known == HASH_MAP_NONE) {
+		known = (uint32_t)files->count++;
+		files->ids[known] = (struct preload_build_id){ 0 };
+		read_build_id(&files->ids[known], pid, path);
+	}
+	return files->ids[known].count ? &files->ids[known] : NULL;
+}
+
+/* --- what is new --- */
+
+/* What was read, with the names of what is new. */
+struct reading {
+	struct preload_maps maps;
+	struct fresh {
+		size_t map;
+		char *name; /* owned */
+	} * fresh;
+	size_t fresh_count, fresh_capacity;
+};
+
+static void release_reading(struct reading *reading)
+{
+	preload_maps_release(&reading->maps);
+	for (size_t i = 0; i < reading->fresh_count; i++)
+		free(reading->fresh[i].name);
+	free(reading->fresh);
+}
+
+static uint64_t hash_of(const struct proc_map *map)
+{
+	return hash_bytes(map->path, strlen(map->path)) ^
+	       hash_u64(map->inode ^ hash_bytes(map->device, strlen(map->device)));
+}
+
+static bool is_told(const struct preload_maps *maps, const struct preload_map *map)
+{
+	size_t low = 0, high = maps->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (maps->items[middle].start < map->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < maps->count && memcmp(&maps->items[low], map, sizeof(*map)) == 0;
+}
+
+static int add(struct reading *reading, const struct preload_maps *told, const struct proc_map *line)
+{
+	const struct preload_map map = {
+		.start = line->start, .end = line->end, .file_offset = line->file_offset, .file = hash_of(line)
+	};
+	if (ARRAY_RESERVE(reading->maps.items, reading->maps.capacity, reading->maps.count + 1) < 0)
+		return ERROR_MEMORY;
+	reading->maps.items[reading->maps.count++] = map;
+	if (is_told(told, &map))
+		return 0;
+	if (ARRAY_RESERVE(reading->fresh, reading->fresh_capacity, reading->fresh_count + 1) < 0)
+		return ERROR_MEMORY;
+	char *name = strdup(line->path);
+	if (!name)
+		return ERROR_MEMORY;
+	reading->fresh[reading->fresh_count++] = (struct fresh){ reading->maps.count - 1, name };
+	return 0;
+}
+
+static int read_all(struct reading *reading, const struct preload_maps *told, uint32_t pid, uint32_t tid)
+{
+	struct proc_maps lines;
+	struct proc_map line;
+	int result = 0;
+	proc_maps_open(&lines, (pid_t)pid, (pid_t)tid);
+	while (result == 0 && proc_maps_next(&lines, &line)) {
+		if (line.protection[2] != 'x' || strcmp(line.path, "[vsyscall]") == 0)
+			continue;
+		if (!*line.path)
+			line.path = "//anon";
+		result = add(reading, told, &line);
+	}
+	proc_maps_close(&lines);
+	return result;
+}
+
+int64_t preload_maps_update(struct preload_maps *maps, struct preload_files *files, uint32_t pid, uint32_t tid,
+			    uint64_t time_ns, const struct backend_sink *sink, bool *more)
+{
+	struct reading reading = { 0 };
+	int result = read_all(&reading, maps, pid, tid);
+	for (size_t i = 0; i < reading.fresh_count && result == 0; i++) {
+		const struct preload_map *map = &reading.maps.items[reading.fresh[i].map];
+		const struct preload_build_id *id = build_id_of(files, pid, map->file, reading.fresh[i].name);
+		const struct backend_map told = { .pid = pid,
+						  .time_ns = time_ns,
+						  .start = map->start,
+						  .size = map->end - map->start,
+						  .file_offset = map->file_offset,
+						  .path = reading.fresh[i].name,
+						  .build_id = id ? id->bytes : NULL,
+						  .build_id_bytes = id ? id->count : 0 };
+		*more = i + 1 < reading.fresh_count;
+		sink->map(sink->context, &told);
+	}
+	*more = false;
+	int64_t count = result < 0 ? result : (int64_t)reading.fresh_count;
+	if (result == 0 && reading.maps.count > 0) {
+		struct preload_maps old = *maps;
+		*maps = reading.maps;
+		reading.maps = old;
+	}
+	release_reading(&reading);
+	return count;
+}

@@ -1,0 +1,117 @@
+#include "collect/sample/preload/starts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void forget(struct preload_start *start)
+{
+	close(start->pidfd); /* it leaves the epoll with that */
+	*start = (struct preload_start){ 0 };
+}
+
+void preload_starts_children(uint32_t pid, uint32_t tid, void (*found)(void *context, uint32_t child), void *context)
+{
+	char path[64];
+	unsigned child;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, tid);
+	FILE *file = fopen(path, "re"); /* NULL also of kernels that do not tell */
+	while (file && fscanf(file, "%u", &child) == 1)
+		found(context, child);
+	if (file)
+		fclose(file);
+}
+
+static bool is_known(const struct preload_starts *starts, uint32_t pid)
+{
+	for (size_t i = 0; i < PRELOAD_STARTS; i++)
+		if (starts->items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* As it is called while it lives. */
+static void read_name(char *name, size_t bytes, uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	FILE *file = fopen(path, "re");
+	if (file && fgets(name, (int)bytes, file))
+		name[strcspn(name, "\n")] = 0;
+	if (file)
+		fclose(file);
+}
+
+void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t first, uint32_t pid, uint64_t now_ns)
+{
+	struct preload_start *start = NULL;
+	for (size_t i = 0; i < PRELOAD_STARTS && !start; i++)
+		if (starts->items[i].pid == 0)
+			start = &starts->items[i];
+	int pidfd = start && !is_known(starts, pid) ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (pidfd < 0)
+		return;
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = first + (uint32_t)(start - starts->items) };
+	*start = (struct preload_start){ .pid = pid, .pidfd = pidfd, .seen_ns = now_ns };
+	if (epoll_ctl(deaths, EPOLL_CTL_ADD, pidfd, &event) < 0)
+		forget(start);
+	else
+		read_name(starts->last, sizeof(starts->last), pid);
+}
+
+void preload_starts_connected(struct preload_starts *starts, uint32_t pid)
+{
+	for (size_t i = 0; i < PRELOAD_STARTS; i++)
+		if (starts->items[i].pid == pid && pid > 0)
+			forget(&starts->items[i]);
+}
+
+static bool has_lived(const struct preload_start *start, uint64_t now_ns)
+{
+	return start->pid > 0 && now_ns > start->seen_ns + PRELOAD_LIVED_NS;
+}
+
+void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid)
+{
+	const char *reason = preload_reason_of(pid, starts->channel_path);
+	if (!reason)
+		return;
+	starts->reason = reason;
+	read_name(starts->reason_name, sizeof(starts->reason_name), pid);
+}
+
+void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns)
+{
+	for (size_t i = 0; i < PRELOAD_STARTS; i++) {
+		struct preload_start *start = &starts->items[i];
+		if (start->was_asked || !has_lived(start, now_ns))
+			continue;
+		start->was_asked = true;
+		preload_starts_ask_of(starts, start->pid);
+	}
+}
+
+bool preload_starts_died(struct preload_starts *starts, uint32_t number, uint64_t now_ns)
+{
+	bool lived = has_lived(&starts->items[number], now_ns);
+	if (starts->items[number].pid > 0)
+		forget(&starts->items[number]);
+	return lived;
+}
+
+size_t preload_starts_living(const struct preload_starts *starts, uint64_t now_ns)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < PRELOAD_STARTS; i++)
+		count += has_lived(&starts->items[i], now_ns);
+	return count;
+}
+
+void preload_starts_release(struct preload_starts *starts)
+{
+	for (size_t i = 0; i < PRELOAD_STARTS; i++)
+		if (starts->items[i].pid > 0)
+			forget(&starts->items[i]);
+}

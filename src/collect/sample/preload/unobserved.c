@@ -1,0 +1,198 @@
+#include "collect/sample/preload/unobserved.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the kernel's accounts --- */
+
+static bool read_amounts(const char *path, struct channel_amounts *amounts)
+{
+	uint64_t read, written, read_calls, write_calls;
+	FILE *file = fopen(path, "re"); /* NULL also where it is another user's, or the kernel keeps none */
+	bool was_read = file && fscanf(file, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64,
+				       &read, &written, &read_calls, &write_calls) == 4;
+	if (was_read)
+		*amounts = (struct channel_amounts){ read, written, read_calls + write_calls };
+	if (file)
+		fclose(file);
+	return was_read;
+}
+
+/* Page faults of children whose end it has waited for: there is no child without any. */
+static bool read_child_faults(uint32_t pid, uint64_t *faults)
+{
+	char text[512];
+	snprintf(text, sizeof(text), "/proc/%" PRIu32 "/stat", pid);
+	FILE *file = fopen(text, "re");
+	size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[bytes] = 0;
+	const char *name_end = strrchr(text, ')');
+	if (file)
+		fclose(file);
+	return name_end && sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %*u %*u %" SCNu64, faults) == 1;
+}
+
+bool preload_state_read(struct preload_state *state, uint32_t pid)
+{
+	char all[64], main[64];
+	snprintf(all, sizeof(all), "/proc/%" PRIu32 "/io", pid);
+	snprintf(main, sizeof(main), "/proc/%" PRIu32 "/task/%" PRIu32 "/io", pid, pid);
+	/* The children last: one whose end is waited for meanwhile is not overlooked. */
+	return read_amounts(all, &state->all) && read_amounts(main, &state->main) &&
+	       read_child_faults(pid, &state->child_faults);
+}
+
+void preload_account_begin(struct preload_account *account, uint32_t pid)
+{
+	struct preload_state before;
+	*account = (struct preload_account){ 0 };
+	account->is_kept = preload_state_read(&before, pid) && preload_state_read(&account->begin, pid);
+	/* Whose end was waited for between the two looks may be in the children's faults alone: then there is one. */
+	account->begin.child_faults = before.child_faults;
+}
+
+void preload_account_begin_forked(struct preload_account *account)
+{
+	*account = (struct preload_account){ .is_kept = true };
+}
+
+/* --- comparing --- */
+
+static struct channel_amounts since(const struct channel_amounts *now, const struct channel_amounts *then)
+{
+	return (struct channel_amounts){ now->read - then->read, now->written - then->written,
+					 now->calls - then->calls };
+}
+
+static void compare(struct preload_account *account, const struct preload_state *state, const struct preload_seen *seen)
+{
+	const struct preload_state *begin = &account->begin;
+	bool alone = state->child_faults == begin->child_faults;
+	struct channel_amounts accounted = alone ? since(&state->all, &begin->all) : since(&state->main, &begin->main);
+	/* What all threads did is worth more than what one did since. */
+	if (accounted.calls < account->accounted.calls)
+		return;
+	account->accounted = accounted;
+	account->unseen = preload_unseen_of(&accounted, alone ? &seen->all.filed : &seen->main.filed);
+}
+
+void preload_account_look(struct preload_account *account, const struct preload_state *state,
+			  const struct preload_seen *seen)
+{
+	if (account->has_looked)
+		compare(account, &account->looked, seen);
+	account->looked = *state;
+	account->has_looked = true;
+}
+
+void preload_account_close(struct preload_account *account, const struct preload_state *state,
+			   const struct preload_seen *seen)
+{
+	compare(account, state, seen);
+	account->is_kept = false;
+}
+
+/* --- sums --- */
+
+static void add_amounts(struct channel_amounts *sum, const struct channel_amounts *more)
+{
+	sum->read += more->read;
+	sum->written += more->written;
+	sum->calls += more->calls;
+}
+
+void preload_moved_add(struct channel_moved *sum, const struct channel_moved *more)
+{
+	add_amounts(&sum->filed, &more->filed);
+	add_amounts(&sum->others, &more->others);
+}
+
+static uint64_t missing(uint64_t seen, uint64_t accounted)
+{
+	return accounted > seen ? accounted - seen : 0;
+}
+
+struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen)
+{
+	return (struct channel_amounts){ missing(seen->read, accounted->read),
+					 missing(seen->written, accounted->written),
+					 missing(seen->calls, accounted->calls) };
+}
+
+void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_moved *seen)
+{
+	add_amounts(&sum->seen, &seen->filed);
+	add_amounts(&sum->seen, &seen->others);
+}
+
+/* A program's own few lines, and what the C library reads when it begins, do not add up: names of
+ * locales, of users and of where to look for them are 5 KB where the environment says little. */
+void preload_unseen_add_account(struct preload_unseen *sum, const struct preload_account *account)
+{
+	enum { LEAST_BYTES = 8192, LEAST_CALLS = 20 };
+	const struct channel_amounts *unseen = &account->unseen;
+	const struct channel_amounts worth = { unseen->read >= LEAST_BYTES ? unseen->read : 0,
+					       unseen->written >= LEAST_BYTES ? unseen->written : 0,
+					       unseen->calls >= LEAST_CALLS ? unseen->calls : 0 };
+	add_amounts(&sum->unseen, &worth);
+}
+
+/* --- what is said --- */
+
+enum amount { READ = 1, WRITTEN = 2, CALLS = 4 };
+
+/* enum amount, or-ed. */
+static unsigned amounts_of(enum channel_counts counts)
+{
+	switch (counts) {
+	case CHANNEL_READ:
+	case CHANNEL_READ_REQUESTED:
+		return READ;
+	case CHANNEL_WRITTEN:
+	case CHANNEL_WRITE_REQUESTED:
+		return WRITTEN;
+	case CHANNEL_TRANSFERRED:
+	case CHANNEL_TRANSFER_REQUESTED:
+		return READ | WRITTEN;
+	case CHANNEL_IO_CALLS:
+		return CALLS;
+	default:
+		return 0;
+	}
+}
+
+static double sum_of(const struct channel_amounts *amounts, unsigned which)
+{
+	return (which & READ ? (double)amounts->read : 0) + (which & WRITTEN ? (double)amounts->written : 0) +
+	       (which & CALLS ? (double)amounts->calls : 0);
+}
+
+bool preload_unseen_concerns(enum channel_counts counts)
+{
+	return amounts_of(counts) != 0;
+}
+
+double preload_unseen_share(const struct preload_unseen *unseen, enum channel_counts counts)
+{
+	static const double least_bytes = 8192, least_calls = 100, least_share = 0.05;
+	const unsigned which = amounts_of(counts);
+	double missing = sum_of(&unseen->unseen, which);
+	if (missing < (which == CALLS ? least_calls : least_bytes))
+		return 0;
+	double share = missing / (missing + sum_of(&unseen->seen, which));
+	return share < least_share ? 0 : share;
+}
+
+bool preload_unseen_say(const struct preload_unseen *unseen, enum channel_counts counts, char *text, size_t bytes)
+{
+	static const char *const names[] = { [READ] = "bytes read",
+					     [WRITTEN] = "bytes written",
+					     [READ | WRITTEN] = "bytes read and written",
+					     [CALLS] = "calls that read and write" };
+	const double percent = 100;
+	double share = preload_unseen_share(unseen, counts);
+	if (share > 0)
+		snprintf(text, bytes, "%.0f %% of the %s", share * percent, names[amounts_of(counts)]);
+	return share > 0;
+}

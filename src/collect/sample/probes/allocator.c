@@ -1,0 +1,164 @@
+#include "collect/sample/probes/allocator.h"
+
+#include <string.h>
+
+#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/points.h"
+#include "frames/native/plt.h"
+
+/* glibc's own functions for aligned memory go to malloc if it aligns enough. */
+enum { GLIBC_MALLOC_ALIGNMENT = 16 };
+
+struct allocating {
+	const char *name;
+	uint8_t argument, factor;
+	/* In glibc, what need not count because malloc does: see struct probe_point. */
+	uint8_t glibc_guard;
+	uint32_t glibc_guard_above;
+	/* In glibc, it may be written by means of the functions above it: then those count. */
+	bool may_forward;
+};
+
+static const struct allocating allocating[] = {
+	{ "malloc", 1, 0, 0, 0, false },
+	{ "calloc", 1, 2, 0, 0, false },
+	/* realloc(NULL, n) jumps to malloc. */
+	{ "realloc", 2, 0, 1, 0, false },
+	{ "reallocarray", 2, 3, 0, 0, true },
+	{ "memalign", 2, 0, 1, GLIBC_MALLOC_ALIGNMENT, false },
+	{ "aligned_alloc", 2, 0, 1, GLIBC_MALLOC_ALIGNMENT, false },
+	{ "posix_memalign", 3, 0, 2, GLIBC_MALLOC_ALIGNMENT, false },
+	{ "valloc", 1, 0, 0, 0, false },
+	{ "pvalloc", 1, 0, 0, 0, false },
+	/* operator new, new[], their nothrow and their aligned forms. */
+	{ "_Znwm", 1, 0, 0, 0, true },
+	{ "_Znam", 1, 0, 0, 0, true },
+	{ "_ZnwmRKSt9nothrow_t", 1, 0, 0, 0, true },
+	{ "_ZnamRKSt9nothrow_t", 1, 0, 0, 0, true },
+	{ "_ZnwmSt11align_val_t", 1, 0, 0, 0, true },
+	{ "_ZnamSt11align_val_t", 1, 0, 0, 0, true },
+	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", 1, 0, 0, 0, true },
+	{ "_ZnamSt11align_val_tRKSt9nothrow_t", 1, 0, 0, 0, true },
+};
+enum { ALLOCATING = sizeof(allocating) / sizeof(allocating[0]) };
+
+/* All in one module. */
+struct allocator {
+	struct module_file *file;
+	struct function_places places[ALLOCATING];
+	bool is_glibc;
+};
+
+static bool is_allocating(const struct allocator *allocator, uint64_t address)
+{
+	const char *stub = NULL;
+	for (size_t i = 0; i < ALLOCATING; i++)
+		for (size_t j = 0; j < allocator->places[i].count; j++)
+			if (allocator->places[i].items[j].address == address)
+				return true;
+	if (!plt_find(allocator->file, address, &stub) || !stub)
+		return false;
+	for (size_t i = 0; i < ALLOCATING; i++)
+		if (strcmp(stub, allocating[i].name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a function calls or jumps to another one that allocates:
+ *
+ *	e8 rel32   call      e9 rel32   jmp      0f 8x rel32   jcc
+ *
+ * Each byte is tried as the start of one: that a few bytes of something else hit
+ * the very address is not to be expected.
+ */
+static bool forwards(const struct allocator *allocator, const struct function_place *place)
+{
+	enum { CODE_MAX = 4096, OPERAND_BYTES = 4 };
+	size_t size = place->size < CODE_MAX ? place->size : CODE_MAX;
+	const uint8_t *code = allocator->file->bytes ? elf_file_at(allocator->file->bytes, place->address, size) : NULL;
+	for (size_t at = 1; code && at + OPERAND_BYTES <= size; at++) {
+		bool is_branch = code[at - 1] == 0xe8 || code[at - 1] == 0xe9 ||
+				 (at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80);
+		int32_t distance;
+		memcpy(&distance, code + at, sizeof(distance));
+		uint64_t target = place->address + at + OPERAND_BYTES + (uint64_t)(int64_t)distance;
+		if (is_branch && target != place->address && is_allocating(allocator, target))
+			return true;
+	}
+	return false;
+}
+
+static bool share_an_address(const struct function_places *one, const struct function_places *other)
+{
+	for (size_t i = 0; i < one->count; i++)
+		for (size_t j = 0; j < other->count; j++)
+			if (one->items[i].address == other->items[j].address)
+				return true;
+	return false;
+}
+
+static int find_all(struct allocator *allocator)
+{
+	int result = 0;
+	for (size_t i = 0; i < ALLOCATING && result == 0; i++)
+		result = function_search(allocator->file, allocating[i].name, true, &allocator->places[i]);
+	struct function_places internal = { 0 };
+	if (result == 0)
+		result = function_search(allocator->file, "__libc_malloc", true, &internal);
+	/* Not of musl, nor of another allocator in a program that glibc is linked into. */
+	allocator->is_glibc = share_an_address(&internal, &allocator->places[0]);
+	function_places_release(&internal);
+	return result;
+}
+
+/* The dynamic linker sees what is exported; a static malloc is somebody's own. */
+static bool defines_malloc(const struct function_places *places)
+{
+	return places->is_exported && places->count > 0;
+}
+
+int allocator_is_in(struct module_file *file, bool *defines)
+{
+	struct function_places places;
+	int result = function_search(file, allocating[0].name, true, &places);
+	*defines = result == 0 && defines_malloc(&places);
+	function_places_release(&places);
+	return result;
+}
+
+static int add_points(const struct allocator *allocator, const char *path, bool bytes, struct probe_points *points)
+{
+	int result = 0;
+	for (size_t i = 0; i < ALLOCATING && result == 0; i++) {
+		const struct allocating *row = &allocating[i];
+		const struct function_places *places = &allocator->places[i];
+		/* Of another allocator nothing else is known: a realloc that calls malloc, say. */
+		bool may_forward = row->may_forward || (!allocator->is_glibc && i > 0);
+		for (size_t j = 0; j < places->count && places->is_exported && result == 0; j++) {
+			const struct function_place *place = &places->items[j];
+			if (may_forward && forwards(allocator, place))
+				continue;
+			struct probe_point point = { .offset = place->offset,
+						     .argument = bytes ? row->argument : 0,
+						     .factor = bytes ? row->factor : 0 };
+			if (allocator->is_glibc) {
+				point.guard = row->glibc_guard;
+				point.guard_above = row->glibc_guard_above;
+			}
+			result = points_add(points, path, &point);
+		}
+	}
+	return result;
+}
+
+int allocator_add_points(struct module_file *file, const char *path, bool bytes, struct probe_points *points)
+{
+	struct allocator allocator = { .file = file };
+	int result = find_all(&allocator);
+	if (result == 0 && defines_malloc(&allocator.places[0]))
+		result = add_points(&allocator, path, bytes, points);
+	for (size_t i = 0; i < ALLOCATING; i++)
+		function_places_release(&allocator.places[i]);
+	return result;
+}

@@ -1,0 +1,25 @@
+/* What a program or library says of what it needs to run: its dynamic linker
+ * and its libraries, as written in the file. */
+#ifndef COLLECT_SAMPLE_PROBES_ELF_NEEDS_H
+#define COLLECT_SAMPLE_PROBES_ELF_NEEDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct elf_needs {
+	char *interpreter; /* its dynamic linker; NULL: none. This and all else: owned */
+	char *soname;      /* NULL: none */
+	char *rpath;       /* folders to search, with $ORIGIN as written; NULL: none */
+	bool is_runpath;   /* ... that are not for the libraries that its libraries need */
+	char **needed;     /* libraries' names */
+	size_t needed_count;
+};
+
+/* ERROR_FORMAT: not an ELF file; ERROR_SYSTEM, ERROR_PERMISSION, ERROR_NOT_FOUND;
+ * ERROR_MEMORY. What is damaged is as if it were not there. */
+int elf_needs_read(struct elf_needs *needs, const char *path, struct error *error);
+void elf_needs_release(struct elf_needs *needs); /* {0} is fine */
+
+#endif

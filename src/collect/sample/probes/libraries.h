@@ -1,0 +1,50 @@
+/*
+ * The files whose code a target runs, in the order in which its dynamic linker
+ * looks for a function: the program first. Of a command, before it runs; of a
+ * process, what it has mapped. Libraries that a command will load with dlopen are
+ * not among them.
+ */
+#ifndef COLLECT_SAMPLE_PROBES_LIBRARIES_H
+#define COLLECT_SAMPLE_PROBES_LIBRARIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct library {
+	char *name; /* as the target calls it: a path; owned */
+	char *path; /* where we can open it; owned */
+	dev_t device;
+	ino_t inode;
+};
+
+struct libraries {
+	struct library *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+/* Of a command's file, or of the program that interprets it if it is a script. */
+int libraries_of_command(struct libraries *libraries, const char *command, struct error *error);
+
+/* The same without asking the dynamic linker: through the files' own lists of needs. */
+int libraries_by_needs(struct libraries *libraries, const char *program, struct error *error);
+
+int libraries_of_process(struct libraries *libraries, pid_t pid, struct error *error);
+
+/* A library by its file's name where a dynamic linker would find it without a
+ * program that says more; returns its path, to be freed; NULL: there is none. */
+char *libraries_search(const char *name);
+
+/* Adds a file unless it is there, by whatever name. Returns 0 or ERROR_MEMORY. */
+int libraries_add(struct libraries *libraries, const char *name, const char *path);
+
+/* Whether `module`, as a user calls it, is this one: its path, its file's name, or
+ * that without the version: "libc.so.6", "libc.so", "libc". */
+bool library_is(const struct library *library, const char *module);
+
+void libraries_release(struct libraries *libraries); /* {0} is fine */
+
+#endif

@@ -1,0 +1,385 @@
+#include "collect/sample/probes/probe_points.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "collect/sample/probes/allocator.h"
+#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/libraries.h"
+#include "collect/sample/probes/points.h"
+#include "collect/sample/probes/usdt_notes.h"
+
+/* --- points --- */
+
+int points_add(struct probe_points *points, const char *path, const struct probe_point *point)
+{
+	for (size_t i = 0; i < points->count; i++)
+		if (points->items[i].offset == point->offset && strcmp(points->items[i].path, path) == 0)
+			return 0;
+	struct probe_point copy = *point;
+	copy.path = strdup(path);
+	struct probe_point *items =
+		copy.path ? realloc(points->items, (points->count + 1) * sizeof(*points->items)) : NULL;
+	if (!items) {
+		free(copy.path);
+		return ERROR_MEMORY;
+	}
+	items[points->count++] = copy;
+	points->items = items;
+	return 0;
+}
+
+void probe_points_release(struct probe_points *points)
+{
+	for (size_t i = 0; i < points->count; i++)
+		free(points->items[i].path);
+	free(points->items);
+	*points = (struct probe_points){ 0 };
+}
+
+/* --- where to look --- */
+
+struct search {
+	const struct resource_request *request;
+	const struct probe_scope *scope;
+	struct libraries libraries;
+	struct probe_points *points;
+	struct error *error;
+};
+
+static int no_memory(struct search *search)
+{
+	return error_set(search->error, ERROR_MEMORY, "out of memory");
+}
+
+/* "ls and the 5 libraries that it needs": for messages. */
+static void say_where(const struct search *search, char *text, size_t bytes)
+{
+	const struct libraries *libraries = &search->libraries;
+	const char *first = libraries->count ? path_basename(libraries->items[0].name) : "";
+	const char *how = search->scope->pid ? "has mapped" : "needs";
+	if (search->request->target.module[0])
+		snprintf(text, bytes, "%s", search->request->target.module);
+	else if (libraries->count == 2)
+		snprintf(text, bytes, "%s and the library that it %s", first, how);
+	else if (libraries->count > 2)
+		snprintf(text, bytes, "%s and the %zu libraries that it %s", first, libraries->count - 1, how);
+	else
+		snprintf(text, bytes, "%s", first);
+}
+
+static int find_libraries(struct search *search)
+{
+	if (search->scope->pid)
+		return libraries_of_process(&search->libraries, search->scope->pid, search->error);
+	if (search->scope->command)
+		return libraries_of_command(&search->libraries, search->scope->command, search->error);
+	return 0;
+}
+
+/* The file that a user's `module` means; to be freed. A library that is not needed
+ * at the start may still be loaded later. NULL: `result` is the error. */
+static char *find_module(struct search *search, const char *module, int *result)
+{
+	struct near_names near;
+	near_names_init(&near, module);
+	for (size_t i = 0; i < search->libraries.count; i++) {
+		const struct library *library = &search->libraries.items[i];
+		if (library_is(library, module)) {
+			char *path = strdup(library->path);
+			*result = path ? 0 : no_memory(search);
+			return path;
+		}
+		near_names_offer(&near, path_basename(library->name));
+	}
+	char *path = NULL;
+	if (!strchr(module, '/'))
+		path = libraries_search(module);
+	else if (access(module, R_OK) == 0)
+		path = strdup(module);
+	if (!path)
+		*result = error_set(search->error, ERROR_NOT_FOUND,
+				    "%s: there is no module '%s'%s; give a path, if it is "
+				    "loaded later",
+				    search->request->name, module, near_names_text(&near));
+	return path;
+}
+
+/* --- functions --- */
+
+/* Fills in what of the function the amount is. */
+static struct probe_point point_of(const struct resource_target *target)
+{
+	struct probe_point point = { .argument = target->argument > 0 ? (uint8_t)target->argument : 0 };
+	if (target->argument == RESOURCE_RETURN) {
+		point.at_return = true;
+		point.argument = 1;
+	}
+	return point;
+}
+
+static int add_functions(struct search *search, const char *path, const struct function_places *places)
+{
+	struct probe_point point = point_of(&search->request->target);
+	for (size_t i = 0; i < places->count; i++) {
+		point.offset = places->items[i].offset;
+		if (points_add(search->points, path, &point) < 0)
+			return no_memory(search);
+	}
+	return 0;
+}
+
+static int refuse_indirect(struct search *search, struct module_file *file, const char *path)
+{
+	char names[256];
+	const char *name = search->request->target.name;
+	function_search_implementations(file, name, names, sizeof(names));
+	return error_set(
+		search->error, ERROR_UNSUPPORTED,
+		"%s: %s has several functions for %s and chooses when it is loaded (IFUNC): count the one that is "
+		"chosen, %s%s",
+		search->request->name, path_basename(path), name, names[0] ? "one of " : "by its own name",
+		names[0] ? names : " (this file's symbols do not tell it; its debug symbols do)");
+}
+
+/* The functions of that name in one file. 1: there are some and they are in
+ * places; 0: none. */
+static int search_file(struct search *search, const char *path, struct function_places *places)
+{
+	struct module_file file;
+	struct error error;
+	const struct resource_target *target = &search->request->target;
+	*places = (struct function_places){ 0 };
+	int result = function_search_open(&file, path, &error);
+	if (result < 0)
+		return error_set(search->error, result, "%s: %s", search->request->name, error.message);
+	result = function_search(&file, target->name, target->argument > 0, places);
+	if (result < 0)
+		no_memory(search);
+	else if (places->is_indirect)
+		result = refuse_indirect(search, &file, path);
+	if (result < 0)
+		function_places_release(places);
+	module_file_close(&file);
+	return result < 0 ? result : places->count > 0;
+}
+
+/* Looks for nearer names where nothing was found. */
+static int no_function(struct search *search, const char *only)
+{
+	struct near_names near;
+	char where[320];
+	bool is_stripped = false;
+	const char *name = search->request->target.name;
+	near_names_init(&near, name);
+	for (size_t i = 0; i < (only ? 1 : search->libraries.count); i++) {
+		struct module_file file;
+		if (function_search_open(&file, only ? only : search->libraries.items[i].path, NULL) < 0)
+			continue;
+		function_search_near(&file, &near);
+		/* The program, or the file that was named: that a library is stripped is nothing new. */
+		is_stripped = is_stripped || (i == 0 && function_search_is_stripped(&file));
+		module_file_close(&file);
+	}
+	say_where(search, where, sizeof(where));
+	if (is_stripped)
+		return error_set(search->error, ERROR_NOT_FOUND,
+				 "%s: there is no function '%s' in %s%s (%s is stripped, so only what it exports has a "
+				 "name: install its separate debug symbols, or build it without stripping)",
+				 search->request->name, name, where, near_names_text(&near),
+				 path_basename(only ? only : search->libraries.items[0].name));
+	return error_set(search->error, ERROR_NOT_FOUND,
+			 "%s: there is no function '%s' in %s%s (what is inlined everywhere is none)",
+			 search->request->name, name, where, near_names_text(&near));
+}
+
+static int find_in_module(struct search *search)
+{
+	int result = 0;
+	char *path = find_module(search, search->request->target.module, &result);
+	if (!path)
+		return result;
+	struct function_places places;
+	result = search_file(search, path, &places);
+	if (result > 0)
+		result = add_functions(search, path, &places);
+	else if (result == 0)
+		result = no_function(search, path);
+	function_places_release(&places);
+	free(path);
+	return result;
+}
+
+/* Several files have functions of that name that only they can call. */
+static int refuse_ambiguous(struct search *search, const char *const *paths, size_t count)
+{
+	char names[256] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < count && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 path_basename(paths[i]));
+	const char *name = search->request->target.name;
+	return error_set(search->error, ERROR_AMBIGUOUS,
+			 "%s: there are several functions '%s', in %s: say which, as calls:%s@%s",
+			 search->request->name, name, names, name, path_basename(paths[0]));
+}
+
+/*
+ * The program's own function, exported or static, comes first; then the first
+ * that a library exports, which is what the dynamic linker would choose; then
+ * the only library that has a static one.
+ */
+static int find_anywhere(struct search *search)
+{
+	const struct libraries *libraries = &search->libraries;
+	struct function_places places = { 0 };
+	const char **paths = calloc(libraries->count + 1, sizeof(*paths));
+	size_t count = 0;
+	int result = paths ? 0 : no_memory(search);
+	for (size_t i = 0; i < libraries->count && result == 0; i++) {
+		struct function_places here;
+		result = search_file(search, libraries->items[i].path, &here);
+		/* A library that cannot be read is no reason to give up. */
+		if (result < 0 && i > 0 && result != ERROR_MEMORY && result != ERROR_UNSUPPORTED)
+			result = 0;
+		if (result <= 0)
+			continue;
+		bool is_it = i == 0 || here.is_exported;
+		result = 0;
+		if (count > 0 && !is_it) {
+			function_places_release(&here);
+		} else {
+			function_places_release(&places);
+			places = here;
+			count = is_it ? 0 : count;
+		}
+		paths[count++] = libraries->items[i].path;
+		if (is_it)
+			break;
+	}
+	if (result == 0 && count > 1)
+		result = refuse_ambiguous(search, paths, count);
+	else if (result == 0 && count == 1)
+		result = add_functions(search, paths[0], &places);
+	else if (result == 0)
+		result = no_function(search, NULL);
+	function_places_release(&places);
+	free(paths);
+	return result;
+}
+
+static int find_functions(struct search *search)
+{
+	if (search->request->target.module[0])
+		return find_in_module(search);
+	if (search->libraries.count == 0)
+		return error_set(search->error, ERROR_USAGE,
+				 "%s: of the whole machine, say in which file the function is, as %s@libc.so.6",
+				 search->request->name, search->request->name);
+	return find_anywhere(search);
+}
+
+/* --- the allocator --- */
+
+static int add_allocator(struct search *search, const char *path, bool *found)
+{
+	struct module_file file;
+	*found = false;
+	if (function_search_open(&file, path, NULL) < 0)
+		return 0; /* not readable: the next one may do */
+	int result = allocator_is_in(&file, found);
+	if (result == 0 && *found)
+		result = allocator_add_points(&file, path, search->request->row->measure == MEASURE_BYTES,
+					      search->points);
+	module_file_close(&file);
+	return result < 0 ? no_memory(search) : 0;
+}
+
+static int find_allocator(struct search *search)
+{
+	int result = 0;
+	bool found = false;
+	for (size_t i = 0; i < search->libraries.count && result == 0 && !found; i++)
+		result = add_allocator(search, search->libraries.items[i].path, &found);
+	if (result == 0 && search->libraries.count == 0) {
+		/* The whole machine: nearly everything uses this one. */
+		char *path = libraries_search("libc.so.6");
+		if (path)
+			result = add_allocator(search, path, &found);
+		free(path);
+	}
+	if (result < 0 || found)
+		return result;
+	char where[320];
+	say_where(search, where, sizeof(where));
+	return error_set(search->error, ERROR_NOT_FOUND,
+			 "%s: there is no malloc in %s: the program may have an allocator of another name, that "
+			 "calls:FUNCTION can count",
+			 search->request->name, where);
+}
+
+/* --- static probes --- */
+
+static int check_argument(struct search *search, const struct usdt_search *notes)
+{
+	const struct resource_target *target = &search->request->target;
+	if (target->argument <= 0 || (unsigned)target->argument <= notes->argument_count)
+		return 0;
+	return error_set(search->error, ERROR_USAGE, "%s: the probe has %u argument%s", search->request->name,
+			 notes->argument_count, notes->argument_count == 1 ? "" : "s");
+}
+
+static int find_static_probes(struct search *search)
+{
+	const struct resource_target *target = &search->request->target;
+	struct usdt_search notes = { .provider = target->group, .probe = target->name };
+	char wanted[320], where[320];
+	snprintf(wanted, sizeof(wanted), "%s:%s", target->group, target->name);
+	near_names_init(&notes.near, wanted);
+	if (search->libraries.count == 0)
+		return error_set(search->error, ERROR_USAGE,
+				 "%s: probes are looked for in a command or a process (-p), not in the whole machine",
+				 search->request->name);
+	for (size_t i = 0; i < search->libraries.count; i++) {
+		const char *path = search->libraries.items[i].path;
+		if (usdt_notes_count(path, &notes, NULL) <= 0)
+			continue;
+		struct probe_point point = point_of(target);
+		int result = check_argument(search, &notes);
+		if (result == 0 && points_add(search->points, path, &point) < 0)
+			result = no_memory(search);
+		if (result < 0)
+			return result;
+	}
+	if (search->points->count > 0)
+		return 0;
+	say_where(search, where, sizeof(where));
+	return error_set(search->error, ERROR_NOT_FOUND, "%s: there is no %s in %s%s%s", search->request->name,
+			 notes.others ? "such probe" : "static probe at all", where, near_names_text(&notes.near),
+			 search->scope->pid
+				 ? ""
+				 : "; of a library that the program loads later, -p finds them once it is loaded");
+}
+
+int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
+		      struct probe_points *points, struct error *error)
+{
+	struct search search = { .request = request, .scope = scope, .points = points, .error = error };
+	*points = (struct probe_points){ 0 };
+	int result = find_libraries(&search);
+	if (result == 0 && request->row->hook == HOOK_FUNCTION)
+		result = find_functions(&search);
+	else if (result == 0 && request->row->hook == HOOK_ALLOCATION)
+		result = find_allocator(&search);
+	else if (result == 0 && request->row->hook == HOOK_USDT)
+		result = find_static_probes(&search);
+	else if (result == 0)
+		result = error_set(error, ERROR_UNSUPPORTED, "%s is not watched at places in files", request->name);
+	libraries_release(&search.libraries);
+	if (result < 0)
+		probe_points_release(points);
+	return result;
+}

@@ -1,0 +1,69 @@
+#include "collect/sample/probes/tracefs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+enum { PLACES = sizeof(places) / sizeof(places[0]) };
+
+/* A mounted tracefs, or -1 with *refusal: EACCES if that is all that is in the way. */
+static int open_mounted(int *refusal)
+{
+	for (size_t i = 0; i < PLACES; i++) {
+		int root = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		/* Without the mount there may be an empty folder. */
+		if (root >= 0 && faccessat(root, "events", R_OK | X_OK, 0) == 0)
+			return root;
+		if (errno == EACCES || errno == EPERM)
+			*refusal = EACCES;
+		if (root >= 0)
+			close(root);
+	}
+	return -1;
+}
+
+/* A tracefs of our own, or -1 with errno. The C library may be older than these calls. */
+static int mount_detached(void)
+{
+	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	if (context < 0)
+		return -1;
+	int root = -1;
+	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		root = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+	int refusal = errno;
+	close(context);
+	errno = refusal;
+	return root;
+}
+
+int tracefs_open(struct error *error)
+{
+	int refusal = 0;
+	int root = open_mounted(&refusal);
+	if (root >= 0)
+		return root;
+	root = mount_detached();
+	if (root >= 0)
+		return root;
+	if (refusal == EACCES)
+		return error_set(error, ERROR_PERMISSION,
+				 "only root may read the list of tracepoints (%s): run cpprof as root", places[0]);
+	if (errno == EPERM || errno == EACCES)
+		return error_set(error, ERROR_PERMISSION,
+				 "the list of tracepoints, tracefs, is not mounted, and only root may mount it: run "
+				 "cpprof as root, or have it done: mount -t tracefs tracefs %s",
+				 places[0]);
+	if (errno == ENODEV)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"this kernel has no list of tracepoints (tracefs): it was built without CONFIG_TRACING");
+	return error_set_errno(error,
+			       "the list of tracepoints, tracefs, cannot be mounted (mount -t tracefs tracefs %s "
+			       "would do)",
+			       places[0]);
+}

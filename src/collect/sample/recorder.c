@@ -1,0 +1,288 @@
+#include "collect/sample/recorder.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+int recorder_init(struct recorder *recorder, struct error *error)
+{
+	*recorder = (struct recorder){ .profile = profile_new(), .marker_location = PROFILE_NONE };
+	label_numbers_init(&recorder->labels);
+	if (recorder->profile)
+		recorder->modules = modules_new(recorder->profile);
+	if (recorder->modules)
+		recorder->processes = processes_new(recorder->profile, recorder->modules);
+	if (recorder->processes)
+		recorder->stacks = stacks_new(recorder->profile, recorder->processes, recorder->modules);
+	if (recorder->stacks)
+		return 0;
+	recorder_release(recorder);
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+void recorder_release(struct recorder *recorder)
+{
+	stacks_free(recorder->stacks);
+	processes_free(recorder->processes);
+	modules_free(recorder->modules);
+	profile_free(recorder->profile);
+	free(recorder->code);
+	label_numbers_release(&recorder->labels);
+	*recorder = (struct recorder){ 0 };
+}
+
+void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context)
+{
+	recorder->load_code = load_code;
+	recorder->load_context = context;
+}
+
+void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_event, void *context)
+{
+	recorder->on_event = on_event;
+	recorder->event_context = context;
+}
+
+/* --- the sink --- */
+
+static void note_failure(struct recorder *recorder, int result)
+{
+	if (result < 0)
+		recorder->out_of_memory = true;
+}
+
+static int add_touch(struct recorder *recorder, const struct backend_sample *sample, struct thread *thread,
+		     uint32_t node)
+{
+	struct process *process = processes_of(recorder->processes, thread);
+	struct profile_touch touch = { .time_ns = sample->time_ns,
+				       .address = sample->touched,
+				       .node = node,
+				       .thread = thread->id,
+				       .resource = sample->request,
+				       .count = sample->hits };
+	touch.mapping = processes_name_of_memory(recorder->processes, process, sample->touched);
+	int64_t added = profile_add_touch(recorder->profile, &touch);
+	return added < 0 ? (int)added : 0;
+}
+
+static int add_hit(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	struct profile *profile = recorder->profile;
+	size_t first = profile->hit_count;
+	int result = profile_add_hit(profile, sample->time_ns, thread, node, sample->request, sample->hits);
+	uint32_t labels = label_numbers_get(&recorder->labels, sample->labels);
+	return result < 0 ? result : profile_label_hits(profile, first, labels);
+}
+
+static void tell_event(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+{
+	const struct profile *profile = recorder->profile;
+	struct recorder_place place = { .thread = thread, .node = node };
+	if (profile->hit_count > 0)
+		place.label_set = profile_hit_labels(profile, profile->hit_count - 1);
+	recorder->on_event(recorder->event_context, sample, &place);
+}
+
+static void on_sample(void *context, const struct backend_sample *sample)
+{
+	struct recorder *recorder = context;
+	if (recorder->out_of_memory) {
+		recorder->profile->lost++;
+		return;
+	}
+	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
+	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
+	if (node < 0 || add_hit(recorder, sample, thread->id, (uint32_t)node) < 0) {
+		recorder->out_of_memory = true;
+		recorder->profile->lost++;
+		return;
+	}
+	recorder->samples++;
+	recorder->hits[sample->request] += sample->hits;
+	if (sample->has_touched)
+		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
+	if (recorder->on_event)
+		tell_event(recorder, sample, thread->id, (uint32_t)node);
+}
+
+/* Tells the backend what code a process has now. */
+static void tell_code(struct recorder *recorder, uint32_t pid)
+{
+	struct process *process = recorder->load_code ? processes_find(recorder->processes, pid) : NULL;
+	if (!process)
+		return;
+	size_t count = process->code.count;
+	if (ARRAY_RESERVE(recorder->code, recorder->code_capacity, count) < 0) {
+		recorder->out_of_memory = true;
+		return;
+	}
+	processes_list_code(recorder->processes, process, recorder->code);
+	if (recorder->load_code(recorder->load_context, pid, recorder->code, count) < 0)
+		recorder->codes_not_loaded++;
+}
+
+static void on_map(void *context, const struct backend_map *map)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_map(recorder->processes, map));
+	if (!map->is_data)
+		tell_code(recorder, map->pid);
+}
+
+static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_name(recorder->processes, pid, tid, name, is_exec, time_ns));
+	if (is_exec)
+		tell_code(recorder, pid);
+}
+
+static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, processes_fork(recorder->processes, parent_pid, pid, tid, time_ns));
+	if (parent_pid != pid)
+		tell_code(recorder, pid);
+}
+
+static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct recorder *recorder = context;
+	if (processes_exit(recorder->processes, pid, tid, time_ns))
+		tell_code(recorder, pid);
+}
+
+/* The node that marks that a thread is started at the end of the path `node`. */
+static int64_t add_marker(struct recorder *recorder, uint32_t node)
+{
+	if (recorder->marker_location == PROFILE_NONE) {
+		int64_t module = modules_add_name(recorder->modules, "[thread]", MODULE_THREAD);
+		if (module < 0)
+			return module;
+		uint32_t id = modules_get(recorder->modules, (uint32_t)module, 0)->id;
+		int64_t location = profile_add_location(recorder->profile, id, 0);
+		if (location < 0)
+			return location;
+		recorder->marker_location = (uint32_t)location;
+	}
+	return profile_add_node(recorder->profile, node, recorder->marker_location);
+}
+
+/* Where the paths begin of a thread that `creator` starts: its node, and how many
+ * markers are on the way to it. */
+static int64_t find_base(struct recorder *recorder, struct thread *creator, const struct backend_sample *sample,
+			 uint32_t *markers)
+{
+	/* A program whose threads each start their successor: the tree has an end, its life may not. */
+	enum { MARKERS_MAX = 16 };
+	*markers = creator->base_markers;
+	if (creator->base_markers == MARKERS_MAX)
+		return creator->base_node;
+	int64_t node = stacks_add_uncounted(recorder->stacks, creator, sample);
+	if (node == PROFILE_ROOT) /* a broken path leads nowhere */
+		*markers = 0;
+	if (node <= 0)
+		return node;
+	++*markers;
+	return add_marker(recorder, (uint32_t)node);
+}
+
+static void on_creates(void *context, const struct backend_sample *sample, uint32_t tid)
+{
+	struct recorder *recorder = context;
+	if (recorder->out_of_memory)
+		return;
+	struct thread *creator = processes_thread(recorder->processes, sample->pid, sample->tid);
+	uint32_t markers = 0;
+	int64_t node = creator ? find_base(recorder, creator, sample, &markers) : ERROR_MEMORY;
+	int result = node < 0 ? (int)node
+			      : processes_starts(recorder->processes, sample->pid, tid, (uint32_t)node, markers,
+						 sample->time_ns);
+	note_failure(recorder, result);
+}
+
+static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, label_numbers_tell(&recorder->labels, recorder->profile, number, text, bytes));
+}
+
+/* The writer sees that the row has changed, whenever that is. */
+static void on_unit(void *context, uint32_t request, const char *unit)
+{
+	struct recorder *recorder = context;
+	int64_t text = profile_add_string(recorder->profile, unit);
+	if (text >= 0)
+		recorder->profile->resources[request].unit = (uint32_t)text;
+	else
+		recorder->out_of_memory = true;
+}
+
+static void on_lost(void *context, uint64_t samples)
+{
+	struct recorder *recorder = context;
+	recorder->profile->lost += samples;
+}
+
+static void on_lost_events(void *context, uint64_t events)
+{
+	struct recorder *recorder = context;
+	recorder->lost_events += events;
+}
+
+static void on_throttled(void *context)
+{
+	struct recorder *recorder = context;
+	recorder->throttled++;
+}
+
+struct backend_sink recorder_sink(struct recorder *recorder)
+{
+	return (struct backend_sink){
+		.context = recorder,
+		.sample = on_sample,
+		.map = on_map,
+		.name = on_name,
+		.fork = on_fork,
+		.exit = on_thread_exit,
+		.creates = on_creates,
+		.labels = on_labels,
+		.unit = on_unit,
+		.lost = on_lost,
+		.lost_events = on_lost_events,
+		.throttled = on_throttled,
+	};
+}
+
+/* --- description --- */
+
+int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend)
+{
+	struct profile *profile = recorder->profile;
+	for (size_t i = 0; i < request->resource_count; i++) {
+		const struct resource_request *asked = &request->resources[i];
+		const struct resource_row *row = asked->row;
+		bool user_only = request->user_mode_only && row->modes == RESOURCE_ALL_MODES;
+		const char *texts[] = { asked->name, asked->title, asked->gtick, backend,
+					user_only ? "user mode only" : "" };
+		uint32_t ids[5];
+		for (size_t j = 0; j < 5; j++) {
+			int64_t id = profile_add_string(profile, texts[j]);
+			if (id < 0)
+				return (int)id;
+			ids[j] = (uint32_t)id;
+		}
+		struct profile_resource resource = { .name = ids[0],
+						     .title = ids[1],
+						     .unit = ids[2],
+						     .backend = ids[3],
+						     .note = ids[4],
+						     .kind = RESOURCE_SAMPLED,
+						     .interval = asked->interval };
+		int64_t added = profile_add_resource(profile, &resource);
+		if (added < 0)
+			return (int)added;
+	}
+	return 0;
+}

@@ -1,0 +1,142 @@
+#include "collect/sample/stacks/call_edges.h"
+
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "base/hash_map.h"
+
+enum { RECENT_EDGES = 1024, RECENT_BITS = 10 };
+
+static const uint32_t SEVERAL = PROFILE_NONE - 1;
+
+struct call_edges {
+	struct modules *modules;
+	struct hash_map learnt;  /* hash of return address and called function -> 1 */
+	struct hash_map callers; /* hash of thread, function and CFA -> node, or SEVERAL */
+	/* Verdicts on the pairs last asked about. */
+	struct recent_edge {
+		uint64_t caller_address, callee_address;
+		uint32_t caller_module, callee_module;
+		bool known, fits;
+	} recent[RECENT_EDGES];
+};
+
+struct call_edges *call_edges_new(struct modules *modules)
+{
+	struct call_edges *edges = calloc(1, sizeof(*edges));
+	if (edges) {
+		edges->modules = modules;
+		hash_map_init(&edges->learnt);
+		hash_map_init(&edges->callers);
+	}
+	return edges;
+}
+
+void call_edges_free(struct call_edges *edges)
+{
+	if (!edges)
+		return;
+	hash_map_release(&edges->learnt);
+	hash_map_release(&edges->callers);
+	free(edges);
+}
+
+static const struct module *module_of(const struct call_edges *edges, const struct unwind_frame *frame)
+{
+	return frame->module == UINT32_MAX ? NULL : modules_by_id(edges->modules, frame->module);
+}
+
+/* The start of the function that a frame is in; its own address if not known. */
+static uint64_t function_of(const struct module *module, uint64_t address)
+{
+	uint64_t start = module && module->table ? unwind_table_function(module->table, address, NULL) : 0;
+	return start ? start : address;
+}
+
+static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller,
+			   const struct unwind_frame *callee)
+{
+	uint64_t function = function_of(module_of(edges, callee), callee->address);
+	uint64_t modules = (uint64_t)caller->module << 32 | callee->module;
+	return hash_u64(caller->address ^ hash_u64(modules)) ^ hash_u64(function + 1);
+}
+
+static bool is_signal_frame(const struct module *module, uint64_t address)
+{
+	const struct unwind_row *row = module && module->table ? unwind_table_row(module->table, address) : NULL;
+	return row && row->kind == UNWIND_SIGNAL;
+}
+
+/* What the code in front of the return address says. */
+static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller,
+		      const struct unwind_frame *callee)
+{
+	const struct module *from = module_of(edges, caller);
+	const struct module *to = module_of(edges, callee);
+	if (!from || !from->file)
+		return false;
+	/* Into a handler, or out of interrupted code, there is no call. */
+	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
+		return true;
+	uint64_t return_address = caller->address + 1;
+	uint8_t code[ARCH_CALL_BYTES];
+	uint64_t target;
+	if (!elf_file_copy(from->file, return_address - sizeof(code), code, sizeof(code)) ||
+	    arch_call_in(code, return_address, &target) != ARCH_CALL)
+		return false;
+	if (target == 0 || (from == to && function_of(to, target) == function_of(to, callee->address)))
+		return true;
+	uint8_t stub[16];
+	return elf_file_copy(from->file, target, stub, sizeof(stub)) && arch_is_stub(stub, sizeof(stub));
+}
+
+bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	struct recent_edge pair = { .caller_address = caller->address,
+				    .callee_address = callee->address,
+				    .caller_module = caller->module,
+				    .callee_module = callee->module,
+				    .known = true };
+	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
+	struct recent_edge *recent = &edges->recent[mixed >> (64 - RECENT_BITS)];
+	if (recent->known && recent->caller_address == pair.caller_address &&
+	    recent->callee_address == pair.callee_address && recent->caller_module == pair.caller_module &&
+	    recent->callee_module == pair.callee_module)
+		return recent->fits;
+	pair.fits = code_fits(edges, caller, callee) ||
+		    hash_map_get(&edges->learnt, learnt_key(edges, caller, callee)) != HASH_MAP_NONE;
+	*recent = pair;
+	return pair.fits;
+}
+
+void call_edges_learn(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+{
+	if (call_edges_fit(edges, caller, callee))
+		return;
+	hash_map_put(&edges->learnt, learnt_key(edges, caller, callee), 1);
+	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
+	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
+}
+
+static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+			  uint64_t cfa)
+{
+	uint64_t function = function_of(module_of(edges, inner), inner->address);
+	return hash_u64(cfa + hash_u64(function + hash_u64((uint64_t)thread << 32 | inner->module)));
+}
+
+void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
+			 uint32_t node)
+{
+	uint64_t key = place_key(edges, thread, inner, cfa);
+	uint32_t known = hash_map_get(&edges->callers, key);
+	if (known == HASH_MAP_NONE || (known != node && known != SEVERAL))
+		hash_map_put(&edges->callers, key, known == HASH_MAP_NONE ? node : SEVERAL);
+}
+
+uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+			   uint64_t cfa)
+{
+	uint32_t known = hash_map_get(&edges->callers, place_key(edges, thread, inner, cfa));
+	return known == SEVERAL ? PROFILE_NONE : known;
+}

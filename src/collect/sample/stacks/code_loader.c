@@ -1,0 +1,247 @@
+#include "collect/sample/stacks/code_loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "collect/sample/clock.h"
+
+enum {
+	RUN_ROUND = 16, /* runs are so many codes, or a multiple */
+	NS_PER_S = 1000 * 1000 * 1000,
+};
+
+/* A walk takes some us; but a forked child has its parent's run until we hear of it. */
+static const uint64_t QUARANTINE_NS = 2 * (uint64_t)NS_PER_S;
+
+/* The rows of one table. */
+struct loaded {
+	uint32_t rows, pages;
+};
+
+/* Room in `codes` that a process gave up. */
+struct run {
+	uint32_t first, room;
+	uint64_t free_ns;
+};
+
+struct code_loader {
+	struct code_storage storage;
+	uint32_t codes_used;
+	struct run *free_runs;
+	size_t free_count, free_capacity;
+	struct hash_map run_by_pid; /* pid -> index in `runs` */
+	struct run *runs;
+	size_t run_count, run_capacity;
+
+	uint8_t *chunk; /* the last one */
+	uint32_t chunk_count;
+	uint64_t slots_used;      /* over all chunks */
+	struct hash_map by_table; /* table's address -> index in `loaded` */
+	struct loaded *loaded;
+	size_t loaded_count, loaded_capacity;
+	uint64_t rows, index_bytes;
+};
+
+struct code_loader *code_loader_new(const struct code_storage *storage, struct error *error)
+{
+	struct code_loader *loader = calloc(1, sizeof(*loader));
+	if (!loader) {
+		storage->release(storage->context);
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	loader->storage = *storage;
+	hash_map_init(&loader->run_by_pid);
+	hash_map_init(&loader->by_table);
+	loader->chunk = storage->add_chunk(storage->context, 0);
+	loader->chunk_count = 1;
+	if (loader->chunk)
+		return loader;
+	error_set_errno(error, "there is no memory for unwind rows");
+	code_loader_free(loader);
+	return NULL;
+}
+
+void code_loader_free(struct code_loader *loader)
+{
+	if (!loader)
+		return;
+	loader->storage.release(loader->storage.context);
+	hash_map_release(&loader->run_by_pid);
+	hash_map_release(&loader->by_table);
+	free(loader->free_runs);
+	free(loader->runs);
+	free(loader->loaded);
+	free(loader);
+}
+
+/* --- rows --- */
+
+/* The next chunk; what is left of the last one stays empty only if nothing fits. */
+static int add_chunk(struct code_loader *loader)
+{
+	if (loader->chunk_count == CODE_CHUNKS)
+		return ERROR_LIMIT;
+	uint8_t *chunk = loader->storage.add_chunk(loader->storage.context, loader->chunk_count);
+	if (!chunk)
+		return ERROR_SYSTEM;
+	loader->chunk = chunk;
+	loader->chunk_count++;
+	return 0;
+}
+
+/* Appends bytes, which begin at a new slot; gives its number. */
+static int append(struct code_loader *loader, const void *bytes, size_t size, uint32_t *slot)
+{
+	*slot = (uint32_t)loader->slots_used;
+	for (size_t done = 0; done < size;) {
+		uint64_t at = loader->slots_used & (CODE_CHUNK_SLOTS - 1);
+		if (loader->slots_used >> CODE_CHUNK_SHIFT == loader->chunk_count) {
+			int result = add_chunk(loader);
+			if (result < 0)
+				return result;
+		}
+		size_t room = (size_t)(CODE_CHUNK_SLOTS - at) * CODE_SLOT_BYTES;
+		size_t part = size - done < room ? size - done : room;
+		memcpy(loader->chunk + at * CODE_SLOT_BYTES, (const uint8_t *)bytes + done, part);
+		loader->slots_used += (part + CODE_SLOT_BYTES - 1) / CODE_SLOT_BYTES;
+		done += part;
+	}
+	return 0;
+}
+
+static int load_table(struct code_loader *loader, const struct unwind_table *table, struct loaded *loaded)
+{
+	uint64_t key = (uint64_t)(uintptr_t)table;
+	uint32_t known = hash_map_get(&loader->by_table, key);
+	if (known != HASH_MAP_NONE) {
+		*loaded = loader->loaded[known];
+		return 0;
+	}
+	if (ARRAY_RESERVE(loader->loaded, loader->loaded_capacity, loader->loaded_count + 1) < 0 ||
+	    hash_map_reserve(&loader->by_table, loader->loaded_count + 1) < 0)
+		return ERROR_MEMORY;
+	size_t index_bytes = (table->page_count + (size_t)1) * sizeof(table->pages[0]);
+	int result = append(loader, table->rows, (size_t)table->row_count * sizeof(table->rows[0]), &loaded->rows);
+	if (result == 0)
+		result = append(loader, table->pages, index_bytes, &loaded->pages);
+	if (result < 0)
+		return result;
+	loader->rows += table->row_count;
+	loader->index_bytes += index_bytes;
+	loader->loaded[loader->loaded_count] = *loaded;
+	hash_map_put(&loader->by_table, key, (uint32_t)loader->loaded_count++);
+	return 0;
+}
+
+/* --- runs --- */
+
+static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
+{
+	uint32_t room = (count + RUN_ROUND - 1) / RUN_ROUND * RUN_ROUND;
+	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < loader->free_count; i++) {
+		if (loader->free_runs[i].room < room || loader->free_runs[i].free_ns > now)
+			continue;
+		*run = (struct run){ .first = loader->free_runs[i].first, .room = room };
+		loader->free_runs[i].first += room;
+		loader->free_runs[i].room -= room;
+		if (loader->free_runs[i].room == 0)
+			loader->free_runs[i] = loader->free_runs[--loader->free_count];
+		return 0;
+	}
+	if (room > WALK_CODES - loader->codes_used)
+		return ERROR_LIMIT;
+	*run = (struct run){ .first = loader->codes_used, .room = room };
+	loader->codes_used += room;
+	return 0;
+}
+
+/* Its memory is reserved beforehand, so that this cannot fail. */
+static void give_up_run(struct code_loader *loader, const struct run *run)
+{
+	if (run->room == 0)
+		return;
+	struct run *given = &loader->free_runs[loader->free_count++];
+	*given = *run;
+	given->free_ns = clock_now_ns(CLOCK_MONOTONIC) + QUARANTINE_NS;
+}
+
+/* The run that a process has; its room is 0 if it has none. NULL: out of memory. */
+static struct run *run_of(struct code_loader *loader, uint32_t pid)
+{
+	uint32_t known = hash_map_get(&loader->run_by_pid, pid);
+	if (known != HASH_MAP_NONE)
+		return &loader->runs[known];
+	if (ARRAY_RESERVE(loader->runs, loader->run_capacity, loader->run_count + 1) < 0 ||
+	    hash_map_put(&loader->run_by_pid, pid, (uint32_t)loader->run_count) < 0)
+		return NULL;
+	loader->runs[loader->run_count] = (struct run){ 0 };
+	return &loader->runs[loader->run_count++];
+}
+
+static int fill_run(struct code_loader *loader, const struct run *run, const struct backend_code *code, size_t count)
+{
+	int result = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_table *table = code[i].table;
+		struct walk_code *to = &loader->storage.codes[run->first + i];
+		struct loaded loaded = { 0 };
+		bool has_rows = table && table->row_count > 0;
+		int loading = has_rows ? load_table(loader, table, &loaded) : 0;
+		*to = (struct walk_code){ .start = code[i].start, .end = code[i].end };
+		if (loading < 0) /* without rows, its stacks are handed over */
+			result = loading;
+		if (!has_rows || loading < 0)
+			continue;
+		to->base = code[i].bias + table->base;
+		to->rows = loaded.rows;
+		to->row_count = table->row_count;
+		to->pages = loaded.pages;
+		to->page_count = table->page_count;
+		to->page_shift = table->page_shift;
+	}
+	return result;
+}
+
+int code_loader_load(struct code_loader *loader, uint32_t pid, const struct backend_code *code, size_t count)
+{
+	struct run *old = run_of(loader, pid);
+	if (!old || ARRAY_RESERVE(loader->free_runs, loader->free_capacity, loader->free_count + 1) < 0)
+		return ERROR_MEMORY;
+	struct run run = { 0 };
+	if (count > WALK_CODES)
+		return ERROR_LIMIT;
+	int result = count ? take_run(loader, (uint32_t)count, &run) : 0;
+	if (result < 0) {
+		/* Without code its stacks are handed over; with old code they might be walked wrongly. */
+		loader->storage.drop_process(loader->storage.context, pid);
+		give_up_run(loader, old);
+		*old = run;
+		return result;
+	}
+	result = count ? fill_run(loader, &run, code, count) : 0;
+	struct walk_process process = { .first = run.first, .count = (uint32_t)count };
+	int set = count ? loader->storage.set_process(loader->storage.context, pid, &process) : 0;
+	if (set < 0) {
+		give_up_run(loader, &run);
+		return set;
+	}
+	if (!count)
+		loader->storage.drop_process(loader->storage.context, pid); /* it may have gone already: exec */
+	give_up_run(loader, old);
+	*old = run;
+	return result;
+}
+
+uint64_t code_loader_rows(const struct code_loader *loader)
+{
+	return loader->rows;
+}
+
+uint64_t code_loader_index_bytes(const struct code_loader *loader)
+{
+	return loader->index_bytes;
+}

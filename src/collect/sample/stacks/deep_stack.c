@@ -1,0 +1,93 @@
+#include "collect/sample/stacks/deep_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct deep_stack *deep_stack_new(void)
+{
+	return calloc(1, sizeof(struct deep_stack));
+}
+
+void deep_stack_free(struct deep_stack *deep)
+{
+	if (!deep)
+		return;
+	free(deep->bytes);
+	free(deep->frames);
+	free(deep);
+}
+
+void deep_stack_clear(struct deep_stack *deep)
+{
+	deep->size = 0;
+	deep->frame_count = 0;
+}
+
+const uint8_t *deep_stack_at(const struct deep_stack *deep, uint64_t address, size_t *size)
+{
+	if (address >= deep->top || deep->top - address > deep->size)
+		return NULL;
+	*size = (size_t)(deep->top - address);
+	return deep->bytes + deep->capacity - *size;
+}
+
+/* Room for `size` bytes in all; what there is stays at the end. */
+static int grow(struct deep_stack *deep, size_t size)
+{
+	if (size <= deep->capacity)
+		return 0;
+	size_t capacity = size * 2;
+	uint8_t *bytes = malloc(capacity);
+	if (!bytes)
+		return ERROR_MEMORY;
+	if (deep->size > 0)
+		memcpy(bytes + capacity - deep->size, deep->bytes + deep->capacity - deep->size, deep->size);
+	free(deep->bytes);
+	deep->bytes = bytes;
+	deep->capacity = capacity;
+	return 0;
+}
+
+int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size)
+{
+	uint64_t end = address + size;
+	if (deep->size == 0 || end > deep->top || end < deep->top - deep->size) {
+		deep_stack_clear(deep);
+		deep->top = end;
+	}
+	size_t from_top = (size_t)(deep->top - address);
+	if (grow(deep, from_top) < 0) {
+		deep_stack_clear(deep);
+		return ERROR_MEMORY;
+	}
+	if (deep->size < from_top)
+		deep->size = from_top;
+	memcpy(deep->bytes + deep->capacity - from_top, bytes, size);
+	return 0;
+}
+
+int deep_stack_grow(struct deep_stack *deep)
+{
+	return ARRAY_RESERVE(deep->frames, deep->frame_capacity, deep->frame_count + 1);
+}
+
+size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame)
+{
+	/* From the outermost on, rsp falls. */
+	size_t low = 0;
+	size_t high = deep->frame_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (deep->frames[middle].rsp > frame->rsp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == deep->frame_count)
+		return SIZE_MAX;
+	const struct deep_frame *found = &deep->frames[low];
+	return found->rsp == frame->rsp && found->pc == frame->pc && found->rbp == frame->rbp ? low : SIZE_MAX;
+}

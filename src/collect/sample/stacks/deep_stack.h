@@ -1,0 +1,58 @@
+/*
+ * What is remembered of a thread whose stack did not fit into a sample: its
+ * bytes up to the top, and the frames found in them with their nodes. See
+ * stack.h for why.
+ */
+#ifndef COLLECT_SAMPLE_STACKS_DEEP_STACK_H
+#define COLLECT_SAMPLE_STACKS_DEEP_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/unwind.h"
+
+struct deep_frame {
+	uint64_t pc, rsp, rbp;
+	uint32_t node;
+};
+
+struct deep_stack {
+	/* Bytes of the addresses [top - size, top), at the end of `bytes`. */
+	uint8_t *bytes;
+	size_t size, capacity;
+	uint64_t top;
+	/* Outermost first, so that the inner ones are the ones to be replaced. */
+	struct deep_frame *frames;
+	size_t frame_count, frame_capacity;
+};
+
+struct deep_stack *deep_stack_new(void); /* NULL: out of memory */
+void deep_stack_free(struct deep_stack *deep);
+
+/* The remembered bytes from `address` up, or NULL: none there. *size is how many. */
+const uint8_t *deep_stack_at(const struct deep_stack *deep, uint64_t address, size_t *size);
+
+/* Remembers `size` bytes at `address`, below or inside of what there is, and
+ * touching it; otherwise (another stack, or another top) all else is forgotten.
+ * Returns 0 or ERROR_MEMORY, after which nothing is remembered. */
+int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size);
+
+/* Forgets bytes and frames. */
+void deep_stack_clear(struct deep_stack *deep);
+
+/* Adds a frame inside of the last one. Returns 0, or -1: out of memory. Inline, as it
+ * is called thousands of times for one sample. */
+int deep_stack_grow(struct deep_stack *deep); /* room for one more */
+static inline int deep_stack_push(struct deep_stack *deep, const struct deep_frame *frame)
+{
+	if (deep->frame_count == deep->frame_capacity && deep_stack_grow(deep) < 0)
+		return -1;
+	deep->frames[deep->frame_count++] = *frame;
+	return 0;
+}
+
+/* Index of the frame with just these registers, or SIZE_MAX. */
+size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame);
+
+#endif

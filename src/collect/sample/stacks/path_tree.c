@@ -1,0 +1,54 @@
+#include "collect/sample/stacks/path_tree.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void path_tree_init(struct path_tree *tree, struct profile *profile, uint32_t unknown_location)
+{
+	*tree = (struct path_tree){ .profile = profile, .unknown_location = unknown_location };
+}
+
+void path_tree_release(struct path_tree *tree)
+{
+	free(tree->last);
+}
+
+static int64_t location_of(const struct path_tree *tree, const struct unwind_frame *frame)
+{
+	if (frame->module == UINT32_MAX)
+		return tree->unknown_location;
+	/* Addresses in generated code mean nothing later: one location for all. */
+	bool anonymous = tree->profile->modules[frame->module].kind == MODULE_ANON;
+	return profile_add_location(tree->profile, frame->module, anonymous ? 0 : frame->address);
+}
+
+static bool is_at(const struct path_tree *tree, uint32_t node, const struct unwind_frame *frame)
+{
+	const struct profile_location *location = &tree->profile->locations[tree->profile->nodes[node].location];
+	return location->address == frame->address && location->module == frame->module;
+}
+
+/* By location, where the process is another one with the same files. */
+static int64_t find(struct path_tree *tree, uint32_t node, const struct unwind_frame *frame)
+{
+	if (node < tree->last_count && tree->last[node].node && is_at(tree, tree->last[node].node, frame))
+		return tree->last[node].node;
+	int64_t location = location_of(tree, frame);
+	return location < 0 ? location : profile_add_node(tree->profile, node, (uint32_t)location);
+}
+
+int64_t path_tree_add(struct path_tree *tree, uint32_t node, const struct unwind_frame *frame, uint32_t version)
+{
+	int64_t child = find(tree, node, frame);
+	if (child < 0)
+		return child;
+	size_t nodes = tree->profile->node_count;
+	if (ARRAY_RESERVE(tree->last, tree->last_capacity, nodes) < 0)
+		return ERROR_MEMORY;
+	while (tree->last_count < nodes)
+		tree->last[tree->last_count++] = (struct path_child){ 0 };
+	tree->last[node] = (struct path_child){ .pc = frame->pc, .version = version, .node = (uint32_t)child };
+	return child;
+}

@@ -1,0 +1,89 @@
+#include "collect/sample/stacks/sample_decode.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+/* A sleeping thread's stack is where it was, page by page. */
+static size_t read_stack(const struct sample_record *record, uint64_t from, uint8_t *stack)
+{
+	struct iovec pages[SAMPLE_STACK_PAGES];
+	struct iovec to = { .iov_base = stack, .iov_len = SAMPLE_STACK_BYTES };
+	uint64_t at = from;
+	size_t left = SAMPLE_STACK_BYTES;
+	size_t count = 0;
+	for (; count < SAMPLE_STACK_PAGES && left > 0; count++) {
+		size_t part = SAMPLE_PAGE_BYTES - at % SAMPLE_PAGE_BYTES;
+		part = part < left ? part : left;
+		pages[count] = (struct iovec){ .iov_base = (void *)(uintptr_t)at, .iov_len = part };
+		at += part;
+		left -= part;
+	}
+	ssize_t got = process_vm_readv((pid_t)record->pid, &to, 1, pages, count, 0);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+/* Pages that were not there when the stack was copied are fetched now. Of a process that
+ * has gone they stay zeros: never touched, in all likelihood. */
+static void fetch_absent(const struct sample_record *record, const uint8_t *copy, uint64_t from, uint8_t *stack)
+{
+	memcpy(stack, copy, record->stack_bytes);
+	size_t at = 0;
+	for (uint32_t page = 0; page < SAMPLE_STACK_PAGES && at < record->stack_bytes; page++) {
+		size_t bytes = SAMPLE_PAGE_BYTES - (from + at) % SAMPLE_PAGE_BYTES;
+		bytes = bytes < record->stack_bytes - at ? bytes : record->stack_bytes - at;
+		struct iovec to = { .iov_base = stack + at, .iov_len = bytes };
+		struct iovec there = { .iov_base = (void *)(uintptr_t)(from + at), .iov_len = bytes };
+		if (record->absent >> page & 1)
+			process_vm_readv((pid_t)record->pid, &to, 1, &there, 1, 0);
+		at += bytes;
+	}
+}
+
+static void fill_handed_over(const struct sample_record *record, const void *content, size_t stack_asked,
+			     uint8_t *stack, struct backend_sample *sample)
+{
+	const uint64_t *words = content;
+	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
+	sample->has_registers = true;
+	sample->stack = (const uint8_t *)(words + SAMPLE_REGISTERS);
+	sample->stack_bytes = record->stack_bytes;
+	sample->stack_asked = stack_asked;
+	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
+	if (record->end == WALK_ASLEEP) {
+		sample->stack = stack;
+		sample->stack_bytes = read_stack(record, rsp, stack);
+	} else if (record->absent && record->stack_bytes <= SAMPLE_STACK_BYTES) {
+		fetch_absent(record, sample->stack, rsp, stack);
+		sample->stack = stack;
+	}
+}
+
+static enum unwind_cause cause_of(uint8_t end)
+{
+	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
+}
+
+void told_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
+		 struct backend_sample *sample)
+{
+	*sample = (struct backend_sample){
+		.pid = record->pid,
+		.tid = record->tid,
+		.request = record->request,
+		.hits = record->hits,
+		.time_ns = record->time_ns,
+		.in_kernel = record->flags & SAMPLE_IN_KERNEL,
+		.other_abi = record->end == WALK_OTHER_ABI,
+		.syscall = record->syscall,
+		.syscall_result = record->flags & SAMPLE_SYSCALL ? record->detail : BACKEND_NO_RESULT,
+		.has_touched = record->flags & SAMPLE_TOUCHED,
+		.touched = record->flags & SAMPLE_TOUCHED ? (uint64_t)record->detail : 0,
+	};
+	if (record->kind == SAMPLE_HANDED_OVER) {
+		fill_handed_over(record, content, stack_asked, stack, sample);
+	} else {
+		sample->addresses = content;
+		sample->address_count = record->frames;
+		sample->cause = cause_of(record->end);
+	}
+}

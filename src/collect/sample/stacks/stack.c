@@ -1,0 +1,465 @@
+#include "collect/sample/stacks/stack.h"
+
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "base/array.h"
+#include "collect/sample/stacks/call_edges.h"
+#include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/stacks/path_tree.h"
+#include "collect/sample/stacks/stack_memory.h"
+
+enum { FRAMES_MAX = 256 * 1024 };
+
+struct stacks {
+	struct profile *profile;
+	struct processes *processes;
+	struct modules *modules;
+	struct unwind_frame *frames;
+	uint32_t kernel_location, incomplete_location;
+	struct path_tree tree;
+
+	/* The sample at hand. */
+	const struct backend_sample *sample;
+	struct thread *thread;
+	struct process *process;
+	struct stack_memory memory;
+	bool false_root;      /* the walk ended so, and no rule says that it should */
+	size_t join;          /* index of the remembered frame where the walk stopped */
+	size_t first_outside; /* index of the first frame found by a return address not copied; 0: none */
+
+	struct call_edges *edges;
+	uint64_t causes[UNWIND_CAUSE_COUNT];
+	struct stacks_cut cut_recently;
+};
+
+/* --- life --- */
+
+/* A location that stands for something without an address. */
+static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
+{
+	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
+	if (module < 0)
+		return (int)module;
+	uint32_t id = modules_get(modules, (uint32_t)module, 0)->id;
+	int64_t added = profile_add_location(stacks->profile, id, 0);
+	*location = (uint32_t)added;
+	return added < 0 ? (int)added : 0;
+}
+
+struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	if (!stacks)
+		return NULL;
+	stacks->profile = profile;
+	stacks->processes = processes;
+	stacks->modules = modules;
+	uint32_t unknown_location = 0;
+	stack_memory_init(&stacks->memory, processes);
+	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
+	stacks->edges = call_edges_new(modules);
+	if (!stacks->frames || !stacks->edges ||
+	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
+	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
+	    add_name(stacks, modules, "[unknown code]", &unknown_location) < 0) {
+		stacks_free(stacks);
+		return NULL;
+	}
+	path_tree_init(&stacks->tree, profile, unknown_location);
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	stack_memory_release(&stacks->memory);
+	call_edges_free(stacks->edges);
+	path_tree_release(&stacks->tree);
+	free(stacks->frames);
+	free(stacks);
+}
+
+struct stacks_cut stacks_cut_recently(struct stacks *stacks)
+{
+	struct stacks_cut cut = stacks->cut_recently;
+	stacks->cut_recently = (struct stacks_cut){ 0 };
+	return cut;
+}
+
+int stacks_publish(struct stacks *stacks)
+{
+	for (int i = 0; i < UNWIND_CAUSE_COUNT; i++) {
+		if (stacks->causes[i] == 0)
+			continue;
+		bool completed = i == UNWIND_ROOT_COMPLETED || i == UNWIND_ROOT_REMEMBERED;
+		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), unwind_cause_whole(i),
+						 completed, stacks->causes[i]);
+		if (result < 0)
+			return result;
+		stacks->causes[i] = 0;
+	}
+	return 0;
+}
+
+/* --- what the unwinder asks --- */
+
+static int read_word(void *context, uint64_t address, uint64_t *value)
+{
+	struct stacks *stacks = context;
+	return stack_memory_read(&stacks->memory, address, value);
+}
+
+static int module_at(void *context, uint64_t pc, struct unwind_module *module)
+{
+	struct stacks *stacks = context;
+	return processes_module_at(stacks->processes, stacks->process, pc, module);
+}
+
+static bool joins(void *context, const struct unwind_frame *frame)
+{
+	struct stacks *stacks = context;
+	const struct deep_stack *deep = stacks->thread->deep;
+	/* A signal's stack may be above all that was compared. */
+	if (frame->rsp < stacks->memory.same_from || !deep || frame->rsp >= deep->top)
+		return false;
+	stacks->join = deep_stack_find(deep, frame);
+	return stacks->join != SIZE_MAX;
+}
+
+/* --- from frames to the tree --- */
+
+/* The frames [0, count), outermost last, below `node`. */
+static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, struct deep_stack *deep)
+{
+	for (size_t i = count; i > 0; i--) {
+		const struct unwind_frame *frame = &stacks->frames[i - 1];
+		int64_t added = path_tree_add(&stacks->tree, node, frame, 0);
+		if (added < 0)
+			return added;
+		node = (uint32_t)added;
+		struct deep_frame kept = { .pc = frame->pc, .rsp = frame->rsp, .rbp = frame->rbp, .node = node };
+		if (deep && deep_stack_push(deep, &kept) < 0)
+			return ERROR_MEMORY;
+	}
+	return node;
+}
+
+static int64_t add_name_node(struct stacks *stacks, uint32_t location)
+{
+	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
+}
+
+/* A whole stack of which the copy was only a part. */
+static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *result)
+{
+	if (!stacks->thread->deep)
+		stacks->thread->deep = deep_stack_new();
+	struct deep_stack *deep = stacks->thread->deep;
+	if (!deep)
+		return ERROR_MEMORY;
+	uint32_t node = stacks->thread->base_node;
+	size_t count = result->count;
+	if (result->joined) {
+		node = deep->frames[stacks->join].node;
+		count--; /* the frame that joins is known */
+	}
+	if (stack_memory_remember(&stacks->memory, deep, result->joined) < 0)
+		return ERROR_MEMORY;
+	deep->frame_count = result->joined ? stacks->join + 1 : 0;
+	return add_path(stacks, node, count, deep);
+}
+
+/* The code at a file's entry point, ld.so's for one, may have no rule that says
+ * that nobody called it. */
+static bool is_entry(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	enum { ENTRY_BYTES = 64 };
+	const struct module *module =
+		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
+	return module && module->file && frame->address - elf_file_entry(module->file) < ENTRY_BYTES;
+}
+
+static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
+{
+	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
+	if (cause == UNWIND_NO_RULE_AT_PC && is_entry(stacks, &stacks->frames[result->count - 1]))
+		cause = UNWIND_ROOT;
+	if (cause == UNWIND_ROOT && stacks->memory.above == ABOVE_REMEMBERED)
+		return UNWIND_ROOT_REMEMBERED;
+	if (cause == UNWIND_ROOT && (stacks->memory.above == ABOVE_LIVE || stacks->memory.used_pages))
+		return UNWIND_ROOT_COMPLETED;
+	if (cause == UNWIND_UNREADABLE && result->count == 1 && stacks->sample->stack_bytes == 0)
+		return UNWIND_NO_USER_STACK;
+	if (cause == UNWIND_UNREADABLE && stacks->memory.above != ABOVE_NOT_ASKED)
+		return UNWIND_STACK_SHORT;
+	return cause;
+}
+
+/* `distrust_live`: the target's memory was seen to have changed. */
+static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
+{
+	const struct backend_sample *sample = stacks->sample;
+	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
+	/* In a system call the pc is behind the instruction, which may be the last one
+	 * of its function: it is that instruction that is being executed. */
+	struct unwind_registers registers = sample->registers;
+	uint64_t *pc = &registers.value[UNWIND_RIP_REGISTER];
+	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
+	if (sample->in_kernel &&
+	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
+	    arch_ends_in_system_call(code))
+		*pc -= sizeof(code);
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
+	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
+}
+
+/* NULL: none. */
+static const struct unwind_row *row_of(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct module *module =
+		frame->module == UINT32_MAX ? NULL : modules_by_id(stacks->modules, frame->module);
+	return module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
+}
+
+/* Whether the unwind rules say that this frame has no caller. */
+static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct unwind_row *row = row_of(stacks, frame);
+	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
+}
+
+/* Whether the caller of this frame is what a signal interrupted, as the signal's
+ * frame in the copied stack says. */
+static bool is_interrupted(const struct stacks *stacks, const struct unwind_frame *frame)
+{
+	const struct unwind_row *row = row_of(stacks, frame);
+	return row && row->kind == UNWIND_SIGNAL && stack_memory_has(&stacks->memory, frame->rsp);
+}
+
+/* How many frames, from the innermost, can be believed: pairs of which the
+ * return address was in the copy teach what a good pair is; others must be one. */
+static size_t believable(struct stacks *stacks, const struct unwind_result *result)
+{
+	size_t count = result->count;
+	const struct unwind_frame *frames = stacks->frames;
+	enum { TEACH_MAX = 256 }; /* the inner ones: deeper ones were there before */
+	bool teach = stacks->thread->deep || stack_memory_went_outside(&stacks->memory);
+	stacks->first_outside = 0;
+	stacks->false_root = false;
+	for (size_t i = 1; teach && i < count; i++) {
+		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
+		bool copied = stack_memory_has(&stacks->memory, slot) || is_interrupted(stacks, &frames[i - 1]);
+		if (!copied && stacks->first_outside == 0)
+			stacks->first_outside = i;
+		if (copied && i < TEACH_MAX)
+			call_edges_learn(stacks->edges, &frames[i], &frames[i - 1]);
+		else if (!copied && !call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
+			return i;
+	}
+	/* A return address of 0 is a root, but late memory may hold zeros. The frame
+	 * itself is certain if its own return address was copied. */
+	bool doubtful = stacks->first_outside || (stacks->memory.zero_outside && result->cause == UNWIND_ROOT);
+	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, &frames[count - 1]);
+	return stacks->false_root && stacks->first_outside ? count - 1 : count;
+}
+
+/* Walks, and again without the target's memory where that had changed. */
+static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_cause *cause)
+{
+	struct unwind_result result = walk(stacks, false);
+	size_t count = believable(stacks, &result);
+	bool changed = count < result.count || stacks->false_root ||
+		       (stacks->memory.above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
+	if (changed && stacks->memory.above == ABOVE_LIVE && stacks->thread->deep) {
+		result = walk(stacks, true);
+		count = believable(stacks, &result);
+	}
+	*cause = cause_of(stacks, &result);
+	if (count < result.count || stacks->false_root) {
+		result.count = count;
+		*cause = UNWIND_STACK_SHORT;
+	}
+	return result;
+}
+
+/* A stack that could not be completed, at the first frame that was not copied:
+ * if its function always had the same callers with a frame at that place, these
+ * are taken to be its callers now. PROFILE_NONE: not known. */
+static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result *result)
+{
+	size_t outside = stacks->first_outside;
+	/* Cut right there, or not even one return address was readable. */
+	if (outside == 0 || result->count != outside)
+		return PROFILE_NONE;
+	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+				 stacks->frames[outside].rsp);
+}
+
+/* A whole stack completed at its first frame that was not copied: for the next. */
+static void remember_callers(struct stacks *stacks, const struct unwind_result *result, uint32_t node)
+{
+	enum { CLIMB_MAX = 256 };
+	size_t outside = stacks->first_outside;
+	if (outside == 0 || outside >= result->count || outside > CLIMB_MAX)
+		return;
+	for (size_t i = 0; i < outside; i++)
+		node = stacks->profile->nodes[node].parent;
+	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+			    stacks->frames[outside].rsp, node);
+}
+
+/* A path that does not reach its root, and cannot be made to. */
+static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result *result)
+{
+	int64_t node = add_name_node(stacks, stacks->incomplete_location);
+	return node < 0 ? node : add_path(stacks, (uint32_t)node, result->count, NULL);
+}
+
+/* --- stacks that the backend walked --- */
+
+static struct unwind_frame frame_at(struct stacks *stacks, uint64_t pc)
+{
+	struct unwind_frame frame = { .pc = pc, .address = pc, .module = UINT32_MAX };
+	struct unwind_module module;
+	if (module_at(stacks, pc, &module) == 0) {
+		frame.address = pc - module.bias;
+		frame.module = module.id;
+	}
+	return frame;
+}
+
+/* The addresses [0, count), outermost last, below `node`. *unknown is set if one of
+ * them is in no module. */
+static int64_t add_addresses(struct stacks *stacks, uint32_t node, size_t count, bool *unknown)
+{
+	uint32_t version = stacks->process->code_version;
+	for (size_t i = count; i > 0; i--) {
+		uint64_t pc = stacks->sample->addresses[i - 1];
+		uint32_t child = path_tree_follow(&stacks->tree, node, pc, version);
+		if (!child) {
+			struct unwind_frame frame = frame_at(stacks, pc);
+			bool known = frame.module != UINT32_MAX;
+			*unknown |= !known;
+			int64_t added = path_tree_add(&stacks->tree, node, &frame, known ? version : 0);
+			if (added < 0)
+				return added;
+			child = (uint32_t)added;
+		}
+		node = child;
+	}
+	return node;
+}
+
+/* A path that is broken: up to and with the first address of which nothing is known. */
+static int64_t add_broken_addresses(struct stacks *stacks)
+{
+	size_t count = 0;
+	bool unknown = false;
+	while (!unknown && count < stacks->sample->address_count)
+		unknown = frame_at(stacks, stacks->sample->addresses[count++]).module == UINT32_MAX;
+	int64_t node = add_name_node(stacks, stacks->incomplete_location);
+	return node < 0 ? node : add_addresses(stacks, (uint32_t)node, count, &unknown);
+}
+
+static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
+{
+	*cause = stacks->sample->cause;
+	if (unwind_cause_whole(*cause)) {
+		bool unknown = false;
+		int64_t node =
+			add_addresses(stacks, stacks->thread->base_node, stacks->sample->address_count, &unknown);
+		if (!unknown)
+			return node;
+		*cause = UNWIND_NO_MODULE; /* the process had changed its maps since */
+	}
+	return add_broken_addresses(stacks);
+}
+
+/* --- stacks that are walked here --- */
+
+static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
+{
+	struct unwind_result result = walk_believably(stacks, cause);
+	bool whole = unwind_cause_whole(*cause);
+	bool cut = stack_memory_went_outside(&stacks->memory);
+	stacks->cut_recently.stacks += cut;
+	stacks->cut_recently.too_late += cut && !whole;
+	uint32_t callers = whole ? PROFILE_NONE : recall_callers(stacks, &result);
+	if (callers != PROFILE_NONE)
+		*cause = UNWIND_ROOT_REMEMBERED;
+	if (*cause == UNWIND_NO_USER_STACK)
+		return add_name_node(stacks, stacks->kernel_location);
+	if (callers != PROFILE_NONE)
+		return add_path(stacks, callers, result.count, NULL);
+	if (!whole)
+		return add_broken_path(stacks, &result);
+	bool deep = stacks->memory.above == ABOVE_LIVE || stacks->memory.above == ABOVE_REMEMBERED;
+	int64_t node =
+		deep ? add_deep_path(stacks, &result) : add_path(stacks, stacks->thread->base_node, result.count, NULL);
+	if (node >= 0)
+		remember_callers(stacks, &result, (uint32_t)node);
+	return node;
+}
+
+/* --- a sample --- */
+
+/* Whether there is no stack to be had: the kernel's own work. */
+static bool is_kernel_work(const struct stacks *stacks, bool walked)
+{
+	const struct backend_sample *sample = stacks->sample;
+	if (stacks->process->between_programs || sample->cause == UNWIND_NO_USER_STACK)
+		return true;
+	/* It is told that a process ends before its memory is taken down. */
+	if (stacks->process->living == 0)
+		return true;
+	if (walked)
+		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
+	/* In exec the registers are still those of the old program, whose stack is gone. */
+	return !sample->has_registers || (sample->in_kernel && sample->stack_bytes == 0);
+}
+
+/* The node of a sample's path, and how its walk ended. */
+static int64_t add_sample(struct stacks *stacks, enum unwind_cause *cause)
+{
+	const struct backend_sample *sample = stacks->sample;
+	/* What the backend could not walk to its end, it may have left to us. */
+	bool walked = unwind_cause_whole(sample->cause) ? sample->addresses != NULL : !sample->has_registers;
+	if (sample->other_abi) {
+		*cause = UNWIND_OTHER_ABI;
+		return add_name_node(stacks, stacks->incomplete_location);
+	}
+	if (is_kernel_work(stacks, walked)) {
+		*cause = UNWIND_NO_USER_STACK;
+		return add_name_node(stacks, stacks->kernel_location);
+	}
+	return walked ? add_walked(stacks, cause) : add_stack(stacks, cause);
+}
+
+/* Takes up a sample; its node, and how its walk ended. */
+static int64_t take_up(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample,
+		       enum unwind_cause *cause)
+{
+	stacks->sample = sample;
+	stacks->thread = thread;
+	stacks->process = processes_of(stacks->processes, thread);
+	return add_sample(stacks, cause);
+}
+
+int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	enum unwind_cause cause = UNWIND_ROOT;
+	int64_t node = take_up(stacks, thread, sample, &cause);
+	if (node >= 0)
+		stacks->causes[cause]++;
+	return node;
+}
+
+int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
+{
+	enum unwind_cause cause = UNWIND_ROOT;
+	int64_t node = take_up(stacks, thread, sample, &cause);
+	bool has_path = unwind_cause_whole(cause) && cause != UNWIND_NO_USER_STACK;
+	return node < 0 || has_path ? node : PROFILE_ROOT;
+}

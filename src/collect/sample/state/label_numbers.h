@@ -1,0 +1,27 @@
+/* What label sets the numbers mean that a backend gives: the profile's own ids. */
+#ifndef COLLECT_SAMPLE_STATE_LABEL_NUMBERS_H
+#define COLLECT_SAMPLE_STATE_LABEL_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash_map.h"
+#include "profile/profile.h"
+
+struct label_numbers {
+	struct hash_map sets; /* a number -> id of a label set of the profile */
+	uint64_t unknown;     /* samples whose number nobody has told */
+};
+
+void label_numbers_init(struct label_numbers *numbers);
+void label_numbers_release(struct label_numbers *numbers);
+
+/* From now on `number` is the set of the text's "key=value" lines; lines of another
+ * form are left out. 0, ERROR_MEMORY or ERROR_LIMIT: then nothing changed. */
+int label_numbers_tell(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
+		       size_t bytes);
+
+/* The profile's label set of a sample's number; of an unknown one, counted, the empty set. */
+uint32_t label_numbers_get(struct label_numbers *numbers, uint32_t number);
+
+#endif

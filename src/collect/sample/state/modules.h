@@ -1,0 +1,53 @@
+/*
+ * The ELF files that samples fall into: each opened and its unwind table built
+ * once, when the first sample needs it, whoever mapped it. The descriptor stays
+ * open, so that a file that is deleted or replaced later can still be named.
+ */
+#ifndef COLLECT_SAMPLE_STATE_MODULES_H
+#define COLLECT_SAMPLE_STATE_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "elf/elf_file.h"
+#include "profile/profile.h"
+#include "unwind/unwind.h"
+
+struct modules;
+
+/* A view of one module; the tables belong to it. */
+struct module {
+	uint32_t id;                /* in the profile's modules */
+	uint8_t kind;               /* enum module_kind */
+	bool loaded;                /* the file was opened, or that was tried */
+	int fd;                     /* -1: none */
+	struct elf_file *file;      /* NULL: not readable */
+	struct unwind_table *table; /* NULL: none */
+};
+
+/* NULL: out of memory. `profile` gets a module for each; it is not owned. */
+struct modules *modules_new(struct profile *profile);
+void modules_free(struct modules *modules); /* NULL is fine */
+
+/* The module of a path with a build-id (NULL: not told), added if new; its
+ * index, or ERROR_MEMORY. Paths are as the kernel tells them: "[vdso]" and
+ * "//anon" too. */
+int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+
+/* The module of something without addresses, named "[...]": kernel work
+ * (MODULE_KERNEL), thread starts (MODULE_THREAD), ... */
+int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
+
+/* By index; opens the file on first use, as the process `pid` sees it. The
+ * pointer is valid until the next modules_add. */
+struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid);
+
+/* By its id in the profile; NULL: none. Opens nothing. */
+const struct module *modules_by_id(const struct modules *modules, uint32_t id);
+
+/* A descriptor of the file of a profile's module, for the symbolizer; the
+ * caller closes it. -1: none. `context` is the modules. */
+int modules_open_for_names(void *context, uint32_t profile_module);
+
+#endif

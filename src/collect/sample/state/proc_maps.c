@@ -1,0 +1,53 @@
+#include "collect/sample/state/proc_maps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void proc_maps_open(struct proc_maps *maps, pid_t pid, pid_t tid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)pid, (int)tid);
+	*maps = (struct proc_maps){ .file = fopen(path, "re") };
+}
+
+/* "start-end rwxp offset device inode path" */
+bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
+{
+	while (maps->file && getline(&maps->line, &maps->capacity, maps->file) > 0) {
+		int path_at = 0;
+		*map = (struct proc_map){ 0 };
+		if (sscanf(maps->line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %15s %" SCNu64 " %n", &map->start,
+			   &map->end, map->protection, &map->file_offset, map->device, &map->inode, &path_at) < 6 ||
+		    path_at == 0)
+			continue;
+		maps->line[strcspn(maps->line, "\n")] = 0;
+		map->path = maps->line + path_at;
+		return true;
+	}
+	return false;
+}
+
+void proc_maps_close(struct proc_maps *maps)
+{
+	if (maps->file)
+		fclose(maps->file);
+	free(maps->line);
+	*maps = (struct proc_maps){ 0 };
+}
+
+bool proc_maps_find(pid_t pid, uint64_t address, uint64_t *start, uint64_t *end, char *path, size_t size)
+{
+	struct proc_maps maps;
+	struct proc_map map;
+	bool found = false;
+	proc_maps_open(&maps, pid, pid);
+	while (!found && proc_maps_next(&maps, &map) && map.start <= address) {
+		*start = map.start;
+		*end = map.end;
+		found = address < map.end;
+		snprintf(path, size, "%s", map.path);
+	}
+	proc_maps_close(&maps);
+	return found;
+}

@@ -1,0 +1,459 @@
+#include "collect/sample/state/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/state/cgroup.h"
+#include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/starts.h"
+
+struct processes {
+	struct profile *profile;
+	struct modules *modules;
+	struct process *items;
+	size_t count, capacity;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
+	struct hash_map by_tid;
+	struct starts starts;   /* of threads that were not told of yet */
+	uint32_t code_versions; /* given out so far */
+	uint64_t maps_told;
+};
+
+struct processes *processes_new(struct profile *profile, struct modules *modules)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+	if (!processes)
+		return NULL;
+	processes->profile = profile;
+	processes->modules = modules;
+	hash_map_init(&processes->by_pid);
+	hash_map_init(&processes->by_tid);
+	starts_init(&processes->starts);
+	return processes;
+}
+
+void processes_free(struct processes *processes)
+{
+	if (!processes)
+		return;
+	for (size_t i = 0; i < processes->count; i++) {
+		maps_release(&processes->items[i].code);
+		maps_release(&processes->items[i].data);
+	}
+	for (size_t i = 0; i < processes->thread_count; i++)
+		deep_stack_free(processes->threads[i].deep);
+	free(processes->items);
+	free(processes->threads);
+	hash_map_release(&processes->by_pid);
+	hash_map_release(&processes->by_tid);
+	starts_release(&processes->starts);
+	free(processes);
+}
+
+/* --- adding --- */
+
+/* Notes the control group that a process is in now; what cannot be read stays as it was. */
+static int note_cgroup(struct profile *profile, struct profile_process *shown)
+{
+	char path[1024];
+	cgroup_read((pid_t)shown->pid, path, sizeof(path));
+	int64_t text = path[0] ? profile_add_string(profile, path) : shown->cgroup;
+	if (text < 0)
+		return (int)text;
+	shown->cgroup = (uint32_t)text;
+	return 0;
+}
+
+static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
+{
+	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
+		return ERROR_MEMORY;
+	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
+	int64_t id = note_cgroup(processes->profile, &shown);
+	if (id == 0)
+		id = profile_add_process(processes->profile, &shown);
+	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
+		return ERROR_MEMORY;
+	processes->items[processes->count] = (struct process){ .pid = pid, .id = (uint32_t)id };
+	return (int64_t)processes->count++;
+}
+
+struct process *processes_find(const struct processes *processes, uint32_t pid)
+{
+	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	return found == HASH_MAP_NONE ? NULL : &processes->items[found];
+}
+
+/* Its index, added if it is new. */
+static int64_t find_process(struct processes *processes, uint32_t pid)
+{
+	uint32_t found = hash_map_get(&processes->by_pid, pid);
+	return found != HASH_MAP_NONE ? (int64_t)found : add_process(processes, pid, 0, 0);
+}
+
+static void set_base(struct thread *thread, uint32_t node, uint32_t markers)
+{
+	thread->base_node = node;
+	thread->base_markers = markers;
+	/* Its nodes are no more those to continue from. */
+	deep_stack_free(thread->deep);
+	thread->deep = NULL;
+}
+
+/* Whether a thread that was told of is the one whose start was: one system call
+ * makes both. Thread ids come round again, but not so soon. 0: not known. */
+static bool is_one_start(uint64_t start_ns, uint64_t thread_ns)
+{
+	static const uint64_t window_ns = 1000000000;
+	uint64_t apart = start_ns > thread_ns ? start_ns - thread_ns : thread_ns - start_ns;
+	return thread_ns == 0 || apart < window_ns;
+}
+
+static int64_t add_thread(struct processes *processes, uint32_t process, uint32_t tid, uint64_t time_ns)
+{
+	if (ARRAY_RESERVE(processes->threads, processes->thread_capacity, processes->thread_count + 1) < 0)
+		return ERROR_MEMORY;
+	uint32_t process_id = processes->items[process].id;
+	struct profile_thread shown = { .tid = tid, .process = process_id, .start_ns = time_ns };
+	/* A new thread has its process's name until it takes another. */
+	shown.name = processes->profile->processes[process_id].name;
+	int64_t id = profile_add_thread(processes->profile, &shown);
+	if (id < 0 || hash_map_put(&processes->by_tid, tid, (uint32_t)processes->thread_count) < 0)
+		return ERROR_MEMORY;
+	struct thread thread = { .tid = tid, .id = (uint32_t)id, .process = process };
+	struct start start = starts_take(&processes->starts, tid);
+	if (start.pid == processes->items[process].pid && is_one_start(start.time_ns, time_ns))
+		set_base(&thread, start.node, start.markers);
+	processes->threads[processes->thread_count] = thread;
+	processes->items[process].living++;
+	return (int64_t)processes->thread_count++;
+}
+
+struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	if (found != HASH_MAP_NONE && processes->items[processes->threads[found].process].pid == pid)
+		return &processes->threads[found];
+	int64_t process = find_process(processes, pid);
+	int64_t added = process < 0 ? process : add_thread(processes, (uint32_t)process, tid, 0);
+	return added < 0 ? NULL : &processes->threads[added];
+}
+
+struct process *processes_of(struct processes *processes, const struct thread *thread)
+{
+	return &processes->items[thread->process];
+}
+
+/* The living thread that was told to have begun at about that time, or NULL. */
+static struct thread *find_begun(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	struct thread *thread = found == HASH_MAP_NONE ? NULL : &processes->threads[found];
+	if (!thread || processes_of(processes, thread)->pid != pid)
+		return NULL;
+	const struct profile_thread *shown = &processes->profile->threads[thread->id];
+	return shown->end_ns == 0 && shown->start_ns != 0 && is_one_start(time_ns, shown->start_ns) ? thread : NULL;
+}
+
+int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
+		     uint64_t time_ns)
+{
+	struct thread *thread = find_begun(processes, pid, tid, time_ns);
+	if (thread && thread->base_node == PROFILE_ROOT) {
+		set_base(thread, node, markers);
+		return 0;
+	}
+	struct start start = { .pid = pid, .node = node, .markers = markers, .time_ns = time_ns };
+	return starts_put(&processes->starts, tid, &start);
+}
+
+/* --- maps --- */
+
+/* The string of what memory mapped from `path`, as the kernel tells it, is called. */
+static int64_t name_of_path(struct processes *processes, const char *path)
+{
+	static const char *const anonymous[] = { "//anon", "[anon", "[stack:", "/dev/zero" };
+	bool is_anonymous = path[0] == 0;
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(anonymous[0]); i++)
+		is_anonymous |= strncmp(path, anonymous[i], strlen(anonymous[i])) == 0;
+	return profile_add_string(processes->profile, is_anonymous ? "[anon]" : path);
+}
+
+/* The code of a process is not what it was. */
+static void renew_code(struct processes *processes, struct process *process)
+{
+	process->code_version = ++processes->code_versions;
+}
+
+/* In the exec of a set-user-ID program the kernel tells that the process ends, when it
+ * ends the events that were bound to it. What maps memory lives. */
+static void revive(struct processes *processes, struct process *process)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, process->pid);
+	uint64_t *end_ns = &processes->profile->processes[process->id].end_ns;
+	if (process->living > 0 || *end_ns == 0 || found == HASH_MAP_NONE)
+		return;
+	*end_ns = 0;
+	process->living = 1;
+	processes->profile->threads[processes->threads[found].id].end_ns = 0;
+}
+
+int processes_map(struct processes *processes, const struct backend_map *map)
+{
+	int64_t index = find_process(processes, map->pid);
+	if (index < 0)
+		return (int)index;
+	struct process *process = &processes->items[index];
+	revive(processes, process);
+	struct mapping mapping = { .start = map->start,
+				   .file_offset = map->file_offset,
+				   .told = ++processes->maps_told };
+	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
+	if (mapping.end == mapping.start)
+		return 0;
+	int64_t name = name_of_path(processes, map->path);
+	if (name < 0)
+		return (int)name;
+	mapping.name = (uint32_t)name;
+	if (map->is_data)
+		return maps_insert(&process->data, &mapping);
+	int64_t module = modules_add(processes->modules, map->path, map->build_id, map->build_id_bytes);
+	if (module < 0)
+		return (int)module;
+	mapping.module = (uint32_t)module;
+	process->between_programs = false;
+	renew_code(processes, process);
+	return maps_insert(&process->code, &mapping);
+}
+
+static void find_bias(struct mapping *mapping, const struct module *module)
+{
+	uint64_t address = mapping->file_offset;
+	/* Without its file, an address is given as an offset in the file. */
+	if (module->file)
+		elf_file_address_of_offset(module->file, mapping->file_offset, &address);
+	mapping->bias = mapping->start - (module->kind == MODULE_ANON ? 0 : address);
+	mapping->has_bias = true;
+}
+
+/* The module of a mapping of code, and where it is. */
+static struct unwind_module module_of(struct processes *processes, const struct process *process,
+				      struct mapping *mapping)
+{
+	const struct module *module = modules_get(processes->modules, mapping->module, (pid_t)process->pid);
+	if (!mapping->has_bias)
+		find_bias(mapping, module);
+	return (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };
+}
+
+int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)
+{
+	struct mapping *mapping = maps_at(&process->code, pc);
+	if (!mapping)
+		return -1;
+	*found = module_of(processes, process, mapping);
+	return 0;
+}
+
+void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list)
+{
+	for (size_t i = 0; i < process->code.count; i++) {
+		struct mapping *mapping = &process->code.items[i];
+		struct unwind_module module = module_of(processes, process, mapping);
+		list[i] = (struct backend_code){
+			.start = mapping->start, .end = mapping->end, .bias = module.bias, .table = module.table
+		};
+	}
+}
+
+bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size)
+{
+	struct unwind_module found;
+	if (processes_module_at(processes, process, address, &found) < 0)
+		return false;
+	const struct module *module = modules_by_id(processes->modules, found.id);
+	return module && module->file && elf_file_copy(module->file, address - found.bias, to, size);
+}
+
+/* Whether an address is of the main thread's stack, which grows downwards untold:
+ * below what was told of it, and nothing else between. */
+static bool is_grown_stack(struct processes *processes, struct process *process, uint64_t address)
+{
+	static const uint64_t default_limit = 8 * 1024 * 1024;
+	static const uint64_t highest_limit = UINT64_C(1024) * 1024 * 1024; /* of those without one */
+	size_t data = maps_first_above(&process->data, address);
+	size_t code = maps_first_above(&process->code, address);
+	if (data == process->data.count)
+		return false;
+	const struct mapping *above = &process->data.items[data];
+	if (strcmp(profile_string(processes->profile, above->name), "[stack]") != 0 ||
+	    (code < process->code.count && process->code.items[code].start < above->start))
+		return false;
+	struct rlimit limit;
+	if (process->stack_limit == 0) {
+		process->stack_limit = default_limit;
+		if (prlimit((pid_t)process->pid, RLIMIT_STACK, NULL, &limit) == 0 && limit.rlim_cur > default_limit)
+			process->stack_limit = limit.rlim_cur < highest_limit ? limit.rlim_cur : highest_limit;
+	}
+	return above->end - address <= process->stack_limit;
+}
+
+/* Asks the kernel, and takes the answer as told: mremap is not, and big arrays grow by
+ * it. Also if memory is short, it is just not known. */
+static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
+{
+	enum { VAIN_MAX = 100 }; /* it takes a while, so not for ever */
+	struct mapping mapping = { .told = processes->maps_told };
+	char path[4096];
+	if (process->vain_lookups == VAIN_MAX)
+		return 0;
+	int64_t name = -1;
+	if (proc_maps_find((pid_t)process->pid, address, &mapping.start, &mapping.end, path, sizeof(path)))
+		name = name_of_path(processes, path);
+	mapping.name = (uint32_t)name;
+	if (name >= 0 && maps_insert(&process->data, &mapping) == 0)
+		return mapping.name;
+	process->vain_lookups++;
+	return 0;
+}
+
+uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address)
+{
+	const struct mapping *data = maps_at(&process->data, address);
+	const struct mapping *code = maps_at(&process->code, address);
+	/* What was unmapped is not told: the newer one is there. */
+	if (data && (!code || code->told < data->told))
+		return data->name;
+	if (code)
+		return code->name;
+	if (is_grown_stack(processes, process, address))
+		return process->data.items[maps_first_above(&process->data, address)].name;
+	return look_up(processes, process, address);
+}
+
+/* --- what happens to processes --- */
+
+static void end_thread(struct processes *processes, struct thread *thread, uint64_t time_ns)
+{
+	starts_take(&processes->starts, thread->tid);
+	processes->profile->threads[thread->id].end_ns = time_ns;
+	deep_stack_free(thread->deep);
+	thread->deep = NULL;
+}
+
+/* Of a process that starts a program one thread remains, whichever asked for it: it
+ * has the process's number from now on. Nobody tells that its former number, and the
+ * others, are no more. NULL: out of memory. */
+static struct thread *remain_alone(struct processes *processes, uint32_t pid, uint64_t time_ns)
+{
+	struct thread *thread = processes_thread(processes, pid, pid);
+	if (thread && processes->profile->threads[thread->id].end_ns != 0) {
+		/* The first thread had ended before. */
+		int64_t added = add_thread(processes, thread->process, pid, time_ns);
+		thread = added < 0 ? NULL : &processes->threads[added];
+	}
+	if (!thread)
+		return NULL;
+	struct process *process = processes_of(processes, thread);
+	for (size_t i = 0; i < processes->thread_count && process->living > 1; i++) {
+		struct thread *other = &processes->threads[i];
+		bool lives = other->process == thread->process && processes->profile->threads[other->id].end_ns == 0;
+		if (!lives || other == thread)
+			continue;
+		end_thread(processes, other, time_ns);
+		set_base(other, PROFILE_ROOT, 0);
+		process->living--;
+	}
+	process->living = 1;
+	processes->profile->processes[process->id].end_ns = 0;
+	return thread;
+}
+
+int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
+		   uint64_t time_ns)
+{
+	struct thread *thread = is_exec ? remain_alone(processes, pid, time_ns) : processes_thread(processes, pid, tid);
+	int64_t text = thread ? profile_add_string(processes->profile, name) : ERROR_MEMORY;
+	if (text < 0)
+		return ERROR_MEMORY;
+	struct process *process = processes_of(processes, thread);
+	processes->profile->threads[thread->id].name = (uint32_t)text;
+	if (pid == tid || is_exec)
+		processes->profile->processes[process->id].name = (uint32_t)text;
+	if (is_exec) {
+		maps_clear(&process->code);
+		maps_clear(&process->data);
+		renew_code(processes, process);
+		process->between_programs = true;
+		process->stack_limit = 0;
+		process->vain_lookups = 0;
+		set_base(thread, PROFILE_ROOT, 0);
+		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
+	}
+	return 0;
+}
+
+static int fork_process(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	int64_t parent = find_process(processes, parent_pid);
+	int64_t child = parent < 0 ? parent : add_process(processes, pid, parent_pid, time_ns);
+	if (child < 0)
+		return (int)child;
+	const struct process *from = &processes->items[parent];
+	struct process *to = &processes->items[child];
+	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
+		return ERROR_MEMORY;
+	to->code_version = from->code_version;
+	struct profile_process *shown = processes->profile->processes;
+	shown[to->id].name = shown[from->id].name;
+	if (shown[to->id].cgroup == 0) /* it was gone before one could look */
+		shown[to->id].cgroup = shown[from->id].cgroup;
+	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
+	return thread < 0 ? (int)thread : 0;
+}
+
+int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	if (find_begun(processes, pid, tid, time_ns))
+		return 0; /* told twice */
+	if (parent_pid != pid)
+		return fork_process(processes, parent_pid, pid, tid, time_ns);
+	int64_t process = find_process(processes, pid);
+	int64_t thread = process < 0 ? process : add_thread(processes, (uint32_t)process, tid, time_ns);
+	return thread < 0 ? (int)thread : 0;
+}
+
+bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	if (found == HASH_MAP_NONE)
+		return false;
+	struct thread *thread = &processes->threads[found];
+	struct process *process = processes_of(processes, thread);
+	if (process->pid != pid)
+		return false;
+	if (processes->profile->threads[thread->id].end_ns != 0)
+		return false; /* told twice */
+	end_thread(processes, thread, time_ns);
+	if (process->living > 0 && --process->living > 0)
+		return false;
+	processes->profile->processes[process->id].end_ns = time_ns;
+	maps_release(&process->code);
+	maps_release(&process->data);
+	renew_code(processes, process);
+	return true;
+}
+
+size_t processes_running(const struct processes *processes)
+{
+	size_t running = 0;
+	for (size_t i = 0; i < processes->count; i++)
+		running += processes->profile->processes[processes->items[i].id].end_ns == 0;
+	return running;
+}

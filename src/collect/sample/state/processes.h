@@ -1,0 +1,88 @@
+/*
+ * The processes and threads that are watched, and what code each process has
+ * mapped where: kept up to date by what the backend tells, in order of time.
+ */
+#ifndef COLLECT_SAMPLE_STATE_PROCESSES_H
+#define COLLECT_SAMPLE_STATE_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/sample/backend.h"
+#include "collect/sample/state/maps.h"
+#include "collect/sample/state/modules.h"
+#include "profile/profile.h"
+
+struct deep_stack;
+
+struct process {
+	uint32_t pid;
+	uint32_t id;           /* in the profile's processes */
+	bool between_programs; /* after exec, before its first map */
+	uint32_t living;       /* threads that have not ended */
+	/* Equal numbers, equal code: while it stays, an address means what it did. */
+	uint32_t code_version;
+	struct maps code;      /* executable memory */
+	struct maps data;      /* all other that was told of */
+	uint32_t vain_lookups; /* of memory that was not told of */
+	uint64_t stack_limit;  /* bytes that the main thread's stack may grow to; 0: not asked yet */
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t id;             /* in the profile's threads */
+	uint32_t process;        /* index in processes */
+	uint32_t base_node;      /* whole paths begin below this one: where the thread was started, or PROFILE_ROOT */
+	uint32_t base_markers;   /* thread starts on the way to it */
+	struct deep_stack *deep; /* of a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
+};
+
+struct processes;
+
+/* NULL: out of memory. Neither profile nor modules is owned. */
+struct processes *processes_new(struct profile *profile, struct modules *modules);
+void processes_free(struct processes *processes); /* NULL is fine */
+
+/* What the backend tells. Each returns 0 or ERROR_MEMORY. A thread that starts a
+ * program (`is_exec`) remains alone, with its process's number, whatever its own was. */
+int processes_map(struct processes *processes, const struct backend_map *map);
+int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
+		   uint64_t time_ns);
+int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
+/* True: that was the last thread of its process. */
+bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/* The thread `tid`, now or soon to be told of, has its paths below a node, which has
+ * so many thread starts on its way; PROFILE_ROOT: it is not known where. Returns 0 or
+ * ERROR_MEMORY. */
+int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
+		     uint64_t time_ns);
+
+/* The process of that pid; NULL: not known. Valid as pointers of processes_thread are. */
+struct process *processes_find(const struct processes *processes, uint32_t pid);
+
+/* The thread, added if it is new; NULL: out of memory. Pointers are valid until
+ * the next call that adds. */
+struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid);
+struct process *processes_of(struct processes *processes, const struct thread *thread);
+
+/* The module at a run-time address of a process: 0 and *found, or -1. */
+int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found);
+
+/* Copies `size` bytes of code at a run-time address from the module's file.
+ * False: they are not in one. */
+bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
+
+/* What a backend that walks stacks needs to know of a process's code: an item for
+ * each of process->code, in their order. Opens files that were not yet. */
+void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
+
+/* What the memory at an address is called: a file's path, "[heap]", "[stack]", "[vdso]",
+ * "[anon]" for memory without a file; a string, 0 ("") if nothing is known to be there. */
+uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
+
+/* How many processes are still running. */
+size_t processes_running(const struct processes *processes);
+
+#endif

@@ -1,0 +1,194 @@
+#include "collect/sample/state/side_events.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash_map.h"
+#include "collect/sample/cpus.h"
+#include "collect/sample/perf/events.h"
+#include "collect/sample/perf/record.h"
+#include "collect/sample/perf/ring.h"
+
+enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
+
+/* What a ring is for. */
+enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
+
+struct side_events {
+	bool everything, data_maps, prompt;
+	bool can_tell_build_id; /* the kernel puts build-ids into maps (5.12) */
+	bool started;
+	size_t ring_bytes;
+	struct cpus cpus;
+	struct ring *rings; /* SIDE_KINDS for each CPU; those of data maps may be unmapped */
+	size_t ring_count;
+	struct perf_events events;
+	struct hash_map watched; /* thread ids -> how they came to be watched */
+};
+
+/* --- new and free --- */
+
+static void side_attributes(const struct side_events *side, enum side_kind kind, pid_t tid, bool on_exec,
+			    struct perf_event_attr *attr)
+{
+	perf_events_attributes(attr, tid, on_exec);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type = PERF_RECORD_SIDE_TYPE;
+	attr->exclude_kernel = 1; /* maps are told all the same, and no privilege is needed */
+	attr->wakeup_watermark = (uint32_t)(side->ring_bytes / 4);
+	if (kind == SIDE_DATA_MAPS) {
+		attr->mmap_data = 1; /* and no mmap, mmap2: those are of code */
+		return;
+	}
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->build_id = side->can_tell_build_id;
+	if (side->prompt)
+		attr->wakeup_watermark = 1;
+}
+
+static int allocate(struct side_events *side, struct error *error)
+{
+	int result = cpus_find(&side->cpus, error);
+	if (result < 0)
+		return result;
+	side->ring_count = side->cpus.count * SIDE_KINDS;
+	side->rings = calloc(side->ring_count, sizeof(*side->rings));
+	return side->rings ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+struct side_events *side_events_new(const struct backend_request *request, size_t ring_bytes, bool prompt,
+				    struct error *error)
+{
+	struct side_events *side = calloc(1, sizeof(*side));
+	if (!side) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	side->everything = request->everything;
+	side->data_maps = request->data_maps;
+	side->prompt = prompt;
+	side->ring_bytes = ring_bytes;
+	hash_map_init(&side->watched);
+	if (allocate(side, error) < 0) {
+		side_events_free(side);
+		return NULL;
+	}
+	struct perf_event_attr attr;
+	side->can_tell_build_id = true;
+	side_attributes(side, SIDE_TASKS, 0, false, &attr);
+	side->can_tell_build_id = perf_events_are_accepted(&attr);
+	return side;
+}
+
+void side_events_free(struct side_events *side)
+{
+	if (!side)
+		return;
+	for (size_t i = 0; side->rings && i < side->ring_count; i++)
+		ring_unmap(&side->rings[i]);
+	free(side->rings);
+	perf_events_release(&side->events);
+	cpus_release(&side->cpus);
+	hash_map_release(&side->watched);
+	free(side);
+}
+
+/* --- attach --- */
+
+bool side_events_is_watched(const struct side_events *side, pid_t tid)
+{
+	return hash_map_get(&side->watched, (uint64_t)tid) != HASH_MAP_NONE;
+}
+
+int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct error *error)
+{
+	if (side_events_is_watched(side, tid))
+		return 0;
+	if (hash_map_put(&side->watched, (uint64_t)tid, WATCHED_DIRECTLY) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	side->started |= on_exec;
+	size_t first_event = side->events.count;
+	for (size_t i = 0; i < side->ring_count; i++) {
+		enum side_kind kind = i % SIDE_KINDS;
+		if (kind == SIDE_DATA_MAPS && !side->data_maps)
+			continue;
+		struct perf_event_attr attr;
+		side_attributes(side, kind, tid, on_exec, &attr);
+		int result = perf_events_add(&side->events, &attr, tid, side->cpus.ids[i / SIDE_KINDS], &side->rings[i],
+					     side->ring_bytes, (uint32_t)kind, error);
+		if (result <= 0)
+			return result;
+	}
+	if (on_exec)
+		return 1;
+	/* What a running thread does from now on is told before counting starts: see
+	 * attach in target.c. */
+	int result = perf_events_enable(&side->events, first_event, error);
+	return result < 0 ? result : 1;
+}
+
+void side_events_start(struct side_events *side)
+{
+	side->started = true;
+}
+
+void side_events_stop(struct side_events *side)
+{
+	perf_events_disable(&side->events);
+}
+
+/* --- records --- */
+
+size_t side_events_descriptors(const struct side_events *side, struct pollfd *descriptors, size_t limit)
+{
+	return ring_descriptors(side->rings, side->ring_count, descriptors, limit);
+}
+
+void side_events_refresh(struct side_events *side)
+{
+	for (size_t i = 0; i < side->ring_count; i++)
+		if (side->rings[i].memory)
+			ring_refresh(&side->rings[i]);
+}
+
+bool side_events_peek(struct side_events *side, uint64_t *time_ns)
+{
+	return perf_record_earliest(side->rings, side->ring_count, time_ns) != NULL;
+}
+
+/* A thread that a watched one starts inherits its events: no need to attach. Returns
+ * the thread if that was done already: what it inherited stays. */
+static pid_t note_inherited(struct side_events *side, const struct perf_event_header *record)
+{
+	uint32_t ids[4]; /* pid, ppid, tid, ptid */
+	if (side->everything || record->type != PERF_RECORD_FORK || record->size < sizeof(*record) + sizeof(ids))
+		return 0;
+	memcpy(ids, record + 1, sizeof(ids));
+	pid_t tid = (pid_t)ids[2];
+	uint32_t how = hash_map_get(&side->watched, ids[2]);
+	if (how == WATCHED_DIRECTLY)
+		perf_events_drop_thread(&side->events, tid);
+	if (how != HASH_MAP_NONE || !side->started)
+		hash_map_put(&side->watched, ids[2], WATCHED_BY_INHERITANCE);
+	return how == WATCHED_DIRECTLY ? tid : 0;
+}
+
+pid_t side_events_deliver(struct side_events *side, const struct backend_sink *sink)
+{
+	uint64_t time;
+	struct ring *ring = perf_record_earliest(side->rings, side->ring_count, &time);
+	if (!ring)
+		return 0;
+	const struct perf_event_header *record = ring_peek(ring);
+	pid_t watched_twice = note_inherited(side, record);
+	perf_record_deliver(record, sink, false);
+	ring_next(ring);
+	ring_release(ring);
+	return watched_twice;
+}

@@ -1,0 +1,35 @@
+/*
+ * Where threads are started, for those of which one has heard only that: the stack
+ * that starts a thread and the thread itself are told apart, in either order.
+ */
+#ifndef COLLECT_SAMPLE_STATE_STARTS_H
+#define COLLECT_SAMPLE_STATE_STARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash_map.h"
+
+struct start {
+	uint32_t pid;     /* of the process that the thread will be in */
+	uint32_t node;    /* its paths begin below this one; PROFILE_ROOT: not known where */
+	uint32_t markers; /* thread starts on the way to that node */
+	uint64_t time_ns;
+};
+
+struct starts {
+	struct start *items; /* owned; of ids that were taken out, to be used again for the same id */
+	size_t count, capacity;
+	struct hash_map by_tid; /* -> index */
+};
+
+void starts_init(struct starts *starts);
+void starts_release(struct starts *starts);
+
+/* Sets or replaces that of a thread id. Returns 0 or ERROR_MEMORY. */
+int starts_put(struct starts *starts, uint32_t tid, const struct start *start);
+
+/* Takes out what is known of a thread id: node PROFILE_ROOT if nothing is. */
+struct start starts_take(struct starts *starts, uint32_t tid);
+
+#endif

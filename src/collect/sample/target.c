@@ -1,0 +1,261 @@
+#include "collect/sample/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/path.h"
+
+/* --- finding --- */
+
+static int check_elf(const char *path, const unsigned char *start, size_t size, struct error *error)
+{
+	if (size < EI_NIDENT + 4U)
+		return error_set(error, ERROR_FORMAT, "'%s' is too short for a program", path);
+	unsigned machine = start[EI_NIDENT + 2] | (unsigned)start[EI_NIDENT + 3] << 8;
+	if (start[EI_CLASS] != ELFCLASS64)
+		return error_set(error, ERROR_UNSUPPORTED, "'%s' is a 32-bit program: cpprof records x86-64 programs",
+				 path);
+	if (machine != EM_X86_64)
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"'%s' is built for another architecture (ELF machine %u): cpprof records x86-64 programs", path,
+			machine);
+	return 0;
+}
+
+/* A file that may be executed: what its first bytes say. */
+static int check_content(const char *path, struct error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) /* executable but not readable is fine for exec */
+		return 0;
+	unsigned char start[64];
+	ssize_t size = read(fd, start, sizeof(start));
+	close(fd);
+	if (size >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0)
+		return check_elf(path, start, (size_t)size, error);
+	if (size >= 2 && start[0] == '#' && start[1] == '!')
+		return 0;
+	return error_set(
+		error, ERROR_FORMAT,
+		"'%s' is neither a program nor a script with a '#!' line; if it is a shell script: cpprof record sh %s",
+		path, path);
+}
+
+static int check_file(const char *path, struct error *error)
+{
+	struct stat status;
+	if (stat(path, &status) < 0)
+		return error_set_errno(error, "cannot run '%s'", path);
+	if (S_ISDIR(status.st_mode))
+		return error_set(error, ERROR_USAGE, "cannot run '%s': it is a directory", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, ERROR_USAGE, "cannot run '%s': it is not a file", path);
+	if (access(path, X_OK) < 0)
+		return error_set(error, ERROR_PERMISSION,
+				 "cannot run '%s': it is not executable (chmod +x would do, if it is a program)", path);
+	return check_content(path, error);
+}
+
+char *target_find(const char *name, struct error *error)
+{
+	char *path = path_search(name);
+	if (!path && !strchr(name, '/')) {
+		bool here = access(name, F_OK) == 0;
+		error_set(error, ERROR_NOT_FOUND, "there is no command '%s'%s%s", name, here ? "; did you mean ./" : "",
+			  here ? name : "");
+		return NULL;
+	}
+	if (!path) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	if (check_file(path, error) < 0) {
+		free(path);
+		return NULL;
+	}
+	return path;
+}
+
+const char *target_hidden(const char *path)
+{
+	struct stat status;
+	if (geteuid() == 0 || stat(path, &status) < 0)
+		return NULL;
+	if (status.st_mode & (S_ISUID | S_ISGID))
+		return "it is set-user-ID or set-group-ID, and the kernel ends perf events where privilege is gained: "
+		       "as root "
+		       "it can be recorded";
+	if (access(path, R_OK) < 0)
+		return "its file is not readable, and the kernel ends perf events of such programs: as root it can be "
+		       "recorded";
+	return NULL;
+}
+
+/* --- starting --- */
+
+/* In the child: waits for the word to go, then becomes the command. */
+static void become(const char *path, char *const *arguments, char *const *environment, const sigset_t *signals,
+		   const struct rlimit *files, const struct sigaction *child_action, int go_fd, int fail_fd)
+{
+	char go;
+	ssize_t got;
+	do
+		got = read(go_fd, &go, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1) /* the recorder gave up */
+		_exit(127);
+	setrlimit(RLIMIT_NOFILE, files);
+	sigaction(SIGCHLD, child_action, NULL);
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	execve(path, arguments, environment);
+	int number = errno;
+	if (write(fail_fd, &number, sizeof(number)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Whether two entries are of the same name. */
+static bool is_same_name(const char *entry, const char *other)
+{
+	size_t length = strcspn(entry, "=");
+	return strncmp(entry, other, length) == 0 && other[length] == '=';
+}
+
+/* Ours with those entries instead. The array is the caller's, the entries are not; NULL:
+ * out of memory. */
+static char **make_environment(char *const *entries)
+{
+	size_t own = 0, more = 0, count = 0;
+	while (environ[own])
+		own++;
+	while (entries && entries[more])
+		more++;
+	char **made = malloc((own + more + 1) * sizeof(*made));
+	for (size_t i = 0; i < own && made; i++) {
+		bool is_replaced = false;
+		for (size_t j = 0; j < more; j++)
+			is_replaced |= is_same_name(entries[j], environ[i]);
+		if (!is_replaced)
+			made[count++] = environ[i];
+	}
+	for (size_t i = 0; i < more && made; i++)
+		made[count++] = entries[i];
+	if (made)
+		made[count] = NULL;
+	return made;
+}
+
+static int fork_it(struct target *target, const char *path, char *const *arguments, char *const *environment,
+		   const sigset_t *signals, const struct rlimit *files, struct error *error)
+{
+	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
+	int go[2], fail[2];
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return error_set_errno(error, "cannot make a pipe");
+	if (pipe2(fail, O_CLOEXEC) < 0) {
+		close(go[0]);
+		close(go[1]);
+		return error_set_errno(error, "cannot make a pipe");
+	}
+	/* If whoever started us ignores the end of children, its status would be lost. */
+	struct sigaction child_action;
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &standard, &child_action);
+	target->pid = fork();
+	if (target->pid == 0) {
+		close(go[1]);
+		close(fail[0]);
+		become(path, arguments, environment, signals, files, &child_action, go[0], fail[1]);
+	}
+	int number = errno;
+	close(go[0]);
+	close(fail[1]);
+	target->go_fd = go[1];
+	target->fail_fd = fail[0];
+	if (target->pid > 0)
+		target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	if (target->pid < 0 || target->pidfd < 0) {
+		errno = target->pid < 0 ? number : errno;
+		error_set_errno(error, "cannot start a process");
+		target_release(target);
+		return ERROR_SYSTEM;
+	}
+	return 0;
+}
+
+int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
+		const sigset_t *signals, const struct rlimit *files, struct error *error)
+{
+	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
+	char **all = make_environment(environment);
+	if (!all)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int result = fork_it(target, path, arguments, all, signals, files, error);
+	free(all);
+	return result;
+}
+
+int target_go(struct target *target, const char *path, struct error *error)
+{
+	if (write(target->go_fd, "g", 1) != 1)
+		return error_set_errno(error, "cannot start '%s'", path);
+	close(target->go_fd);
+	target->go_fd = -1;
+	int number = 0;
+	ssize_t got;
+	do /* ends when exec closes the other end */
+		got = read(target->fail_fd, &number, sizeof(number));
+	while (got < 0 && errno == EINTR);
+	close(target->fail_fd);
+	target->fail_fd = -1;
+	if (got != sizeof(number))
+		return 0;
+	target_reap(target);
+	if (number == ENOENT && access(path, F_OK) == 0)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "cannot run '%s': the interpreter that it names does not exist", path);
+	errno = number;
+	return error_set_errno(error, "cannot run '%s'", path);
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
+void target_reap(struct target *target)
+{
+	int status;
+	pid_t got;
+	struct rusage usage = { 0 };
+	do
+		got = wait4(target->pid, &status, 0, &usage);
+	while (got < 0 && errno == EINTR);
+	target->ended = true;
+	target->user_ns = ns_of(&usage.ru_utime);
+	target->system_ns = ns_of(&usage.ru_stime);
+	if (got == target->pid)
+		target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void target_release(struct target *target)
+{
+	if (target->go_fd >= 0)
+		close(target->go_fd); /* the child sees it and ends */
+	if (target->fail_fd >= 0)
+		close(target->fail_fd);
+	if (target->pid > 0 && !target->ended && target->go_fd >= 0)
+		target_reap(target);
+	if (target->pidfd >= 0)
+		close(target->pidfd);
+	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
+}

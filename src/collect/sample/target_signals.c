@@ -1,0 +1,32 @@
+#include "collect/sample/target_signals.h"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+int target_signals_take(int *fd, sigset_t *old, struct error *error)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGPIPE);
+	sigaddset(&signals, SIGXFSZ); /* a file limit of ours is an error of write, not our end */
+	sigprocmask(SIG_BLOCK, &signals, old);
+	sigdelset(&signals, SIGPIPE);
+	sigdelset(&signals, SIGXFSZ);
+	*fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return *fd < 0 ? error_set_errno(error, "cannot receive signals") : 0;
+}
+
+bool target_signals_next(int fd, struct signalfd_siginfo *signal)
+{
+	return read(fd, signal, sizeof(*signal)) == (ssize_t)sizeof(*signal);
+}
+
+void target_signals_pass(const struct signalfd_siginfo *signal, pid_t pid)
+{
+	if (signal->ssi_code != SI_KERNEL) /* not the terminal's: it was sent to us */
+		kill(pid, (int)signal->ssi_signo);
+}

@@ -1,0 +1,174 @@
+/*
+ * A walk of a user stack by compact rows (unwind/table.h), as it is done where the
+ * sample is taken: in the kernel (record/bpf/), or in the target itself (runtime/).
+ * Who includes this provides the four functions declared below.
+ *
+ * Invariants:
+ *   1. rip, rsp and rbp are those of the frame that is stepped from; frames[0 ..
+ *      count) are written, callers by return address - 1.
+ *   2. Each step makes the stack pointer grow, or crosses a signal frame; together
+ *      with WALK_FRAMES that bounds the walk.
+ *   3. A walk never guesses: what the rows do not say ends it, with the reason, and
+ *      the monitor walks that stack with all it knows.
+ */
+#ifndef COLLECT_SHARED_ROW_WALK_H
+#define COLLECT_SHARED_ROW_WALK_H
+
+#include "abi/code_table.h"
+#include "abi/sample_record.h"
+#include "unwind/table.h"
+
+struct walk {
+	uint64_t rip, rsp, rbp;
+	uint64_t window_at; /* address of window[0] */
+	uint32_t window_words;
+	uint32_t is_caller;
+	uint32_t count;
+	uint32_t end; /* enum walk_end; WALK_END_COUNT: it goes on */
+	struct walk_process process;
+	struct walk_code code; /* of the last frame; start == end: none */
+	uint64_t window[WALK_WINDOW_WORDS];
+	struct sample_record record;  /* what is told, and right behind it: */
+	uint64_t frames[WALK_FRAMES]; /* ... or registers and stack */
+};
+
+/* The includer provides: */
+
+/* Copies `bytes` from the walked process; 0, or not readable. */
+static inline int walk_copy(void *to, uint32_t bytes, uint64_t address);
+/* Sets walk->code to the code at pc; false: none is known there. */
+static inline bool walk_find_code(struct walk *walk, uint64_t pc);
+/* The row in force at `pc` (counted from code.base); false: outside of all rows. */
+static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row);
+/* A probe at a function's return has put its own address into the slot at `slot`: the
+ * one that was there before. False: it has not. */
+static inline bool walk_real_return(uint64_t slot, uint64_t *rip);
+
+enum { WALK_WORD = 8, WALK_UCONTEXT_RBP = 120, WALK_UCONTEXT_RSP = 160, WALK_UCONTEXT_RIP = 168 };
+
+/* One word of the stack, mostly out of the window. */
+static inline bool walk_read(struct walk *walk, uint64_t address, uint64_t *value)
+{
+	uint64_t at = address - walk->window_at;
+	if (at % WALK_WORD == 0 && at / WALK_WORD < walk->window_words) {
+		*value = walk->window[at / WALK_WORD % WALK_WINDOW_WORDS];
+		return true;
+	}
+	if (walk_copy(walk->window, sizeof(walk->window), address) == 0) {
+		walk->window_at = address;
+		walk->window_words = WALK_WINDOW_WORDS;
+		*value = walk->window[0];
+		return true;
+	}
+	/* The window reaches beyond the stack's end. */
+	walk->window_words = 0;
+	return walk_copy(value, sizeof(*value), address) == 0;
+}
+
+static inline uint32_t walk_signal(struct walk *walk, uint64_t ucontext)
+{
+	uint64_t rip, rsp, rbp;
+	if (!walk_read(walk, ucontext + WALK_UCONTEXT_RBP, &rbp) ||
+	    !walk_read(walk, ucontext + WALK_UCONTEXT_RSP, &rsp) ||
+	    !walk_read(walk, ucontext + WALK_UCONTEXT_RIP, &rip))
+		return WALK_UNREADABLE;
+	walk->rip = rip;
+	walk->rsp = rsp;
+	walk->rbp = rbp;
+	walk->is_caller = 0;
+	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
+}
+
+/* Applies a row: the equations are those of unwind/table.h. Returns how the walk
+ * ends, or WALK_END_COUNT. */
+static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
+{
+	uint64_t offset = (uint64_t)((int64_t)row->cfa * WALK_WORD);
+	uint64_t cfa, rip, rbp = walk->rbp;
+	switch (row->kind) {
+	case UNWIND_RSP:
+		cfa = walk->rsp + offset;
+		break;
+	case UNWIND_RBP:
+		cfa = walk->rbp + offset;
+		break;
+	case UNWIND_RBP_DEREF:
+		if (!walk_read(walk, walk->rbp + offset, &cfa) || !walk_read(walk, walk->rbp, &rbp))
+			return WALK_UNREADABLE;
+		break;
+	case UNWIND_PLT:
+		cfa = walk->rsp + offset + ((walk->rip & 15) >= (uint8_t)row->fp ? WALK_WORD : 0);
+		break;
+	case UNWIND_SIGNAL:
+		return walk_signal(walk, walk->rsp + offset);
+	case UNWIND_END:
+		return WALK_ROOT;
+	case UNWIND_SLOW:
+		return WALK_SLOW;
+	default:
+		return WALK_NO_RULE;
+	}
+	/* The lower one first, so that the window holds both. */
+	if ((row->kind == UNWIND_RSP || row->kind == UNWIND_RBP) && row->fp != 0 &&
+	    !walk_read(walk, cfa + (uint64_t)((int64_t)row->fp * WALK_WORD), &rbp))
+		return WALK_UNREADABLE;
+	if (!walk_read(walk, cfa - WALK_WORD, &rip))
+		return WALK_UNREADABLE;
+	if (cfa <= walk->rsp)
+		return WALK_NO_PROGRESS;
+	walk->rip = rip;
+	walk->rsp = cfa;
+	walk->rbp = rbp;
+	walk->is_caller = 1;
+	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
+}
+
+/* The last frame's code is tried first: most calls stay in their module. */
+static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
+{
+	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
+}
+
+/* A C library's return from a signal may lack rules (musl's does): mov $15 to rax
+ * or eax, then syscall. What cannot be read may be one. */
+static inline bool walk_is_sigreturn(uint64_t pc)
+{
+	uint64_t code = 0;
+	if (walk_copy(&code, sizeof(code), pc) != 0)
+		return true;
+	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x50f0000000fb8;
+}
+
+/* Writes frame number `index` and steps to its caller. */
+static inline uint32_t walk_step(struct walk *walk, uint32_t index)
+{
+	uint64_t pc = walk->rip - walk->is_caller;
+	struct unwind_row row = {};
+	if (!walk_is_in_code(walk, pc)) {
+		if (!walk->is_caller || !walk_real_return(walk->rsp - WALK_WORD, &walk->rip))
+			return WALK_NO_CODE;
+		pc = walk->rip - 1;
+		if (!walk_is_in_code(walk, pc))
+			return WALK_NO_CODE;
+	}
+	if (walk->code.row_count == 0)
+		return WALK_NO_ROWS;
+	uint32_t at = (uint32_t)(pc - walk->code.base);
+	bool found = walk_find_row(walk, at, &row);
+	if (walk->is_caller && (!found || row.kind == UNWIND_NO_RULE)) {
+		/* A return address that no call put there may be the very start of a
+		 * function: makecontext does so. */
+		found = walk_find_row(walk, at + 1, &row) && row.pc == at + 1 && row.kind != UNWIND_NO_RULE;
+		pc += found;
+	} else if (walk->is_caller && row.kind == UNWIND_SIGNAL) {
+		pc++; /* the kernel returns to the start of that code: no call is in front of it */
+	}
+	walk->frames[index % WALK_FRAMES] = pc;
+	walk->count = index + 1;
+	if (!found || row.kind == UNWIND_NO_RULE)
+		/* The ABI marks the deepest frame by rbp = 0. */
+		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? WALK_ROOT : WALK_NO_RULE;
+	return walk_apply(walk, &row);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * compile_commands.json: how each source of a project is compiled, as CMake, meson and bear write it.
+ *
+ *     [{"directory": "/build", "file": "../src/a.c", "command": "gcc -c ../src/a.c"}, {..., "arguments": ["gcc", ...]}]
+ */
+#ifndef COLLECT_SOURCE_COMPILE_DATABASE_H
+#define COLLECT_SOURCE_COMPILE_DATABASE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct database_entry {
+	char *directory; /* NULL: that of the file */
+	char *file;      /* as it stands there: relative to the directory */
+	char **words;    /* [word_count], then NULL: the compiler and its arguments */
+	size_t word_count, word_capacity;
+};
+
+struct database {
+	struct database_entry *entries;
+	size_t entry_count, entry_capacity;
+};
+
+/* Reads the file, or the one in a folder. 0; ERROR_FORMAT with "FILE:LINE: what"; as error_set_errno. To be released in any
+ * case. */
+int database_read(struct database *database, const char *path, struct error *error);
+/* The same of text that ends with a NUL at [size]. */
+int database_parse(struct database *database, const char *name, const char *text, size_t size, struct error *error);
+void database_release(struct database *database);
+
+/* The entry of a source, whatever it is called there (links are followed); NULL: there is none. */
+const struct database_entry *database_find(const struct database *database, const char *path);
+
+#endif

@@ -1,0 +1,65 @@
+#include "collect/source/compile/installed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In a build folder, beside an installed program, and where the build was told to install to. */
+static bool find(char *path, const char *folder, const char *const *places, const char *name)
+{
+	for (; *places; places++) {
+		char near[PATH_MAX + 256];
+		if ((*places)[0] == '/')
+			snprintf(near, sizeof(near), "%s/%s", *places, name);
+		else
+			snprintf(near, sizeof(near), "%s/%s/%s", folder, *places, name);
+		char *real = realpath(near, NULL);
+		bool is_found = real && access(real, R_OK) == 0 && strlen(real) < PATH_MAX;
+		if (is_found)
+			snprintf(path, PATH_MAX, "%s", real);
+		free(real);
+		if (is_found)
+			return true;
+	}
+	return false;
+}
+
+static bool is_standard(const char *folder)
+{
+	static const char *const standard[] = {
+		"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", NULL
+	};
+	for (size_t i = 0; standard[i]; i++)
+		if (strcmp(standard[i], folder) == 0)
+			return true;
+	return false;
+}
+
+int installed_find(struct installed *installed, struct error *error)
+{
+	static const char *const headers[] = { "../compile", "../" CPPROF_INCLUDEDIR_NAME "/cpprof",
+					       CPPROF_INCLUDEDIR "/cpprof", NULL };
+	static const char *const libraries[] = { "../collect/agent", "../" CPPROF_LIBDIR_NAME, CPPROF_LIBDIR, NULL };
+	*installed = (struct installed){ 0 };
+	char folder[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	folder[length > 0 ? length : 0] = 0;
+	char *slash = strrchr(folder, '/');
+	if (slash)
+		*slash = 0;
+	if (!find(installed->profiler, folder, headers, "profiler.h"))
+		return error_set(error, ERROR_NOT_FOUND,
+				 "the header cpprof/profiler.h is neither beside this program nor in " CPPROF_INCLUDEDIR
+				 ": install cpprof again ('meson install')");
+	/* The library's own name is a link: the folder is that of the link, not of what it names. */
+	if (!find(installed->library, folder, libraries, "libcpprof.so"))
+		return error_set(error, ERROR_NOT_FOUND,
+				 "the library libcpprof.so is neither beside this program nor in " CPPROF_LIBDIR
+				 ": install cpprof again ('meson install')");
+	find(installed->static_library, folder, libraries, "libcpprof.a");
+	snprintf(installed->library_folder, sizeof(installed->library_folder), "%s", installed->library);
+	*strrchr(installed->library_folder, '/') = 0;
+	installed->is_searched = is_standard(installed->library_folder);
+	return 0;
+}

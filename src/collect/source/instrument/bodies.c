@@ -1,0 +1,98 @@
+#include "collect/source/instrument/bodies.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct body_search {
+	const struct clang *clang;
+	CXCursor found;
+	bool is_found, is_in_try;
+};
+
+static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct body_search *search = data;
+	enum CXCursorKind kind = search->clang->getCursorKind(cursor);
+	if (kind == CXCursor_CXXTryStmt && !search->is_in_try) {
+		search->is_in_try = true;
+		search->clang->visitChildren(cursor, find_body, search);
+		search->is_in_try = false;
+	} else if (kind == CXCursor_UnexposedStmt && !search->is_found) {
+		/* A coroutine's: the first of its parts is what is written. */
+		search->clang->visitChildren(cursor, find_body, search);
+	} else if (kind == CXCursor_CompoundStmt) {
+		search->found = cursor;
+		search->is_found = true;
+		if (search->is_in_try || search->clang->getCursorKind(parent) == CXCursor_UnexposedStmt)
+			return CXChildVisit_Break; /* what follows are its handlers */
+	}
+	return CXChildVisit_Continue;
+}
+
+/* Bytes of lines that are spliced there: to clang they belong to what comes behind them. */
+static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
+{
+	uint32_t length = 0;
+	while (offset + length + 1 < file->size && file->text[offset + length] == '\\' &&
+	       isspace((unsigned char)file->text[offset + length + 1]))
+		length += file->text[offset + length + 1] == '\r' ? 3 : 2;
+	return length;
+}
+
+uint32_t places_brace(const struct places_file *file, uint32_t offset)
+{
+	static const char *const braces[] = { "{", "<%", "\?\?<" };
+	uint32_t spliced = spliced_length(file, offset);
+	offset += spliced;
+	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
+		uint32_t length = (uint32_t)strlen(braces[i]);
+		if (offset < file->size && file->size - offset >= length &&
+		    memcmp(file->text + offset, braces[i], length) == 0)
+			return spliced + length;
+	}
+	return 0;
+}
+
+bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body)
+{
+	struct body_search search = { .clang = clang };
+	clang->visitChildren(function, find_body, &search);
+	*body = search.found;
+	return search.is_found;
+}
+
+/* Whether it is met as another function: the text of both comes from one macro, or one file that is included twice. */
+static bool is_another(const struct places_function *function, const struct places_item *item)
+{
+	const struct clang *clang = function->places->clang;
+	enum CXCursorKind kind = clang->getCursorKind(function->cursor);
+	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
+		return false;
+	CXString spelling = clang->getCursorSpelling(function->cursor);
+	const char *name = clang->getCString(spelling), *known = item->place.name;
+	size_t size = name ? strlen(name) : 0, known_size = strlen(known);
+	bool is_same = known_size >= size && memcmp(known + known_size - size, name, size) == 0 &&
+		       (known_size == size || known[known_size - size - 1] == ':');
+	clang->disposeString(spelling);
+	return size && !is_same;
+}
+
+bool bodies_is_known(const struct places_function *function, size_t *shared)
+{
+	struct places *places = function->places;
+	size_t file = (size_t)(function->file - places->files);
+	struct places_file *in = &places->files[file];
+	if (function->open > in->furthest || !in->furthest) {
+		in->furthest = function->open;
+		return false;
+	}
+	for (size_t i = places->item_count; i-- > 0;) {
+		const struct places_item *item = &places->items[i];
+		if (item->file != file || item->function != i || item->open != function->open)
+			continue;
+		if (!is_another(function, item))
+			return true;
+		*shared = item->is_shared ? item->shared : i;
+	}
+	return false;
+}

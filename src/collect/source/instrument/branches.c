@@ -1,0 +1,107 @@
+#include "collect/source/instrument/branches.h"
+
+#include <string.h>
+
+#include "collect/source/instrument/lexing.h"
+
+enum { DEPTH = 64 };
+
+/* The directives of a file, from its beginning on. */
+struct directives {
+	const char *at, *end;
+	bool asks[DEPTH]; /* of each #if that is open: whether it or one of its #elif asks for the compiler */
+	size_t depth;     /* may be above DEPTH: then it is not known of the innermost */
+};
+
+bool branches_is_of_compiler(const char *condition, const char *end)
+{
+	static const char *const words[] = { "__clang__",          "__clang_major__", "__GNUC__",
+					     "__GNUC_MINOR__",     "__GNUG__",        "__has_builtin",
+					     "__has_attribute",    "__has_feature",   "__has_extension",
+					     "__has_cpp_attribute" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (lexing_find(condition, end, words[i]))
+			return true;
+	return false;
+}
+
+/* Behind the line, and those that it goes on in. */
+static const char *line_end(const char *at, const char *end)
+{
+	while (at < end && (*at != '\n' || at[-1] == '\\'))
+		at++;
+	return at;
+}
+
+static void take_directive(struct directives *directives, const char *hash)
+{
+	const char *end = line_end(hash, directives->end);
+	struct lexing_token word = lexing_next(hash + 1, end);
+	bool is_if = word.size >= 2 && memcmp(word.start, "if", 2) == 0;
+	if (is_if && directives->depth++ < DEPTH)
+		directives->asks[directives->depth - 1] = false;
+	if ((is_if || (word.size >= 4 && memcmp(word.start, "elif", 4) == 0)) && directives->depth &&
+	    directives->depth <= DEPTH)
+		directives->asks[directives->depth - 1] |= branches_is_of_compiler(word.start, end);
+	if (lexing_is(&word, "endif") && directives->depth)
+		directives->depth--;
+	directives->at = end;
+}
+
+/* Whether the branch whose directive (#if, #elif or #else) stands at `stop` is one that asks for the compiler. Goes on from where
+ * it was asked last. */
+static bool asks_for_compiler(struct directives *directives, const char *stop)
+{
+	while (directives->at <= stop && directives->at < directives->end) {
+		const char *at = directives->at + strspn(directives->at, " \t");
+		if (at < directives->end && *at == '#')
+			take_directive(directives, at);
+		else
+			directives->at = line_end(at, directives->end);
+		if (directives->at < directives->end)
+			directives->at++;
+	}
+	return directives->depth && directives->depth <= DEPTH && directives->asks[directives->depth - 1];
+}
+
+static void add(struct places *places, CXSourceRange range, uint32_t start, uint32_t end)
+{
+	struct places_item *item = places_add(places);
+	if (!item)
+		return;
+	unsigned first = 0, last = 0, column = 0;
+	places->clang->getFileLocation(places->clang->getRangeStart(range), NULL, &first, &column, NULL);
+	places->clang->getFileLocation(places->clang->getRangeEnd(range), NULL, &last, NULL, NULL);
+	item->function = places->item_count - 1;
+	const char *name = instrument_arena_format(places->arena, "lines %u to %u", first, last);
+	item->place =
+		(struct instrument_place){ .kind = INSTRUMENT_REGION,
+					   .level = INSTRUMENT_LEVEL_FUNCTION,
+					   .name = name ? name : "",
+					   .signature = "",
+					   .file = places->files[0].path,
+					   .line = first,
+					   .column = column,
+					   .offset = start,
+					   .end = end,
+					   .is_cxx = places->words->is_cxx,
+					   .skipped = "a branch of #if that clang does not take; this compiler may" };
+}
+
+void branches_take(struct places *places)
+{
+	const struct places_file *file = &places->files[0];
+	struct directives directives = { .at = file->text, .end = file->text + file->size };
+	CXSourceRangeList *list = places->clang->getSkippedRanges(places->unit, file->file);
+	for (unsigned i = 0; list && i < list->count; i++) {
+		uint32_t start = 0, end = 0;
+		places_offset(places, places->clang->getRangeStart(list->ranges[i]), &start);
+		places_offset(places, places->clang->getRangeEnd(list->ranges[i]), &end);
+		if (start >= end || end > file->size || !asks_for_compiler(&directives, file->text + start))
+			continue;
+		if (memchr(file->text + start, '{', end - start))
+			add(places, list->ranges[i], start, end);
+	}
+	if (list)
+		places->clang->disposeSourceRangeList(list);
+}

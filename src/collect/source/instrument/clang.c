@@ -1,0 +1,126 @@
+#include "collect/source/instrument/clang.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NEWEST = 29, OLDEST = 11, OTHER_SONAME = 13 };
+
+/* The calls of a library that was opened. 0; -1: an older one, it has not all of them. */
+static int find_calls(void *library, struct clang *clang)
+{
+	const struct {
+		const char *name;
+		size_t at;
+	} calls[] = {
+#define X(name) { "clang_" #name, offsetof(struct clang, name) },
+		CLANG_CALLS(X)
+#undef X
+	};
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		void *found = dlsym(library, calls[i].name);
+		if (!found)
+			return -1;
+		memcpy((char *)clang + calls[i].at, &found, sizeof(found));
+	}
+	return 0;
+}
+
+/* It prints nothing and is never closed: it has threads and handlers of its own. */
+static void *open_newest(void)
+{
+	char name[128];
+	for (int version = NEWEST; version >= OLDEST; version--) {
+		static const char *const patterns[] = { "libclang-%d.so.1",
+							"libclang-%d.so.%d",
+							"libclang-%d.so",
+							"libclang.so.%d",
+							"/usr/lib/llvm-%d/lib/libclang.so.1",
+							"/usr/lib/llvm-%d/lib/libclang.so" };
+		for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			snprintf(name, sizeof(name), patterns[i], version, i == 1 ? OTHER_SONAME : version);
+#pragma GCC diagnostic pop
+			void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+			if (library)
+				return library;
+		}
+	}
+	return dlopen("libclang.so", RTLD_NOW | RTLD_LOCAL);
+}
+
+/* "14.0.6" of "Debian clang version 14.0.6-1 (...)". */
+static void version_number(const char *text, char number[32])
+{
+	const char *found = strstr(text, "version ");
+	found = found ? found + strlen("version ") : "";
+	size_t length = strspn(found, "0123456789.");
+	snprintf(number, 32, "%.*s", (int)(length < 31 ? length : 31), found);
+}
+
+static bool has_headers(const char *directory)
+{
+	char path[4096];
+	int length = snprintf(path, sizeof(path), "%s/include/stddef.h", directory);
+	return length < (int)sizeof(path) && access(path, R_OK) == 0;
+}
+
+/* lib/clang/14.0.6, since 16 lib/clang/16: beside the library, or where Debian has it. */
+static char *find_resource_directory(const char *library, const char *number)
+{
+	char *real = realpath(library, NULL);
+	if (!real)
+		return NULL;
+	char *slash = strrchr(real, '/');
+	if (slash)
+		*slash = 0;
+	int major = atoi(number);
+	char debian[64];
+	snprintf(debian, sizeof(debian), "/usr/lib/llvm-%d/lib", major);
+	const char *const roots[] = { real, debian, "/usr/lib", "/usr/lib64", "/usr/local/lib" };
+	char path[4096];
+	char *found = NULL;
+	for (size_t i = 0; !found && i < sizeof(roots) / sizeof(roots[0]); i++) {
+		snprintf(path, sizeof(path), "%s/clang/%s", roots[i], number);
+		if (!has_headers(path))
+			snprintf(path, sizeof(path), "%s/clang/%d", roots[i], major);
+		if (has_headers(path))
+			found = strdup(path);
+	}
+	free(real);
+	return found;
+}
+
+const struct clang *clang_load(struct error *error)
+{
+	static struct clang clang;
+	static bool is_loaded;
+	if (is_loaded)
+		return &clang;
+	void *library = open_newest();
+	if (!library) {
+		error_set(error, ERROR_UNSUPPORTED,
+			  "libclang is not installed (Debian: apt-get install libclang1-14): nothing can be "
+			  "instrumented");
+		return NULL;
+	}
+	if (find_calls(library, &clang)) {
+		error_set(error, ERROR_UNSUPPORTED, "libclang is older than 11: nothing can be instrumented");
+		return NULL;
+	}
+	CXString version = clang.getClangVersion();
+	clang.version = strdup(clang.getCString(version));
+	clang.disposeString(version);
+	char number[32];
+	version_number(clang.version ? clang.version : "", number);
+	Dl_info where;
+	if (dladdr((void *)(uintptr_t)clang.createIndex, &where) && where.dli_fname)
+		clang.resource_directory = find_resource_directory(where.dli_fname, number);
+	is_loaded = true;
+	return &clang;
+}

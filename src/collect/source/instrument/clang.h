@@ -1,0 +1,102 @@
+/*
+ * libclang's C interface, loaded when it is needed first: whoever does not instrument needs none of it. The newest that is
+ * installed is taken, and its own headers (<stddef.h>, ...) are looked for beside it.
+ */
+#ifndef COLLECT_SOURCE_INSTRUMENT_CLANG_H
+#define COLLECT_SOURCE_INSTRUMENT_CLANG_H
+
+#include <clang-c/Index.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* All that is called, without its "clang_". */
+#define CLANG_CALLS(X)                \
+	X(createIndex)                \
+	X(disposeIndex)               \
+	X(parseTranslationUnit2)      \
+	X(disposeTranslationUnit)     \
+	X(getNumDiagnostics)          \
+	X(getDiagnostic)              \
+	X(disposeDiagnostic)          \
+	X(getDiagnosticSeverity)      \
+	X(getDiagnosticSpelling)      \
+	X(getDiagnosticLocation)      \
+	X(getCString)                 \
+	X(disposeString)              \
+	X(getClangVersion)            \
+	X(getTranslationUnitCursor)   \
+	X(visitChildren)              \
+	X(getCursorKind)              \
+	X(isStatement)                \
+	X(isExpression)               \
+	X(isAttribute)                \
+	X(isCursorDefinition)         \
+	X(isInvalid)                  \
+	X(getCursorSpelling)          \
+	X(getCursorDisplayName)       \
+	X(getCursorPrettyPrinted)     \
+	X(getCursorPrintingPolicy)    \
+	X(PrintingPolicy_setProperty) \
+	X(PrintingPolicy_dispose)     \
+	X(CXXMethod_isConst)          \
+	X(getCXXAccessSpecifier)      \
+	X(getTypeDeclaration)         \
+	X(getCursorSemanticParent)    \
+	X(getCursorReferenced)        \
+	X(getCursorLocation)          \
+	X(getCursorExtent)            \
+	X(getRangeStart)              \
+	X(getRangeEnd)                \
+	X(getFileLocation)            \
+	X(getExpansionLocation)       \
+	X(Location_isInSystemHeader)  \
+	X(getFile)                    \
+	X(getFileName)                \
+	X(getFileContents)            \
+	X(File_isEqual)               \
+	X(getToken)                   \
+	X(tokenize)                   \
+	X(disposeTokens)              \
+	X(getTokenSpelling)           \
+	X(getTokenKind)               \
+	X(getTokenLocation)           \
+	X(Cursor_isFunctionInlined)   \
+	X(Cursor_getStorageClass)     \
+	X(getCursorLinkage)           \
+	X(getSkippedRanges)           \
+	X(disposeSourceRangeList)     \
+	X(equalCursors)               \
+	X(getCanonicalCursor)         \
+	X(getCursorType)              \
+	X(getCursorResultType)        \
+	X(getCanonicalType)           \
+	X(getTypeSpelling)            \
+	X(isConstQualifiedType)       \
+	X(Type_visitFields)           \
+	X(Cursor_getNumArguments)     \
+	X(Cursor_getArgument)         \
+	X(isFunctionTypeVariadic)     \
+	X(CXXMethod_isVirtual)        \
+	X(CXXMethod_isStatic)         \
+	X(getTemplateCursorKind)      \
+	X(getSpecializedCursorTemplate)
+
+struct clang {
+#define X(name) __typeof__(clang_##name) *name;
+	CLANG_CALLS(X)
+#undef X
+	char *resource_directory; /* its own headers are in include/ below it; NULL: not found */
+	char *version;            /* "Debian clang version 14.0.6" */
+};
+
+/* Loads it, once for all. NULL: ERROR_UNSUPPORTED says what to install. */
+const struct clang *clang_load(struct error *error);
+
+/* An enum's value comes and goes with versions, a location's bit of a macro does not: 1 where it is in what a macro expands to. */
+static inline bool clang_is_in_macro(CXSourceLocation location)
+{
+	return location.int_data >> 31;
+}
+
+#endif

@@ -1,0 +1,66 @@
+#include "collect/source/instrument/edits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void edits_init(struct edits *edits)
+{
+	memset(edits, 0, sizeof(*edits));
+}
+
+void edits_release(struct edits *edits)
+{
+	free(edits->items);
+	edits_init(edits);
+}
+
+static void add(struct edits *edits, uint32_t offset, const char *text, int32_t rank)
+{
+	if (!edits->error && (!text || ARRAY_RESERVE(edits->items, edits->capacity, edits->count + 1)))
+		edits->error = ERROR_MEMORY;
+	if (edits->error)
+		return;
+	edits->items[edits->count++] = (struct edit){ .text = text, .offset = offset, .rank = rank };
+}
+
+void edits_insert(struct edits *edits, uint32_t offset, const char *text)
+{
+	add(edits, offset, text, (int32_t)edits->count + 1);
+}
+
+void edits_wrap(struct edits *edits, uint32_t offset, const char *open, uint32_t end, const char *close)
+{
+	int32_t rank = (int32_t)edits->count + 1;
+	add(edits, offset, open, rank);
+	add(edits, end, close, -rank);
+}
+
+static int by_offset(const void *left, const void *right)
+{
+	const struct edit *a = left, *b = right;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+int edits_apply(struct edits *edits, const char *text, size_t size, struct buffer *copy)
+{
+	if (edits->error)
+		return edits->error;
+	if (edits->count)
+		qsort(edits->items, edits->count, sizeof(*edits->items), by_offset);
+	size_t done = 0;
+	for (size_t i = 0; i < edits->count; i++) {
+		const struct edit *edit = &edits->items[i];
+		if (edit->offset > size)
+			return ERROR_CORRUPT;
+		buffer_append(copy, text + done, edit->offset - done);
+		buffer_append_string(copy, edit->text);
+		done = edit->offset;
+	}
+	buffer_append(copy, text + done, size - done);
+	return buffer_error(copy);
+}

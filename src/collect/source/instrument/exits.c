@@ -1,0 +1,354 @@
+#include "collect/source/instrument/exits.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/source/instrument/lexing.h"
+
+static const uint32_t ELSEWHERE = UINT32_MAX;
+
+/* --- what is returned --- */
+
+static const char *keep(struct places *places, CXString string)
+{
+	const char *text = places->clang->getCString(string);
+	const char *kept = instrument_arena_text(places->arena, text ? text : "", text ? strlen(text) : 0);
+	places->clang->disposeString(string);
+	return kept ? kept : "";
+}
+
+struct assigning {
+	const struct places *places;
+	bool is_refused; /* something in it is const */
+};
+
+static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
+{
+	struct assigning *assigning = data;
+	const struct clang *clang = assigning->places->clang;
+	CXType type = clang->getCanonicalType(clang->getCursorType(cursor));
+	CXString spelling = clang->getTypeSpelling(type);
+	bool is_array_of_const =
+		type.kind != CXType_Pointer &&
+		lexing_find(clang->getCString(spelling), strchr(clang->getCString(spelling), 0), "const");
+	clang->disposeString(spelling);
+	assigning->is_refused |= clang->isConstQualifiedType(type) || is_array_of_const;
+	if (type.kind == CXType_Record)
+		clang->Type_visitFields(type, look_at_field, assigning);
+	return assigning->is_refused ? CXVisit_Break : CXVisit_Continue;
+}
+
+static bool can_be_assigned(const struct places *places, CXType type)
+{
+	struct assigning assigning = { places, false };
+	if (type.kind == CXType_Record)
+		places->clang->Type_visitFields(type, look_at_field, &assigning);
+	return !assigning.is_refused;
+}
+
+/* Whether a parameter hides a word of the type that is returned. */
+static bool is_hidden(const struct places_function *function, const char *type)
+{
+	struct places *places = function->places;
+	int count = places->clang->Cursor_getNumArguments(function->cursor);
+	bool is_found = false;
+	for (int i = 0; i < count && !is_found; i++) {
+		CXCursor parameter = places->clang->Cursor_getArgument(function->cursor, (unsigned)i);
+		CXString name = places->clang->getCursorSpelling(parameter);
+		const char *text = places->clang->getCString(name);
+		is_found = text && *text && lexing_find(type, type + strlen(type), text);
+		places->clang->disposeString(name);
+	}
+	return is_found;
+}
+
+/* Where a variable's name goes in a type: behind it, or in the innermost of "int (*(*)(char))(int)". */
+static const char *name_position(const char *type)
+{
+	const char *pointer = strstr(type, "(*");
+	return pointer ? pointer + strcspn(pointer, ")") : type + strlen(type);
+}
+
+/* "int *" of "int *const", "int" of "const int": without what forbids to assign to it. Where the type does not end there (its
+ * declarator has more behind the name) only what stands there is looked at. */
+static const char *without_qualifiers(struct places *places, const char *type, size_t length, bool is_whole)
+{
+	static const char *const qualifiers[] = { "const", "volatile", "restrict", "__restrict" };
+	const char *end = type + length;
+	const char *star = memrchr(type, '*', length);
+	const char *from = star ? star + 1 : is_whole ? type : end;
+	char *kept = instrument_arena_take(places->arena, length + 1);
+	if (!kept)
+		return "";
+	size_t size = (size_t)(from - type);
+	memcpy(kept, type, size);
+	for (const char *at = from; at < end;) {
+		struct lexing_token token = lexing_next(at, end);
+		bool is_qualifier = false;
+		for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++)
+			is_qualifier |= lexing_is(&token, qualifiers[i]);
+		const char *behind = token.start + token.size;
+		if (!is_qualifier) {
+			memcpy(kept + size, at, (size_t)(behind - at));
+			size += (size_t)(behind - at);
+		}
+		at = behind;
+	}
+	kept[size] = 0;
+	return kept;
+}
+
+void exits_describe(const struct places_function *function)
+{
+	struct places *places = function->places;
+	struct places_item *item = function->item;
+	const struct clang *clang = places->clang;
+	CXType result = clang->getCursorResultType(function->cursor);
+	CXType type = clang->getCanonicalType(result);
+	if (type.kind == CXType_Void)
+		return;
+	const char *spelled = keep(places, clang->getTypeSpelling(result));
+	const char *position = name_position(spelled);
+	item->value_behind = position;
+	item->value_before = without_qualifiers(places, spelled, (size_t)(position - spelled), *position == 0);
+	if (strstr(spelled, "(unnamed") || strstr(spelled, "(anonymous"))
+		item->doubt = "what it returns is of a type without a name, so it cannot be kept";
+	else if (is_hidden(function, spelled))
+		item->doubt = "a parameter hides the type of what it returns, so it cannot be kept";
+	else if (!can_be_assigned(places, type))
+		item->doubt = "what it returns has const in it, so it cannot be kept";
+}
+
+/* --- what clang has seen --- */
+
+void exits_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent)
+{
+	const struct clang *clang = places->clang;
+	const struct places_item *item = &places->items[function];
+	const struct places_file *file = &places->files[item->file];
+	uint32_t outer = ELSEWHERE, offset = ELSEWHERE;
+	bool is_outermost =
+		clang->getCursorKind(parent) == CXCursor_CompoundStmt &&
+		places_offset(places, clang->getRangeStart(clang->getCursorExtent(parent)), &outer) == file->file &&
+		outer == item->open;
+	for (size_t i = places->return_count; is_outermost && i > 0 && places->returns[i - 1].function == function; i--)
+		places->returns[i - 1].is_last = false;
+	if (clang->getCursorKind(cursor) != CXCursor_ReturnStmt)
+		return;
+	if (places_offset(places, clang->getRangeStart(clang->getCursorExtent(cursor)), &offset) != file->file)
+		offset = ELSEWHERE;
+	if (ARRAY_RESERVE(places->returns, places->return_capacity, places->return_count + 1)) {
+		places->error = ERROR_MEMORY;
+		return;
+	}
+	places->returns[places->return_count++] = (struct places_return){ function, offset, is_outermost };
+}
+
+/* --- what stands there --- */
+
+struct exit {
+	uint32_t start, behind; /* of the word `return` */
+	uint32_t end;           /* its `;`; 0: it is not clear where */
+	bool has_value;
+};
+
+/* Whether a `#` begins a directive: the first of its line. */
+static bool is_directive(const char *text, const char *at)
+{
+	while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
+		at--;
+	return at == text || at[-1] == '\n';
+}
+
+/* Behind the line, and all that it is continued on. */
+static const char *behind_line(const char *at, const char *end)
+{
+	while (at < end && (*at != '\n' || at[-1] == '\\' || (at[-1] == '\r' && at[-2] == '\\')))
+		at++;
+	return at;
+}
+
+/* Literals are no tokens, but they are something. */
+static const char *behind_comments(const char *at, const char *stop)
+{
+	while (at < stop) {
+		const char *behind =
+			*at == '/' ? lexing_skip(at, stop) : at + (isspace((unsigned char)*at) || *at == '\\');
+		if (behind == at)
+			break;
+		at = behind;
+	}
+	return at;
+}
+
+/* Where the statement's `;` is: at the depth of its begin, and with no directive before it. NULL: there is none. */
+static const char *find_end(const char *text, const char *at, const char *stop)
+{
+	int depth = 0;
+	for (struct lexing_token token = lexing_next(at, stop); token.size;
+	     token = lexing_next(token.start + token.size, stop)) {
+		char byte = token.is_word ? 0 : *token.start;
+		depth += (byte == '(' || byte == '[' || byte == '{') - (byte == ')' || byte == ']' || byte == '}');
+		if (depth < 0 || (byte == '#' && is_directive(text, token.start)))
+			return NULL;
+		if (byte == ';' && depth == 0)
+			return token.start;
+	}
+	return NULL;
+}
+
+/* The next `return` from *at on, outside of directives. False: there is none. */
+static bool next_exit(const struct places_file *file, const char **at, const char *stop, struct exit *exit)
+{
+	for (struct lexing_token token = lexing_next(*at, stop); token.size; token = lexing_next(*at, stop)) {
+		*at = token.start + token.size;
+		if (*token.start == '#' && is_directive(file->text, token.start))
+			*at = behind_line(token.start, stop);
+		if (!lexing_is(&token, "return"))
+			continue;
+		const char *end = find_end(file->text, *at, stop);
+		*exit = (struct exit){ .start = (uint32_t)(token.start - file->text),
+				       .behind = (uint32_t)(*at - file->text),
+				       .end = end ? (uint32_t)(end - file->text) : 0,
+				       .has_value = behind_comments(*at, stop) != end };
+		return true;
+	}
+	return false;
+}
+
+/* Where a function's `}` begins; 0: it comes from a macro. */
+static uint32_t closing_brace(const struct places_file *file, const struct places_item *item)
+{
+	static const char *const braces[] = { "}", "%>", "\?\?>" };
+	uint32_t end = item->place.end;
+	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
+		uint32_t length = (uint32_t)strlen(braces[i]);
+		if (end >= item->place.offset + length && end <= file->size &&
+		    memcmp(file->text + end - length, braces[i], length) == 0)
+			return end - length;
+	}
+	return 0;
+}
+
+/* Whether a return that clang has seen stands in the text. */
+static bool is_written(const struct places_file *file, const struct places_item *item, uint32_t offset)
+{
+	static const char word[] = "return";
+	return offset >= item->place.offset && offset + strlen(word) < item->place.end &&
+	       memcmp(file->text + offset, word, strlen(word)) == 0;
+}
+
+/* `seen`: its returns, as far as clang knows. */
+static const char *doubt_of(const struct places *places, struct places_item *item, const struct places_return *seen,
+			    size_t seen_count)
+{
+	const struct places_file *file = &places->files[item->file];
+	uint32_t close = closing_brace(file, item);
+	if (!close)
+		return "its body ends in a macro";
+	if (item->has_nested)
+		return "functions within it: their returns are not told from its own";
+	for (size_t i = 0; i < seen_count; i++) {
+		if (!is_written(file, item, seen[i].offset))
+			return "a macro returns from it";
+		if (seen[i].is_last)
+			item->last_return = seen[i].offset;
+	}
+	const char *at = file->text + item->place.offset;
+	struct exit exit;
+	while (next_exit(file, &at, file->text + close, &exit)) {
+		if (!exit.end)
+			return "it is not clear where a return of it ends";
+		item->has_value |= exit.has_value && item->value_before;
+	}
+	return item->has_value ? item->doubt : NULL;
+}
+
+/* Of what is put into braces: whether it is left at their end alone. */
+static const char *doubt_within(const struct places *places, const struct places_item *item)
+{
+	const struct places_file *file = &places->files[item->file];
+	const struct instrument_place *place = &item->place;
+	if (places_has_word(file, place->offset, place->end, "goto"))
+		return "a goto may lead out of it";
+	bool may_break =
+		place->kind == INSTRUMENT_CALL && (places_has_word(file, place->offset, place->end, "break") ||
+						   places_has_word(file, place->offset, place->end, "continue"));
+	return may_break ? "it may break out of itself" : NULL;
+}
+
+void exits_check(struct places *places)
+{
+	size_t seen = 0;
+	for (size_t i = 0; i < places->item_count; i++) {
+		struct places_item *item = &places->items[i];
+		bool is_function = item->place.kind == INSTRUMENT_FUNCTION;
+		while (seen < places->return_count && places->returns[seen].function < i)
+			seen++;
+		size_t first = seen;
+		while (is_function && seen < places->return_count && places->returns[seen].function == i)
+			seen++;
+		if (item->place.skipped)
+			continue;
+		if (is_function)
+			item->place.skipped = doubt_of(places, item, places->returns + first, seen - first);
+		else if (item->place.kind != INSTRUMENT_BLOCK)
+			item->place.skipped = doubt_within(places, item);
+	}
+}
+
+/* --- what is inserted --- */
+
+const char *exits_leave(const struct places *places, const struct places_item *item)
+{
+	const char *text = item->place.kind == INSTRUMENT_FUNCTION && item->hook_size
+				   ? instrument_arena_format(places->arena, "CPPROF_TOOL_LEAVE_HOOK(%zu,%.*s)",
+							     item->number, (int)item->hook_size, item->hook)
+				   : instrument_arena_format(places->arena, "CPPROF_TOOL_LEAVE(%zu)", item->number);
+	return text ? text : "";
+}
+
+const char *exits_declaration(const struct places *places, const struct places_item *item)
+{
+	if (!item->has_value)
+		return "";
+	const char *text = instrument_arena_format(places->arena, "%s cpprof_value_%zu%s; ", item->value_before,
+						   item->number, item->value_behind);
+	return text ? text : "";
+}
+
+static void insert_exit(struct places *places, const struct places_item *item, const struct exit *exit,
+			const char *leave)
+{
+	struct edits *edits = &places->files[item->file].edits;
+	struct instrument_arena *arena = places->arena;
+	if (!exit->has_value) {
+		edits_wrap(edits, exit->start, instrument_arena_format(arena, "{%s; ", leave), exit->end + 1, "}");
+	} else if (item->value_before) {
+		edits_insert(edits, exit->behind, instrument_arena_format(arena, " (cpprof_value_%zu=(", item->number));
+		edits_insert(edits, exit->end,
+			     instrument_arena_format(arena, "),%s,cpprof_value_%zu)", leave, item->number));
+	} else {
+		edits_insert(edits, exit->behind, " ((");
+		edits_insert(edits, exit->end, instrument_arena_format(arena, "),%s)", leave));
+	}
+}
+
+void exits_insert(struct places *places, const struct places_item *item)
+{
+	const struct places_file *file = &places->files[item->file];
+	const char *leave = exits_leave(places, item), *at = file->text + item->place.offset;
+	uint32_t close = closing_brace(file, item);
+	const char *stop = file->text + close;
+	struct exit exit;
+	bool ends_with_return = false;
+	while (next_exit(file, &at, stop, &exit)) {
+		struct lexing_token behind = lexing_next(file->text + exit.end + 1, stop);
+		ends_with_return = exit.start == item->last_return && !behind.size;
+		insert_exit(places, item, &exit, leave);
+	}
+	if (!ends_with_return)
+		edits_insert(&places->files[item->file].edits, close,
+			     instrument_arena_format(places->arena, "%s;", leave));
+}

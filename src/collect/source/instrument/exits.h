@@ -1,0 +1,39 @@
+/*
+ * Where a function of C is left, for compilers that know no cleanup: the tool says so at each exit.
+ *
+ *     int f(int a)                      {FUNCTION(1) int cpprof_value_1;
+ *         if (a < 0) return -1;         if (a < 0) return (cpprof_value_1=(-1),LEAVE(1),cpprof_value_1);
+ *     }                                 LEAVE(1);}
+ *     void g(void) { return; }          {FUNCTION(2) {LEAVE(2);return;} }
+ *
+ * What is returned is evaluated before. A `goto` stays within the function; what a longjmp or an exit leaves, the library
+ * drops. Each `return` is looked for in the text, branches of #if that clang does not take included, and each one that clang knows
+ * of must be among those: else the function is left alone.
+ */
+#ifndef COLLECT_SOURCE_INSTRUMENT_EXITS_H
+#define COLLECT_SOURCE_INSTRUMENT_EXITS_H
+
+#include "collect/source/instrument/places.h"
+
+/* A `return` that clang has seen. */
+struct places_return {
+	size_t function; /* in places.items */
+	uint32_t offset; /* bytes; UINT32_MAX: in another file */
+	bool is_last;    /* so far of what stands in the function's body and in no other block */
+};
+
+/* Of a function that is found: what its value is kept in, or why it cannot be. */
+void exits_describe(const struct places_function *function);
+/* A statement in a function (its number) that stands directly in `parent`. */
+void exits_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent);
+/* When all places are known: sets `skipped` of those whose exits are not clear. */
+void exits_check(struct places *places);
+
+/* What stands at a place's exits: an expression, in the arena. */
+const char *exits_leave(const struct places *places, const struct places_item *item);
+/* What has to be declared behind a function's object; "": nothing. */
+const char *exits_declaration(const struct places *places, const struct places_item *item);
+/* Adds the edits at a function's exits. After those of all that is in it, which then is left before. */
+void exits_insert(struct places *places, const struct places_item *item);
+
+#endif

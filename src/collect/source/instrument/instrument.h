@@ -1,0 +1,96 @@
+/*
+ * The source instrumenter: puts an object of the Profiler (cpprof/profiler.h) into the functions of a file.
+ *
+ *     a compiler's words ---- clang.h: libclang, loaded when it is needed first, parses what the compiler would
+ *     the cursors of the file ---- places.h: what could be instrumented, each with what it is and where its `{` is
+ *     the places ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
+ *     decisions ---- edits.h: an edit list, and the copy that it makes
+ *
+ * Nothing here compiles or prints: cmd/ does. (A compiler is asked once where it looks for headers.)
+ */
+#ifndef COLLECT_SOURCE_INSTRUMENT_INSTRUMENT_H
+#define COLLECT_SOURCE_INSTRUMENT_INSTRUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* What stands at a place; as enum cpprof_kind in cpprof/profiler.h, and in its order. */
+enum instrument_kind { INSTRUMENT_FUNCTION, INSTRUMENT_REGION, INSTRUMENT_LOOP, INSTRUMENT_CALL, INSTRUMENT_BLOCK };
+
+enum { INSTRUMENT_LEVEL_FUNCTION = 1, INSTRUMENT_LEVEL_LOOP, INSTRUMENT_LEVEL_CALL, INSTRUMENT_LEVEL_BLOCK };
+
+/* Of a place: why a function is left alone in which libclang found an error. */
+#define INSTRUMENT_DOUBT "clang does not understand all of it"
+
+/* Texts are the owner's (struct instrument_places), in its arena. */
+struct instrument_place {
+	enum instrument_kind kind;
+	int level;
+	const char *name;      /* as its declaration has it, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
+	const char *signature; /* as libclang shows it: "f(int, const char *)" */
+	const char *file;      /* as the compiler would show it */
+	uint32_t line, column; /* of the `{` */
+	uint32_t end_line;     /* of a function's `}` */
+	uint32_t offset;       /* bytes; right behind the `{` (or `<%`) */
+	uint32_t end;          /* bytes; of its `}` */
+	uint32_t statements;   /* in its body, nested ones too: what the size filter looks at */
+	bool is_inline;        /* declared so, or in a class */
+	bool is_always_inline;
+	bool is_cxx;
+	bool is_header;    /* not in the main file */
+	const char *group; /* an annotation's or the selection's; NULL: none */
+	const char *hook;  /* CPPROF_HOOK(f, a, b) in the source: "f, a, b"; NULL: none */
+	/* The decision. */
+	const char *skipped; /* why it is left alone: "constexpr before C++20"; NULL: it is instrumented */
+	const char *warning; /* what the user should know of it though; NULL: nothing */
+};
+
+struct selection;
+
+/* What is to be instrumented; all of it is the caller's. */
+struct instrument_source {
+	const char *path;         /* as the compiler would be told; relative ones begin at `directory` */
+	const char *directory;    /* NULL: the present one */
+	const char *compiler;     /* "gcc", "/usr/bin/clang++-14": asked where its headers are; NULL: "cc" or "c++" */
+	const char *const *words; /* the compiler's options, the input files, -c and -o among them or not */
+	size_t word_count;
+	const char *profiler;              /* "/usr/include/cpprof/profiler.h": what a copy's first line includes */
+	const char *shown;                 /* how `#line` names the main file; NULL: `path` */
+	const struct selection *selection; /* NULL: selection_new()'s defaults */
+	bool is_bare;                      /* the main copy does not begin with `#include profiler` and #line */
+	bool is_explicit;                  /* in C, what is left is said at each exit: for compilers without cleanup */
+	bool headers;                      /* the user's headers are edited too; those of the system never */
+};
+
+/* A file that has something inserted; the main file comes first, and is there in any case. */
+struct instrument_copy {
+	const char *path; /* of the original, as the compiler would open it */
+	const char *text; /* of `size` bytes and a NUL */
+	size_t size;
+	size_t place_count; /* that are instrumented in it; 0: the text is the original's */
+	bool is_main;
+};
+
+/* What came of it; all texts live until instrument_release. */
+struct instrument_result {
+	struct instrument_copy *copies;
+	size_t copy_count;
+	struct instrument_place *places; /* by file, and in the order of their `{` */
+	size_t place_count;
+	bool is_plain;        /* the compiler does not know GNU C: is_explicit in any case */
+	const char *libclang; /* "clang version 14.0.6", as it calls itself */
+	struct instrument_arena *arena;
+};
+
+/*
+ * Parses a file as its compiler would and makes the copy. 0, or on any doubt whether the copy would mean the same: ERROR_FORMAT
+ * (it does not parse; the error names the line), ERROR_UNSUPPORTED (no libclang; a language it is not for), ERROR_NOT_FOUND,
+ * ERROR_MEMORY: then the original is to be compiled. *result is to be released in any case.
+ */
+int instrument_file(const struct instrument_source *source, struct instrument_result *result, struct error *error);
+void instrument_release(struct instrument_result *result);
+
+#endif

@@ -1,0 +1,226 @@
+#include "collect/source/instrument/selection.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/source/instrument/selection_rules.h"
+
+struct selection *selection_new(void)
+{
+	struct selection *selection = calloc(1, sizeof(*selection));
+	if (selection)
+		selection->level = selection->finest = INSTRUMENT_LEVEL_FUNCTION;
+	return selection;
+}
+
+static void release_rule(struct selection_rule *rule, bool has_pattern)
+{
+	if (has_pattern)
+		selection_pattern_release(&rule->pattern);
+	free(rule->group);
+	free(rule->why);
+}
+
+void selection_free(struct selection *selection)
+{
+	if (!selection)
+		return;
+	for (size_t i = 0; i < selection->rule_count; i++)
+		release_rule(&selection->rules[i], !selection->rules[i].of_all);
+	for (size_t i = 0; i < selection->exception_count; i++)
+		free(selection->exceptions[i].file);
+	free(selection->exceptions);
+	free(selection->rules);
+	free(selection);
+}
+
+int selection_level(const struct selection *selection)
+{
+	return selection->finest;
+}
+
+int selection_wrong(const struct selection_reading *reading, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (!reading->name)
+		return error_set(reading->error, ERROR_FORMAT, "%s", what);
+	return error_set(reading->error, ERROR_FORMAT, "%s:%zu: %s", reading->name, reading->line, what);
+}
+
+int selection_take(const struct selection_reading *reading, struct selection_rule *rule, const char *pattern,
+		   enum pattern_kind kind)
+{
+	struct selection *selection = reading->selection;
+	struct error error = { 0 };
+	rule->of_all = !pattern;
+	bool leaves_out = rule->verb == SELECTION_EXCLUDE;
+	if (leaves_out && reading->name && asprintf(&rule->why, "excluded by %s:%zu", reading->name, reading->line) < 0)
+		rule->why = NULL;
+	else if (leaves_out && !reading->name)
+		rule->why = strdup("excluded on the command line");
+	int code = leaves_out && !rule->why ? ERROR_MEMORY : 0;
+	if (code == 0 && pattern)
+		code = selection_pattern_init(&rule->pattern, pattern, kind, &error);
+	bool has_pattern = code == 0 && pattern;
+	if (code == 0)
+		code = ARRAY_RESERVE(selection->rules, selection->rule_capacity, selection->rule_count + 1);
+	if (code < 0) {
+		release_rule(rule, has_pattern);
+		return code == ERROR_FORMAT ? selection_wrong(reading, "%s", error.message)
+					    : error_set(reading->error, code, "out of memory");
+	}
+	if (rule->verb == SELECTION_LEVEL && rule->level > selection->finest)
+		selection->finest = rule->level;
+	selection->rules[selection->rule_count++] = *rule;
+	return 0;
+}
+
+int selection_except(struct selection *selection, const char *file, uint32_t line)
+{
+	int code = ARRAY_RESERVE(selection->exceptions, selection->exception_capacity, selection->exception_count + 1);
+	char *copy = code < 0 ? NULL : strdup(file);
+	if (!copy)
+		return ERROR_MEMORY;
+	selection->exceptions[selection->exception_count++] = (struct selection_exception){ copy, line };
+	return 0;
+}
+
+/* --- decisions --- */
+
+static bool is_excepted(const struct selection *selection, const struct instrument_place *place)
+{
+	for (size_t i = 0; i < selection->exception_count; i++)
+		if (selection->exceptions[i].line == place->line &&
+		    strcmp(selection->exceptions[i].file, place->file) == 0)
+			return true;
+	return false;
+}
+
+/* What is asked about a place. */
+struct subject {
+	const struct instrument_place *place;
+	char name[1024]; /* of the function that it stands in: without a loop's ": loop at 12" */
+};
+
+static void find_function(struct subject *subject, const struct instrument_place *place)
+{
+	subject->place = place;
+	const char *end = place->kind == INSTRUMENT_FUNCTION ? NULL : strstr(place->name, ": ");
+	snprintf(subject->name, sizeof(subject->name), "%.*s",
+		 end ? (int)(end - place->name) : (int)strlen(place->name), place->name);
+}
+
+static bool rule_fits(const struct selection_rule *rule, const struct subject *subject)
+{
+	const struct instrument_place *place = subject->place;
+	if (rule->of_all)
+		return true;
+	if (rule->of_files)
+		return place->file && selection_pattern_fits_file(&rule->pattern, place->file);
+	return selection_pattern_fits_function(&rule->pattern, subject->name, place->signature);
+}
+
+/* Includes, then excludes; those of files and of functions together, or (`apart`) both have to let it in.
+ * NULL: it is in; else why not. */
+static const char *by_lists(const struct selection *selection, const struct subject *subject,
+			    enum selection_dialect dialect, bool apart)
+{
+	bool has_includes[2] = { false, false }, is_included[2] = { false, false };
+	for (size_t i = 0; i < selection->rule_count; i++) {
+		const struct selection_rule *rule = &selection->rules[i];
+		if (rule->dialect != dialect || rule->verb > SELECTION_EXCLUDE)
+			continue;
+		size_t which = apart && rule->of_files;
+		bool is_fit = rule_fits(rule, subject);
+		if (rule->verb == SELECTION_EXCLUDE && is_fit)
+			return rule->why;
+		has_includes[which] |= rule->verb == SELECTION_INCLUDE;
+		is_included[which] |= rule->verb == SELECTION_INCLUDE && is_fit;
+	}
+	bool is_in = (!has_includes[0] || is_included[0]) && (!has_includes[1] || is_included[1]);
+	return is_in ? NULL : "not included by any rule";
+}
+
+/* The last rule that fits decides, of files and of functions apart. */
+static const char *by_last(const struct selection *selection, const struct subject *subject)
+{
+	const char *why[2] = { NULL, NULL };
+	for (size_t i = 0; i < selection->rule_count; i++) {
+		const struct selection_rule *rule = &selection->rules[i];
+		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE &&
+		    !(rule->of_mangled && subject->place->is_cxx) && rule_fits(rule, subject))
+			why[rule->of_files] = rule->why;
+	}
+	return why[0] ? why[0] : why[1];
+}
+
+/* A rule that tells its whole name asks for it, however small it is. */
+static bool is_named(const struct selection *selection, const struct subject *subject)
+{
+	for (size_t i = 0; i < selection->rule_count; i++) {
+		const struct selection_rule *rule = &selection->rules[i];
+		if (rule->verb == SELECTION_INCLUDE && !rule->of_files && !rule->of_all && rule->pattern.is_plain &&
+		    rule_fits(rule, subject))
+			return true;
+	}
+	return false;
+}
+
+static const char *by_size(const struct selection *selection, const struct subject *subject)
+{
+	const struct instrument_place *place = subject->place;
+	if (place->kind != INSTRUMENT_FUNCTION || is_named(selection, subject))
+		return NULL;
+	if (place->is_always_inline && !selection->always_inline)
+		return "always_inline (the line 'always-inline on' includes such)";
+	if (place->is_inline && place->statements <= 1 && !selection->tiny)
+		return "tiny: inline, of one statement at most (the line 'tiny on' includes such)";
+	if (place->statements < selection->statements)
+		return "fewer statements than the selection asks for";
+	return NULL;
+}
+
+/* Sets the group, and returns the finest level here. */
+static int apply(const struct selection *selection, const struct subject *subject, struct instrument_place *place)
+{
+	int level = selection->level;
+	for (size_t i = 0; i < selection->rule_count; i++) {
+		const struct selection_rule *rule = &selection->rules[i];
+		if (rule->verb <= SELECTION_EXCLUDE || !rule_fits(rule, subject))
+			continue;
+		if (rule->verb == SELECTION_GROUP)
+			place->group = rule->group;
+		else
+			level = rule->level;
+	}
+	return level;
+}
+
+void selection_decide(const struct selection *selection, struct instrument_place *place)
+{
+	if (place->skipped)
+		return;
+	struct subject subject;
+	find_function(&subject, place);
+	int level = apply(selection, &subject, place);
+	if (is_excepted(selection, place))
+		place->skipped = "the compiler does not take it with an object in it";
+	else if (place->is_header && !selection->headers)
+		place->skipped = "in a header";
+	else if (place->kind != INSTRUMENT_REGION && place->level > level)
+		place->skipped = "finer than the level that is asked for";
+	if (!place->skipped)
+		place->skipped = by_lists(selection, &subject, SELECTION_OWN, false);
+	if (!place->skipped)
+		place->skipped = by_lists(selection, &subject, SELECTION_TAU, true);
+	if (!place->skipped)
+		place->skipped = by_last(selection, &subject);
+	if (!place->skipped)
+		place->skipped = by_size(selection, &subject);
+}

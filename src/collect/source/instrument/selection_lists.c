@@ -1,0 +1,176 @@
+/*
+ * The lists that users of other tools have already.
+ *
+ *     BEGIN_EXCLUDE_LIST            TAU: '#' is any text, and begins a comment where the line begins with it, unless the
+ *     int sort(int *, int) C        name is quoted; types and the language may stand around a name
+ *     "#destroy#"
+ *     END_EXCLUDE_LIST
+ *     BEGIN_INSTRUMENT_SECTION
+ *     loops file="hot.c" routine="#"
+ *     END_INSTRUMENT_SECTION
+ *
+ *     SCOREP_REGION_NAMES_BEGIN     Score-P: words, each a pattern; of those that fit a name, the last one decides
+ *         EXCLUDE *
+ *         INCLUDE main solve_*
+ *     SCOREP_REGION_NAMES_END
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/source/instrument/selection_rules.h"
+
+/* --- TAU --- */
+
+/* "int *ns::sort(int *, int) C" -> "ns::sort(int *, int)": what stands before the name is its type. */
+static char *strip_type(char *text)
+{
+	size_t length = strlen(text);
+	if (length > 2 && (strcmp(text + length - 2, " C") == 0 || strcmp(text + length - 2, " F") == 0))
+		text[length - 2] = 0;
+	char *parameters = strchr(text, '(');
+	char *name = text;
+	char *operator_at = strstr(text, "operator");
+	const char *end = parameters ? parameters : text + strlen(text);
+	if (operator_at && operator_at < end)
+		end = operator_at;
+	int depth = 0;
+	for (char *at = text; at < end; at++) {
+		depth += *at == '<';
+		depth -= *at == '>';
+		if (depth == 0 && (*at == ' ' || *at == '*' || *at == '&'))
+			name = at + 1;
+	}
+	return name;
+}
+
+static char *unquote(char *text)
+{
+	size_t length = strlen(text);
+	if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
+		text[length - 1] = 0;
+		return text + 1;
+	}
+	return text;
+}
+
+static int read_tau_name(const struct selection_reading *reading, const struct selection_section *section, char *line,
+			 int *state)
+{
+	(void)state;
+	if (line[0] == '#')
+		return 0;
+	struct selection_rule rule = { .dialect = SELECTION_TAU, .verb = section->verb, .of_files = section->of_files };
+	line = unquote(line);
+	return section->of_files ? selection_take(reading, &rule, line, PATTERN_SHELL)
+				 : selection_take(reading, &rule, strip_type(line), PATTERN_TAU);
+}
+
+/* The value of `key="..."`; NULL: there is none. The text is cut behind it. */
+static char *take_value(char *line, const char *key)
+{
+	char *at = strstr(line, key);
+	if (!at)
+		return NULL;
+	char *value = at + strlen(key);
+	char *end = strchr(value, '"');
+	if (end)
+		*end = ' ';
+	return end ? strndup(value, (size_t)(end - value)) : NULL;
+}
+
+static int take_loops(const struct selection_reading *reading, const char *pattern, bool of_files)
+{
+	struct selection_rule rule = {
+		.dialect = SELECTION_TAU, .verb = SELECTION_LEVEL, .level = INSTRUMENT_LEVEL_LOOP, .of_files = of_files
+	};
+	return selection_take(reading, &rule, pattern, of_files ? PATTERN_SHELL : PATTERN_TAU);
+}
+
+/* Of the section's many directives, those of loops; another would have to be ignored, and is an error. */
+static int read_tau_loops(const struct selection_reading *reading, const struct selection_section *section, char *line,
+			  int *state)
+{
+	(void)section;
+	(void)state;
+	if (line[0] == '#' || (line[0] == '/' && line[1] == '/'))
+		return 0;
+	if (strncmp(line, "loops", 5) != 0 || (line[5] && !strchr(" \t", line[5])))
+		return selection_wrong(
+			reading,
+			"of an instrument section, only 'loops' is known here, not '%.*s'; functions and "
+			"files are chosen by lists",
+			(int)strcspn(line, " \t"), line);
+	char *file = take_value(line, "file=\""), *routine = take_value(line, "routine=\"");
+	int code = 0;
+	if (file && routine && strcmp(routine, "#") != 0 && strcmp(file, "*") != 0)
+		code = selection_wrong(reading, "'loops' of a file and of a routine at once: say one of them here");
+	else if (routine && strcmp(routine, "#") != 0)
+		code = take_loops(reading, strip_type(routine), false);
+	else
+		code = take_loops(reading, file ? file : "*", true);
+	free(file);
+	free(routine);
+	return code;
+}
+
+/* --- Score-P --- */
+
+enum { STATE_NOTHING, STATE_INCLUDE, STATE_EXCLUDE, STATE_VERB = 3, STATE_MANGLED = 4 };
+
+/* The next word, a backslash standing before what would end it or mean more; *rest goes behind it. */
+static char *take_escaped(char **rest)
+{
+	char *word = *rest + strspn(*rest, " \t");
+	char *in = word;
+	while (*in && *in != ' ' && *in != '\t' && *in != '#')
+		in += in[0] == '\\' && in[1] ? 2 : 1;
+	*rest = *in == '#' ? in + strlen(in) : in + (*in != 0);
+	*in = 0;
+	return word;
+}
+
+/* Verbs hold for all words behind them, on later lines too. */
+static int read_scorep(const struct selection_reading *reading, const struct selection_section *section, char *line,
+		       int *state)
+{
+	int code = 0;
+	for (char *rest = line; *rest && code == 0;) {
+		const char *word = take_escaped(&rest);
+		if (!*word)
+			continue;
+		if (strcmp(word, "INCLUDE") == 0) {
+			*state = STATE_INCLUDE;
+		} else if (strcmp(word, "EXCLUDE") == 0) {
+			*state = STATE_EXCLUDE;
+		} else if (strcmp(word, "MANGLED") == 0 && *state != STATE_NOTHING && !section->of_files) {
+			*state |= STATE_MANGLED;
+		} else if (*state == STATE_NOTHING) {
+			code = selection_wrong(reading, "'%s' stands before any INCLUDE or EXCLUDE", word);
+		} else {
+			struct selection_rule rule = { .dialect = SELECTION_SCOREP,
+						       .of_files = section->of_files,
+						       .of_mangled = *state & STATE_MANGLED };
+			rule.verb = (*state & STATE_VERB) == STATE_INCLUDE ? SELECTION_INCLUDE : SELECTION_EXCLUDE;
+			code = selection_take(reading, &rule, word, PATTERN_SHELL);
+		}
+	}
+	return code;
+}
+
+static const struct selection_section sections[] = {
+	{ "BEGIN_EXCLUDE_LIST", "END_EXCLUDE_LIST", read_tau_name, SELECTION_EXCLUDE, false },
+	{ "BEGIN_INCLUDE_LIST", "END_INCLUDE_LIST", read_tau_name, SELECTION_INCLUDE, false },
+	{ "BEGIN_FILE_EXCLUDE_LIST", "END_FILE_EXCLUDE_LIST", read_tau_name, SELECTION_EXCLUDE, true },
+	{ "BEGIN_FILE_INCLUDE_LIST", "END_FILE_INCLUDE_LIST", read_tau_name, SELECTION_INCLUDE, true },
+	{ "BEGIN_INSTRUMENT_SECTION", "END_INSTRUMENT_SECTION", read_tau_loops, SELECTION_LEVEL, false },
+	{ "SCOREP_REGION_NAMES_BEGIN", "SCOREP_REGION_NAMES_END", read_scorep, SELECTION_INCLUDE, false },
+	{ "SCOREP_FILE_NAMES_BEGIN", "SCOREP_FILE_NAMES_END", read_scorep, SELECTION_INCLUDE, true },
+};
+
+const struct selection_section *selection_section_of(const char *line)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strcmp(sections[i].begin, line) == 0)
+			return &sections[i];
+	return NULL;
+}

@@ -1,0 +1,91 @@
+/* What a selection is made of; for selection*.c alone. */
+#ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_RULES_H
+#define COLLECT_SOURCE_INSTRUMENT_SELECTION_RULES_H
+
+#include <regex.h>
+
+#include "collect/source/instrument/selection.h"
+
+/* Whose list a rule stands in: each has its own way to decide, and what one of them leaves out is left out. */
+enum selection_dialect { SELECTION_OWN, SELECTION_TAU, SELECTION_SCOREP, SELECTION_DIALECTS };
+
+enum selection_verb { SELECTION_INCLUDE, SELECTION_EXCLUDE, SELECTION_GROUP, SELECTION_LEVEL };
+
+/* What the marks in a pattern mean. */
+enum pattern_kind {
+	PATTERN_OWN,   /* as a shell: * ? [abc], and <an extended regular expression> found anywhere in the rest */
+	PATTERN_SHELL, /* without <> */
+	PATTERN_TAU,   /* '#' stands for any text */
+};
+
+struct selection_pattern {
+	regex_t expression;   /* of the whole subject */
+	bool is_of_signature; /* it has a '(': of the name with its parameters, blanks left out */
+	bool is_plain;        /* no wildcards */
+};
+
+struct selection_rule {
+	enum selection_dialect dialect;
+	enum selection_verb verb;
+	bool of_files;
+	bool of_all; /* no pattern; `pattern` is not there */
+	bool of_mangled;
+	int level;
+	char *group;
+	char *why; /* it leaves a place out: "excluded by FILE:LINE" */
+	struct selection_pattern pattern;
+};
+
+struct selection_exception {
+	char *file;
+	uint32_t line;
+};
+
+struct selection {
+	struct selection_rule *rules; /* in the order of their lines */
+	size_t rule_count, rule_capacity;
+	struct selection_exception *exceptions;
+	size_t exception_count, exception_capacity;
+	int level; /* for what no rule is about */
+	int finest;
+	uint32_t statements; /* fewer: left alone */
+	bool tiny, always_inline, headers;
+};
+
+/* ERROR_FORMAT: *error says what is wrong with it. */
+int selection_pattern_init(struct selection_pattern *pattern, const char *text, enum pattern_kind kind,
+			   struct error *error);
+void selection_pattern_release(struct selection_pattern *pattern);
+bool selection_pattern_fits_file(const struct selection_pattern *pattern, const char *path);
+/* Of a function's qualified name and its signature ("f(int)"; NULL: unknown). */
+bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
+
+/* A place in the text that is being read. */
+struct selection_reading {
+	struct selection *selection;
+	const char *name; /* of the file; NULL: a word of the command line */
+	size_t line;      /* from 1 */
+	struct error *error;
+};
+
+/* "FILE:LINE: what"; ERROR_FORMAT. */
+int selection_wrong(const struct selection_reading *reading, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Adds `rule` with a pattern (NULL: of all). The rule's texts are taken over, also where it fails. */
+int selection_take(const struct selection_reading *reading, struct selection_rule *rule, const char *pattern,
+		   enum pattern_kind kind);
+
+/* The lists of other tools: which of their sections a line begins; NULL: none. */
+struct selection_section {
+	const char *begin, *end;
+	int (*read_line)(const struct selection_reading *reading, const struct selection_section *section, char *line,
+			 int *state); /* `line` without blanks at both ends, not empty; *state is 0 at the beginning */
+	enum selection_verb verb;
+	bool of_files;
+};
+const struct selection_section *selection_section_of(const char *line);
+
+/* A file's text: `bytes` end with a NUL at [size], and are written into. */
+int selection_read_text(struct selection *selection, const char *name, char *bytes, size_t size, struct error *error);
+
+#endif

@@ -1,0 +1,385 @@
+#include "collect/source/instrument/statements.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "collect/source/instrument/lexing.h"
+
+static const size_t NONE = SIZE_MAX;
+
+/* --- what a statement is, and where --- */
+
+/* A statement and where it stands in its file. */
+struct statement {
+	struct places *places;
+	const struct places_file *file;
+	size_t function;
+	CXCursor cursor;
+	enum CXCursorKind kind, parent_kind;
+	CXCursor parent;
+	uint32_t start, end; /* bytes; end: behind its `;` or `}`; 0: not known */
+	const char *doubt;   /* why nothing can be put around it; NULL: something can */
+	bool is_loose;       /* its label is all that a branch has: if (x) here: f(); */
+};
+
+static bool is_loop(enum CXCursorKind kind)
+{
+	return kind == CXCursor_ForStmt || kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt ||
+	       kind == CXCursor_CXXForRangeStmt;
+}
+
+static bool is_label(enum CXCursorKind kind)
+{
+	return kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
+}
+
+/* Of which a child may be a branch without braces. */
+static bool is_branching(enum CXCursorKind kind)
+{
+	return is_loop(kind) || kind == CXCursor_IfStmt || kind == CXCursor_SwitchStmt;
+}
+
+/* Behind the keyword's parentheses, or (of `do`) before them: not in them. */
+static bool is_outside_parentheses(const struct places_file *file, uint32_t start, uint32_t at)
+{
+	const char *end = file->text + at;
+	int depth = 0;
+	for (struct lexing_token token = lexing_next(file->text + start, end); token.size;
+	     token = lexing_next(token.start + token.size, end))
+		if (!token.is_word)
+			depth += (*token.start == '(') - (*token.start == ')');
+	return depth == 0;
+}
+
+/* Whether it is a statement, and not the expression in an `if`. */
+static bool is_in_statement_position(const struct statement *statement)
+{
+	if (statement->parent_kind == CXCursor_CompoundStmt || is_label(statement->parent_kind))
+		return true;
+	if (!is_branching(statement->parent_kind))
+		return false;
+	const struct places *places = statement->places;
+	CXSourceLocation begin = places->clang->getRangeStart(places->clang->getCursorExtent(statement->parent));
+	uint32_t start;
+	if (clang_is_in_macro(begin) || places_offset(places, begin, &start) != statement->file->file)
+		return false;
+	return is_outside_parentheses(statement->file, start, statement->start);
+}
+
+/* Whether a `#` begins a directive: the first of its line. */
+static bool is_directive(const struct places_file *file, const char *at)
+{
+	while (at > file->text && (at[-1] == ' ' || at[-1] == '\t'))
+		at--;
+	return at == file->text || at[-1] == '\n';
+}
+
+/* Whether the same branches of `#if` are open at its end as at its beginning. */
+static bool has_whole_conditionals(const struct places_file *file, uint32_t start, uint32_t end)
+{
+	const char *stop = file->text + end;
+	if (!memchr(file->text + start, '#', end - start))
+		return true;
+	int depth = 0;
+	for (struct lexing_token token = lexing_next(file->text + start, stop); token.size;
+	     token = lexing_next(token.start + token.size, stop)) {
+		if (*token.start != '#' || !is_directive(file, token.start))
+			continue;
+		token = lexing_next(token.start + 1, stop);
+		if (token.size >= 2 && memcmp(token.start, "if", 2) == 0)
+			depth++;
+		else if (lexing_is(&token, "endif"))
+			depth--;
+		else if (token.size >= 2 && memcmp(token.start, "el", 2) == 0 && depth == 0)
+			return false;
+		if (depth < 0 || !token.size)
+			return depth == 0;
+	}
+	return depth == 0;
+}
+
+/* Behind its `;`, or its `}`; 0: it is not clear where. `end` is what clang says, which leaves most `;` out. */
+static uint32_t find_end(const struct places_file *file, uint32_t end)
+{
+	char last = file->text[end - 1];
+	if (last == ';')
+		return end;
+	struct lexing_token next = lexing_next(file->text + end, file->text + file->size);
+	if (next.size && *next.start == ';')
+		return (uint32_t)(next.start + 1 - file->text);
+	return last == '}' || (last == '>' && end > 1 && file->text[end - 2] == '%') ? end : 0;
+}
+
+/* Fills in `start`, `end` and `doubt`. False: it is in another file, or nothing is known of it. */
+static bool find_extent(struct statement *statement)
+{
+	const struct places *places = statement->places;
+	const struct places_file *file = statement->file;
+	CXSourceRange extent = places->clang->getCursorExtent(statement->cursor);
+	CXSourceLocation start = places->clang->getRangeStart(extent), end = places->clang->getRangeEnd(extent);
+	uint32_t end_offset = 0;
+	if (places_offset(places, start, &statement->start) != file->file)
+		return false;
+	if (clang_is_in_macro(start)) {
+		statement->doubt = "it begins in a macro";
+		return true;
+	}
+	if (clang_is_in_macro(end) || places_offset(places, end, &end_offset) != file->file ||
+	    end_offset <= statement->start || end_offset > file->size) {
+		statement->doubt = "it ends in a macro";
+		return true;
+	}
+	statement->end = find_end(file, end_offset);
+	if (!statement->end)
+		statement->doubt = "it is not clear where it ends";
+	if (!statement->doubt && !has_whole_conditionals(file, statement->start, statement->end))
+		statement->doubt = "an #if begins or ends in it";
+	return true;
+}
+
+static uint32_t begin_of(const struct places *places, CXCursor cursor)
+{
+	uint32_t start;
+	places_offset(places, places->clang->getRangeStart(places->clang->getCursorExtent(cursor)), &start);
+	return start;
+}
+
+/* Keeps in mind a label that hangs from a branch, or from another label that does. Whether the statement stands behind one. */
+static bool take_label(const struct statement *statement)
+{
+	struct places *places = statement->places;
+	bool is_behind = is_label(statement->parent_kind) && begin_of(places, statement->parent) == places->loose_label;
+	if (is_label(statement->kind))
+		places->loose_label = is_behind || is_branching(statement->parent_kind)
+					      ? begin_of(places, statement->cursor)
+					      : UINT32_MAX;
+	return is_behind;
+}
+
+/* Bytes of blanks that a line begins with; NONE: `at` is not the first thing on it. */
+static size_t indentation(const struct places_file *file, const char *at)
+{
+	size_t blanks = 0;
+	while (at - blanks > file->text && (at[-1 - (ptrdiff_t)blanks] == ' ' || at[-1 - (ptrdiff_t)blanks] == '\t'))
+		blanks++;
+	return at - blanks == file->text || at[-1 - (ptrdiff_t)blanks] == '\n' ? blanks : NONE;
+}
+
+/* Whether what follows stands as if it belonged to the branch, too: in braces compilers would not warn of that. */
+static bool is_misleading(const struct statement *statement)
+{
+	const struct places_file *file = statement->file;
+	if (!is_branching(statement->parent_kind) || statement->parent_kind == CXCursor_DoStmt ||
+	    statement->kind == CXCursor_CompoundStmt || !statement->end)
+		return false;
+	const char *own = file->text + statement->start, *end = file->text + statement->end;
+	struct lexing_token next = lexing_next(end, file->text + file->size);
+	if (!next.size || *next.start == '}' || *next.start == '#' || lexing_is(&next, "else"))
+		return false;
+	if (!memchr(end, '\n', (size_t)(next.start - end)))
+		return true;
+	size_t blanks = indentation(file, own);
+	return blanks != NONE && blanks == indentation(file, next.start) &&
+	       memcmp(own - blanks, next.start - blanks, blanks) == 0;
+}
+
+/* Whether it is the last of ({ ... }), whose value that is. */
+static bool is_value(const struct statement *statement)
+{
+	if (statement->parent_kind != CXCursor_CompoundStmt || !statement->end)
+		return false;
+	const char *text = statement->file->text, *end = text + statement->file->size;
+	uint32_t open = begin_of(statement->places, statement->parent);
+	while (open > 0 && open < statement->start && isspace((unsigned char)text[open - 1]))
+		open--;
+	if (open == 0 || text[open - 1] != '(')
+		return false;
+	struct lexing_token next = lexing_next(text + statement->end, end);
+	return next.size && (*next.start == '}' || *next.start == '%' || *next.start == '?');
+}
+
+/* --- what is in it --- */
+
+struct contents {
+	const struct places *places;
+	int switches; /* that the cursor is in */
+	bool has_call, has_label, returns_twice, has_compound_literal;
+	char callee[128]; /* of the first call; "": it has no name */
+};
+
+static void take_call(struct contents *contents, CXCursor cursor)
+{
+	const struct clang *clang = contents->places->clang;
+	CXString spelling = clang->getCursorSpelling(cursor);
+	const char *name = clang->getCString(spelling);
+	if (!contents->has_call)
+		snprintf(contents->callee, sizeof(contents->callee), "%s", name ? name : "");
+	contents->has_call = true;
+	contents->returns_twice |= name && places_is_returning_twice(name);
+	clang->disposeString(spelling);
+}
+
+static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct contents *contents = data;
+	const struct clang *clang = contents->places->clang;
+	enum CXCursorKind kind = clang->getCursorKind(cursor);
+	if (kind == CXCursor_LambdaExpr)
+		return CXChildVisit_Continue;
+	if (kind == CXCursor_CallExpr)
+		take_call(contents, cursor);
+	contents->has_compound_literal |= kind == CXCursor_CompoundLiteralExpr;
+	contents->has_label |= kind == CXCursor_LabelStmt ||
+			       (contents->switches == 0 && (kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt));
+	if (kind == CXCursor_SwitchStmt) {
+		contents->switches++;
+		clang->visitChildren(cursor, look, contents);
+		contents->switches--;
+		return CXChildVisit_Continue;
+	}
+	return CXChildVisit_Recurse;
+}
+
+static struct contents look_into(const struct statement *statement)
+{
+	struct contents contents = { .places = statement->places };
+	const struct clang *clang = statement->places->clang;
+	if (statement->kind == CXCursor_CallExpr)
+		take_call(&contents, statement->cursor);
+	contents.switches = statement->kind == CXCursor_SwitchStmt;
+	clang->visitChildren(statement->cursor, look, &contents);
+	return contents;
+}
+
+static const char *doubt_of(const struct statement *statement, const struct contents *contents)
+{
+	if (statement->doubt)
+		return statement->doubt;
+	if (contents->has_label)
+		return "a jump may lead into it";
+	if (contents->returns_twice)
+		return "it calls what returns twice, as setjmp does";
+	if (contents->has_compound_literal && !statement->places->words->is_cxx)
+		return "its compound literals must outlive it";
+	return NULL;
+}
+
+/* --- places --- */
+
+static struct places_item *add(const struct statement *statement, enum instrument_kind kind, const char *what)
+{
+	struct places *places = statement->places;
+	struct places_item *item = places_add(places);
+	if (!item)
+		return NULL;
+	const struct places_item *function = &places->items[statement->function];
+	struct instrument_place *place = &item->place;
+	unsigned line = 0, column = 0;
+	places->clang->getFileLocation(places->clang->getRangeStart(places->clang->getCursorExtent(statement->cursor)),
+				       NULL, &line, &column, NULL);
+	*place = function->place;
+	place->skipped = place->warning = place->hook = NULL;
+	place->kind = kind;
+	place->level = kind == INSTRUMENT_LOOP   ? INSTRUMENT_LEVEL_LOOP
+		       : kind == INSTRUMENT_CALL ? INSTRUMENT_LEVEL_CALL
+						 : INSTRUMENT_LEVEL_BLOCK;
+	place->line = line;
+	place->column = column;
+	place->offset = statement->start;
+	place->end = statement->end;
+	item->own_name = instrument_arena_format(places->arena, "%s at %u", what, line);
+	place->name = instrument_arena_format(places->arena, "%s: %s", function->place.name,
+					      item->own_name ? item->own_name : "");
+	item->name_line = line;
+	item->file = function->file;
+	item->function = statement->function;
+	item->is_wrapped = true;
+	place->skipped = statement->doubt;
+	return item;
+}
+
+static void take_loop(const struct statement *statement)
+{
+	struct contents contents = look_into(statement);
+	struct places_item *item = add(statement, INSTRUMENT_LOOP, "loop");
+	if (item)
+		item->place.skipped = doubt_of(statement, &contents);
+}
+
+/* Of an expression, `return` or a declaration that calls something. */
+static void take_call_statement(const struct statement *statement)
+{
+	struct contents contents = look_into(statement);
+	if (!contents.has_call)
+		return;
+	char what[160];
+	snprintf(what, sizeof(what), contents.callee[0] ? "call of %s" : "call%s", contents.callee);
+	struct places_item *item = add(statement, INSTRUMENT_CALL, what);
+	if (!item)
+		return;
+	item->place.skipped = doubt_of(statement, &contents);
+	if (!item->place.skipped && is_value(statement))
+		item->place.skipped = "it is the value of an expression";
+	if (statement->kind == CXCursor_DeclStmt)
+		item->place.skipped = "a declaration: what it declares must outlive it";
+}
+
+/* A branch, or what stands behind a label. */
+static void take_block(const struct statement *statement)
+{
+	if (is_label(statement->kind))
+		return; /* the statement behind the last label counts for all of them */
+	struct places_item *item = add(statement, INSTRUMENT_BLOCK, "block");
+	if (!item || item->place.skipped)
+		return;
+	if (statement->kind == CXCursor_CompoundStmt) {
+		uint32_t length = places_brace(statement->file, statement->start);
+		item->place.offset += length;
+		item->is_wrapped = false;
+		if (!length)
+			item->place.skipped = "its `{` comes from a macro";
+	} else if (is_label(statement->parent_kind) && !statement->is_loose) {
+		item->is_wrapped = false;
+	} else {
+		struct contents contents = look_into(statement);
+		item->place.skipped = doubt_of(statement, &contents);
+	}
+}
+
+static bool is_call_statement(const struct places *places, enum CXCursorKind kind)
+{
+	return places->clang->isExpression(kind) || kind == CXCursor_ReturnStmt || kind == CXCursor_DeclStmt;
+}
+
+void statements_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent)
+{
+	const struct clang *clang = places->clang;
+	struct statement statement = { .places = places,
+				       .file = &places->files[places->items[function].file],
+				       .function = function,
+				       .cursor = cursor,
+				       .kind = clang->getCursorKind(cursor),
+				       .parent = parent,
+				       .parent_kind = clang->getCursorKind(parent) };
+	statement.is_loose = places->level >= INSTRUMENT_LEVEL_BLOCK && take_label(&statement);
+	bool is_block = places->level >= INSTRUMENT_LEVEL_BLOCK &&
+			(is_branching(statement.parent_kind) || is_label(statement.parent_kind)) &&
+			statement.kind != CXCursor_NullStmt;
+	bool is_call = places->level >= INSTRUMENT_LEVEL_CALL && is_call_statement(places, statement.kind);
+	if (!is_block && !is_call && !is_loop(statement.kind))
+		return;
+	if (places->items[function].place.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))
+		return;
+	/* An expression in the head of a `for`, or a `case`'s constant. */
+	if (clang->isExpression(statement.kind) && (!statement.end || statement.file->text[statement.end - 1] != ';'))
+		return;
+	if (!statement.doubt && is_misleading(&statement))
+		statement.doubt = "its indentation may mislead: a compiler is to see that";
+	if (is_block)
+		take_block(&statement);
+	if (is_loop(statement.kind))
+		take_loop(&statement);
+	else if (is_call)
+		take_call_statement(&statement);
+}

@@ -1,0 +1,17 @@
+/*
+ * Functions whose addresses are taken: passed on, stored, compared. `cpprof report --lexical` shows them under the function that
+ * took them. What is found is no edit: it stands behind the end of the copy, and becomes a section of the object file that no
+ * program loads, of texts that end with a NUL:
+ *
+ *     "compare" "ns::sort_rows" "src/rows.c" "31"      what, in which function, and where
+ */
+#ifndef COLLECT_SOURCE_INSTRUMENT_TAKEN_H
+#define COLLECT_SOURCE_INSTRUMENT_TAKEN_H
+
+#include "base/buffer.h"
+#include "collect/source/instrument/places.h"
+
+/* Appends what functions of the main file that are instrumented have taken. Decisions are made. */
+void taken_append(struct places *places, struct buffer *text);
+
+#endif

@@ -1,0 +1,58 @@
+/* What C allows, and what of it holds for C++ as well. */
+#include <string.h>
+
+#include "collect/source/instrument/places.h"
+
+/* Attributes of functions that an object must not stand in. */
+static const struct {
+	const char *name, *why;
+} forbidden[] = {
+	{ "naked", "naked: it has no frame for an object" },
+	{ "interrupt", "interrupt: it may run anywhere" },
+	{ "no_instrument_function", "no_instrument_function: the source says so" },
+};
+
+/* Those by which a function is compiled otherwise than the rest of the file: nothing can be inlined into it. */
+static const char *const rules[] = { "target",
+				     "target_clones",
+				     "optimize",
+				     "no_sanitize",
+				     "no_sanitize_address",
+				     "no_sanitize_thread",
+				     "no_sanitize_undefined",
+				     "no_address_safety_analysis" };
+
+/* Whether it chooses another function while the program is being linked, before anything may be called:
+ * __attribute__((ifunc("name"))) stands somewhere in the file. */
+static bool is_resolver(const struct places_function *function)
+{
+	const struct places_file *file = function->file;
+	if (!file->has_resolvers)
+		return false;
+	const char *name = function->item->place.name, *end = file->text + file->size;
+	size_t length = strlen(name);
+	for (const char *at = file->text; (at = memmem(at, (size_t)(end - at), "ifunc", 5)); at += 5) {
+		const char *quote = at + 5 + strspn(at + 5, "_ \t(");
+		if (*quote == '"' && strncmp(quote + 1, name, length) == 0 && quote[length + 1] == '"')
+			return true;
+	}
+	return false;
+}
+
+void treat_c(const struct places_function *function)
+{
+	struct instrument_place *place = &function->item->place;
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+		if (places_has_attribute(function, forbidden[i].name)) {
+			place->skipped = forbidden[i].why;
+			return;
+		}
+	}
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (places_has_attribute(function, rules[i]))
+			function->item->variant = "ASIDE_";
+	if (is_resolver(function))
+		place->skipped = "it resolves an ifunc: that runs before anything may be called";
+	else if (places_has_word(function->file, function->open, place->end, "musttail"))
+		place->skipped = "musttail: a call that must be a jump leaves no room for an object";
+}

@@ -1,0 +1,252 @@
+/*
+ * What C++ allows.
+ *
+ *     constexpr             since C++14 an object that does nothing while the compiler evaluates it (CPPROF_TOOL_CONSTEXPR_...)
+ *     lambdas since C++17   so too: each of them is constexpr if it can be
+ *     consteval             never runs
+ *     coroutines            an object would be destroyed in another thread's or moment's call than it was made in
+ */
+#include <string.h>
+
+#include "collect/source/instrument/lexing.h"
+#include "collect/source/instrument/places.h"
+
+/* --- what a function is --- */
+
+static bool is_lambda(const struct places_function *function)
+{
+	return function->places->clang->getCursorKind(function->cursor) == CXCursor_LambdaExpr;
+}
+
+/* Of a lambda nothing is printed: what stands between its `[` and `{` counts. */
+static bool is_declared(const struct places_function *function, const char *word)
+{
+	const char *text = function->declaration;
+	if (is_lambda(function))
+		return places_has_word(function->file, function->start, function->open, word);
+	return lexing_find(text, text + strlen(text), word) != NULL;
+}
+
+static bool has_option(const struct instrument_source *source, const char *option)
+{
+	for (size_t i = 0; i < source->word_count; i++)
+		if (strcmp(source->words[i], option) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the compiler may be asked to evaluate it. */
+static bool may_be_constant(const struct places_function *function)
+{
+	if (is_lambda(function))
+		return function->places->words->standard >= 17;
+	return is_declared(function, "constexpr") ||
+	       (function->item->place.is_inline && has_option(function->places->source, "-fimplicit-constexpr"));
+}
+
+/* --- coroutines --- */
+
+struct nested_search {
+	const struct places *places;
+	CXFile file;
+	uint32_t offset;
+	bool is_nested;
+};
+
+static bool has_body_of_its_own(enum CXCursorKind kind)
+{
+	return kind == CXCursor_LambdaExpr || kind == CXCursor_CXXMethod || kind == CXCursor_Constructor ||
+	       kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction || kind == CXCursor_FunctionTemplate;
+}
+
+static enum CXChildVisitResult find_nested(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct nested_search *search = data;
+	const struct clang *clang = search->places->clang;
+	if (!has_body_of_its_own(clang->getCursorKind(cursor)))
+		return CXChildVisit_Recurse;
+	CXSourceRange extent = clang->getCursorExtent(cursor);
+	uint32_t start, end;
+	CXFile file = places_offset(search->places, clang->getRangeStart(extent), &start);
+	places_offset(search->places, clang->getRangeEnd(extent), &end);
+	search->is_nested = file == search->file && start <= search->offset && search->offset < end;
+	return search->is_nested ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+/* Whether a place in a function's body is in another function that is defined there. */
+static bool is_nested(const struct places_function *function, uint32_t offset)
+{
+	struct nested_search search = { function->places, function->file->file, offset, false };
+	function->places->clang->visitChildren(function->body, find_nested, &search);
+	return search.is_nested;
+}
+
+static bool is_coroutine(const struct places_function *function)
+{
+	static const char *const words[] = { "co_await", "co_yield", "co_return" };
+	const char *text = function->file->text;
+	const char *end = text + function->item->place.end;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *found = lexing_find(text + function->open, end, words[i]);
+		for (; found; found = lexing_find(found + strlen(words[i]), end, words[i]))
+			if (!is_nested(function, (uint32_t)(found - text)))
+				return true;
+	}
+	return false;
+}
+
+/* --- lambdas that only their type is wanted of --- */
+
+/* Whether the word that ends before `end`, and blanks, is this one. */
+static bool ends_with_word(const char *start, const char *end, const char *word)
+{
+	size_t size = strlen(word);
+	while (end > start && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n' || end[-1] == '\r'))
+		end--;
+	return (size_t)(end - start) >= size && memcmp(end - size, word, size) == 0;
+}
+
+static bool is_unevaluated(const char *start, const char *parenthesis)
+{
+	static const char *const words[] = { "decltype", "sizeof", "noexcept", "alignof", "typeof", "__typeof__" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (ends_with_word(start, parenthesis, words[i]))
+			return true;
+	return false;
+}
+
+/* Whether what stands at an offset is in decltype(...) and the like, or in template <...>: in these gcc takes no class that has
+ * a body. Looks back as far as a statement may reach; where it errs, a lambda is left alone. */
+static bool takes_no_classes(const struct places_file *file, uint32_t offset)
+{
+	const char *start = file->text;
+	int parentheses = 0, angles = 0;
+	for (const char *at = start + offset; at > start; at--) {
+		char byte = at[-1];
+		if (byte == ';' || byte == '{' || byte == '}')
+			return false;
+		if (byte == ')') {
+			parentheses++;
+		} else if (byte == '(') {
+			if (parentheses == 0 && is_unevaluated(start, at - 1))
+				return true;
+			parentheses -= parentheses > 0;
+		} else if (byte == '>' && (at < start + 2 || at[-2] != '-')) {
+			angles++;
+		} else if (byte == '<') {
+			if (angles == 0 && ends_with_word(start, at - 1, "template"))
+				return true;
+			angles -= angles > 0;
+		}
+	}
+	return false;
+}
+
+/* --- classes that want to be told --- */
+
+struct told_search {
+	const struct places *places;
+	bool enter, leave, is_const;
+	bool is_base; /* what is private is not for the function */
+};
+
+static enum CXChildVisitResult find_told(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	(void)parent;
+	struct told_search *search = data;
+	const struct clang *clang = search->places->clang;
+	enum CXCursorKind kind = clang->getCursorKind(cursor);
+	if (kind == CXCursor_CXXBaseSpecifier) {
+		CXCursor base = clang->getTypeDeclaration(clang->getCursorType(cursor));
+		struct told_search inner = { search->places, false, false, true, true };
+		clang->visitChildren(base, find_told, &inner);
+		if (inner.enter && inner.leave && !search->enter && !search->leave)
+			search->enter = search->leave = true, search->is_const = inner.is_const;
+	}
+	if (kind != CXCursor_CXXMethod || (search->is_base && clang->getCXXAccessSpecifier(cursor) == CX_CXXPrivate))
+		return CXChildVisit_Continue;
+	CXString spelling = clang->getCursorSpelling(cursor);
+	const char *name = clang->getCString(spelling);
+	bool is_enter = name && strcmp(name, "cpprof_enter") == 0;
+	bool is_leave = name && strcmp(name, "cpprof_leave") == 0;
+	clang->disposeString(spelling);
+	search->enter |= is_enter;
+	search->leave |= is_leave;
+	if (is_enter || is_leave)
+		search->is_const &= clang->CXXMethod_isConst(cursor) || clang->CXXMethod_isStatic(cursor);
+	return CXChildVisit_Continue;
+}
+
+static bool is_of_an_object(const struct places_function *function, enum CXCursorKind kind)
+{
+	const struct clang *clang = function->places->clang;
+	if (kind == CXCursor_FunctionTemplate)
+		kind = clang->getTemplateCursorKind(function->cursor);
+	return kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction ||
+	       (kind == CXCursor_CXXMethod && !clang->CXXMethod_isStatic(function->cursor));
+}
+
+/* A class has cpprof_enter and cpprof_leave: its own functions tell it. */
+static void tell_class(const struct places_function *function)
+{
+	const struct clang *clang = function->places->clang;
+	struct instrument_place *place = &function->item->place;
+	if (!is_of_an_object(function, clang->getCursorKind(function->cursor)))
+		return;
+	struct told_search search = { function->places, false, false, true, false };
+	clang->visitChildren(clang->getCursorSemanticParent(function->cursor), find_told, &search);
+	if (!search.enter || !search.leave)
+		return;
+	if (function->item->variant)
+		place->warning =
+			"cpprof_enter is not called: its object may be a constant, or is compiled by other rules";
+	else if ((clang->CXXMethod_isConst(function->cursor) && !search.is_const) || is_declared(function, "volatile"))
+		place->warning = "cpprof_enter is not called: it would have to be const, as this function is";
+	else
+		function->item->also = "CPPROF_TOOL_MEMBER";
+}
+
+/* --- all of it --- */
+
+static const char *why_not(const struct places_function *function)
+{
+	static const char enter[] = "cpprof_enter", leave[] = "cpprof_leave";
+	int standard = function->places->words->standard;
+	const char *name = function->item->place.name;
+	size_t size = strlen(name);
+	if (is_declared(function, "consteval"))
+		return "consteval: it never runs";
+	if (may_be_constant(function) && standard < 14)
+		return "constexpr before C++14: it must be one return";
+	if (may_be_constant(function) && function->item->variant)
+		return "constexpr, and compiled by other rules";
+	if (is_coroutine(function))
+		return "a coroutine: an object would live while it is suspended";
+	if (is_lambda(function) && standard >= 20 && takes_no_classes(function->file, function->start))
+		return "a lambda of which only the type is wanted";
+	if (size >= sizeof(enter) &&
+	    (strcmp(name + size - strlen(enter), enter) == 0 || strcmp(name + size - strlen(leave), leave) == 0))
+		return "the Profiler calls it";
+	return NULL;
+}
+
+void treat_cxx(const struct places_function *function)
+{
+	struct instrument_place *place = &function->item->place;
+	place->skipped = why_not(function);
+	if (place->skipped)
+		return;
+	if (may_be_constant(function))
+		function->item->variant = "CONSTEXPR_";
+	tell_class(function);
+}
+
+bool treat_cxx_is_module(const struct places_file *file)
+{
+	const char *end = file->text + file->size;
+	struct lexing_token first = lexing_next(file->text, end);
+	struct lexing_token second = lexing_next(first.start + first.size, end);
+	return (lexing_is(&first, "module") && lexing_is(&second, ";")) ||
+	       (lexing_is(&first, "export") && lexing_is(&second, "module"));
+}

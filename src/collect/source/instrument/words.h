@@ -1,0 +1,25 @@
+/*
+ * What libclang is told so that it parses what the compiler would compile: the compiler's own options, without those that mean
+ * nothing to a parser, and the directories in which the compiler looks for headers.
+ */
+#ifndef COLLECT_SOURCE_INSTRUMENT_WORDS_H
+#define COLLECT_SOURCE_INSTRUMENT_WORDS_H
+
+#include "collect/source/instrument/arena.h"
+#include "collect/source/instrument/clang.h"
+#include "collect/source/instrument/instrument.h"
+
+struct words {
+	const char **items; /* in the arena */
+	size_t count, capacity;
+	bool is_cxx;
+	bool is_plain; /* the compiler does not know GNU C */
+	bool is_clang; /* the compiler is of its kind: it takes the same branches of #if */
+	int standard;  /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
+};
+
+/* 0; ERROR_UNSUPPORTED: not C or C++, or modules; ERROR_NOT_FOUND: the compiler does not run; ERROR_MEMORY. */
+int words_make(struct words *words, const struct instrument_source *source, const struct clang *clang,
+	       struct instrument_arena *arena, struct error *error);
+
+#endif

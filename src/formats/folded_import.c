@@ -1,0 +1,265 @@
+/*
+ * Reading folded stacks. Lines usually come sorted, so each shares its first
+ * frames with the one before: those frames' nodes are taken from there, and
+ * only the rest is looked up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "formats/folded.h"
+
+/* Keeps a line from becoming many rows of 32-bit counts. */
+static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;
+
+/* A frame of the line before. */
+struct open_frame {
+	size_t end; /* offset of the ';' behind it, or the stack's length */
+	uint32_t node;
+};
+
+struct import {
+	struct profile *profile;
+	uint32_t *location_of; /* per string id: the location of that name, or PROFILE_NONE */
+	size_t location_capacity;
+	struct open_frame *frames;
+	size_t frame_count;
+	size_t frame_capacity;
+	char *stack; /* the stack of the line before, `stack_length` bytes */
+	size_t stack_length;
+	size_t stack_capacity;
+	uint64_t total;
+	const char *name; /* of the input */
+	uint64_t line;
+	struct error *error;
+};
+
+static int out_of_memory(const struct import *import)
+{
+	return error_set(import->error, ERROR_MEMORY, "cannot read %s: out of memory", import->name);
+}
+
+/* --- names --- */
+
+/* Gives a name that was not met before its function, frame and location. */
+static int64_t make_location(struct import *import, uint32_t name, bool is_main)
+{
+	struct profile *profile = import->profile;
+	struct profile_function function = { .name = name, .role = is_main ? ROLE_MAIN : ROLE_NONE };
+	int64_t function_id = profile_add_function(profile, &function);
+	if (function_id < 0)
+		return function_id;
+	struct profile_frame frame = { .function = (uint32_t)function_id };
+	int64_t frame_id = profile_add_frame(profile, &frame);
+	int64_t location = frame_id < 0 ? frame_id : profile_add_location(profile, 0, name);
+	if (location >= 0) {
+		profile->locations[location].first_frame = (uint32_t)frame_id;
+		profile->locations[location].frame_count = 1;
+	}
+	return location;
+}
+
+static int64_t location_of(struct import *import, const char *name, size_t length)
+{
+	int64_t id = strings_add(&import->profile->strings, name, length);
+	if (id < 0)
+		return id;
+	size_t had = import->location_capacity;
+	if (ARRAY_RESERVE(import->location_of, import->location_capacity, (size_t)id + 1) < 0)
+		return ERROR_MEMORY;
+	for (size_t i = had; i < import->location_capacity; i++)
+		import->location_of[i] = PROFILE_NONE;
+	if (import->location_of[id] != PROFILE_NONE)
+		return import->location_of[id];
+	int64_t location = make_location(import, (uint32_t)id, length == 4 && memcmp(name, "main", 4) == 0);
+	if (location >= 0)
+		import->location_of[id] = (uint32_t)location;
+	return location;
+}
+
+/* --- lines --- */
+
+static size_t common_length(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t limit = a_length < b_length ? a_length : b_length;
+	size_t common = 0;
+	uint64_t a_word, b_word;
+	for (; limit - common >= sizeof(a_word); common += sizeof(a_word)) {
+		memcpy(&a_word, a + common, sizeof(a_word));
+		memcpy(&b_word, b + common, sizeof(b_word));
+		if (a_word != b_word)
+			break;
+	}
+	while (common < limit && a[common] == b[common])
+		common++;
+	return common;
+}
+
+/* Drops the frames that the new stack does not begin with. */
+static void close_frames(struct import *import, const char *stack, size_t length)
+{
+	size_t common = common_length(import->stack, import->stack_length, stack, length);
+	while (import->frame_count > 0) {
+		size_t end = import->frames[import->frame_count - 1].end;
+		if (end <= common && (end == length || stack[end] == ';'))
+			break;
+		import->frame_count--;
+	}
+}
+
+/* The node of a stack; negative: an error. */
+static int64_t node_of(struct import *import, const char *stack, size_t length)
+{
+	close_frames(import, stack, length);
+	size_t open = import->frame_count;
+	uint32_t node = open ? import->frames[open - 1].node : PROFILE_ROOT;
+	size_t next = open ? import->frames[open - 1].end + 1 : 0;
+	while (next <= length) {
+		const char *separator = memchr(stack + next, ';', length - next);
+		size_t end = separator ? (size_t)(separator - stack) : length;
+		int64_t location = location_of(import, stack + next, end - next);
+		int64_t child = location < 0 ? location : profile_add_node(import->profile, node, (uint32_t)location);
+		if (child < 0)
+			return child;
+		if (ARRAY_RESERVE(import->frames, import->frame_capacity, import->frame_count + 1) < 0)
+			return ERROR_MEMORY;
+		node = (uint32_t)child;
+		import->frames[import->frame_count++] = (struct open_frame){ .end = end, .node = node };
+		next = end + 1;
+	}
+	if (ARRAY_RESERVE(import->stack, import->stack_capacity, length) < 0)
+		return ERROR_MEMORY;
+	memcpy(import->stack, stack, length);
+	import->stack_length = length;
+	return node;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static int refuse_line(const struct import *import, const char *what)
+{
+	return error_set(import->error, ERROR_FORMAT, "%s:%llu: expected 'a;b;c COUNT'%s", import->name,
+			 (unsigned long long)import->line, what);
+}
+
+/* Splits "a;b;c 12": the length of the stack and the count. */
+static int split(const struct import *import, const char *line, size_t length, size_t *stack_length, uint64_t *count)
+{
+	size_t digits = length;
+	while (digits > 0 && !is_blank(line[digits - 1]))
+		digits--;
+	size_t end = digits;
+	while (end > 0 && is_blank(line[end - 1]))
+		end--;
+	if (end == 0 || digits == length)
+		return refuse_line(import, "");
+	*count = 0;
+	for (size_t i = digits; i < length; i++) {
+		if (line[i] == '.' && i > digits)
+			return refuse_line(import, ", and COUNT is a whole number");
+		if (line[i] < '0' || line[i] > '9')
+			return refuse_line(import, "");
+		*count = *count * 10 + (uint64_t)(line[i] - '0');
+		if (*count > COUNT_LIMIT)
+			return refuse_line(import, ", and COUNT is at most 2^48");
+	}
+	*stack_length = end;
+	return 0;
+}
+
+/* A '#' begins a comment, or the name of a root: then a count ends the line. */
+static bool is_comment(const char *line, size_t length)
+{
+	return line[0] == '#' && (length == 1 || is_blank(line[1]) || line[length - 1] < '0' || line[length - 1] > '9');
+}
+
+static int import_line(struct import *import, const char *line, size_t length)
+{
+	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r' || is_blank(line[length - 1])))
+		length--;
+	if (length == 0 || is_comment(line, length))
+		return 0;
+	if (memchr(line, 0, length))
+		return refuse_line(import, ", not binary data");
+	size_t stack_length = 0;
+	uint64_t count = 0;
+	int code = split(import, line, length, &stack_length, &count);
+	if (code < 0 || count == 0)
+		return code;
+	import->total += count;
+	if (import->total > INT64_MAX)
+		return error_set(import->error, ERROR_LIMIT, "%s:%llu: the counts add up to more than 2^63",
+				 import->name, (unsigned long long)import->line);
+	int64_t node = node_of(import, line, stack_length);
+	if (node < 0 || profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, 0, count) < 0)
+		return out_of_memory(import);
+	return 0;
+}
+
+static int import_lines(struct import *import, FILE *in)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+	int code = 0;
+	errno = 0;
+	while (code == 0 && (length = getline(&line, &capacity, in)) >= 0) {
+		import->line++;
+		code = import_line(import, line, (size_t)length);
+		errno = 0;
+	}
+	if (code == 0 && !feof(in))
+		code = error_set_errno(import->error, "cannot read %s", import->name);
+	free(line);
+	return code;
+}
+
+/* --- the profile around them --- */
+
+static int describe(struct profile *profile)
+{
+	int64_t samples = profile_add_string(profile, "samples");
+	int64_t title = profile_add_string(profile, "Samples");
+	int64_t unit = profile_add_string(profile, "sample");
+	int64_t backend = profile_add_string(profile, "import");
+	int64_t process_name = profile_add_string(profile, "imported");
+	int64_t path = profile_add_string(profile, "[imported]");
+	if (samples < 0 || title < 0 || unit < 0 || backend < 0 || process_name < 0 || path < 0)
+		return ERROR_MEMORY;
+	struct profile_resource resource = { .name = (uint32_t)samples,
+					     .title = (uint32_t)title,
+					     .unit = (uint32_t)unit,
+					     .backend = (uint32_t)backend,
+					     .kind = RESOURCE_MERGED,
+					     .interval = 1 };
+	struct profile_process process = { .name = (uint32_t)process_name };
+	struct profile_module module = { .path = (uint32_t)path, .kind = MODULE_NAMES };
+	if (profile_add_resource(profile, &resource) < 0 || profile_add_process(profile, &process) < 0 ||
+	    profile_add_module(profile, &module) < 0)
+		return ERROR_MEMORY;
+	profile->symbolized = true;
+	profile->ended = true;
+	return 0;
+}
+
+struct profile *folded_import(FILE *in, const char *name, const char *object, struct error *error)
+{
+	(void)object; /* names need none */
+	struct import import = { .profile = profile_new(), .name = name, .error = error };
+	int code;
+	if (!import.profile || describe(import.profile) < 0)
+		code = out_of_memory(&import);
+	else
+		code = import_lines(&import, in);
+	free(import.location_of);
+	free(import.frames);
+	free(import.stack);
+	if (code == 0)
+		return import.profile;
+	profile_free(import.profile);
+	return NULL;
+}

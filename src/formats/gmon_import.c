@@ -1,0 +1,193 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "formats/gmon.h"
+#include "gprof/gmon.h"
+#include "gprof/object.h"
+
+enum { MODULE = 0 };
+
+static const uint64_t SECOND_NS = 1000000000;
+
+struct import {
+	struct profile *profile;
+	struct gmon gmon;
+	struct object object;
+	uint64_t outside; /* arcs and bins that are counted, but not in the object's code */
+};
+
+/* --- what it is of --- */
+
+static int64_t add_resource(struct profile *profile, const char *const texts[3], const struct profile_resource *row)
+{
+	struct profile_resource resource = *row;
+	uint32_t *const fields[] = { &resource.name, &resource.title, &resource.unit, &resource.backend };
+	const char *const all[] = { texts[0], texts[1], texts[2], "import" };
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		int64_t id = profile_add_string(profile, all[i]);
+		if (id < 0)
+			return id;
+		*fields[i] = (uint32_t)id;
+	}
+	return profile_add_resource(profile, &resource);
+}
+
+/* Of the histograms, which are all of one unit. One that counts no seconds is left in its own. */
+static int64_t add_sampled(struct import *import)
+{
+	const struct gmon_histogram *histogram = import->gmon.histograms;
+	struct profile_resource row = { .kind = RESOURCE_MERGED, .interval = 1 };
+	if (histogram->rate == 0 || strcmp(histogram->dimension, "seconds") != 0)
+		return add_resource(import->profile, (const char *const[]){ "samples", "Samples", "sample" }, &row);
+	row.interval = (SECOND_NS + histogram->rate / 2) / histogram->rate;
+	row.interval = row.interval ? row.interval : 1;
+	return add_resource(import->profile, (const char *const[]){ "cpu", "CPU Time", "ns" }, &row);
+}
+
+static int64_t add_counted(struct import *import, const char *name, const char *title, const char *unit)
+{
+	const struct profile_resource row = { .kind = RESOURCE_EXACT, .interval = 1 };
+	return add_resource(import->profile, (const char *const[]){ name, title, unit }, &row);
+}
+
+static int add_owner(struct profile *profile, const struct object *object, const char *path)
+{
+	char *real = realpath(path, NULL);
+	int64_t text = profile_add_string(profile, real ? real : path);
+	free(real);
+	int64_t name = profile_add_string(profile, path_basename(path));
+	if (text < 0 || name < 0)
+		return ERROR_MEMORY;
+	struct profile_module module = { .path = (uint32_t)text,
+					 .kind = MODULE_FILE,
+					 .build_id_bytes = (uint8_t)object->build_id_bytes };
+	memcpy(module.build_id, object->build_id, object->build_id_bytes);
+	struct profile_process process = { .name = (uint32_t)name };
+	int64_t id = profile_add_module(profile, &module);
+	if (id >= 0)
+		id = profile_add_process(profile, &process);
+	return id < 0 ? (int)id : 0;
+}
+
+/* --- hits --- */
+
+static int64_t location(struct import *import, uint64_t address)
+{
+	return profile_add_location(import->profile, MODULE, address);
+}
+
+/* Hits at [site,] place; site 0: there is none. */
+static int add_hit(struct import *import, uint32_t resource, uint64_t site, uint64_t place, uint64_t count)
+{
+	int64_t node = PROFILE_ROOT;
+	if (count == 0)
+		return 0;
+	if (place < import->object.low || place >= import->object.high)
+		import->outside++;
+	if (site > 0) {
+		int64_t at = location(import, site - 1);
+		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
+	}
+	int64_t at = location(import, place);
+	if (node >= 0)
+		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
+	if (node < 0)
+		return (int)node;
+	import->profile->resources[resource].total += count * import->profile->resources[resource].interval;
+	return profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, resource, count);
+}
+
+/* The address that stands for a bin. gprof counts in units of two bytes, and one in which a function begins is that
+ * function's: the unit's second byte is in it in any case. */
+static uint64_t place_of_bin(const struct gmon_histogram *histogram, size_t bin)
+{
+	uint64_t range = histogram->high - histogram->low;
+	uint64_t from = histogram->low + (uint64_t)((__uint128_t)range * bin / histogram->bin_count);
+	uint64_t to = histogram->low + (uint64_t)((__uint128_t)range * (bin + 1) / histogram->bin_count);
+	uint64_t place = from + (((to - from - (to > from)) / 2) | 1);
+	return place < to ? place : from;
+}
+
+static int import_histograms(struct import *import)
+{
+	if (import->gmon.histogram_count == 0)
+		return 0;
+	int64_t resource = add_sampled(import);
+	int code = resource < 0 ? (int)resource : 0;
+	for (size_t i = 0; i < import->gmon.histogram_count && code == 0; i++) {
+		const struct gmon_histogram *histogram = &import->gmon.histograms[i];
+		for (size_t bin = 0; bin < histogram->bin_count && code == 0; bin++)
+			code = add_hit(import, (uint32_t)resource, 0, place_of_bin(histogram, bin),
+				       histogram->bins[bin]);
+	}
+	return code;
+}
+
+static int import_counts(struct import *import)
+{
+	const struct gmon *gmon = &import->gmon;
+	int64_t calls = gmon->arc_count ? add_counted(import, "calls", "Calls", "call") : 0;
+	int64_t blocks = gmon->block_count ? add_counted(import, "blocks", "Basic Blocks", "block") : 0;
+	int code = calls < 0 ? (int)calls : blocks < 0 ? (int)blocks : 0;
+	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
+		code = add_hit(import, (uint32_t)calls, gmon->arcs[i].from, gmon->arcs[i].self, gmon->arcs[i].count);
+	for (size_t i = 0; i < gmon->block_count && code == 0; i++)
+		code = add_hit(import, (uint32_t)blocks, 0, gmon->blocks[i].address, gmon->blocks[i].count);
+	return code;
+}
+
+/* gmon.out does not say whose it is; what lies outside of the code gives another build away. */
+static int warn(struct import *import, const char *name, const char *path)
+{
+	char *text;
+	if (import->outside == 0)
+		return 0;
+	if (asprintf(&text, "%" PRIu64 " addresses of %s are not in the code of %s: it is of another program or build",
+		     import->outside, name, path) < 0)
+		return ERROR_MEMORY;
+	int64_t id = profile_add_note(import->profile, "warning", text);
+	free(text);
+	return id < 0 ? (int)id : 0;
+}
+
+/* Counts are limited, as a count above 32 bits is as many rows as it takes. */
+static int check_counts(const struct gmon *gmon, const char *name, struct error *error)
+{
+	static const uint64_t most = UINT64_C(1) << 48;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < gmon->arc_count && sum <= most; i++)
+		sum += gmon->arcs[i].count < most ? gmon->arcs[i].count : most + 1;
+	for (size_t i = 0; i < gmon->block_count && sum <= most; i++)
+		sum += gmon->blocks[i].count < most ? gmon->blocks[i].count : most + 1;
+	return sum > most ? error_set(error, ERROR_LIMIT, "%s: the counts add up to more than 2^48", name) : 0;
+}
+
+struct profile *gmon_import(FILE *in, const char *name, const char *object, struct error *error)
+{
+	struct import import = { .profile = profile_new() };
+	gmon_init(&import.gmon);
+	struct error why = { 0 };
+	int code = object_read(&import.object, object, &why);
+	if (code == 0)
+		code = gmon_read(&import.gmon, in, name, &why);
+	if (code == 0)
+		code = check_counts(&import.gmon, name, &why);
+	if (code == 0)
+		code = import.profile ? add_owner(import.profile, &import.object, object) : ERROR_MEMORY;
+	if (code == 0)
+		code = import_histograms(&import);
+	if (code == 0)
+		code = import_counts(&import);
+	if (code == 0)
+		code = warn(&import, name, object);
+	gmon_release(&import.gmon);
+	if (code == 0) {
+		import.profile->ended = true;
+		return import.profile;
+	}
+	error_set(error, code, "%s", why.code ? why.message : error_text(code));
+	profile_free(import.profile);
+	return NULL;
+}

@@ -1,0 +1,49 @@
+/* What a function's DIE says about it, wherever it refers to for that. */
+#ifndef FRAMES_NATIVE_DIE_NAMES_H
+#define FRAMES_NATIVE_DIE_NAMES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/hash_map.h"
+#include "frames/native/lines.h"
+
+struct die_name {
+	Dwarf_Die origin;    /* the abstract instance, the same for all copies of a function in a unit */
+	const char *name;    /* DW_AT_name, or NULL */
+	const char *linkage; /* DW_AT_linkage_name; where the language mangles no names, the name; or NULL */
+	const char *file;    /* of its declaration, or NULL */
+	uint32_t line;       /* of its declaration, or 0 */
+	bool is_external;    /* visible outside of its unit */
+	bool is_scoped;      /* of a language with namespaces */
+};
+
+/* All texts are valid until the module's file is closed; `file` until `lines`
+ * is released. */
+void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *name);
+/* Only `origin`: cheap. */
+Dwarf_Die die_origin(Dwarf_Die *die);
+
+/* Children of DIEs that were listed once, to find what stands above a DIE
+ * (DWARF does not say). Life cycle: init, any number of questions about one
+ * module, release. */
+struct die_parents {
+	struct hash_map first_by_die; /* DIE -> index of its first child in children */
+	struct die_child {
+		uint64_t offset; /* in its section; behind the last one of a DIE: UINT64_MAX */
+		uint64_t end;    /* where its next sibling begins */
+		Dwarf_Die die;
+	} * children;
+	size_t child_count, child_capacity;
+};
+
+void die_parents_init(struct die_parents *parents);
+void die_parents_release(struct die_parents *parents);
+
+/* Appends "ns::(anonymous namespace)::type::name" for a function without a
+ * linkage name. Returns 0 or ERROR_MEMORY. */
+int die_qualified_name(struct die_parents *parents, const struct die_name *name, struct buffer *text);
+
+#endif

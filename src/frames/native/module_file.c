@@ -1,0 +1,174 @@
+#include "frames/native/module_file.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "frames/native/debug_search.h"
+#include "frames/native/names.h"
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = debug_search,
+	.section_address = dwfl_offline_section_address,
+};
+
+/* The tags of PT_DYNAMIC that tell a program from a library. */
+static void read_dynamic(struct module_file *file, uint64_t address, bool *is_pie, bool *has_soname)
+{
+	struct elf_bytes dynamic = file->bytes ? elf_file_from(file->bytes, address) : (struct elf_bytes){ 0 };
+	for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size; at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn entry;
+		memcpy(&entry, dynamic.bytes + at, sizeof(entry));
+		if (entry.d_tag == DT_NULL)
+			return;
+		if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE))
+			*is_pie = true;
+		if (entry.d_tag == DT_SONAME)
+			*has_soname = true;
+	}
+}
+
+/*
+ * _start hands main's address to __libc_start_main in rdi:
+ *
+ *	48 8d 3d disp32    lea main(%rip), %rdi     position independent
+ *	48 c7 c7 imm32     mov $main, %rdi          not
+ */
+static uint64_t main_of_start(struct module_file *file)
+{
+	enum { START_BYTES = 48, INSTRUCTION_BYTES = 7 };
+	struct elf_bytes code = elf_file_from(file->bytes, file->entry);
+	uint64_t low, high;
+	elf_file_text_range(file->bytes, &low, &high);
+	for (size_t at = 0; at + INSTRUCTION_BYTES <= code.size && at < START_BYTES; at++) {
+		const uint8_t *bytes = code.bytes + at;
+		int32_t operand;
+		memcpy(&operand, bytes + 3, sizeof(operand));
+		uint64_t target = 0;
+		if (bytes[0] == 0x48 && bytes[1] == 0x8d && bytes[2] == 0x3d)
+			target = file->entry + at + INSTRUCTION_BYTES + (uint64_t)(int64_t)operand;
+		else if (bytes[0] == 0x48 && bytes[1] == 0xc7 && bytes[2] == 0xc7)
+			target = (uint32_t)operand;
+		if (target >= low && target < high && target != 0)
+			return target;
+	}
+	return 0;
+}
+
+static void classify(struct module_file *file, Elf *elf, const char *path)
+{
+	GElf_Ehdr header;
+	size_t segments = 0;
+	bool has_interpreter = false, is_pie = false, has_soname = false;
+	file->is_c_library = name_is_c_library(path);
+	file->is_dynamic_linker = name_is_dynamic_linker(path);
+	file->is_runtime = name_is_runtime(path);
+	if (!gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &segments) != 0 || segments > INT_MAX)
+		return;
+	for (int i = 0; i < (int)segments; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(elf, i, &segment))
+			continue;
+		if (segment.p_type == PT_INTERP)
+			has_interpreter = true;
+		if (segment.p_type == PT_DYNAMIC)
+			read_dynamic(file, segment.p_vaddr, &is_pie, &has_soname);
+	}
+	file->is_executable = !file->is_c_library && !file->is_dynamic_linker &&
+			      (header.e_type == ET_EXEC || is_pie || (has_interpreter && !has_soname));
+	file->is_static = file->is_executable && !has_interpreter;
+	if (file->is_executable || file->is_dynamic_linker)
+		file->entry = header.e_entry;
+	if (file->is_executable && file->entry && file->bytes)
+		file->main = main_of_start(file);
+}
+
+static int adopt(struct module_file *file, const char *path, struct error *error)
+{
+	Elf *elf = file->module ? dwfl_module_getelf(file->module, &file->bias) : NULL;
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	if (!elf) {
+		int code = error_set(error, ERROR_FORMAT, "%s: %s", path, dwfl_errmsg(-1));
+		module_file_close(file);
+		return code;
+	}
+	classify(file, elf, path);
+	return 0;
+}
+
+int module_file_open(struct module_file *file, int fd, const char *path, struct error *error)
+{
+	*file = (struct module_file){ .dwfl = dwfl_begin(&callbacks) };
+	if (!file->dwfl) {
+		close(fd);
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	}
+	/* Without the bytes (a file of another machine) there are still symbols. */
+	file->bytes = elf_file_open(fd, path, NULL);
+	dwfl_report_begin(file->dwfl);
+	/* At base 0 libdwfl's addresses are those of the file. */
+	file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
+	if (!file->module)
+		close(fd);
+	return adopt(file, path, error);
+}
+
+/* Bytes of the image: the kernel's section headers are its last part. */
+static size_t vdso_bytes(const Elf64_Ehdr *header)
+{
+	return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+}
+
+int module_file_open_vdso(struct module_file *file, struct error *error)
+{
+	static const char name[] = "[vdso]";
+	Elf64_Ehdr *header = (Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	*file = (struct module_file){ 0 };
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return error_set(error, ERROR_NOT_FOUND, "[vdso]: this process has none");
+	file->dwfl = dwfl_begin(&callbacks);
+	if (!file->dwfl)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	size_t size = vdso_bytes(header);
+	file->bytes = elf_file_from_memory(header, size, name, NULL);
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_offline_memory(file->dwfl, name, name, (char *)header, size);
+	return adopt(file, name, error);
+}
+
+void module_file_close(struct module_file *file)
+{
+	if (file->dwfl)
+		dwfl_end(file->dwfl);
+	unwind_table_free(file->table);
+	elf_file_free(file->bytes);
+	*file = (struct module_file){ 0 };
+}
+
+bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t id_bytes)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	int bytes = dwfl_module_build_id(file->module, &bits, &address);
+	return bytes <= 0 || (size_t)bytes != id_bytes || memcmp(bits, id, id_bytes) != 0;
+}
+
+uint64_t module_file_function(struct module_file *file, uint64_t address)
+{
+	if (!file->table_tried && file->bytes)
+		file->table = unwind_table_new(file->bytes, NULL);
+	file->table_tried = true;
+	return file->table ? unwind_table_function(file->table, address, NULL) : 0;
+}
+
+/* mov %rax,%rdi (older: mov %eax,%edi); mov $SYS_exit,%eax; syscall */
+bool module_file_ends_thread(struct module_file *file, uint64_t return_address)
+{
+	static const uint8_t code[] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+	const uint8_t *bytes = file->bytes ? elf_file_at(file->bytes, return_address, sizeof(code)) : NULL;
+	return bytes && (memcmp(bytes, code, sizeof(code)) == 0 || memcmp(bytes, code + 1, sizeof(code) - 1) == 0);
+}

@@ -1,0 +1,383 @@
+#include "frames/native/module_names.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "frames/native/die_names.h"
+#include "frames/native/names.h"
+#include "frames/native/plt.h"
+#include "frames/native/roles.h"
+#include "frames/native/scopes.h"
+#include "frames/native/symbols.h"
+
+struct naming {
+	struct functions *functions;
+	struct profile *profile;
+	struct module_file *file;
+	uint32_t module;
+	const uint32_t *locations;
+	size_t count;
+	uint64_t *addresses;
+	struct symbol_match *matches;
+	uint32_t *outer; /* function of each address' outermost frame */
+	struct scopes scopes;
+	struct hash_map by_origin; /* a function's abstract DIE -> function */
+	struct die_parents parents;
+	struct buffer name; /* texts while one function is made */
+	struct buffer linkage;
+};
+
+static const char *text_of(struct buffer *buffer)
+{
+	buffer_append_byte(buffer, 0);
+	return buffer_error(buffer) ? NULL : (const char *)buffer->bytes;
+}
+
+/* Puts the name that the user reads into naming->name. */
+static void demangle(struct naming *naming, const char *linkage)
+{
+	char *demangled = name_demangle(linkage);
+	buffer_append_string(&naming->name, demangled ? demangled : linkage);
+	free(demangled);
+}
+
+/* --- by symbol --- */
+
+/* The symbol's name without its version, kept in naming->linkage, and what the
+ * user reads in naming->name. */
+static int set_symbol_texts(struct naming *naming, const char *symbol)
+{
+	size_t base = name_base_length(symbol);
+	buffer_clear(&naming->linkage);
+	buffer_append(&naming->linkage, symbol, base);
+	const char *text = text_of(&naming->linkage);
+	if (!text)
+		return ERROR_MEMORY;
+	buffer_clear(&naming->name);
+	demangle(naming, text);
+	buffer_clear(&naming->linkage);
+	buffer_append(&naming->linkage, symbol, name_plain_length(symbol));
+	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
+}
+
+/* A symbol that does not enclose the address names it only if .eh_frame does
+ * not say that another function begins in between; one with a size that ends
+ * before the address needs .eh_frame to say that its function goes on. */
+static bool may_name(struct naming *naming, const struct symbol *symbol, uint64_t address)
+{
+	if (!symbol->name)
+		return false;
+	uint64_t start = module_file_function(naming->file, address);
+	return start == 0 ? symbol->size == 0 : start <= symbol->start;
+}
+
+static const struct symbol *symbol_of(struct naming *naming, size_t index)
+{
+	const struct symbol_match *match = &naming->matches[index];
+	if (match->covering.name)
+		return &match->covering;
+	if (naming->scopes.addresses[index].scope == SCOPE_NONE &&
+	    may_name(naming, &match->nearest, naming->addresses[index]))
+		return &match->nearest;
+	return NULL;
+}
+
+/* --- by DIE --- */
+
+/* The name of a function that has no symbol of its own. */
+static int set_die_texts(struct naming *naming, const struct die_name *die)
+{
+	buffer_clear(&naming->name);
+	buffer_clear(&naming->linkage);
+	if (die->linkage) {
+		buffer_append_string(&naming->linkage, die->linkage);
+		demangle(naming, die->linkage);
+	} else {
+		int status = die_qualified_name(&naming->parents, die, &naming->name);
+		if (status < 0)
+			return status;
+	}
+	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
+}
+
+/* gcc gives a lambda no name, and calls what is made for it, members and instances of templates, the same for all lambdas
+ * that are called alike. Symbols number them. */
+static char *key_of_lambda(struct die_name *die, const char *linkage, const char *shown)
+{
+	char *key = NULL;
+	if (linkage && strstr(shown, "{lambda("))
+		return strndup(linkage, name_base_length(linkage));
+	if (strcmp(die->name, "operator()") != 0 && !strstr(die->name, "<lambda("))
+		return strdup(die->name);
+	return asprintf(&key, "%s@%llx", die->name, (unsigned long long)dwarf_dieoffset(&die->origin)) < 0 ? NULL : key;
+}
+
+/* What tells a function from others: not what depends on whether its symbol
+ * was seen. Freed by the caller; NULL: the name does. */
+static char *key_of(struct die_name *die, const char *linkage, const char *shown, bool is_static)
+{
+	if (linkage && name_is_rust(linkage))
+		return strndup(linkage, name_base_length(linkage));
+	if (is_static && die && !die->linkage && die->name)
+		return key_of_lambda(die, linkage, shown);
+	return NULL;
+}
+
+static int64_t add_function(struct naming *naming, const struct symbol *symbol, struct die_name *die)
+{
+	const char *linkage = symbol ? symbol->name : die->linkage;
+	bool is_static = die ? !die->is_external : symbol->scope != 0;
+	int status = symbol ? set_symbol_texts(naming, symbol->name) : set_die_texts(naming, die);
+	if (status < 0)
+		return status;
+	char *key = key_of(die, linkage, (const char *)naming->name.bytes, is_static);
+	struct function_identity identity = {
+		.name = (const char *)naming->name.bytes,
+		.linkage = (const char *)naming->linkage.bytes,
+		.key = key,
+		.module = naming->module,
+		.file = die ? die->file : NULL,
+		.line = die ? die->line : 0,
+		.scope = symbol ? symbol->scope : 0,
+		.is_static = is_static,
+	};
+	identity.role = role_of_name(naming->file, (const char *)naming->name.bytes);
+	int64_t id = functions_add(naming->functions, &identity);
+	free(key);
+	return id;
+}
+
+/* The function of a scope, by its abstract DIE. `symbol` may be NULL.
+ * PROFILE_NONE: it has no name. */
+static int64_t function_of_scope(struct naming *naming, struct scope *scope, const struct symbol *symbol)
+{
+	Dwarf_Die origin = die_origin(&scope->die);
+	uint64_t key = (uintptr_t)origin.addr;
+	uint32_t known = hash_map_get(&naming->by_origin, key);
+	if (known != HASH_MAP_NONE && !symbol)
+		return known;
+	struct die_name die;
+	die_name_read(&scope->die, &naming->scopes.lines, &die);
+	if (!die.name && !symbol)
+		return PROFILE_NONE;
+	int64_t id = add_function(naming, symbol, &die);
+	if (id >= 0 && known == HASH_MAP_NONE && hash_map_put(&naming->by_origin, key, (uint32_t)id) < 0)
+		return ERROR_MEMORY;
+	return id;
+}
+
+/* --- without symbol --- */
+
+static int64_t add_nameless(struct naming *naming, const char *name, uint8_t role)
+{
+	struct function_identity identity = { .name = name, .module = naming->module, .role = role };
+	return functions_add(naming->functions, &identity);
+}
+
+static int64_t function_of_plt(struct naming *naming, const char *symbol)
+{
+	static const char at_plt[] = "@plt";
+	if (!symbol)
+		return add_nameless(naming, "[plt]", ROLE_NONE);
+	if (set_symbol_texts(naming, symbol) < 0)
+		return ERROR_MEMORY;
+	naming->name.size--; /* its NUL */
+	buffer_append_string(&naming->name, at_plt);
+	const char *name = text_of(&naming->name);
+	return name ? add_nameless(naming, name, ROLE_NONE) : ERROR_MEMORY;
+}
+
+static int64_t function_without_symbol(struct naming *naming, uint64_t address)
+{
+	struct module_file *file = naming->file;
+	uint64_t start = module_file_function(file, address);
+	if (start && start == file->entry)
+		return add_nameless(naming, "_start", ROLE_START);
+	if (start && start == file->main)
+		return add_nameless(naming, "main", ROLE_MAIN);
+	/* clone has a name wherever it stands: it is exported. clone3 is not. */
+	if ((file->is_c_library || file->is_static) && module_file_ends_thread(file, address + 1))
+		return add_nameless(naming, "clone3", ROLE_START);
+	size_t length;
+	const char *module =
+		name_of_module(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
+	buffer_clear(&naming->name);
+	buffer_append(&naming->name, module, length);
+	buffer_printf(&naming->name, "+0x%llx", (unsigned long long)(start ? start : address));
+	const char *name = text_of(&naming->name);
+	return name ? add_nameless(naming, name, ROLE_NONE) : ERROR_MEMORY;
+}
+
+/* --- all frames of an address --- */
+
+static int64_t outermost(struct naming *naming, size_t index)
+{
+	const char *stub;
+	uint64_t address = naming->addresses[index];
+	const struct symbol *symbol = symbol_of(naming, index);
+	uint32_t scope = naming->scopes.addresses[index].scope;
+	while (scope != SCOPE_NONE && naming->scopes.scopes[scope].outer != SCOPE_NONE)
+		scope = naming->scopes.scopes[scope].outer;
+	if (scope == SCOPE_NONE && (!symbol || symbol->size == 0) && plt_find(naming->file, address, &stub))
+		return function_of_plt(naming, stub);
+	int64_t id = PROFILE_NONE;
+	if (scope != SCOPE_NONE)
+		id = function_of_scope(naming, &naming->scopes.scopes[scope], symbol);
+	else if (symbol)
+		id = add_function(naming, symbol, NULL);
+	return id == PROFILE_NONE ? function_without_symbol(naming, address) : id;
+}
+
+static int add_frame(struct naming *naming, int64_t function, const char *file, uint32_t line, bool inlined)
+{
+	if (function < 0)
+		return (int)function;
+	int64_t file_string = file ? profile_add_string(naming->profile, file) : 0;
+	if (file_string < 0)
+		return (int)file_string;
+	struct profile_frame frame = {
+		.function = (uint32_t)function, .file = (uint32_t)file_string, .line = line, .inlined = inlined
+	};
+	int64_t id = profile_add_frame(naming->profile, &frame);
+	return id < 0 ? (int)id : 0;
+}
+
+/* The part of cpprof_tick that include/cpprof/runtime.h puts into the program is no function
+ * of the program's: who ticks is its caller. */
+static bool is_tick(struct scope *scope)
+{
+	Dwarf_Die origin = die_origin(&scope->die);
+	const char *name = dwarf_diename(&origin);
+	return name && strcmp(name, "cpprof_tick") == 0;
+}
+
+/* The innermost scope to be shown of an address, and its line. */
+static uint32_t innermost(struct scopes *scopes, size_t index, const char **file, uint32_t *line)
+{
+	uint32_t i = scopes->addresses[index].scope;
+	*file = scopes->addresses[index].file;
+	*line = scopes->addresses[index].line;
+	if (i == SCOPE_NONE || scopes->scopes[i].outer == SCOPE_NONE || !is_tick(&scopes->scopes[i]))
+		return i;
+	*file = scope_call_line(scopes, &scopes->scopes[i], line);
+	return scopes->scopes[i].outer;
+}
+
+static int set_frames(struct naming *naming, size_t index)
+{
+	struct scopes *scopes = &naming->scopes;
+	size_t first = naming->profile->frame_count;
+	uint32_t line;
+	const char *file;
+	int status = 0;
+	for (uint32_t i = innermost(scopes, index, &file, &line); i != SCOPE_NONE && status == 0;) {
+		struct scope *scope = &scopes->scopes[i];
+		if (scope->outer == SCOPE_NONE)
+			break;
+		int64_t function = function_of_scope(naming, scope, NULL);
+		if (function != PROFILE_NONE) {
+			status = add_frame(naming, function, file, line, true);
+			file = scope_call_line(scopes, scope, &line);
+		}
+		i = scope->outer;
+	}
+	if (status == 0)
+		status = add_frame(naming, naming->outer[index], file, line, false);
+	if (status < 0) {
+		naming->profile->frame_count = first;
+		return status;
+	}
+	struct profile_location *location = &naming->profile->locations[naming->locations[index]];
+	location->first_frame = (uint32_t)first;
+	location->frame_count = (uint32_t)(naming->profile->frame_count - first);
+	return 0;
+}
+
+static int naming_init(struct naming *naming)
+{
+	size_t room = naming->count ? naming->count : 1;
+	hash_map_init(&naming->by_origin);
+	die_parents_init(&naming->parents);
+	buffer_init(&naming->name);
+	buffer_init(&naming->linkage);
+	naming->addresses = calloc(room, sizeof(*naming->addresses));
+	naming->matches = calloc(room, sizeof(*naming->matches));
+	naming->outer = calloc(room, sizeof(*naming->outer));
+	if (!naming->addresses || !naming->matches || !naming->outer)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < naming->count; i++)
+		naming->addresses[i] = naming->profile->locations[naming->locations[i]].address;
+	return 0;
+}
+
+static void naming_release(struct naming *naming)
+{
+	free(naming->addresses);
+	free(naming->matches);
+	free(naming->outer);
+	scopes_release(&naming->scopes);
+	hash_map_release(&naming->by_origin);
+	die_parents_release(&naming->parents);
+	buffer_release(&naming->name);
+	buffer_release(&naming->linkage);
+}
+
+/* Outermost frames first: a function that has a symbol is then known by it
+ * when it turns up inlined. */
+static int set_all(struct naming *naming, struct progress *progress)
+{
+	for (size_t i = 0; i < naming->count; i++) {
+		int64_t function = outermost(naming, i);
+		if (function < 0)
+			return (int)function;
+		naming->outer[i] = (uint32_t)function;
+		progress_tick(progress);
+	}
+	for (size_t i = 0; i < naming->count; i++) {
+		int status = set_frames(naming, i);
+		if (status < 0)
+			return status;
+		progress->done++;
+		progress_tick(progress);
+	}
+	return 0;
+}
+
+int module_names_set(struct functions *functions, struct module_file *file, uint32_t module, const uint32_t *locations,
+		     size_t count, struct progress *progress)
+{
+	struct naming naming = { .functions = functions,
+				 .profile = functions->profile,
+				 .file = file,
+				 .module = module,
+				 .locations = locations,
+				 .count = count };
+	int status = naming_init(&naming);
+	if (status == 0)
+		status = symbols_match(file, naming.addresses, count, naming.matches);
+	progress_tell(progress);
+	if (status == 0)
+		status = scopes_find(&naming.scopes, file, naming.addresses, count, progress);
+	if (status == 0)
+		status = set_all(&naming, progress);
+	naming_release(&naming);
+	return status;
+}
+
+int module_names_set_plain(struct functions *functions, uint32_t location, const struct function_identity *identity)
+{
+	int64_t function = functions_add(functions, identity);
+	if (function < 0)
+		return (int)function;
+	struct profile_frame frame = { .function = (uint32_t)function };
+	int64_t id = profile_add_frame(functions->profile, &frame);
+	if (id < 0)
+		return (int)id;
+	functions->profile->locations[location].first_frame = (uint32_t)id;
+	functions->profile->locations[location].frame_count = 1;
+	return 0;
+}

@@ -1,0 +1,117 @@
+#include "frames/native/names.h"
+#include "base/path.h"
+
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <string.h>
+
+size_t name_plain_length(const char *linkage)
+{
+	const char *at = strchr(linkage, '@');
+	return at && at != linkage ? (size_t)(at - linkage) : strlen(linkage);
+}
+
+/* One word behind a dot that gcc or clang append to a clone. */
+static bool is_clone_word(const char *word, size_t length)
+{
+	static const char *const words[] = { "constprop",  "isra",      "part",   "cold",  "lto_priv",
+					     "localalias", "llvm",      "hot",    "clone", "warm",
+					     "unlikely",   "simdclone", "__uniq", "lto" };
+	bool digits = length > 0;
+	for (size_t i = 0; i < length; i++)
+		digits = digits && isdigit((unsigned char)word[i]);
+	if (digits)
+		return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == length && memcmp(words[i], word, length) == 0)
+			return true;
+	return false;
+}
+
+size_t name_base_length(const char *linkage)
+{
+	size_t plain = name_plain_length(linkage);
+	size_t length = plain;
+	bool only_numbers = true;
+	for (;;) {
+		const char *dot = memrchr(linkage, '.', length);
+		if (!dot || dot == linkage)
+			return length;
+		const char *word = dot + 1;
+		size_t word_length = (size_t)(linkage + length - word);
+		if (!is_clone_word(word, word_length))
+			/* Go's main.main.func1.2 is no clone of main.main.func1. */
+			return only_numbers ? plain : length;
+		only_numbers = only_numbers && isdigit((unsigned char)*word);
+		length = (size_t)(dot - linkage);
+	}
+}
+
+char *name_demangle(const char *base)
+{
+	if (base[0] != '_' || (base[1] != 'Z' && base[1] != 'R' && base[1] != 'G'))
+		return NULL;
+	return cplus_demangle(base, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+}
+
+/* _ZN...17h0123456789abcdefE, or v0's _R. */
+bool name_is_rust(const char *base)
+{
+	static const char hash[] = "17h";
+	enum { HASH_BYTES = 3 + 16 + 1 };
+	if (base[0] != '_')
+		return false;
+	if (base[1] == 'R')
+		return true;
+	size_t length = strlen(base);
+	if (base[1] != 'Z' || length < HASH_BYTES + 3 || base[length - 1] != 'E')
+		return false;
+	const char *end = base + length - HASH_BYTES;
+	if (memcmp(end, hash, 3) != 0)
+		return false;
+	for (int i = 3; i < HASH_BYTES - 1; i++)
+		if (!isxdigit((unsigned char)end[i]))
+			return false;
+	return true;
+}
+
+const char *name_of_module(const char *path, size_t *length)
+{
+	static const char deleted[] = " (deleted)";
+	const char *name = path_basename(path);
+	*length = strlen(name);
+	size_t tail = sizeof(deleted) - 1;
+	if (*length > tail && memcmp(name + *length - tail, deleted, tail) == 0)
+		*length -= tail;
+	return name;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+bool name_is_dynamic_linker(const char *path)
+{
+	size_t length;
+	const char *name = name_of_module(path, &length);
+	return starts_with(name, "ld-linux") || starts_with(name, "ld-2.") || starts_with(name, "ld-musl") ||
+	       starts_with(name, "ld.so");
+}
+
+bool name_is_c_library(const char *path)
+{
+	size_t length;
+	const char *name = name_of_module(path, &length);
+	return starts_with(name, "libc.so.") || starts_with(name, "libc-2.") || starts_with(name, "libc.musl-") ||
+	       starts_with(name, "ld-musl") || starts_with(name, "libpthread.so.") ||
+	       starts_with(name, "libpthread-2.");
+}
+
+bool name_is_runtime(const char *path)
+{
+	size_t length;
+	const char *name = name_of_module(path, &length);
+	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so") ||
+	       starts_with(name, "libcpprof-hooks.so");
+}

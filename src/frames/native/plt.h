@@ -1,0 +1,14 @@
+/* Names of the stubs through which a module calls other modules. */
+#ifndef FRAMES_NATIVE_PLT_H
+#define FRAMES_NATIVE_PLT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frames/native/module_file.h"
+
+/* Whether an address lies in a PLT. *symbol: what its stub jumps to, valid
+ * until the file is closed; NULL: the common first stub, or not known. */
+bool plt_find(struct module_file *file, uint64_t address, const char **symbol);
+
+#endif

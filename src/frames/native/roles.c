@@ -1,0 +1,264 @@
+#include "frames/native/roles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "frames/native/names.h"
+#include "profile/thread_mark.h"
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+uint8_t role_of_name(const struct module_file *file, const char *name)
+{
+	static const char *const starts[] = {
+		/* glibc */
+		"_start",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+		"__libc_init_first",
+		"generic_start_main",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"__clone_internal",
+		"start_thread",
+		/* musl */
+		"_start_c",
+		"libc_start_main_stage2",
+		NULL,
+	};
+	static const char *const creators[] = {
+		"pthread_create", "__pthread_create", "__pthread_create_2_1", "thrd_create", NULL,
+	};
+	/* Names that a program, too, may give a function. */
+	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
+	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
+	/* What pthread_create starts where the preload backend measures; the program's function is next. */
+	if (file->is_runtime && strcmp(name, "cpprof_thread_main") == 0)
+		return ROLE_START;
+	if (file->is_executable && strcmp(name, "main") == 0)
+		return ROLE_MAIN;
+	if (file->is_dynamic_linker && is_one_of(name, linker_starts))
+		return ROLE_START;
+	if (file->is_executable && (strcmp(name, "_start") == 0 || strcmp(name, "_start_c") == 0))
+		return ROLE_START;
+	if ((file->is_c_library || file->is_static) && is_one_of(name, starts))
+		return ROLE_START;
+	if ((file->is_c_library || file->is_static) && is_one_of(name, creators))
+		return ROLE_CREATE;
+	if (file->is_c_library && is_one_of(name, library_starts))
+		return ROLE_START;
+	return ROLE_NONE;
+}
+
+/* What is known of a function while the nameless ones are judged. */
+enum {
+	CANDIDATE = 1, /* nameless, in a file that has start functions */
+	CALLS_OUT = 2, /* calls main, or code outside of the C library */
+	CALLS_MAIN = 4,
+	UNDER_CLONE = 8, /* called by clone or clone3 */
+	IN_LIBRARY = 16, /* its module is the C library */
+};
+
+struct judge {
+	struct profile *profile;
+	uint8_t *marks; /* by function */
+	bool *is_start; /* by node: all of its frames and of those above are start functions */
+	bool *creates;  /* by node: starts a thread, or is called to do so */
+};
+
+/* "libc.so.6+0x29c10" */
+static bool is_nameless(const struct profile *profile, const struct profile_function *function)
+{
+	const char *name = profile_string(profile, function->name);
+	size_t length;
+	if (function->linkage != 0 || function->module == PROFILE_NONE)
+		return false;
+	const char *module = name_of_module(profile_string(profile, profile->modules[function->module].path), &length);
+	return strncmp(name, module, length) == 0 && strncmp(name + length, "+0x", 3) == 0;
+}
+
+/* modules[]: marks of each module, IN_LIBRARY and CALLS_MAIN ("has main"). */
+static void mark_modules(const struct profile *profile, uint8_t *modules)
+{
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (name_is_c_library(profile_string(profile, profile->modules[i].path)))
+			modules[i] |= IN_LIBRARY;
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile->functions[i].role == ROLE_MAIN && profile->functions[i].module != PROFILE_NONE)
+			modules[profile->functions[i].module] |= CALLS_MAIN;
+}
+
+/* 1: there are some, 0: there are none, or ERROR_MEMORY. */
+static int find_candidates(struct judge *judge)
+{
+	struct profile *profile = judge->profile;
+	uint8_t *modules = calloc(profile->module_count + 1, sizeof(*modules));
+	if (!modules)
+		return ERROR_MEMORY;
+	mark_modules(profile, modules);
+	int any = 0;
+	for (size_t i = 0; i < profile->function_count; i++) {
+		struct profile_function *function = &profile->functions[i];
+		if (function->module == PROFILE_NONE)
+			continue;
+		uint8_t module = modules[function->module];
+		judge->marks[i] = module & IN_LIBRARY;
+		if (function->role == ROLE_NONE && module && is_nameless(profile, function)) {
+			judge->marks[i] |= CANDIDATE;
+			any = 1;
+		}
+	}
+	free(modules);
+	return any;
+}
+
+static uint32_t innermost(const struct profile *profile, uint32_t node)
+{
+	return profile->frames[profile->locations[profile->nodes[node].location].first_frame].function;
+}
+
+static uint32_t outermost(const struct profile *profile, uint32_t node)
+{
+	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
+	return profile->frames[location->first_frame + location->frame_count - 1].function;
+}
+
+/* What stands below pthread_create in its own stack says nothing of start code. */
+static void find_creation(struct judge *judge)
+{
+	const struct profile *profile = judge->profile;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct profile_location *location = &profile->locations[profile->nodes[i].location];
+		if (thread_mark_is(profile, i))
+			continue; /* a stack begins here, and the mark has no frames */
+		bool creates = judge->creates[profile->nodes[i].parent];
+		for (uint32_t f = 0; f < location->frame_count; f++) {
+			uint32_t function = profile->frames[location->first_frame + f].function;
+			creates = creates || profile->functions[function].role == ROLE_CREATE;
+		}
+		judge->creates[i] = creates;
+	}
+}
+
+/* Looks at the frames of a node; whether it disproved a candidate. */
+static bool disprove_at(struct judge *judge, uint32_t node)
+{
+	const struct profile *profile = judge->profile;
+	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
+	bool below_start = judge->is_start[profile->nodes[node].parent];
+	bool all = below_start, changed = false;
+	for (uint32_t f = 0; f < location->frame_count; f++) {
+		uint32_t function = profile->frames[location->first_frame + f].function;
+		if (!below_start && (judge->marks[function] & CANDIDATE)) {
+			judge->marks[function] &= (uint8_t)~CANDIDATE;
+			changed = true;
+		}
+		all = all && (profile->functions[function].role == ROLE_START || (judge->marks[function] & CANDIDATE));
+	}
+	judge->is_start[node] = all;
+	return changed;
+}
+
+/* Candidates that occur below anything but a start function are none. Each
+ * round may disprove others; the rounds end when one disproves nothing. */
+static void disprove(struct judge *judge)
+{
+	const struct profile *profile = judge->profile;
+	bool changed = true;
+	judge->is_start[PROFILE_ROOT] = true;
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 1; i < profile->node_count; i++) {
+			if (thread_mark_is(profile, i))
+				judge->is_start[i] = true; /* a stack begins here */
+			else if (!judge->creates[i] && disprove_at(judge, i))
+				changed = true;
+		}
+	}
+}
+
+/* What candidates call. Children have greater ids, so going down reaches all
+ * of them before their parents. */
+static void see_calls(struct judge *judge)
+{
+	struct profile *profile = judge->profile;
+	for (uint32_t i = (uint32_t)profile->node_count - 1; i > 0; i--) {
+		uint32_t parent_node = profile->nodes[i].parent;
+		if (parent_node == PROFILE_ROOT || judge->creates[i] || thread_mark_is(profile, i) ||
+		    thread_mark_is(profile, parent_node))
+			continue;
+		uint32_t callee = outermost(profile, i), caller = innermost(profile, parent_node);
+		uint8_t *marks = &judge->marks[caller];
+		if (judge->marks[callee] & CANDIDATE) {
+			const char *name = profile_string(profile, profile->functions[caller].name);
+			if (strcmp(name, "clone") == 0 || strcmp(name, "clone3") == 0)
+				judge->marks[callee] |= UNDER_CLONE;
+		}
+		if (!(*marks & CANDIDATE))
+			continue;
+		if (profile->functions[callee].role == ROLE_MAIN)
+			*marks |= CALLS_OUT | CALLS_MAIN;
+		else if ((*marks & IN_LIBRARY) && !(judge->marks[callee] & IN_LIBRARY))
+			*marks |= CALLS_OUT;
+		else if ((judge->marks[callee] & CANDIDATE) && (judge->marks[callee] & CALLS_OUT))
+			*marks |= CALLS_OUT;
+	}
+}
+
+/* Gives the only start function with a mark that name. */
+static int name_the_one(struct judge *judge, uint8_t mark, const char *name)
+{
+	struct profile *profile = judge->profile;
+	uint32_t found = PROFILE_NONE;
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		const uint8_t wanted = CANDIDATE | CALLS_OUT | IN_LIBRARY;
+		if ((judge->marks[i] & (wanted | mark)) != (wanted | mark))
+			continue;
+		if (found != PROFILE_NONE)
+			return 0; /* two C libraries, or not what it seems */
+		found = i;
+	}
+	if (found == PROFILE_NONE)
+		return 0;
+	int64_t text = profile_add_string(profile, name);
+	if (text < 0)
+		return (int)text;
+	profile->functions[found].name = (uint32_t)text;
+	return 0;
+}
+
+int roles_assign(struct profile *profile)
+{
+	struct judge judge = {
+		.profile = profile,
+		.marks = calloc(profile->function_count + 1, sizeof(*judge.marks)),
+		.is_start = calloc(profile->node_count + 1, sizeof(*judge.is_start)),
+		.creates = calloc(profile->node_count + 1, sizeof(*judge.creates)),
+	};
+	int status = judge.marks && judge.is_start && judge.creates ? find_candidates(&judge) : ERROR_MEMORY;
+	if (status > 0) {
+		find_creation(&judge);
+		disprove(&judge);
+		see_calls(&judge);
+		for (size_t i = 0; i < profile->function_count; i++)
+			if ((judge.marks[i] & CANDIDATE) && (judge.marks[i] & CALLS_OUT))
+				profile->functions[i].role = ROLE_START;
+		status = name_the_one(&judge, CALLS_MAIN, "__libc_start_call_main");
+		if (status == 0)
+			status = name_the_one(&judge, UNDER_CLONE, "start_thread");
+	}
+	free(judge.marks);
+	free(judge.is_start);
+	free(judge.creates);
+	return status;
+}

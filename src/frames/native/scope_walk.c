@@ -1,0 +1,178 @@
+/* The walk down the DIEs of one unit. */
+#include <dwarf.h>
+
+#include "base/array.h"
+#include "frames/native/scopes.h"
+
+/* Deeper trees than this are not written by compilers, only by damage. */
+enum { DEPTH_MAX = 400 };
+
+struct walk {
+	struct scopes *scopes;
+	uint32_t unit;
+	struct slice slice; /* the unit's addresses */
+	size_t without;     /* how many of them have no subprogram yet */
+	bool everywhere;    /* also look into DIEs that do not contain an address themselves */
+	struct progress *progress;
+};
+
+/* The next sibling. Damaged references could lead back: then the walk ends. */
+static bool next_sibling(Dwarf_Die *die)
+{
+	Dwarf_Die next;
+	if (dwarf_siblingof(die, &next) != 0 || (uintptr_t)next.addr <= (uintptr_t)die->addr)
+		return false;
+	*die = next;
+	return true;
+}
+
+/* The addresses at which a DIE is the next scope inside of `outer` get it.
+ * *reached: an outline of those addresses, empty if there is none. */
+static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice within, uint32_t *scope,
+		 struct slice *reached)
+{
+	struct scopes *scopes = walk->scopes;
+	Dwarf_Addr base, start, end;
+	*reached = (struct slice){ within.end, within.first };
+	*scope = SCOPE_NONE;
+	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+		struct slice slice = scopes_slice(scopes, within, start, end);
+		for (size_t i = slice.first; i < slice.end; i++) {
+			if (scopes->addresses[i].scope != outer)
+				continue;
+			if (*scope == SCOPE_NONE) {
+				if (ARRAY_RESERVE(scopes->scopes, scopes->scope_capacity, scopes->scope_count + 1) < 0)
+					return ERROR_MEMORY;
+				*scope = (uint32_t)scopes->scope_count;
+				scopes->scopes[scopes->scope_count++] =
+					(struct scope){ .die = *die, .outer = outer, .unit = walk->unit };
+			}
+			scopes->addresses[i].scope = *scope;
+			walk->without -= outer == SCOPE_NONE;
+			if (i < reached->first)
+				reached->first = i;
+			if (i + 1 > reached->end)
+				reached->end = i + 1;
+		}
+	}
+	return 0;
+}
+
+/* Whether a block may contain any address of the slice; without ranges of its
+ * own it may. */
+static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	bool has_ranges = false;
+	if (walk->everywhere)
+		return true;
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		struct slice slice = scopes_slice(walk->scopes, within, start, end);
+		if (slice.first < slice.end)
+			return true;
+		has_ranges = true;
+	}
+	return !has_ranges;
+}
+
+static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
+static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
+
+/* Inside a function: what was inlined, and blocks around it. */
+static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, struct slice within, int depth)
+{
+	Dwarf_Die die;
+	int status = 0;
+	if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+		return 0;
+	do {
+		uint32_t scope;
+		struct slice reached;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_inlined_subroutine:
+			status = claim(walk, &die, outer, within, &scope, &reached);
+			if (status == 0 && reached.first < reached.end)
+				status = walk_block(walk, &die, scope, reached, depth + 1);
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (may_contain(walk, &die, within))
+				status = walk_block(walk, &die, outer, within, depth + 1);
+			break;
+		case DW_TAG_subprogram: /* a nested function (GNU C, Ada, D) lies outside of its parent's code */
+			status = walk_subprogram(walk, &die, depth + 1);
+			break;
+		case DW_TAG_class_type: /* of a lambda: so does its operator() */
+		case DW_TAG_structure_type:
+			status = walk_declarations(walk, &die, depth + 1);
+			break;
+		default:
+			break;
+		}
+	} while (status == 0 && next_sibling(&die));
+	return status;
+}
+
+static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth)
+{
+	uint32_t scope;
+	struct slice reached;
+	progress_tick(walk->progress);
+	int status = claim(walk, die, SCOPE_NONE, walk->slice, &scope, &reached);
+	if (status < 0 || depth > DEPTH_MAX)
+		return status;
+	if (reached.first < reached.end)
+		return walk_block(walk, die, scope, reached, depth + 1);
+	/* Nested functions of a function that was not reached itself: no address
+	 * is its, so the slice for what is inlined is empty. */
+	struct slice nothing = { walk->slice.first, walk->slice.first };
+	return walk->everywhere ? walk_block(walk, die, SCOPE_NONE, nothing, depth + 1) : 0;
+}
+
+/* Outside of functions: in units, namespaces and types. */
+static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die die;
+	int status = 0;
+	if (depth > DEPTH_MAX || dwarf_child(parent, &die) != 0)
+		return 0;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			status = walk_subprogram(walk, &die, depth + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+			status = walk_declarations(walk, &die, depth + 1);
+			break;
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+			if (walk->everywhere)
+				status = walk_declarations(walk, &die, depth + 1);
+			break;
+		default:
+			break;
+		}
+		/* All found: the rest of the unit is of no interest. */
+	} while (status == 0 && walk->without > 0 && next_sibling(&die));
+	return status;
+}
+
+int scopes_walk_unit(struct scopes *scopes, uint32_t unit, struct slice slice, struct progress *progress)
+{
+	struct walk walk = {
+		.scopes = scopes, .unit = unit, .slice = slice, .without = slice.end - slice.first, .progress = progress
+	};
+	Dwarf_Die die = scopes->units[unit];
+	int status = walk_declarations(&walk, &die, 0);
+	if (status == 0 && walk.without > 0) {
+		/* Code in no function that stands where functions stand: look
+		 * inside types and functions too. Compilers rarely write such. */
+		walk.everywhere = true;
+		status = walk_declarations(&walk, &die, 0);
+	}
+	return status;
+}

@@ -1,0 +1,236 @@
+/* The units of the addresses, and their lines. */
+#include "frames/native/scopes.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+
+struct slice scopes_slice(const struct scopes *scopes, struct slice within, uint64_t start, uint64_t end)
+{
+	size_t low = within.first, high = within.end;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (scopes->addresses[middle].address < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct slice slice = { low, low };
+	while (slice.end < within.end && scopes->addresses[slice.end].address < end)
+		slice.end++;
+	return slice;
+}
+
+/* The unit of a DIE, added if new; *known maps where its DIE is to its index. */
+static int64_t add_unit(struct scopes *scopes, struct hash_map *known, const Dwarf_Die *unit)
+{
+	uint64_t key = (uintptr_t)unit->addr;
+	uint32_t index = hash_map_get(known, key);
+	if (index != HASH_MAP_NONE)
+		return index;
+	if (ARRAY_RESERVE(scopes->units, scopes->unit_capacity, scopes->unit_count + 1) < 0 ||
+	    hash_map_put(known, key, (uint32_t)scopes->unit_count) < 0)
+		return ERROR_MEMORY;
+	scopes->units[scopes->unit_count] = *unit;
+	return (int64_t)scopes->unit_count++;
+}
+
+/* By .debug_aranges, where the compiler wrote it. Returns how many addresses
+ * it does not know. */
+static int64_t find_by_aranges(struct scopes *scopes, struct hash_map *known, Dwarf *dwarf)
+{
+	Dwarf_Aranges *ranges;
+	size_t range_count;
+	if (dwarf_getaranges(dwarf, &ranges, &range_count) != 0 || range_count == 0)
+		return (int64_t)scopes->address_count;
+	int64_t missing = 0;
+	for (size_t i = 0; i < scopes->address_count; i++) {
+		Dwarf_Arange *range = dwarf_getarange_addr(ranges, scopes->addresses[i].address);
+		Dwarf_Off offset;
+		Dwarf_Die unit, skeleton, split;
+		if (!range || dwarf_getarangeinfo(range, NULL, NULL, &offset) != 0 ||
+		    !dwarf_offdie(dwarf, offset, &unit)) {
+			missing++;
+			continue;
+		}
+		uint8_t type;
+		if (dwarf_cu_info(unit.cu, NULL, &type, &skeleton, &split, NULL, NULL, NULL) == 0 &&
+		    type == DW_UT_skeleton && split.addr)
+			unit = split;
+		int64_t index = add_unit(scopes, known, &unit);
+		if (index < 0)
+			return index;
+		scopes->addresses[i].unit = (uint32_t)index;
+	}
+	return missing;
+}
+
+/* By the units' own ranges: clang writes no .debug_aranges. Units are never
+ * asked for their DIEs here. */
+static int find_by_units(struct scopes *scopes, struct hash_map *known, Dwarf *dwarf, struct progress *progress)
+{
+	const struct slice all = { 0, scopes->address_count };
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit, split;
+	uint8_t type;
+	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
+		progress_tick(progress);
+		Dwarf_Addr base, start, end;
+		for (ptrdiff_t at = 0; (at = dwarf_ranges(&unit, at, &base, &start, &end)) > 0;) {
+			struct slice slice = scopes_slice(scopes, all, start, end);
+			for (size_t i = slice.first; i < slice.end; i++) {
+				if (scopes->addresses[i].unit != SCOPE_NONE)
+					continue;
+				bool is_split = type == DW_UT_skeleton && split.addr;
+				int64_t index = add_unit(scopes, known, is_split ? &split : &unit);
+				if (index < 0)
+					return (int)index;
+				scopes->addresses[i].unit = (uint32_t)index;
+			}
+		}
+	}
+	return 0;
+}
+
+static int by_unit(const void *left, const void *right)
+{
+	const struct scoped_address *a = left, *b = right;
+	if (a->unit != b->unit)
+		return a->unit < b->unit ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const struct scoped_address *a = left, *b = right;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The unit's line table is in the file itself, which libdw finds. */
+static void find_split_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
+{
+	for (size_t i = slice.first; i < slice.end; i++) {
+		struct scoped_address *address = &scopes->addresses[i];
+		Dwarf_Line *row = dwarf_getsrc_die(&scopes->units[unit], address->address);
+		int line;
+		if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
+			continue;
+		address->line = (uint32_t)line;
+		address->file = dwarf_linesrc(row, NULL, NULL);
+	}
+}
+
+/* Lines of a unit's addresses: one run through its table. */
+static int find_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
+{
+	if (unit_is_split(&scopes->units[unit])) {
+		find_split_lines(scopes, unit, slice);
+		return 0;
+	}
+	size_t count = slice.end - slice.first;
+	int64_t table = line_tables_open(&scopes->lines, &scopes->units[unit]);
+	if (table < 0)
+		return (int)table;
+	struct line_wanted *wanted = calloc(count, sizeof(*wanted));
+	if (!wanted)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		wanted[i].address = scopes->addresses[slice.first + i].address;
+	int status = line_tables_find(&scopes->lines, (size_t)table, wanted, count);
+	for (size_t i = 0; i < count; i++) {
+		struct scoped_address *address = &scopes->addresses[slice.first + i];
+		address->line = wanted[i].line;
+		if (wanted[i].line)
+			address->file = line_tables_file(&scopes->lines, (size_t)table, wanted[i].file);
+	}
+	free(wanted);
+	return status;
+}
+
+static int walk_units(struct scopes *scopes, struct progress *progress)
+{
+	int status = 0;
+	qsort(scopes->addresses, scopes->address_count, sizeof(*scopes->addresses), by_unit);
+	for (size_t first = 0; first < scopes->address_count && status == 0;) {
+		uint32_t unit = scopes->addresses[first].unit;
+		if (unit == SCOPE_NONE)
+			break; /* these sort last */
+		struct slice slice = { first, first };
+		while (slice.end < scopes->address_count && scopes->addresses[slice.end].unit == unit)
+			slice.end++;
+		status = scopes_walk_unit(scopes, unit, slice, progress);
+		progress_tell(progress);
+		if (status == 0)
+			status = find_lines(scopes, unit, slice);
+		progress_tell(progress);
+		first = slice.end;
+	}
+	qsort(scopes->addresses, scopes->address_count, sizeof(*scopes->addresses), by_index);
+	return status;
+}
+
+/* Debian's debug information of the C library is compressed, and elfutils unpacks
+ * all of it at once: 60 ms. Its symbols name its functions as well, and its lines
+ * are of use only where the program spends its time in it. */
+static bool is_worth_its_time(const struct module_file *file, size_t count)
+{
+	enum { ADDRESSES_MIN = 64 };
+	return count >= ADDRESSES_MIN || !(file->is_c_library || file->is_dynamic_linker);
+}
+
+int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
+		struct progress *progress)
+{
+	*scopes = (struct scopes){ .addresses = calloc(count ? count : 1, sizeof(*scopes->addresses)) };
+	line_tables_init(&scopes->lines);
+	if (!scopes->addresses)
+		return ERROR_MEMORY;
+	scopes->address_count = count;
+	Dwarf_Addr bias = 0;
+	Dwarf *dwarf = is_worth_its_time(file, count) ? dwfl_module_getdwarf(file->module, &bias) : NULL;
+	for (size_t i = 0; i < count; i++)
+		scopes->addresses[i] = (struct scoped_address){ .address = addresses[i] + file->bias - bias,
+								.index = (uint32_t)i,
+								.unit = SCOPE_NONE,
+								.scope = SCOPE_NONE };
+	progress_tell(progress);
+	if (!dwarf)
+		return 0;
+	struct hash_map known;
+	hash_map_init(&known);
+	int64_t missing = find_by_aranges(scopes, &known, dwarf);
+	int status = missing < 0 ? (int)missing : 0;
+	if (missing > 0)
+		status = find_by_units(scopes, &known, dwarf, progress);
+	hash_map_release(&known);
+	return status == 0 ? walk_units(scopes, progress) : status;
+}
+
+void scopes_release(struct scopes *scopes)
+{
+	free(scopes->addresses);
+	free(scopes->units);
+	free(scopes->scopes);
+	line_tables_release(&scopes->lines);
+	*scopes = (struct scopes){ 0 };
+}
+
+static bool read_number(Dwarf_Die *die, unsigned attribute_name, Dwarf_Word *value)
+{
+	Dwarf_Attribute attribute;
+	return dwarf_attr(die, attribute_name, &attribute) && dwarf_formudata(&attribute, value) == 0;
+}
+
+const char *scope_call_line(struct scopes *scopes, struct scope *scope, uint32_t *line)
+{
+	Dwarf_Word number = 0, file = 0;
+	*line = 0;
+	if (!read_number(&scope->die, DW_AT_call_line, &number) || number > UINT32_MAX)
+		return NULL;
+	*line = (uint32_t)number;
+	if (!read_number(&scope->die, DW_AT_call_file, &file))
+		return NULL;
+	return line_tables_unit_file(&scopes->lines, &scopes->units[scope->unit], file);
+}

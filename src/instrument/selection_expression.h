@@ -1,9 +1,0 @@
-/* Which extended regular expressions (POSIX) the C library may be given: glibc's takes time and memory without bound for some. */
-#ifndef INSTRUMENT_SELECTION_EXPRESSION_H
-#define INSTRUMENT_SELECTION_EXPRESSION_H
-
-/* NULL: it may; else what there is too much of, in words that go on after "'...': ". Whether it is an expression at all is not
- * looked at. */
-const char *selection_expression_excess(const char *expression);
-
-#endif

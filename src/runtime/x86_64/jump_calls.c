@@ -1,7 +1,0 @@
-/* Jumps that leave frames behind: calls_jumps.c is told where they go, and is gone before they do. */
-#include "runtime/x86_64/stands_before.h"
-
-STANDS_BEFORE("longjmp", "jumping_by_longjmp");
-STANDS_BEFORE("_longjmp", "jumping_by__longjmp");
-STANDS_BEFORE("siglongjmp", "jumping_by_siglongjmp");
-STANDS_BEFORE("__longjmp_chk", "jumping_by___longjmp_chk");

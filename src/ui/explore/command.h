@@ -1,0 +1,53 @@
+/*
+ * The commands of the loop: one row each. `help`, the manual and the
+ * completion are made from the rows; a new command is a new row.
+ */
+#ifndef UI_EXPLORE_COMMAND_H
+#define UI_EXPLORE_COMMAND_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "ui/explore/session.h"
+
+/* What its arguments are: for the completion. */
+enum explore_words {
+	WORDS_NONE,
+	WORDS_FUNCTION, /* one function's name, spaces and all */
+	WORDS_TERMS,    /* function names separated by ';' */
+	WORDS_RESOURCE,
+	WORDS_BY,
+	WORDS_SWITCH,
+	WORDS_THREAD,
+	WORDS_PROCESS,
+	WORDS_FORMAT,
+	WORDS_COMMAND,
+};
+
+struct explore_command {
+	const char *name;
+	const char *alias;     /* another name, or NULL */
+	const char *arguments; /* "FUNCTION", "[F]", "" */
+	const char *summary;   /* one line, no full stop */
+	const char *detail;    /* what `help NAME` adds, lines ending in '\n'; or NULL */
+	enum explore_words words;
+	/* `arguments` has no white space around it; reports go to `out`. Returns
+	 * 0, or a negative error with a sentence in `error`, which is not NULL. */
+	int (*run)(struct session *session, const char *arguments, FILE *out, struct error *error);
+};
+
+/* NULL-terminated, in the order in which `help` shows them. */
+extern const struct explore_command *const explore_commands[];
+
+/* The command of that name, alias or unique beginning of a name; NULL: `error`. */
+const struct explore_command *explore_command_find(const char *name, struct error *error);
+
+/* The rows, by file. */
+extern const struct explore_command explore_functions, explore_body, explore_down, explore_up, explore_tree,
+	explore_source, explore_pages, explore_whatif, explore_labels;
+extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
+	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_trim, explore_stitch;
+extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;
+
+#endif

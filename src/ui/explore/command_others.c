@@ -1,0 +1,168 @@
+/* export, info, help, quit. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/format.h"
+#include "ui/explore/command.h"
+#include "ui/explore/narrow.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/words.h"
+
+static const struct convert_format *find_format(const char *name, struct error *error)
+{
+	const struct convert_format *format = convert_find(name);
+	if (format && format->export)
+		return format;
+	char names[256] = "";
+	size_t length = 0;
+	for (size_t i = 0; convert_formats[i]; i++) {
+		if (!convert_formats[i]->export || length >= sizeof(names))
+			continue;
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
+					   convert_formats[i]->name);
+	}
+	error_set(error, ERROR_NOT_FOUND, "cannot export to the format %s; there is %s", QUOTE(name), names);
+	return NULL;
+}
+
+/* Whether writing to `path` would overwrite the profile being read. */
+static bool is_own_file(const struct session *session, const char *path)
+{
+	struct stat own, other;
+	return stat(session->options->file, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev &&
+	       own.st_ino == other.st_ino;
+}
+
+static int export_to(struct session *session, const struct convert_format *format, FILE *out, struct error *error)
+{
+	struct view_options options = session->selection;
+	/* What is of objects holds several resources; the chosen one says which time is meant. */
+	uint32_t resource = session->resource_count == 1 ? session->resources[0] : PROFILE_NONE;
+	options.resource = format->is_of_object ? PROFILE_NONE : resource;
+	struct profile narrow;
+	int status = narrow_init(&narrow, session->profile, &options, error);
+	if (status)
+		return status;
+	struct convert_selection selection = {
+		.resource = resource,
+		.no_inlines = options.no_inlines,
+		.untrimmed = options.untrimmed,
+		.no_stitch = options.no_stitch,
+	};
+	status = format->export(&narrow, &selection, out, error);
+	narrow_release(&narrow);
+	return status;
+}
+
+static int export_to_file(struct session *session, const struct convert_format *format, const char *path,
+			  struct error *error)
+{
+	if (is_own_file(session, path))
+		return error_set(error, ERROR_USAGE, "%s is the profile being read", QUOTE(path));
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return error_set_errno(error, "cannot write %s", QUOTE(path));
+	int status = export_to(session, format, file, error);
+	bool failed = ferror(file);
+	if ((fclose(file) || failed) && status == 0)
+		status = error_set_errno(error, "cannot write %s", QUOTE(path));
+	return status;
+}
+
+static int export_words(struct session *session, const struct words *words, FILE *out, struct error *error)
+{
+	if (words->count != 2)
+		return error_set(error, ERROR_USAGE, "export takes a format and a file, as 'export folded out.folded'");
+	const struct convert_format *format = find_format(words->items[0], error);
+	if (!format)
+		return error->code;
+	if (session->resource_count != 1 && !format->is_of_object)
+		return error_set(error, ERROR_USAGE, "export writes one resource; choose it with 'resource NAME'");
+	if (strcmp(words->items[1], "-") == 0)
+		return export_to(session, format, out, error);
+	return export_to_file(session, format, words->items[1], error);
+}
+
+static int export_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	struct words words;
+	int status = words_split(&words, arguments, error);
+	if (status)
+		return status;
+	status = export_words(session, &words, out, error);
+	words_release(&words);
+	return status;
+}
+
+const struct explore_command explore_export = {
+	.name = "export",
+	.arguments = "FORMAT FILE",
+	.summary = "write the selection for another tool",
+	.detail = "Writes the hits of the chosen resource, thread, process and time range; functions\n"
+		  "are always shown by name. '-' prints. An existing file is overwritten. gmon: of the\n"
+		  "program alone; calls as well as time, by address.\n",
+	.words = WORDS_FORMAT,
+	.run = export_run,
+};
+
+static int info_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	if (*arguments)
+		return error_set(error, ERROR_USAGE, "info takes no argument");
+	render_info(out, session->profile, session->options->file, session->options->file_bytes, &session->render);
+	return 0;
+}
+
+const struct explore_command explore_info = {
+	.name = "info",
+	.arguments = "",
+	.summary = "what was recorded, and how good it is",
+	.run = info_run,
+};
+
+static int help_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	(void)session;
+	if (!*arguments) {
+		explore_print_commands(out);
+		fputs("\nA command may be shortened: 'd main'. 'COMMAND | less' pipes a report through a program.\n"
+		      "'help COMMAND' says more. Commands may also come from a file or a pipe: the exit\n"
+		      "status is then 1 if any of them failed.\n",
+		      out);
+		return 0;
+	}
+	const struct explore_command *command = explore_command_find(arguments, error);
+	if (!command)
+		return error->code;
+	fprintf(out, "%s%s%s: %s\n", command->name, *command->arguments ? " " : "", command->arguments,
+		command->summary);
+	if (command->detail)
+		fputs(command->detail, out);
+	return 0;
+}
+
+const struct explore_command explore_help = {
+	.name = "help",
+	.alias = "?",
+	.arguments = "[COMMAND]",
+	.summary = "this list, or more about one command",
+	.words = WORDS_COMMAND,
+	.run = help_run,
+};
+
+static int quit_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	(void)arguments, (void)out, (void)error;
+	session->quit = true;
+	return 0;
+}
+
+const struct explore_command explore_quit = {
+	.name = "quit",
+	.alias = "exit",
+	.arguments = "",
+	.summary = "leave; so does the end of the input",
+	.run = quit_run,
+};

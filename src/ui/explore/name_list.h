@@ -1,0 +1,22 @@
+/* "a, b, c and 7 more": names for one sentence of a message. Internal to explore/. */
+#ifndef UI_EXPLORE_NAME_LIST_H
+#define UI_EXPLORE_NAME_LIST_H
+
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+/* {0} is an empty list; name_list_release frees it. */
+struct name_list {
+	struct buffer text;
+	size_t count;
+};
+
+void name_list_add(struct name_list *list, const char *name);
+
+/* Valid until the release; nothing may be added behind it. */
+const char *name_list_text(struct name_list *list);
+
+void name_list_release(struct name_list *list);
+
+#endif

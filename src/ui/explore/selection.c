@@ -1,0 +1,165 @@
+#include "ui/explore/selection.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ui/explore/name_list.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/whole_number.h"
+
+static const char *const by_names[] = {
+	[VIEW_FUNCTION] = "function", [VIEW_CALLSITE] = "callsite", [VIEW_LINE] = "line",
+	[VIEW_MODULE] = "module",     [VIEW_GROUP] = "group",
+};
+enum { BY_COUNT = sizeof(by_names) / sizeof(*by_names) };
+
+/* A plain decimal number, not negative, with `*end` behind it. strtod alone
+ * would also take "nan", "inf", "0x1" and "-1". */
+static bool number_read(const char *text, double *number, const char **end)
+{
+	size_t digits = strspn(text, "0123456789.");
+	if (!digits || (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')))
+		return false;
+	char *stop;
+	*number = strtod(text, &stop);
+	*end = stop;
+	return stop != text && isfinite(*number);
+}
+
+/* "0.5" or "50%". */
+static bool fraction_read(const char *text, double *fraction)
+{
+	const char *end;
+	double number;
+	if (!number_read(text, &number, &end))
+		return false;
+	if (*end == '%') {
+		number /= 100;
+		end++;
+	}
+	*fraction = number;
+	return *end == '\0';
+}
+
+int selection_threshold(const char *text, double *threshold, struct error *error)
+{
+	double fraction;
+	if (!fraction_read(text, &fraction) || fraction > 1)
+		return error_set(error, ERROR_USAGE, "threshold %s is not a fraction from 0 to 1, as 0.01 or 1%%",
+				 QUOTE(text));
+	*threshold = fraction;
+	return 0;
+}
+
+int selection_limit(const char *text, size_t *limit, struct error *error)
+{
+	uint64_t count;
+	if (!whole_number_read(text, &count))
+		return error_set(error, ERROR_USAGE, "limit %s is not a number of entries (0: all)", QUOTE(text));
+	*limit = (size_t)count;
+	return 0;
+}
+
+int selection_by(const char *text, enum view_by *by, struct error *error)
+{
+	for (size_t i = 0; i < BY_COUNT; i++) {
+		if (*text && strncmp(by_names[i], text, strlen(text)) == 0) {
+			*by = (enum view_by)i;
+			return 0;
+		}
+	}
+	return error_set(error, ERROR_USAGE, "frames are shown by function, callsite, line, module or group, not by %s",
+			 QUOTE(text));
+}
+
+const char *selection_by_name(enum view_by by)
+{
+	return (size_t)by < BY_COUNT ? by_names[by] : "?";
+}
+
+int selection_switch(const char *text, bool *on, struct error *error)
+{
+	static const char *const words[][2] = { { "off", "on" }, { "no", "yes" }, { "0", "1" } };
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		for (int value = 0; value < 2; value++) {
+			if (strcmp(text, words[i][value]) == 0) {
+				*on = value;
+				return 0;
+			}
+		}
+	}
+	return error_set(error, ERROR_USAGE, "%s is neither on nor off", QUOTE(text));
+}
+
+int selection_seconds(const char *text, uint64_t *ns, struct error *error)
+{
+	static const struct {
+		const char *suffix;
+		double ns;
+	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+	const char *end;
+	double number;
+	if (number_read(text, &number, &end)) {
+		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+			if (strcmp(end, units[i].suffix) == 0 && number * units[i].ns < 9e18) {
+				*ns = (uint64_t)llround(number * units[i].ns);
+				return 0;
+			}
+		}
+	}
+	return error_set(error, ERROR_USAGE, "%s is not a time in seconds, as 1.5 or 200ms", QUOTE(text));
+}
+
+int selection_time(const char *from, const char *to, struct view_options *options, struct error *error)
+{
+	uint64_t from_ns = 0;
+	uint64_t to_ns = 0;
+	bool ends = to && *to;
+	int status = from && *from ? selection_seconds(from, &from_ns, error) : 0;
+	if (status == 0 && ends)
+		status = selection_seconds(to, &to_ns, error);
+	if (status)
+		return status;
+	if (ends && to_ns <= from_ns)
+		return error_set(error, ERROR_USAGE, "the time range from %g s to %g s is empty", (double)from_ns / 1e9,
+				 (double)to_ns / 1e9);
+	options->from_ns = from_ns;
+	options->to_ns = to_ns;
+	return 0;
+}
+
+int selection_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
+{
+	size_t length = strlen(text);
+	struct name_list all = { 0 };
+	struct name_list fitting = { 0 };
+	uint32_t found = PROFILE_NONE;
+	bool exact = false;
+	for (uint32_t i = 0; i < profile->resource_count && !exact; i++) {
+		const char *name = profile_string(profile, profile->resources[i].name);
+		const char *title = profile_string(profile, profile->resources[i].title);
+		exact = strcmp(name, text) == 0 || (length && strcasecmp(title, text) == 0);
+		if (exact || (length && strncmp(name, text, length) == 0)) {
+			found = i;
+			name_list_add(&fitting, name);
+		}
+		name_list_add(&all, name);
+	}
+	int status = 0;
+	if (exact || fitting.count == 1)
+		*resource = found;
+	else if (fitting.count)
+		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
+				   name_list_text(&fitting));
+	else if (!all.count)
+		status = error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
+	else
+		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
+				   name_list_text(&all));
+	name_list_release(&all);
+	name_list_release(&fitting);
+	return status;
+}

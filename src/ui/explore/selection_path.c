@@ -1,0 +1,239 @@
+/* Functions by name, and the terms of a what-if: the selections that need a view. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/selection.h"
+#include "ui/explore/words.h"
+
+enum { NEAR_MAX = 5 };
+static const double FACTOR_MAX = 1e6;
+
+static bool function_exists(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; i < profile->function_count; i++) {
+		if (strcmp(profile_string(profile, profile->functions[i].name), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Appends ", name" for the function of each label, the name shortened. */
+static void append_labels(struct buffer *buffer, const struct view *view, const uint32_t *labels, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = view->labels[labels[i]].owner;
+		size_t length = strlen(text);
+		buffer_printf(buffer, "%s%.*s%s", i ? ", " : "", length > 80 ? 77 : (int)length, text,
+			      length > 80 ? "..." : "");
+	}
+	buffer_append_byte(buffer, 0);
+}
+
+static const char *kind_of_label(const struct view *view)
+{
+	return view->options.by == VIEW_MODULE ? "module" : view->options.by == VIEW_GROUP ? "group" : "function";
+}
+
+static int label_missing(const struct view *view, const char *name, struct error *error)
+{
+	const char *what = kind_of_label(view);
+	if (view->total == 0)
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
+				 what, QUOTE(name));
+	if (view->options.by == VIEW_MODULE && function_exists(view->profile, name))
+		return error_set(error, ERROR_USAGE, "%s is a function; by module, give the name of a module, as '%s'",
+				 QUOTE(name), view->labels[view->label[1]].text);
+	if (function_exists(view->profile, name))
+		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
+	uint32_t near[NEAR_MAX];
+	size_t count = view_near(view, name, near, NEAR_MAX);
+	if (!count)
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s", what, QUOTE(name));
+	struct buffer names;
+	buffer_init(&names);
+	append_labels(&names, view, near, count);
+	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s; near: %s", what, QUOTE(name),
+			       buffer_error(&names) ? "..." : (const char *)names.bytes);
+	buffer_release(&names);
+	return status;
+}
+
+/* `labels` are of several functions. */
+static int label_ambiguous(const struct view *view, const char *name, const struct label_set *labels,
+			   struct error *error)
+{
+	uint32_t firsts[NEAR_MAX];
+	int64_t count = view_functions(view, labels, firsts, NEAR_MAX);
+	if (count < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	struct buffer names;
+	buffer_init(&names);
+	append_labels(&names, view, firsts, count < NEAR_MAX ? (size_t)count : NEAR_MAX);
+	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %ss: %s%s", QUOTE(name), (long long)count,
+			       kind_of_label(view), buffer_error(&names) ? "..." : (const char *)names.bytes,
+			       count > NEAR_MAX ? ", ..." : "");
+	buffer_release(&names);
+	return status;
+}
+
+static int label_find(const struct view *view, const char *name, struct label_set *labels, struct error *error)
+{
+	if (!*name)
+		return error_set(error, ERROR_USAGE, "a function's name is missing");
+	int64_t count = view_find(view, name, labels);
+	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
+		return 0;
+	if (count < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (count == 0)
+		return label_missing(view, name, error);
+	int status = label_ambiguous(view, name, labels, error);
+	label_set_release(labels);
+	return status;
+}
+
+/* Takes the backslashes away that keep ';', '=' and '\\' of a name from ending it. */
+static void unescape(char *name)
+{
+	char *to = name;
+	for (const char *from = name; *from; from++) {
+		if (from[0] == '\\' && from[1] && strchr(";=\\", from[1]))
+			from++;
+		*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static int label_find_bytes(const struct view *view, const char *text, size_t length, bool is_step,
+			    struct label_set *labels, struct error *error)
+{
+	size_t name_length;
+	text = words_bare(text, length, &name_length);
+	char *name = strndup(text, name_length);
+	if (!name)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (is_step)
+		unescape(name);
+	int status = label_find(view, name, labels, error);
+	free(name);
+	return status;
+}
+
+int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error)
+{
+	*labels = (struct label_set){ 0 };
+	return label_find_bytes(view, name, strlen(name), false, labels, error);
+}
+
+static int bad_term(const char *term, const char *why, struct error *error)
+{
+	return error_set(error, ERROR_USAGE, "what-if %s: %s, as in 'main;qsort=0.5'", QUOTE(term), why);
+}
+
+static int bad_factor(const char *term, struct error *error)
+{
+	return bad_term(term, "after '=' comes a factor, from 0 to 1000000", error);
+}
+
+/* The factor behind the last '=': function names may hold '=' themselves (operator==). */
+static int factor_read(const char *term, const char *equals, double *factor, struct error *error)
+{
+	char *end;
+	const char *text = equals + 1;
+	if (text[strspn(text, " \t")] == '\0' || strspn(text, "0123456789.eE+-% \t") != strlen(text) || *text == '+')
+		return bad_factor(term, error);
+	*factor = strtod(text, &end);
+	if (end == text || *factor < 0)
+		return bad_factor(term, error);
+	if (*end == '%') {
+		*factor /= 100;
+		end++;
+	}
+	if (end[strspn(end, " \t")] || !(*factor <= FACTOR_MAX))
+		return bad_factor(term, error);
+	return 0;
+}
+
+/* The last '=' that is no part of a name, or NULL. */
+static const char *find_equals(const char *term)
+{
+	const char *found = NULL;
+	for (const char *at = term; *at; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '=')
+			found = at;
+	}
+	return found;
+}
+
+/* The end of the step that starts at `start`: a ';' that is no part of a name, or `limit`. */
+static const char *step_end(const char *start, const char *limit)
+{
+	while (start < limit && *start != ';')
+		start += *start == '\\' && start + 1 < limit ? 2 : 1;
+	return start;
+}
+
+/* Fills in `path`; what it owns is released by the caller, also on failure. */
+static int term_read(struct what_if *path, const struct view *view, const char *term, struct error *error)
+{
+	const char *equals = find_equals(term);
+	if (!equals)
+		return bad_term(term, "a factor is missing", error);
+	int status = factor_read(term, equals, &path->factor, error);
+	if (status)
+		return status;
+	size_t length = 1;
+	for (const char *end = step_end(term, equals); end < equals; end = step_end(end + 1, equals))
+		length++;
+	struct label_set *steps = calloc(length, sizeof(*steps));
+	if (!steps)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	path->steps = steps;
+	path->length = length;
+	const char *start = term;
+	for (size_t i = 0; i < length; i++) {
+		const char *end = step_end(start, equals);
+		status = label_find_bytes(view, start, (size_t)(end - start), true, &steps[i], error);
+		if (status)
+			return status;
+		start = end + 1;
+	}
+	return 0;
+}
+
+int selection_what_if_init(struct selection_what_if *what_if, const struct view *view, const char *const *terms,
+			   size_t count, struct error *error)
+{
+	*what_if = (struct selection_what_if){ 0 };
+	if (!count)
+		return error_set(error, ERROR_USAGE, "a what-if needs a term, as 'main;qsort=0.5'");
+	what_if->paths = calloc(count, sizeof(*what_if->paths));
+	if (!what_if->paths)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	what_if->count = count;
+	for (size_t i = 0; i < count; i++) {
+		int status = term_read(&what_if->paths[i], view, terms[i], error);
+		if (status) {
+			selection_what_if_release(what_if);
+			return status;
+		}
+	}
+	return 0;
+}
+
+void selection_what_if_release(struct selection_what_if *what_if)
+{
+	for (size_t i = 0; i < what_if->count; i++) {
+		struct label_set *steps = (struct label_set *)what_if->paths[i].steps;
+		for (size_t k = 0; k < what_if->paths[i].length; k++)
+			label_set_release(&steps[k]);
+		free(steps);
+	}
+	free(what_if->paths);
+	*what_if = (struct selection_what_if){ 0 };
+}

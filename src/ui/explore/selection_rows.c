@@ -1,0 +1,186 @@
+/* Threads and processes by number, name, row or control group. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/explore/name_list.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/selection.h"
+#include "ui/explore/whole_number.h"
+
+/* Both are looked up alike: a table of (number, name) rows. */
+struct row_table {
+	const char *what;        /* "thread" */
+	const char *what_plural; /* "threads" */
+	const char *number_name; /* "TID" */
+	size_t count;
+	void (*row)(const struct profile *profile, uint32_t index, uint32_t *number, const char **name);
+};
+
+/* Those that were found. */
+struct rows {
+	size_t count;
+	uint32_t last;
+	bool *chosen; /* [table->count]; NULL: only one is wanted */
+	struct name_list names;
+};
+
+static void thread_row(const struct profile *profile, uint32_t index, uint32_t *number, const char **name)
+{
+	*number = profile->threads[index].tid;
+	*name = profile_string(profile, profile->threads[index].name);
+}
+
+static void process_row(const struct profile *profile, uint32_t index, uint32_t *number, const char **name)
+{
+	*number = profile->processes[index].pid;
+	*name = profile_string(profile, profile->processes[index].name);
+}
+
+static void add_row(struct rows *rows, const struct row_table *table, uint32_t index, uint32_t number)
+{
+	char shown[96];
+	rows->last = index;
+	rows->count++;
+	if (rows->chosen)
+		rows->chosen[index] = true;
+	snprintf(shown, sizeof(shown), "#%u (%s %u)", index + 1, table->number_name, number);
+	name_list_add(&rows->names, shown);
+}
+
+/* The rows of that number, or else of that name. */
+static void find_rows(const struct profile *profile, const struct row_table *table, const char *text, bool by_number,
+		      uint64_t wanted, struct rows *rows)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		uint32_t number;
+		const char *name;
+		table->row(profile, i, &number, &name);
+		if (by_number ? number == wanted : strcmp(name, text) == 0)
+			add_row(rows, table, i, number);
+	}
+}
+
+static int row_missing(const struct profile *profile, const struct row_table *table, const char *text,
+		       struct error *error)
+{
+	if (!table->count)
+		return error_set(error, ERROR_NOT_FOUND, "the profile knows no %s", table->what_plural);
+	struct name_list all = { 0 };
+	for (uint32_t i = 0; i < table->count; i++) {
+		uint32_t number;
+		const char *name;
+		char shown[96];
+		table->row(profile, i, &number, &name);
+		snprintf(shown, sizeof(shown), "%u (%s)", number, name);
+		name_list_add(&all, shown);
+	}
+	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s; there %s %s", table->what, QUOTE(text),
+			       all.count == 1 ? "is" : "are", name_list_text(&all));
+	name_list_release(&all);
+	return status;
+}
+
+/* At least one row, or an error. */
+static int look_up(const struct profile *profile, const struct row_table *table, const char *text, struct rows *rows,
+		   struct error *error)
+{
+	uint64_t number;
+	if (text[0] == '#' && whole_number_read(text + 1, &number)) {
+		if (number < 1 || number > table->count)
+			return error_set(error, ERROR_NOT_FOUND, "no %s %s; the profile has %zu", table->what,
+					 QUOTE(text), table->count);
+		add_row(rows, table, (uint32_t)number - 1, 0);
+		return 0;
+	}
+	if (whole_number_read(text, &number))
+		find_rows(profile, table, text, true, number, rows);
+	if (rows->count == 0)
+		find_rows(profile, table, text, false, 0, rows);
+	return rows->count ? 0 : row_missing(profile, table, text, error);
+}
+
+int selection_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error)
+{
+	const struct row_table table = { "thread", "threads", "TID", profile->thread_count, thread_row };
+	struct rows rows = { 0 };
+	if (strcmp(text, "all") == 0) {
+		*thread = VIEW_ANY;
+		return 0;
+	}
+	int status = look_up(profile, &table, text, &rows, error);
+	if (status == 0 && rows.count > 1)
+		status = error_set(error, ERROR_AMBIGUOUS, "%s fits %zu threads: %s", QUOTE(text), rows.count,
+				   name_list_text(&rows.names));
+	if (status == 0)
+		*thread = rows.last;
+	name_list_release(&rows.names);
+	return status;
+}
+
+int selection_process(const struct profile *profile, const char *text, bool *chosen, struct error *error)
+{
+	const struct row_table table = { "process", "processes", "PID", profile->process_count, process_row };
+	struct rows rows = { .chosen = chosen };
+	int status = look_up(profile, &table, text, &rows, error);
+	name_list_release(&rows.names);
+	return status;
+}
+
+/* --- control groups --- */
+
+/* Whether the path begins with that of the pattern, in words or as a pattern.
+ * systemd's names have backslashes in them, which patterns would take away. */
+static bool path_fits(const char *path, const char *pattern)
+{
+	size_t length = strlen(pattern);
+	while (length > 1 && pattern[length - 1] == '/')
+		length--;
+	if (strncmp(path, pattern, length) == 0 &&
+	    (path[length] == 0 || path[length] == '/' || (length == 1 && pattern[0] == '/')))
+		return true;
+	return fnmatch(pattern, path, FNM_LEADING_DIR) == 0;
+}
+
+static bool cgroup_fits(const char *path, const char *pattern)
+{
+	if (!path[0] || path_fits(path, pattern))
+		return path[0];
+	for (const char *part = strchr(path, '/'); part && pattern[0] != '/'; part = strchr(part + 1, '/'))
+		if (path_fits(part + 1, pattern))
+			return true;
+	return false;
+}
+
+static int cgroup_missing(const struct profile *profile, const char *pattern, struct error *error)
+{
+	struct name_list all = { 0 };
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const char *path = profile_string(profile, profile->processes[i].cgroup);
+		bool is_new = path[0];
+		for (size_t k = 0; k < i && is_new; k++)
+			is_new = profile->processes[k].cgroup != profile->processes[i].cgroup;
+		if (is_new)
+			name_list_add(&all, path);
+	}
+	int status = all.count ? error_set(error, ERROR_NOT_FOUND, "no process in a control group %s; there %s %s",
+					   QUOTE(pattern), all.count == 1 ? "is" : "are", name_list_text(&all))
+			       : error_set(error, ERROR_NOT_FOUND,
+					   "the profile knows no control groups: 'record -a' notes them");
+	name_list_release(&all);
+	return status;
+}
+
+int selection_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error)
+{
+	if (!pattern[0])
+		return error_set(error, ERROR_USAGE, "a control group is missing, as /system.slice or '*docker*'");
+	bool found = false;
+	for (size_t i = 0; i < profile->process_count; i++) {
+		if (!cgroup_fits(profile_string(profile, profile->processes[i].cgroup), pattern))
+			continue;
+		chosen[i] = true;
+		found = true;
+	}
+	return found ? 0 : cgroup_missing(profile, pattern, error);
+}

@@ -1,0 +1,189 @@
+#include "ui/explore/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "ui/explore/quote.h"
+#include "ui/explore/selection.h"
+#include "ui/explore/words.h"
+
+int session_init(struct session *session, struct profile *profile, const struct explore_options *options,
+		 struct error *error)
+{
+	*session = (struct session){
+		.profile = profile,
+		.options = options,
+		.selection = { .by = VIEW_FUNCTION, .thread = VIEW_ANY },
+		.render = { .format = RENDER_TEXT,
+			    .threshold = SELECTION_THRESHOLD_DEFAULT,
+			    .limit = SELECTION_LIMIT_DEFAULT,
+			    .colour = options->colour,
+			    .hint = "'threshold 0' and 'limit 0' show all" },
+	};
+	return session_choose(session, &(uint32_t){ 0 }, profile->resource_count ? 1 : 0, error);
+}
+
+static void forget_candidates(struct session *session)
+{
+	for (size_t i = 0; i < session->candidate_count; i++)
+		free(session->candidates[i].text);
+	session->candidate_count = 0;
+	session->candidate_total = 0;
+	session->candidates_news = false;
+}
+
+void session_release(struct session *session)
+{
+	for (size_t i = 0; i < SESSION_VIEWS; i++)
+		view_free(session->views[i]);
+	forget_candidates(session);
+	free(session->resources);
+	free(session->processes);
+	free(session->label_sets);
+	free(session->label_words);
+	*session = (struct session){ 0 };
+}
+
+int session_choose(struct session *session, const uint32_t *resources, size_t count, struct error *error)
+{
+	uint32_t *copy = malloc((count ? count : 1) * sizeof(*copy));
+	if (!copy)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	memcpy(copy, resources, count * sizeof(*copy));
+	free(session->resources);
+	session->resources = copy;
+	session->resource_count = count;
+	return 0;
+}
+
+static bool same_chosen(const bool *a, const bool *b, size_t count)
+{
+	if (!a || !b)
+		return a == b;
+	return memcmp(a, b, count * sizeof(*a)) == 0;
+}
+
+/* Whether a view that was made as `a` serves as one that is wanted as `b`. */
+static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
+{
+	return (a->keep_places || !b->keep_places) && a->resource == b->resource && a->by == b->by &&
+	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
+	       same_chosen(a->processes, b->processes, profile->process_count) &&
+	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
+	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+}
+
+const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error)
+{
+	size_t at = 0;
+	while (at < SESSION_VIEWS && session->views[at] &&
+	       !same_view(session->profile, &session->views[at]->options, options))
+		at++;
+	struct view *view = at < SESSION_VIEWS ? session->views[at] : NULL;
+	if (!view) {
+		view = view_new(session->profile, options, error);
+		if (!view)
+			return NULL;
+		if (at == SESSION_VIEWS)
+			view_free(session->views[--at]);
+	}
+	memmove(session->views + 1, session->views, at * sizeof(*session->views));
+	session->views[0] = view;
+	return view;
+}
+
+const struct view *session_view(struct session *session, uint32_t resource, struct error *error)
+{
+	struct view_options options = session->selection;
+	options.resource = resource;
+	return session_view_of(session, &options, error);
+}
+
+/* "#2" into the row 1 of the candidates; false: `name` is no such word. */
+static bool candidate_row(const char *name, size_t *row)
+{
+	if (name[0] != '#' || !name[1] || name[1 + strspn(name + 1, "0123456789")] || strlen(name) > 6)
+		return false;
+	*row = strtoul(name + 1, NULL, 10) - 1; /* "#0" becomes a row far beyond the last */
+	return true;
+}
+
+/* Keeps a list of the functions that the labels belong to: 0 or ERROR_MEMORY. */
+static int keep_candidates(struct session *session, const struct view *view, const struct label_set *labels)
+{
+	uint32_t firsts[SESSION_CANDIDATES];
+	int64_t total = view_functions(view, labels, firsts, SESSION_CANDIDATES);
+	if (total < 0)
+		return ERROR_MEMORY;
+	forget_candidates(session);
+	for (size_t i = 0; i < (size_t)total && i < SESSION_CANDIDATES; i++) {
+		const struct view_label *label = &view->labels[firsts[i]];
+		char *text = strdup(label->owner);
+		if (!text)
+			return ERROR_MEMORY;
+		session->candidates[session->candidate_count++] =
+			(struct session_candidate){ .text = text, .function = label->function };
+	}
+	session->candidate_total = (size_t)total;
+	session->candidates_news = true;
+	return 0;
+}
+
+static int labels_of_name(struct session *session, const struct view *view, const char *name, struct label_set *labels,
+			  struct error *error)
+{
+	size_t row;
+	if (candidate_row(name, &row)) {
+		if (row >= session->candidate_count)
+			return error_set(error, ERROR_USAGE, "no %s in the last list of functions", QUOTE(name));
+		return selection_labels(view, session->candidates[row].text, labels, error);
+	}
+	int64_t count = view_find(view, name, labels);
+	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
+		return 0;
+	if (count == 0)
+		return selection_labels(view, name, labels, error); /* which says what there is instead */
+	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
+	label_set_release(labels);
+	if (status < 0)
+		return error_set(error, status, "out of memory");
+	return error_set(error, ERROR_AMBIGUOUS, "%s fits %zu functions; type one in full, or its number", QUOTE(name),
+			 session->candidate_total);
+}
+
+int session_labels(struct session *session, const struct view *view, const char *name, struct label_set *labels,
+		   struct error *error)
+{
+	size_t length;
+	name = words_bare(name, strlen(name), &length);
+	char *bare = strndup(name, length);
+	if (!bare)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	*labels = (struct label_set){ 0 };
+	int status = labels_of_name(session, view, bare, labels, error);
+	free(bare);
+	return status;
+}
+
+static const char *module_of(const struct profile *profile, uint32_t function)
+{
+	uint32_t module = function < profile->function_count ? profile->functions[function].module : PROFILE_NONE;
+	if (module >= profile->module_count)
+		return "";
+	return path_basename(profile_string(profile, profile->modules[module].path));
+}
+
+void session_print_candidates(struct session *session, FILE *out)
+{
+	if (!session->candidates_news)
+		return;
+	session->candidates_news = false;
+	for (size_t i = 0; i < session->candidate_count; i++) {
+		const struct session_candidate *candidate = &session->candidates[i];
+		const char *module = module_of(session->profile, candidate->function);
+		fprintf(out, "  #%zu  %s%s%s\n", i + 1, candidate->text, *module ? "  " : "", module);
+	}
+	if (session->candidate_total > session->candidate_count)
+		fprintf(out, "  and %zu more\n", session->candidate_total - session->candidate_count);
+}

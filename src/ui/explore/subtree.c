@@ -1,0 +1,177 @@
+#include "ui/explore/subtree.h"
+
+#include <stdlib.h>
+
+#include "base/hash_map.h"
+
+/* The subtree while it grows: nodes in order of discovery, a parent before its
+ * children. Then each gets its place in the view's order, where a subtree's
+ * nodes stand side by side. */
+struct growth {
+	uint32_t *copies; /* per node of the view: its node here; 0: above all roots */
+	uint32_t *parent;
+	uint32_t *label;
+	uint64_t *hits;
+	uint64_t *weight;
+	uint32_t *size;  /* nodes of the subtree below and with each */
+	uint32_t *place; /* in the final order */
+	uint32_t *next;  /* the place that the node's next child gets */
+	size_t count;
+	struct hash_map by_edge; /* (parent, label) -> node */
+};
+
+static int growth_init(struct growth *growth, size_t capacity)
+{
+	*growth = (struct growth){ .count = 1 };
+	hash_map_init(&growth->by_edge);
+	growth->copies = calloc(capacity, sizeof(*growth->copies));
+	growth->parent = calloc(capacity, sizeof(*growth->parent));
+	growth->label = calloc(capacity, sizeof(*growth->label));
+	growth->hits = calloc(capacity, sizeof(*growth->hits));
+	growth->weight = calloc(capacity, sizeof(*growth->weight));
+	growth->size = calloc(capacity, sizeof(*growth->size));
+	growth->place = calloc(capacity, sizeof(*growth->place));
+	growth->next = calloc(capacity, sizeof(*growth->next));
+	bool whole = growth->copies && growth->parent && growth->label && growth->hits && growth->weight &&
+		     growth->size && growth->place && growth->next;
+	return whole ? 0 : ERROR_MEMORY;
+}
+
+static void growth_release(struct growth *growth)
+{
+	free(growth->copies);
+	free(growth->parent);
+	free(growth->label);
+	free(growth->hits);
+	free(growth->weight);
+	free(growth->size);
+	free(growth->place);
+	free(growth->next);
+	hash_map_release(&growth->by_edge);
+}
+
+/* The child of `parent` with that label, made if there is none. */
+static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
+{
+	uint64_t edge = (uint64_t)parent << 32 | label;
+	uint32_t node = hash_map_get(&growth->by_edge, edge);
+	if (node != HASH_MAP_NONE)
+		return node;
+	node = (uint32_t)growth->count;
+	if (hash_map_put(&growth->by_edge, edge, node))
+		return ERROR_MEMORY;
+	growth->count++;
+	growth->parent[node] = parent;
+	growth->label[node] = label;
+	return node;
+}
+
+/* As parents stand before children, one pass finds each node's copy from its
+ * parent's: none if neither it nor a node above it has a root label. */
+static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
+{
+	for (size_t node = 1; node < view->node_count; node++) {
+		uint32_t above = growth->copies[view->parent[node]];
+		if (!above && !label_set_has(roots, view->label[node]))
+			continue;
+		int64_t copy = child_of(growth, above, view->label[node]);
+		if (copy < 0)
+			return (int)copy;
+		growth->copies[node] = (uint32_t)copy;
+		growth->hits[copy] += view->hits[node];
+	}
+	return 0;
+}
+
+/* Sums from the leaves up, then places from the root down. */
+static void place_nodes(struct growth *growth)
+{
+	for (size_t node = growth->count; node-- > 0;) {
+		growth->weight[node] += growth->hits[node];
+		growth->size[node]++;
+		if (node == 0)
+			break;
+		growth->weight[growth->parent[node]] += growth->weight[node];
+		growth->size[growth->parent[node]] += growth->size[node];
+	}
+	growth->next[0] = 1;
+	for (size_t node = 1; node < growth->count; node++) {
+		uint32_t *next = &growth->next[growth->parent[node]];
+		growth->place[node] = *next;
+		*next += growth->size[node];
+		growth->next[node] = growth->place[node] + 1;
+	}
+}
+
+static void fill(struct view *subtree, const struct growth *growth)
+{
+	size_t count = growth->count;
+	for (size_t node = 0; node < count; node++) {
+		uint32_t place = growth->place[node];
+		subtree->parent[place] = node ? growth->place[growth->parent[node]] : PROFILE_NONE;
+		subtree->label[place] = node ? growth->label[node] : PROFILE_NONE;
+		subtree->hits[place] = growth->hits[node];
+		subtree->weight[place] = growth->weight[node];
+		subtree->end[place] = place + growth->size[node];
+	}
+	/* Children of n are counted at n + 2; the sums then stand one place early,
+	 * and filling in the children moves each to where it belongs. */
+	for (size_t node = 1; node < count; node++)
+		subtree->child_start[subtree->parent[node] + 2]++;
+	for (size_t node = 2; node <= count; node++)
+		subtree->child_start[node] += subtree->child_start[node - 1];
+	for (size_t node = 1; node < count; node++)
+		subtree->child[subtree->child_start[subtree->parent[node] + 1]++] = (uint32_t)node;
+	subtree->node_count = count;
+}
+
+/* An empty copy of the view with room for `count` nodes; NULL: no memory. */
+static struct view *subtree_with_room(const struct view *view, size_t count)
+{
+	struct view *subtree = malloc(sizeof(*subtree));
+	if (!subtree)
+		return NULL;
+	*subtree = *view;
+	subtree->parent = calloc(count, sizeof(*subtree->parent));
+	subtree->label = calloc(count, sizeof(*subtree->label));
+	subtree->hits = calloc(count, sizeof(*subtree->hits));
+	subtree->weight = calloc(count, sizeof(*subtree->weight));
+	subtree->end = calloc(count, sizeof(*subtree->end));
+	subtree->child = calloc(count, sizeof(*subtree->child));
+	subtree->child_start = calloc(count + 2, sizeof(*subtree->child_start));
+	if (subtree->parent && subtree->label && subtree->hits && subtree->weight && subtree->end && subtree->child &&
+	    subtree->child_start)
+		return subtree;
+	subtree_free(subtree);
+	return NULL;
+}
+
+struct view *subtree_new(const struct view *view, const struct label_set *roots, struct error *error)
+{
+	struct growth growth;
+	struct view *subtree = NULL;
+	if (growth_init(&growth, view->node_count + 1) == 0 && copy_nodes(&growth, view, roots) == 0)
+		subtree = subtree_with_room(view, growth.count);
+	if (subtree) {
+		place_nodes(&growth);
+		fill(subtree, &growth);
+	} else {
+		error_set(error, ERROR_MEMORY, "out of memory");
+	}
+	growth_release(&growth);
+	return subtree;
+}
+
+void subtree_free(struct view *subtree)
+{
+	if (!subtree)
+		return;
+	free(subtree->parent);
+	free(subtree->label);
+	free(subtree->hits);
+	free(subtree->weight);
+	free(subtree->end);
+	free(subtree->child);
+	free(subtree->child_start);
+	free(subtree);
+}
