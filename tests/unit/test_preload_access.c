@@ -173,9 +173,9 @@ static void test_library(void **state)
 	struct error error = { 0 };
 	char found[512], command[600], program[300];
 	snprintf(program, sizeof(program), "%s/tree/bin/cpprof", folder);
-	snprintf(command, sizeof(command), "mkdir -p '%s/tree/bin' '%s/tree/runtime'", folder, folder);
+	snprintf(command, sizeof(command), "mkdir -p '%s/tree/bin' '%s/tree/collect/agent'", folder, folder);
 	assert_int_equal(system(command), 0);
-	write_file(path, "tree/runtime/libcpprof-preload.so", "x", 1);
+	write_file(path, "tree/collect/agent/libcpprof-preload.so", "x", 1);
 	assert_int_equal(preload_access_library_of(program, found, sizeof(found), &error), 0);
 	assert_string_equal(found, path);
 	assert_int_equal(unlink(path), 0);
@@ -187,8 +187,9 @@ static void test_library(void **state)
 	/* The dynamic linker would take such a path for two. */
 	static const char *const odd[] = { "a b", "a:b" };
 	for (size_t i = 0; i < 2; i++) {
-		snprintf(command, sizeof(command), "mkdir -p '%s/%s/bin' '%s/%s/runtime' && touch '%s/%s/runtime/%s'",
-			 folder, odd[i], folder, odd[i], folder, odd[i], "libcpprof-preload.so");
+		snprintf(command, sizeof(command),
+			 "mkdir -p '%s/%s/bin' '%s/%s/collect/agent' && touch '%s/%s/collect/agent/%s'", folder, odd[i],
+			 folder, odd[i], folder, odd[i], "libcpprof-preload.so");
 		assert_int_equal(system(command), 0);
 		snprintf(program, sizeof(program), "%s/%s/bin/cpprof", folder, odd[i]);
 		assert_int_equal(preload_access_library_of(program, found, sizeof(found), &error), ERROR_UNSUPPORTED);
