@@ -38,7 +38,7 @@ static bool is_standard(const char *folder)
 
 int installed_find(struct installed *installed, struct error *error)
 {
-	static const char *const headers[] = { "../compile", "../" CPPROF_INCLUDEDIR_NAME "/cpprof",
+	static const char *const headers[] = { "../collect/source/compile", "../" CPPROF_INCLUDEDIR_NAME "/cpprof",
 					       CPPROF_INCLUDEDIR "/cpprof", NULL };
 	static const char *const libraries[] = { "../collect/agent", "../" CPPROF_LIBDIR_NAME, CPPROF_LIBDIR, NULL };
 	*installed = (struct installed){ 0 };
