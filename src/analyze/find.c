@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analyze/build.h"
-#include "analyze/cxx_name.h"
 #include "analyze/view.h"
+#include "base/cxx_name.h"
 #include "base/hash_map.h"
 
 enum match { MATCH_NONE, MATCH_OWNER, MATCH_WHOLE, MATCH_NAME, MATCH_COMPONENT };

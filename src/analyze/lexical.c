@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cxx_name.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/cxx_name.h"
 #include "profile/thread_mark.h"
 
 /* What took it; names are strings of `names`, last components alone. */

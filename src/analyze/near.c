@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cxx_name.h"
 #include "analyze/view.h"
+#include "base/cxx_name.h"
 #include "base/nearest.h"
 
 /* Longer names are compared by their first letters only. */

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "analyze/lookup.h"
 #include "cmd/message.h"
 #include "cmd/modes.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
-#include "ui/explore/selection.h"
 
 enum { SIDES = 2, SECTIONS_MAX = 2 };
 
@@ -64,7 +64,7 @@ static struct path_list *list_of(const struct section *section, const struct vie
 				 struct error *error)
 {
 	struct label_set roots = { 0 };
-	int result = section->root ? selection_labels(view, section->root, &roots, error) : 0;
+	int result = section->root ? lookup_functions(view, section->root, &roots, error) : 0;
 	if (result == ERROR_NOT_FOUND || (result == ERROR_AMBIGUOUS && section->is_optional))
 		(*lacking)++;
 	else if (result < 0)

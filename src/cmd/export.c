@@ -3,13 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/lookup.h"
 #include "cmd/export_events.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
-#include "ui/explore/selection.h"
 
 enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 
@@ -19,7 +19,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	const struct profile *profile = invocation->profile;
 	const char *name = option_value(invocation, OPTION_RESOURCE);
 	if (name)
-		return selection_resource(profile, name, resource, error);
+		return lookup_resource(profile, name, resource, error);
 	if (profile->resource_count == 0)
 		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
 	*resource = 0;

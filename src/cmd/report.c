@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/array.h"
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "cmd/modes.h"
 #include "cmd/rows.h"
 #include "gprof/truth.h"
-#include "ui/explore/selection.h"
 
 enum {
 	OPTION_TREE = OPTION_MODE_END,
@@ -132,7 +132,7 @@ static int find_root(struct report *report, struct part *part)
 	struct error error = { 0 };
 	if (!report->root || part->view->total == 0)
 		return 0;
-	int result = selection_labels(part->view, report->root, &part->roots, &error);
+	int result = lookup_functions(part->view, report->root, &part->roots, &error);
 	if (result == ERROR_NOT_FOUND) {
 		if (!report->not_found.code)
 			report->not_found = error;
@@ -298,7 +298,7 @@ static int choose_label_key(struct report *report)
 	report->label_key = LABEL_EVERY_KEY;
 	/* Of a profile without labels it is said so, whatever was asked for. */
 	if (report->by_label && (key || profile->label_count == 0) &&
-	    selection_label_key(profile, key ? key : "", &report->label_key, &error) < 0)
+	    lookup_label_key(profile, key ? key : "", &report->label_key, &error) < 0)
 		return failure_of(report->invocation, &error);
 	return EXIT_DONE;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cxx_name.h"
 #include "base/array.h"
+#include "base/cxx_name.h"
 
 int trace_filter_min(struct trace_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error)

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "analyze/lexical.h"
+#include "analyze/lookup.h"
+#include "analyze/options_read.h"
 #include "cmd/message.h"
-#include "ui/explore/selection.h"
 
 static int read_format(const char *text, enum render_format *format, struct error *error)
 {
@@ -23,7 +24,7 @@ static int add_resource(struct view_request *request, const struct profile *prof
 			struct error *error)
 {
 	uint32_t resource;
-	int result = selection_resource(profile, name, &resource, error);
+	int result = lookup_resource(profile, name, &resource, error);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < request->resource_count; i++)
@@ -56,13 +57,13 @@ static int read_option(struct view_request *request, const struct option_use *us
 {
 	switch (use->option->id) {
 	case OPTION_THRESHOLD:
-		return selection_threshold(use->value, &request->render.threshold, error);
+		return options_read_threshold(use->value, &request->render.threshold, error);
 	case OPTION_LIMIT:
-		return selection_limit(use->value, &request->render.limit, error);
+		return options_read_limit(use->value, &request->render.limit, error);
 	case OPTION_BY:
-		return selection_by(use->value, &request->view.by, error);
+		return options_read_by(use->value, &request->view.by, error);
 	case OPTION_THREAD:
-		return selection_thread(profile, use->value, &request->view.thread, error);
+		return lookup_thread(profile, use->value, &request->view.thread, error);
 	case OPTION_NO_INLINES:
 		request->view.no_inlines = true;
 		return 0;
@@ -84,7 +85,7 @@ static int read_times(struct view_request *request, const struct invocation *inv
 	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
 	if ((from && !*from) || (to && !*to))
 		return error_set(error, ERROR_USAGE, "a time in seconds is missing, as 1.5 or 200ms");
-	return selection_time(from, to, &request->view, error);
+	return options_read_time(from, to, &request->view, error);
 }
 
 /* The processes that options of one kind choose; *chosen NULL: there is no such option. */
@@ -100,8 +101,8 @@ static int read_processes(const struct invocation *invocation, int option, const
 			*chosen = calloc(profile->process_count + 1, sizeof(**chosen));
 		if (!*chosen)
 			return error_set(error, ERROR_MEMORY, "out of memory");
-		result = option == OPTION_PROCESS ? selection_process(profile, use->value, *chosen, error)
-						  : selection_cgroup(profile, use->value, *chosen, error);
+		result = option == OPTION_PROCESS ? lookup_process(profile, use->value, *chosen, error)
+						  : lookup_cgroup(profile, use->value, *chosen, error);
 	}
 	return result;
 }
@@ -142,9 +143,8 @@ static int choose_labels(struct view_request *request, const struct invocation *
 	for (size_t i = 0; words && i < invocation->use_count; i++)
 		if (invocation->uses[i].option->id == OPTION_LABEL)
 			words[count++] = invocation->uses[i].value;
-	int result = words && request->label_sets
-			     ? selection_label_sets(profile, words, count, request->label_sets, error)
-			     : error_set(error, ERROR_MEMORY, "out of memory");
+	int result = words && request->label_sets ? lookup_label_sets(profile, words, count, request->label_sets, error)
+						  : error_set(error, ERROR_MEMORY, "out of memory");
 	free(words);
 	request->view.label_sets = request->label_sets;
 	return result;
@@ -155,8 +155,8 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 {
 	*request = (struct view_request){
 		.view = { .thread = VIEW_ANY },
-		.render = { .threshold = SELECTION_THRESHOLD_DEFAULT,
-			    .limit = SELECTION_LIMIT_DEFAULT,
+		.render = { .threshold = OPTIONS_THRESHOLD_DEFAULT,
+			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = wants_colour(),
 			    .hint = "--threshold 0 --limit 0 shows all" },
 	};

@@ -2,16 +2,16 @@
 #include <stdlib.h>
 
 #include "analyze/analyses.h"
+#include "analyze/lookup.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
-#include "ui/explore/selection.h"
 
 /* One resource's prediction. */
 struct part {
-	struct view *view;                /* owned; NULL: its functions are not in this resource */
-	struct selection_what_if what_if; /* owned */
-	struct what_if_result result;     /* owned */
+	struct view *view;             /* owned; NULL: its functions are not in this resource */
+	struct lookup_what_if what_if; /* owned */
+	struct what_if_result result;  /* owned */
 };
 
 /* Returns 0, ERROR_NOT_FOUND (kept in `error`: another resource may have the
@@ -22,12 +22,12 @@ static int predict(struct part *part, const struct invocation *invocation, const
 	part->view = view_new(invocation->profile, options, error);
 	if (!part->view)
 		return error->code;
-	int result = selection_what_if_init(&part->what_if, part->view, (const char *const *)invocation->arguments,
-					    invocation->argument_count, error);
+	int result = lookup_what_if_init(&part->what_if, part->view, (const char *const *)invocation->arguments,
+					 invocation->argument_count, error);
 	if (result == 0)
 		result = analyze_what_if(part->view, part->what_if.paths, part->what_if.count, &part->result, error);
 	if (result < 0) {
-		selection_what_if_release(&part->what_if);
+		lookup_what_if_release(&part->what_if);
 		view_free(part->view);
 		part->view = NULL;
 	}
@@ -71,7 +71,7 @@ static int run_request(struct view_request *request, const struct invocation *in
 				       &request->render);
 		}
 		free(part->result.affected);
-		selection_what_if_release(&part->what_if);
+		lookup_what_if_release(&part->what_if);
 		view_free(part->view);
 	}
 	if (status == EXIT_DONE)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resources/near_names.h"
+#include "base/near_names.h"
 #include "resources/syscall_names.h"
 
 int resource_wrong_form(const struct resource_request *request, struct error *error)

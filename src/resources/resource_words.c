@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resources/near_names.h"
+#include "base/near_names.h"
 #include "resources/resource_parameters.h"
 #include "resources/resources.h"
 

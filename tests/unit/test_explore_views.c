@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
+#include "analyze/lookup.h"
 #include "formats/format.h"
 #include "ui/explore/completion.h"
 #include "ui/explore/explore.h"
 #include "ui/explore/narrow.h"
-#include "ui/explore/selection.h"
 #include "ui/explore/subtree.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
@@ -76,7 +76,7 @@ static void expect_subtree(struct fixture *fixture, const char *name, const char
 	struct error error;
 	struct label_set roots;
 	char text[512] = "";
-	assert_int_equal(selection_labels(fixture->view, name, &roots, &error), 0);
+	assert_int_equal(lookup_functions(fixture->view, name, &roots, &error), 0);
 	struct view *subtree = subtree_new(fixture->view, &roots, &error);
 	label_set_release(&roots);
 	assert_non_null(subtree);
@@ -94,7 +94,7 @@ static void test_subtree(void **state)
 	struct fixture *fixture = *state;
 	struct error error;
 	struct label_set roots;
-	assert_int_equal(selection_labels(fixture->view, "b", &roots, &error), 0);
+	assert_int_equal(lookup_functions(fixture->view, "b", &roots, &error), 0);
 	struct view *subtree = subtree_new(fixture->view, &roots, &error);
 	label_set_release(&roots);
 	assert_int_equal(subtree->weight[0], 16);
@@ -176,23 +176,23 @@ static void test_what_if(void **state)
 {
 	struct fixture *fixture = *state;
 	struct error error;
-	struct selection_what_if what_if;
+	struct lookup_what_if what_if;
 	const char *good[] = { "main; b ;qsort=0.5", "'ns::f(int, char)' = 150%" };
-	assert_int_equal(selection_what_if_init(&what_if, fixture->view, good, 2, &error), 0);
+	assert_int_equal(lookup_what_if_init(&what_if, fixture->view, good, 2, &error), 0);
 	assert_int_equal(what_if.paths[0].length, 3);
 	assert_string_equal(what_if.paths[0].steps[1].name, "b");
 	assert_true(what_if.paths[0].factor == 0.5);
 	assert_int_equal(what_if.paths[1].length, 1);
 	assert_true(what_if.paths[1].factor == 1.5);
-	selection_what_if_release(&what_if);
+	lookup_what_if_release(&what_if);
 	static const char *const bad[] = { "",     "main", "main=", "main=x", "main=-1",    "main=nan",  "=0",
 					   "a;=0", ";a=0", "f=0",   "zzz=0",  "main=0.5.5", "main=1e999" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		error = (struct error){ 0 };
-		assert_true(selection_what_if_init(&what_if, fixture->view, &bad[i], 1, &error) < 0);
+		assert_true(lookup_what_if_init(&what_if, fixture->view, &bad[i], 1, &error) < 0);
 		assert_true(error.message[0] != '\0');
 	}
-	assert_int_equal(selection_what_if_init(&what_if, fixture->view, good, 0, &error), ERROR_USAGE);
+	assert_int_equal(lookup_what_if_init(&what_if, fixture->view, good, 0, &error), ERROR_USAGE);
 }
 
 /* Views are made once and kept; the ninth pushes out the one unused for longest. */

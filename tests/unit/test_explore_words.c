@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
-#include "ui/explore/quote.h"
-#include "ui/explore/selection.h"
+#include "analyze/lookup.h"
+#include "analyze/options_read.h"
+#include "base/quote.h"
 #include "ui/explore/words.h"
 
 static void expect_line(const char *text, const char *command, const char *arguments, const char *shell)
@@ -108,32 +109,32 @@ static void test_numbers(void **state)
 	(void)state;
 	struct error error;
 	double threshold = -1;
-	assert_int_equal(selection_threshold("0.25", &threshold, &error), 0);
+	assert_int_equal(options_read_threshold("0.25", &threshold, &error), 0);
 	assert_true(threshold == 0.25);
-	assert_int_equal(selection_threshold("25%", &threshold, &error), 0);
+	assert_int_equal(options_read_threshold("25%", &threshold, &error), 0);
 	assert_true(threshold == 0.25);
-	assert_int_equal(selection_threshold("0", &threshold, &error), 0);
+	assert_int_equal(options_read_threshold("0", &threshold, &error), 0);
 	static const char *const bad[] = { "", "-1", "nan", "inf", "0x1", "1.5", "101%", "1%%", "abc", "0.1x", "." };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(selection_threshold(bad[i], &threshold, &error), ERROR_USAGE);
+		assert_int_equal(options_read_threshold(bad[i], &threshold, &error), ERROR_USAGE);
 	assert_true(threshold == 0);
 
 	size_t limit = 7;
-	assert_int_equal(selection_limit("0", &limit, &error), 0);
+	assert_int_equal(options_read_limit("0", &limit, &error), 0);
 	assert_int_equal(limit, 0);
-	assert_int_equal(selection_limit("12", &limit, &error), 0);
-	assert_int_equal(selection_limit("-1", &limit, &error), ERROR_USAGE);
-	assert_int_equal(selection_limit("1.5", &limit, &error), ERROR_USAGE);
-	assert_int_equal(selection_limit("99999999999999999999", &limit, &error), ERROR_USAGE);
+	assert_int_equal(options_read_limit("12", &limit, &error), 0);
+	assert_int_equal(options_read_limit("-1", &limit, &error), ERROR_USAGE);
+	assert_int_equal(options_read_limit("1.5", &limit, &error), ERROR_USAGE);
+	assert_int_equal(options_read_limit("99999999999999999999", &limit, &error), ERROR_USAGE);
 	assert_int_equal(limit, 12);
 
 	enum view_by by = VIEW_FUNCTION;
-	assert_int_equal(selection_by("line", &by, &error), 0);
+	assert_int_equal(options_read_by("line", &by, &error), 0);
 	assert_int_equal(by, VIEW_LINE);
-	assert_int_equal(selection_by("call", &by, &error), 0);
+	assert_int_equal(options_read_by("call", &by, &error), 0);
 	assert_int_equal(by, VIEW_CALLSITE);
-	assert_int_equal(selection_by("", &by, &error), ERROR_USAGE);
-	assert_int_equal(selection_by("lines", &by, &error), ERROR_USAGE);
+	assert_int_equal(options_read_by("", &by, &error), ERROR_USAGE);
+	assert_int_equal(options_read_by("lines", &by, &error), ERROR_USAGE);
 	assert_non_null(strstr(error.message, "callsite"));
 }
 
@@ -142,16 +143,16 @@ static void test_time(void **state)
 	(void)state;
 	struct error error;
 	struct view_options options = { 0 };
-	assert_int_equal(selection_time("0.5", "200000us", &options, &error), ERROR_USAGE);
-	assert_int_equal(selection_time("0.5", "1.25s", &options, &error), 0);
+	assert_int_equal(options_read_time("0.5", "200000us", &options, &error), ERROR_USAGE);
+	assert_int_equal(options_read_time("0.5", "1.25s", &options, &error), 0);
 	assert_int_equal(options.from_ns, 500000000);
 	assert_int_equal(options.to_ns, 1250000000);
-	assert_int_equal(selection_time("1ms", NULL, &options, &error), 0);
+	assert_int_equal(options_read_time("1ms", NULL, &options, &error), 0);
 	assert_int_equal(options.from_ns, 1000000);
 	assert_int_equal(options.to_ns, 0);
-	assert_int_equal(selection_time("1h", NULL, &options, &error), ERROR_USAGE);
-	assert_int_equal(selection_time("1e300", NULL, &options, &error), ERROR_USAGE);
-	assert_int_equal(selection_time("0", "0", &options, &error), ERROR_USAGE);
+	assert_int_equal(options_read_time("1h", NULL, &options, &error), ERROR_USAGE);
+	assert_int_equal(options_read_time("1e300", NULL, &options, &error), ERROR_USAGE);
+	assert_int_equal(options_read_time("0", "0", &options, &error), ERROR_USAGE);
 }
 
 static struct profile *profile_of_threads(void)
@@ -186,22 +187,22 @@ static void test_threads(void **state)
 	struct error error;
 	struct profile *profile = profile_of_threads();
 	uint32_t thread = 99;
-	assert_int_equal(selection_thread(profile, "11", &thread, &error), 0);
+	assert_int_equal(lookup_thread(profile, "11", &thread, &error), 0);
 	assert_int_equal(thread, 1);
-	assert_int_equal(selection_thread(profile, "10", &thread, &error), 0); /* the number before the name */
+	assert_int_equal(lookup_thread(profile, "10", &thread, &error), 0); /* the number before the name */
 	assert_int_equal(thread, 0);
-	assert_int_equal(selection_thread(profile, "main", &thread, &error), 0);
+	assert_int_equal(lookup_thread(profile, "main", &thread, &error), 0);
 	assert_int_equal(thread, 0);
-	assert_int_equal(selection_thread(profile, "all", &thread, &error), 0);
+	assert_int_equal(lookup_thread(profile, "all", &thread, &error), 0);
 	assert_true(thread == VIEW_ANY);
-	assert_int_equal(selection_thread(profile, "worker", &thread, &error), ERROR_AMBIGUOUS);
+	assert_int_equal(lookup_thread(profile, "worker", &thread, &error), ERROR_AMBIGUOUS);
 	assert_non_null(strstr(error.message, "#2 (TID 11), #3 (TID 12)"));
-	assert_int_equal(selection_thread(profile, "#3", &thread, &error), 0);
+	assert_int_equal(lookup_thread(profile, "#3", &thread, &error), 0);
 	assert_int_equal(thread, 2);
-	assert_int_equal(selection_thread(profile, "14", &thread, &error), ERROR_AMBIGUOUS);
-	assert_int_equal(selection_thread(profile, "#0", &thread, &error), ERROR_NOT_FOUND);
-	assert_int_equal(selection_thread(profile, "#7", &thread, &error), ERROR_NOT_FOUND);
-	assert_int_equal(selection_thread(profile, "nobody", &thread, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_thread(profile, "14", &thread, &error), ERROR_AMBIGUOUS);
+	assert_int_equal(lookup_thread(profile, "#0", &thread, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_thread(profile, "#7", &thread, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_thread(profile, "nobody", &thread, &error), ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "10 (main), 11 (worker)"));
 	assert_int_equal(thread, 2);
 	profile_free(profile);
@@ -253,8 +254,8 @@ static void test_processes(void **state)
 		struct error error = { 0 };
 		bool chosen[5] = { false };
 		char shown[6] = ".....";
-		int status = cases[i].by_group ? selection_cgroup(profile, cases[i].text, chosen, &error)
-					       : selection_process(profile, cases[i].text, chosen, &error);
+		int status = cases[i].by_group ? lookup_cgroup(profile, cases[i].text, chosen, &error)
+					       : lookup_process(profile, cases[i].text, chosen, &error);
 		for (size_t k = 0; k < 5; k++)
 			shown[k] = chosen[k] ? '1' : '.';
 		if (status < 0 ? cases[i].chosen != NULL : !cases[i].chosen || strcmp(shown, cases[i].chosen) != 0)
@@ -263,7 +264,7 @@ static void test_processes(void **state)
 	profile_free(profile);
 	profile = profile_of_threads();
 	struct error error;
-	assert_int_equal(selection_cgroup(profile, "/", (bool[8]){ 0 }, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_cgroup(profile, "/", (bool[8]){ 0 }, &error), ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "record -a"));
 	profile_free(profile);
 }
@@ -274,15 +275,15 @@ static void test_resources(void **state)
 	struct error error;
 	struct profile *profile = profile_of_threads();
 	uint32_t resource = 99;
-	assert_int_equal(selection_resource(profile, "c", &resource, &error), 0);
+	assert_int_equal(lookup_resource(profile, "c", &resource, &error), 0);
 	assert_int_equal(resource, 0);
-	assert_int_equal(selection_resource(profile, "page-faults", &resource, &error), 0);
+	assert_int_equal(lookup_resource(profile, "page-faults", &resource, &error), 0);
 	assert_int_equal(resource, 1);
-	assert_int_equal(selection_resource(profile, "page faults", &resource, &error), 0);
+	assert_int_equal(lookup_resource(profile, "page faults", &resource, &error), 0);
 	assert_int_equal(resource, 1);
-	assert_int_equal(selection_resource(profile, "page", &resource, &error), ERROR_AMBIGUOUS);
-	assert_int_equal(selection_resource(profile, "", &resource, &error), ERROR_NOT_FOUND);
-	assert_int_equal(selection_resource(profile, "cycles", &resource, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_resource(profile, "page", &resource, &error), ERROR_AMBIGUOUS);
+	assert_int_equal(lookup_resource(profile, "", &resource, &error), ERROR_NOT_FOUND);
+	assert_int_equal(lookup_resource(profile, "cycles", &resource, &error), ERROR_NOT_FOUND);
 	assert_non_null(strstr(error.message, "it has cpu, page-faults, page-faults-major"));
 	assert_int_equal(resource, 1);
 	profile_free(profile);

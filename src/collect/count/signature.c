@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cxx_name.h"
+#include "base/cxx_name.h"
 
 enum { PARAMETERS_MAX = 16 };
 

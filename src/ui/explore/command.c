@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/nearest.h"
+#include "base/quote.h"
 #include "ui/explore/explore.h"
-#include "ui/explore/quote.h"
 
 const struct explore_command *const explore_commands[] = {
 	&explore_resource,  &explore_functions,

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/quote.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
 #include "ui/explore/narrow.h"
-#include "ui/explore/quote.h"
 #include "ui/explore/words.h"
 
 static const struct convert_format *find_format(const char *name, struct error *error)

@@ -4,9 +4,10 @@
 
 #include "analyze/analyses.h"
 #include "analyze/label_groups.h"
+#include "analyze/lookup.h"
 #include "base/buffer.h"
+#include "base/quote.h"
 #include "ui/explore/command.h"
-#include "ui/explore/selection.h"
 #include "ui/explore/subtree.h"
 #include "ui/explore/words.h"
 
@@ -289,7 +290,7 @@ static int labels_report(struct session *session, const struct view *view, const
 	uint32_t key = LABEL_EVERY_KEY;
 	/* Of a profile without labels it is said so. */
 	if (*arguments || session->profile->label_count == 0) {
-		int status = selection_label_key(session->profile, arguments, &key, error);
+		int status = lookup_label_key(session->profile, arguments, &key, error);
 		if (status)
 			return status;
 	}
@@ -304,7 +305,7 @@ static int labels_report(struct session *session, const struct view *view, const
 static int labels_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
 	size_t length;
-	arguments = words_bare(arguments, strlen(arguments), &length);
+	arguments = quote_strip(arguments, strlen(arguments), &length);
 	char *key = strndup(arguments, length);
 	int status = key ? for_each_resource(session, labels_report, key, out, error)
 			 : error_set(error, ERROR_MEMORY, "out of memory");
@@ -326,8 +327,8 @@ static int whatif_report(struct session *session, const struct view *view, const
 	int status = words_split_terms(&terms, arguments, error);
 	if (status)
 		return status;
-	struct selection_what_if what_if;
-	status = selection_what_if_init(&what_if, view, (const char *const *)terms.items, terms.count, error);
+	struct lookup_what_if what_if;
+	status = lookup_what_if_init(&what_if, view, (const char *const *)terms.items, terms.count, error);
 	words_release(&terms);
 	if (status)
 		return status;
@@ -337,7 +338,7 @@ static int whatif_report(struct session *session, const struct view *view, const
 		render_what_if(out, view, what_if.paths, what_if.count, &result, &session->render);
 		free(result.affected);
 	}
-	selection_what_if_release(&what_if);
+	lookup_what_if_release(&what_if);
 	return status;
 }
 

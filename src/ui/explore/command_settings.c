@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
+#include "analyze/options_read.h"
+#include "base/quote.h"
 #include "ui/explore/command.h"
-#include "ui/explore/selection.h"
 #include "ui/explore/totals.h"
 #include "ui/explore/words.h"
 
@@ -58,7 +60,7 @@ static int mark_resource(const struct profile *profile, const char *name, bool *
 		memset(marks, 1, profile->resource_count * sizeof(*marks));
 		return 0;
 	}
-	int status = selection_resource(profile, name, &resource, error);
+	int status = lookup_resource(profile, name, &resource, error);
 	if (status == 0)
 		marks[resource] = true;
 	return status;
@@ -110,7 +112,7 @@ const struct explore_command explore_resource = {
 
 static int threshold_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	int status = *arguments ? selection_threshold(arguments, &session->render.threshold, error) : 0;
+	int status = *arguments ? options_read_threshold(arguments, &session->render.threshold, error) : 0;
 	if (status == 0)
 		fprintf(out, "threshold: %g\n", session->render.threshold);
 	return status;
@@ -126,7 +128,7 @@ const struct explore_command explore_threshold = {
 
 static int limit_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	int status = *arguments ? selection_limit(arguments, &session->render.limit, error) : 0;
+	int status = *arguments ? options_read_limit(arguments, &session->render.limit, error) : 0;
 	if (status == 0)
 		fprintf(out, session->render.limit ? "limit: %zu\n" : "limit: %zu (all)\n", session->render.limit);
 	return status;
@@ -142,9 +144,9 @@ const struct explore_command explore_limit = {
 
 static int by_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	int status = *arguments ? selection_by(arguments, &session->selection.by, error) : 0;
+	int status = *arguments ? options_read_by(arguments, &session->selection.by, error) : 0;
 	if (status == 0)
-		fprintf(out, "by: %s\n", selection_by_name(session->selection.by));
+		fprintf(out, "by: %s\n", view_by_name(session->selection.by));
 	return status;
 }
 
@@ -172,7 +174,7 @@ static void show_row(FILE *out, const char *what, uint32_t index, uint32_t numbe
 static char *unquoted(const char *text, struct error *error)
 {
 	size_t length;
-	text = words_bare(text, strlen(text), &length);
+	text = quote_strip(text, strlen(text), &length);
 	char *copy = strndup(text, length);
 	if (!copy)
 		error_set(error, ERROR_MEMORY, "out of memory");
@@ -185,7 +187,7 @@ static int thread_run(struct session *session, const char *arguments, FILE *out,
 	char *name = *arguments ? unquoted(arguments, error) : NULL;
 	if (*arguments && !name)
 		return ERROR_MEMORY;
-	int status = name ? selection_thread(profile, name, &session->selection.thread, error) : 0;
+	int status = name ? lookup_thread(profile, name, &session->selection.thread, error) : 0;
 	free(name);
 	if (status)
 		return status;
@@ -247,7 +249,7 @@ static void show_processes(FILE *out, const struct session *session)
 
 static int process_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	int status = *arguments ? select_processes(session, selection_process, arguments, error) : 0;
+	int status = *arguments ? select_processes(session, lookup_process, arguments, error) : 0;
 	if (status == 0)
 		show_processes(out, session);
 	return status;
@@ -263,7 +265,7 @@ const struct explore_command explore_process = {
 
 static int cgroup_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
-	int status = *arguments ? select_processes(session, selection_cgroup, arguments, error) : 0;
+	int status = *arguments ? select_processes(session, lookup_cgroup, arguments, error) : 0;
 	if (status == 0)
 		show_processes(out, session);
 	return status;
@@ -291,7 +293,7 @@ static int select_labels(struct session *session, const char *arguments, struct 
 	if (!all && (!text || !chosen))
 		status = error_set(error, ERROR_MEMORY, "out of memory");
 	else if (!all)
-		status = selection_label_sets(profile, (const char *const *)words.items, words.count, chosen, error);
+		status = lookup_label_sets(profile, (const char *const *)words.items, words.count, chosen, error);
 	words_release(&words);
 	if (status) {
 		free(text);
@@ -335,9 +337,9 @@ static int time_run(struct session *session, const char *arguments, FILE *out, s
 	if (words.count > 2 || (words.count == 1 && !all))
 		status = error_set(error, ERROR_USAGE, "time takes FROM and TO in seconds, or 'all'");
 	else if (words.count)
-		status = selection_time(all ? NULL : words.items[0],
-					all || strcmp(words.items[1], "end") == 0 ? NULL : words.items[1],
-					&session->selection, error);
+		status = options_read_time(all ? NULL : words.items[0],
+					   all || strcmp(words.items[1], "end") == 0 ? NULL : words.items[1],
+					   &session->selection, error);
 	words_release(&words);
 	if (status)
 		return status;
@@ -363,7 +365,7 @@ const struct explore_command explore_time = {
 static int switch_run(const char *name, bool *off, const char *arguments, FILE *out, struct error *error)
 {
 	bool on = !*off;
-	int status = *arguments ? selection_switch(arguments, &on, error) : 0;
+	int status = *arguments ? options_read_switch(arguments, &on, error) : 0;
 	if (status)
 		return status;
 	*off = !on;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/options_read.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
-#include "ui/explore/selection.h"
 #include "ui/explore/words.h"
 
 static void add(struct completion *completion, const char *text)
@@ -106,7 +106,7 @@ static void add_kind(struct completion *completion, struct session *session, enu
 		break;
 	case WORDS_BY:
 		for (int by = VIEW_FUNCTION; by <= VIEW_GROUP; by++)
-			add_if_begins(completion, selection_by_name((enum view_by)by), beginning);
+			add_if_begins(completion, view_by_name((enum view_by)by), beginning);
 		break;
 	case WORDS_SWITCH:
 		add_words(completion, switches, beginning);

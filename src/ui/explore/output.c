@@ -4,7 +4,7 @@
 #include <stdio_ext.h>
 #include <sys/wait.h>
 
-#include "ui/explore/quote.h"
+#include "base/quote.h"
 #include "ui/explore/signals.h"
 
 /* How the stream's buffer reaches the target; 0 is stdio's word for failure. */

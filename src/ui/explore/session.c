@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
+#include "analyze/options_read.h"
 #include "base/path.h"
-#include "ui/explore/quote.h"
-#include "ui/explore/selection.h"
+#include "base/quote.h"
 #include "ui/explore/words.h"
 
 int session_init(struct session *session, struct profile *profile, const struct explore_options *options,
@@ -16,8 +17,8 @@ int session_init(struct session *session, struct profile *profile, const struct 
 		.options = options,
 		.selection = { .by = VIEW_FUNCTION, .thread = VIEW_ANY },
 		.render = { .format = RENDER_TEXT,
-			    .threshold = SELECTION_THRESHOLD_DEFAULT,
-			    .limit = SELECTION_LIMIT_DEFAULT,
+			    .threshold = OPTIONS_THRESHOLD_DEFAULT,
+			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = options->colour,
 			    .hint = "'threshold 0' and 'limit 0' show all" },
 	};
@@ -137,13 +138,13 @@ static int labels_of_name(struct session *session, const struct view *view, cons
 	if (candidate_row(name, &row)) {
 		if (row >= session->candidate_count)
 			return error_set(error, ERROR_USAGE, "no %s in the last list of functions", QUOTE(name));
-		return selection_labels(view, session->candidates[row].text, labels, error);
+		return lookup_functions(view, session->candidates[row].text, labels, error);
 	}
 	int64_t count = view_find(view, name, labels);
 	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
 	if (count == 0)
-		return selection_labels(view, name, labels, error); /* which says what there is instead */
+		return lookup_functions(view, name, labels, error); /* which says what there is instead */
 	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
 	label_set_release(labels);
 	if (status < 0)
@@ -156,7 +157,7 @@ int session_labels(struct session *session, const struct view *view, const char 
 		   struct error *error)
 {
 	size_t length;
-	name = words_bare(name, strlen(name), &length);
+	name = quote_strip(name, strlen(name), &length);
 	char *bare = strndup(name, length);
 	if (!bare)
 		return error_set(error, ERROR_MEMORY, "out of memory");

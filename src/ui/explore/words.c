@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ui/explore/quote.h"
+#include "base/quote.h"
 
 static const char white[] = " \t\r\n\v\f";
 
@@ -22,21 +22,6 @@ static char *trim(char *text)
 	while (length && is_white(text[length - 1]))
 		length--;
 	text[length] = '\0';
-	return text;
-}
-
-const char *words_bare(const char *text, size_t length, size_t *bare_length)
-{
-	while (length && is_white(text[0]))
-		text++, length--;
-	while (length && is_white(text[length - 1]))
-		length--;
-	char mark = length >= 2 ? text[0] : 0;
-	if ((mark == '\'' || mark == '"') && memchr(text + 1, mark, length - 1) == text + length - 1) {
-		text++;
-		length -= 2;
-	}
-	*bare_length = length;
 	return text;
 }
 

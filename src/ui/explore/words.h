@@ -22,10 +22,6 @@ struct line_parts {
 /* Cuts the line up in place; the parts point into it. */
 struct line_parts line_split(char *line);
 
-/* The bytes of `text` without the white space and without the one pair of
- * quotes around them; points into `text`. 'lambda'()::'lambda' keeps its own. */
-const char *words_bare(const char *text, size_t length, size_t *bare_length);
-
 /* Arguments as separate words: white space separates, quotes ('...' or "...")
  * hold together. Life cycle: one of the two calls, words_release. */
 struct words {

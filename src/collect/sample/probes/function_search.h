@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/near_names.h"
 #include "frames/native/module_file.h"
-#include "resources/near_names.h"
 
 struct function_place {
 	uint64_t address; /* ELF virtual */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/near_names.h"
 #include "collect/sample/probes/probe_points.h"
 #include "collect/sample/probes/tracefs.h"
-#include "resources/near_names.h"
 
 /* Appends a whole file and a NUL. Returns 0 or an error. */
 static int read_text(int folder, const char *name, struct buffer *text)

@@ -4,7 +4,7 @@
 #define COLLECT_SAMPLE_PROBES_USDT_NOTES_H
 
 #include "base/error.h"
-#include "resources/near_names.h"
+#include "base/near_names.h"
 
 struct usdt_search {
 	const char *provider, *probe; /* what is looked for */

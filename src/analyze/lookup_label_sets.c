@@ -1,11 +1,11 @@
-/* Hits by the labels that the program gave its threads. */
+/* Label sets by the keys and values that the program gave its threads. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/label_groups.h"
-#include "ui/explore/name_list.h"
-#include "ui/explore/quote.h"
-#include "ui/explore/selection.h"
+#include "analyze/lookup.h"
+#include "base/name_list.h"
+#include "base/quote.h"
 
 /* One word: a key, and a value (strings of the profile) or ANY_VALUE. */
 struct wish {
@@ -69,7 +69,7 @@ static uint32_t find_key(const struct profile *profile, const char *text, size_t
 	return PROFILE_NONE;
 }
 
-int selection_label_key(const struct profile *profile, const char *text, uint32_t *key, struct error *error)
+int lookup_label_key(const struct profile *profile, const char *text, uint32_t *key, struct error *error)
 {
 	uint32_t found = find_key(profile, text, strlen(text));
 	if (found == PROFILE_NONE)
@@ -114,8 +114,8 @@ static bool grants_all(const struct profile *profile, uint32_t set, const struct
 	return true;
 }
 
-int selection_label_sets(const struct profile *profile, const char *const *texts, size_t count, bool *chosen,
-			 struct error *error)
+int lookup_label_sets(const struct profile *profile, const char *const *texts, size_t count, bool *chosen,
+		      struct error *error)
 {
 	struct wish *wishes = calloc(count + 1, sizeof(*wishes));
 	if (!wishes)

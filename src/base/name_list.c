@@ -1,4 +1,4 @@
-#include "ui/explore/name_list.h"
+#include "base/name_list.h"
 
 enum { NAMES_MAX = 8 };
 

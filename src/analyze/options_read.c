@@ -1,14 +1,12 @@
-#include "ui/explore/selection.h"
+#include "analyze/options_read.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "ui/explore/name_list.h"
-#include "ui/explore/quote.h"
-#include "ui/explore/whole_number.h"
+#include "base/quote.h"
+#include "base/whole_number.h"
 
 static const char *const by_names[] = {
 	[VIEW_FUNCTION] = "function", [VIEW_CALLSITE] = "callsite", [VIEW_LINE] = "line",
@@ -44,7 +42,7 @@ static bool fraction_read(const char *text, double *fraction)
 	return *end == '\0';
 }
 
-int selection_threshold(const char *text, double *threshold, struct error *error)
+int options_read_threshold(const char *text, double *threshold, struct error *error)
 {
 	double fraction;
 	if (!fraction_read(text, &fraction) || fraction > 1)
@@ -54,7 +52,7 @@ int selection_threshold(const char *text, double *threshold, struct error *error
 	return 0;
 }
 
-int selection_limit(const char *text, size_t *limit, struct error *error)
+int options_read_limit(const char *text, size_t *limit, struct error *error)
 {
 	uint64_t count;
 	if (!whole_number_read(text, &count))
@@ -63,7 +61,7 @@ int selection_limit(const char *text, size_t *limit, struct error *error)
 	return 0;
 }
 
-int selection_by(const char *text, enum view_by *by, struct error *error)
+int options_read_by(const char *text, enum view_by *by, struct error *error)
 {
 	for (size_t i = 0; i < BY_COUNT; i++) {
 		if (*text && strncmp(by_names[i], text, strlen(text)) == 0) {
@@ -75,12 +73,12 @@ int selection_by(const char *text, enum view_by *by, struct error *error)
 			 QUOTE(text));
 }
 
-const char *selection_by_name(enum view_by by)
+const char *view_by_name(enum view_by by)
 {
 	return (size_t)by < BY_COUNT ? by_names[by] : "?";
 }
 
-int selection_switch(const char *text, bool *on, struct error *error)
+int options_read_switch(const char *text, bool *on, struct error *error)
 {
 	static const char *const words[][2] = { { "off", "on" }, { "no", "yes" }, { "0", "1" } };
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -94,7 +92,7 @@ int selection_switch(const char *text, bool *on, struct error *error)
 	return error_set(error, ERROR_USAGE, "%s is neither on nor off", QUOTE(text));
 }
 
-int selection_seconds(const char *text, uint64_t *ns, struct error *error)
+int options_read_seconds(const char *text, uint64_t *ns, struct error *error)
 {
 	static const struct {
 		const char *suffix;
@@ -113,14 +111,14 @@ int selection_seconds(const char *text, uint64_t *ns, struct error *error)
 	return error_set(error, ERROR_USAGE, "%s is not a time in seconds, as 1.5 or 200ms", QUOTE(text));
 }
 
-int selection_time(const char *from, const char *to, struct view_options *options, struct error *error)
+int options_read_time(const char *from, const char *to, struct view_options *options, struct error *error)
 {
 	uint64_t from_ns = 0;
 	uint64_t to_ns = 0;
 	bool ends = to && *to;
-	int status = from && *from ? selection_seconds(from, &from_ns, error) : 0;
+	int status = from && *from ? options_read_seconds(from, &from_ns, error) : 0;
 	if (status == 0 && ends)
-		status = selection_seconds(to, &to_ns, error);
+		status = options_read_seconds(to, &to_ns, error);
 	if (status)
 		return status;
 	if (ends && to_ns <= from_ns)
@@ -129,37 +127,4 @@ int selection_time(const char *from, const char *to, struct view_options *option
 	options->from_ns = from_ns;
 	options->to_ns = to_ns;
 	return 0;
-}
-
-int selection_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
-{
-	size_t length = strlen(text);
-	struct name_list all = { 0 };
-	struct name_list fitting = { 0 };
-	uint32_t found = PROFILE_NONE;
-	bool exact = false;
-	for (uint32_t i = 0; i < profile->resource_count && !exact; i++) {
-		const char *name = profile_string(profile, profile->resources[i].name);
-		const char *title = profile_string(profile, profile->resources[i].title);
-		exact = strcmp(name, text) == 0 || (length && strcasecmp(title, text) == 0);
-		if (exact || (length && strncmp(name, text, length) == 0)) {
-			found = i;
-			name_list_add(&fitting, name);
-		}
-		name_list_add(&all, name);
-	}
-	int status = 0;
-	if (exact || fitting.count == 1)
-		*resource = found;
-	else if (fitting.count)
-		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
-				   name_list_text(&fitting));
-	else if (!all.count)
-		status = error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
-	else
-		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
-				   name_list_text(&all));
-	name_list_release(&all);
-	name_list_release(&fitting);
-	return status;
 }

@@ -1,6 +1,6 @@
-/* Internal to explore/. */
-#ifndef UI_EXPLORE_WHOLE_NUMBER_H
-#define UI_EXPLORE_WHOLE_NUMBER_H
+/* A number that a user typed. */
+#ifndef BASE_WHOLE_NUMBER_H
+#define BASE_WHOLE_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The few of many names that are nearest to one that does not exist, for "did
  * you mean". No memory is taken; long names are cut. */
-#ifndef RESOURCES_NEAR_NAMES_H
-#define RESOURCES_NEAR_NAMES_H
+#ifndef BASE_NEAR_NAMES_H
+#define BASE_NEAR_NAMES_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "ui/explore/quote.h"
+#include "base/quote.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -20,4 +20,24 @@ const char *quote_text(char shown[QUOTE_BYTES], const char *text, size_t length)
 	}
 	memcpy(shown + at, cut ? "...'" : "'", cut ? 5 : 2);
 	return shown;
+}
+
+static bool is_white(char byte)
+{
+	return byte && strchr(" \t\r\n\v\f", byte);
+}
+
+const char *quote_strip(const char *text, size_t length, size_t *bare_length)
+{
+	while (length && is_white(text[0]))
+		text++, length--;
+	while (length && is_white(text[length - 1]))
+		length--;
+	char mark = length >= 2 ? text[0] : 0;
+	if ((mark == '\'' || mark == '"') && memchr(text + 1, mark, length - 1) == text + length - 1) {
+		text++;
+		length -= 2;
+	}
+	*bare_length = length;
+	return text;
 }

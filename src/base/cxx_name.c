@@ -1,4 +1,4 @@
-#include "analyze/cxx_name.h"
+#include "base/cxx_name.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /*
  * The parts of a demangled C++ or Rust name, or of any other text taken as one.
- * Internal to analyze/.
  *
  *   void ns::Klass<int>::f<char>(int, char const*) const
  *        ^ start                ^ end
@@ -11,8 +10,8 @@
  * "(anonymous namespace)", "{lambda(int)#1}" or Rust's "<T as Trait>" is never
  * taken for parameters or template arguments.
  */
-#ifndef ANALYZE_CXX_NAME_H
-#define ANALYZE_CXX_NAME_H
+#ifndef BASE_CXX_NAME_H
+#define BASE_CXX_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,46 @@
-/* Threads and processes by number, name, row or control group. */
+/* Resources by name; threads and processes by number, name, row or control group. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "ui/explore/name_list.h"
-#include "ui/explore/quote.h"
-#include "ui/explore/selection.h"
-#include "ui/explore/whole_number.h"
+#include "analyze/lookup.h"
+#include "base/name_list.h"
+#include "base/quote.h"
+#include "base/whole_number.h"
+
+int lookup_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
+{
+	size_t length = strlen(text);
+	struct name_list all = { 0 };
+	struct name_list fitting = { 0 };
+	uint32_t found = PROFILE_NONE;
+	bool exact = false;
+	for (uint32_t i = 0; i < profile->resource_count && !exact; i++) {
+		const char *name = profile_string(profile, profile->resources[i].name);
+		const char *title = profile_string(profile, profile->resources[i].title);
+		exact = strcmp(name, text) == 0 || (length && strcasecmp(title, text) == 0);
+		if (exact || (length && strncmp(name, text, length) == 0)) {
+			found = i;
+			name_list_add(&fitting, name);
+		}
+		name_list_add(&all, name);
+	}
+	int status = 0;
+	if (exact || fitting.count == 1)
+		*resource = found;
+	else if (fitting.count)
+		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
+				   name_list_text(&fitting));
+	else if (!all.count)
+		status = error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
+	else
+		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
+				   name_list_text(&all));
+	name_list_release(&all);
+	name_list_release(&fitting);
+	return status;
+}
 
 /* Both are looked up alike: a table of (number, name) rows. */
 struct row_table {
@@ -100,7 +134,7 @@ static int look_up(const struct profile *profile, const struct row_table *table,
 	return rows->count ? 0 : row_missing(profile, table, text, error);
 }
 
-int selection_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error)
+int lookup_thread(const struct profile *profile, const char *text, uint32_t *thread, struct error *error)
 {
 	const struct row_table table = { "thread", "threads", "TID", profile->thread_count, thread_row };
 	struct rows rows = { 0 };
@@ -118,7 +152,7 @@ int selection_thread(const struct profile *profile, const char *text, uint32_t *
 	return status;
 }
 
-int selection_process(const struct profile *profile, const char *text, bool *chosen, struct error *error)
+int lookup_process(const struct profile *profile, const char *text, bool *chosen, struct error *error)
 {
 	const struct row_table table = { "process", "processes", "PID", profile->process_count, process_row };
 	struct rows rows = { .chosen = chosen };
@@ -171,7 +205,7 @@ static int cgroup_missing(const struct profile *profile, const char *pattern, st
 	return status;
 }
 
-int selection_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error)
+int lookup_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error)
 {
 	if (!pattern[0])
 		return error_set(error, ERROR_USAGE, "a control group is missing, as /system.slice or '*docker*'");

@@ -1,6 +1,6 @@
-/* "a, b, c and 7 more": names for one sentence of a message. Internal to explore/. */
-#ifndef UI_EXPLORE_NAME_LIST_H
-#define UI_EXPLORE_NAME_LIST_H
+/* "a, b, c and 7 more": names for one sentence of a message. */
+#ifndef BASE_NAME_LIST_H
+#define BASE_NAME_LIST_H
 
 #include <stddef.h>
 

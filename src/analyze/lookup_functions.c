@@ -1,12 +1,11 @@
-/* Functions by name, and the terms of a what-if: the selections that need a view. */
+/* Functions by name, and the terms of a what-if: the names that need a view. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/buffer.h"
-#include "ui/explore/quote.h"
-#include "ui/explore/selection.h"
-#include "ui/explore/words.h"
+#include "base/quote.h"
 
 enum { NEAR_MAX = 5 };
 static const double FACTOR_MAX = 1e6;
@@ -111,7 +110,7 @@ static int label_find_bytes(const struct view *view, const char *text, size_t le
 			    struct label_set *labels, struct error *error)
 {
 	size_t name_length;
-	text = words_bare(text, length, &name_length);
+	text = quote_strip(text, length, &name_length);
 	char *name = strndup(text, name_length);
 	if (!name)
 		return error_set(error, ERROR_MEMORY, "out of memory");
@@ -122,7 +121,7 @@ static int label_find_bytes(const struct view *view, const char *text, size_t le
 	return status;
 }
 
-int selection_labels(const struct view *view, const char *name, struct label_set *labels, struct error *error)
+int lookup_functions(const struct view *view, const char *name, struct label_set *labels, struct error *error)
 {
 	*labels = (struct label_set){ 0 };
 	return label_find_bytes(view, name, strlen(name), false, labels, error);
@@ -206,10 +205,10 @@ static int term_read(struct what_if *path, const struct view *view, const char *
 	return 0;
 }
 
-int selection_what_if_init(struct selection_what_if *what_if, const struct view *view, const char *const *terms,
-			   size_t count, struct error *error)
+int lookup_what_if_init(struct lookup_what_if *what_if, const struct view *view, const char *const *terms, size_t count,
+			struct error *error)
 {
-	*what_if = (struct selection_what_if){ 0 };
+	*what_if = (struct lookup_what_if){ 0 };
 	if (!count)
 		return error_set(error, ERROR_USAGE, "a what-if needs a term, as 'main;qsort=0.5'");
 	what_if->paths = calloc(count, sizeof(*what_if->paths));
@@ -219,14 +218,14 @@ int selection_what_if_init(struct selection_what_if *what_if, const struct view 
 	for (size_t i = 0; i < count; i++) {
 		int status = term_read(&what_if->paths[i], view, terms[i], error);
 		if (status) {
-			selection_what_if_release(what_if);
+			lookup_what_if_release(what_if);
 			return status;
 		}
 	}
 	return 0;
 }
 
-void selection_what_if_release(struct selection_what_if *what_if)
+void lookup_what_if_release(struct lookup_what_if *what_if)
 {
 	for (size_t i = 0; i < what_if->count; i++) {
 		struct label_set *steps = (struct label_set *)what_if->paths[i].steps;
@@ -235,5 +234,5 @@ void selection_what_if_release(struct selection_what_if *what_if)
 		free(steps);
 	}
 	free(what_if->paths);
-	*what_if = (struct selection_what_if){ 0 };
+	*what_if = (struct lookup_what_if){ 0 };
 }

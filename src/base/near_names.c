@@ -1,4 +1,4 @@
-#include "resources/near_names.h"
+#include "base/near_names.h"
 
 #include <stdbool.h>
 #include <stdio.h>
