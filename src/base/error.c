@@ -66,3 +66,10 @@ int error_set_errno(struct error *error, const char *format, ...)
 	error->code = code;
 	return code;
 }
+
+int error_set_code(struct error *error, int code)
+{
+	if (error)
+		error->code = code;
+	return code;
+}

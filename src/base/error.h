@@ -18,11 +18,13 @@
 	X(ERROR_VERSION, -6, "the format version is too new")  \
 	X(ERROR_NOT_FOUND, -7, "not found")                    \
 	X(ERROR_AMBIGUOUS, -8, "the name fits several things") \
-	X(ERROR_USAGE, -9, "the words are wrong")              \
+	X(ERROR_USAGE, -9, "usage error")                      \
 	X(ERROR_PERMISSION, -10, "not permitted")              \
 	X(ERROR_UNSUPPORTED, -11, "not supported here")        \
 	X(ERROR_LIMIT, -12, "a limit was reached")             \
-	X(ERROR_NO_SPACE, -13, "no space left on the device")
+	X(ERROR_NO_SPACE, -13, "no space left on the device")  \
+	X(ERROR_NO_COMMAND, -14, "command not found")          \
+	X(ERROR_NOT_EXECUTABLE, -15, "command not executable")
 
 enum error_code {
 #define X(name, value, text) name = value,
@@ -46,5 +48,8 @@ int error_set(struct error *error, int code, const char *format, ...) __attribut
  * ERROR_PERMISSION, ERROR_NOT_FOUND, ERROR_NO_SPACE, ERROR_MEMORY or
  * ERROR_SYSTEM, whichever fits errno. */
 int error_set_errno(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Replaces the code and keeps the message. Returns `code`. `error` may be NULL. */
+int error_set_code(struct error *error, int code);
 
 #endif

@@ -15,7 +15,14 @@
 
 /* What every command returns, and `cpprof` with it. `record` returns what its
  * target did instead. */
-enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WORDS = 2 };
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_WORDS = 2, /* usage error */
+	/* As a shell reports them (POSIX, XCU 2.8.2). */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NO_COMMAND = 127
+};
 
 struct command_option {
 	int id;           /* of the command's own choice; from view_options.h for shared ones */

@@ -2,11 +2,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/path.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/message.h"
@@ -24,6 +27,16 @@ static void occupy_standard_streams(void)
 			return;
 }
 
+/* Whether it is a program, by its path or in PATH. */
+static bool names_program(const char *name)
+{
+	struct stat status;
+	char *path = path_search(name);
+	bool is_program = path && stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	free(path);
+	return is_program;
+}
+
 int command_unknown(const struct invocation *invocation, const char *name)
 {
 	char list[128] = "";
@@ -34,6 +47,8 @@ int command_unknown(const struct invocation *invocation, const char *name)
 	}
 	if (list[0])
 		return usage_error(invocation, "unknown command '%s' (did you mean %s?)", name, list);
+	if (names_program(name))
+		return usage_error(invocation, "unknown command '%s' (did you mean 'cpprof record %s'?)", name, name);
 	return usage_error(invocation, "unknown command '%s'", name);
 }
 
@@ -62,14 +77,40 @@ static void take_profile_name(struct invocation *invocation)
 	invocation->argument_count--;
 }
 
+/* The required argument number `index` of a usage line, from 0: the words that
+ * are not in brackets. Returns `name`, "" if there are fewer. */
+static const char *argument_name(const char *usage, size_t index, char *name, size_t bytes)
+{
+	size_t depth = 0;
+	name[0] = 0;
+	while (*usage) {
+		size_t length = strcspn(usage, " ");
+		bool is_required = depth == 0 && usage[0] != '[' && usage[0] != '-';
+		for (size_t i = 0; i < length; i++)
+			depth += usage[i] == '[' ? 1 : usage[i] == ']' && depth > 0 ? (size_t)-1 : 0;
+		if (is_required && index-- == 0) {
+			snprintf(name, bytes, "%.*s", (int)length, usage);
+			return name;
+		}
+		usage += length;
+		usage += strspn(usage, " ");
+	}
+	return name;
+}
+
 static int check_count(const struct invocation *invocation)
 {
 	const struct command *command = invocation->command;
 	if (invocation->argument_count > command->argument_max)
 		return usage_error(invocation, "one argument too many: '%s'",
 				   invocation->arguments[command->argument_max]);
-	if (invocation->argument_count < command->argument_min)
-		return usage_error(invocation, "too few arguments: cpprof %s %s", command->name, command->usage[0]);
+	if (invocation->argument_count < command->argument_min) {
+		char missing[64];
+		return usage_error(
+			invocation, "missing argument %s (usage: cpprof %s %s)",
+			argument_name(command->usage[0], invocation->argument_count, missing, sizeof(missing)),
+			command->name, command->usage[0]);
+	}
 	return EXIT_DONE;
 }
 
@@ -111,6 +152,16 @@ static int run(struct invocation *invocation, int argc, char **argv)
 	return command->run(invocation);
 }
 
+/* An option before any command. */
+static int option_unknown(const struct invocation *invocation, const char *word)
+{
+	static const char *const known[] = { "--help", "--version" };
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (text_resembles(word, known[i]))
+			return usage_error(invocation, "unknown option '%s' (did you mean '%s'?)", word, known[i]);
+	return usage_error(invocation, "unknown option '%s' before the command", word);
+}
+
 static int run_words(struct invocation *invocation, int argc, char **argv)
 {
 	const char *first = argc > 1 ? argv[1] : "--help";
@@ -118,12 +169,12 @@ static int run_words(struct invocation *invocation, int argc, char **argv)
 		help_print_overview(stdout);
 		return EXIT_DONE;
 	}
-	if (strcmp(first, "--version") == 0) {
+	if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
 		printf("cpprof %s\n", CPPROF_VERSION);
 		return EXIT_DONE;
 	}
 	if (first[0] == '-')
-		return usage_error(invocation, "unknown option '%s'; a command comes first", first);
+		return option_unknown(invocation, first);
 	const struct command *command = command_find(first);
 	if (!command)
 		return command_unknown(invocation, first);

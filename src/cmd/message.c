@@ -36,14 +36,23 @@ int failure(const struct invocation *invocation, const char *format, ...)
 	return EXIT_FAILED;
 }
 
+/* A message whose remedy stands at its end, in parentheses, needs no other. */
+static bool has_remedy(const char *text)
+{
+	size_t length = strlen(text);
+	return length > 0 && text[length - 1] == ')';
+}
+
 int usage_error(const struct invocation *invocation, const char *format, ...)
 {
-	char where[96];
-	if (invocation->command)
+	char where[96] = "";
+	FORMAT_TEXT(text);
+	if (has_remedy(text))
+		;
+	else if (invocation->command)
 		snprintf(where, sizeof(where), "; try 'cpprof %s --help'", invocation->command->name);
 	else
 		snprintf(where, sizeof(where), "; try 'cpprof --help'");
-	FORMAT_TEXT(text);
 	say(invocation, "", text, where);
 	return EXIT_WORDS;
 }
@@ -52,7 +61,10 @@ int failure_of(const struct invocation *invocation, const struct error *error)
 {
 	if (error->code == ERROR_USAGE)
 		return usage_error(invocation, "%s", error->message);
-	return failure(invocation, "%s", error->message[0] ? error->message : error_text(error->code));
+	failure(invocation, "%s", error->message[0] ? error->message : error_text(error->code));
+	return error->code == ERROR_NO_COMMAND       ? EXIT_NO_COMMAND
+	       : error->code == ERROR_NOT_EXECUTABLE ? EXIT_NOT_EXECUTABLE
+						     : EXIT_FAILED;
 }
 
 void warning(const struct invocation *invocation, const char *format, ...)

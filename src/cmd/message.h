@@ -9,11 +9,13 @@
 
 #include "cmd/command.h"
 
-/* Each returns the exit status that goes with it. `usage_error` adds where to
- * look: "; try 'cpprof report --help'". */
+/* Each returns the exit status that goes with it. `usage_error` appends
+ * "; try 'cpprof report --help'", unless the message ends with a remedy in
+ * parentheses. */
 int failure(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int usage_error(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The one of the two that the error's code asks for. */
+/* Calls the one of the two that fits the error's code. Returns EXIT_NO_COMMAND
+ * or EXIT_NOT_EXECUTABLE for ERROR_NO_COMMAND and ERROR_NOT_EXECUTABLE. */
 int failure_of(const struct invocation *invocation, const struct error *error);
 
 void warning(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));

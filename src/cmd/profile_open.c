@@ -20,39 +20,30 @@ static const double WHOLE_PERCENT_EXPECTED = 99;
 static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
 {
 	if (error->code == ERROR_NOT_FOUND && strcmp(path, PROFILE_FILE_DEFAULT) == 0)
-		failure(invocation, "there is no '" PROFILE_FILE_DEFAULT "' here: run 'cpprof record COMMAND' first");
-	else if (error->code == ERROR_NOT_FOUND)
-		failure(invocation, "%s: run 'cpprof record COMMAND' first", error->message);
+		failure(invocation,
+			"cannot open '" PROFILE_FILE_DEFAULT "': it is not here (cpprof record COMMAND makes it)");
+	else if (error->code == ERROR_NOT_FOUND && invocation->command == &command_report && !strchr(path, '/') &&
+		 access(PROFILE_FILE_DEFAULT, F_OK) == 0)
+		failure(invocation, "%s (a function of '" PROFILE_FILE_DEFAULT "': cpprof report --down %s)",
+			error->message, path);
 	else if (error->code == ERROR_FORMAT)
 		failure(invocation, "%s: 'cpprof import' reads other tools' files", error->message);
 	else
 		failure_of(invocation, error);
 }
 
-/* The last moment that the profile tells of, in seconds since its start. */
-static double last_second(const struct profile *profile)
-{
-	uint64_t last_ns = profile->end_ns;
-	for (size_t i = 0; i < profile->hit_count; i++)
-		if (profile->hits[i].time_ns > last_ns)
-			last_ns = profile->hits[i].time_ns;
-	return last_ns > profile->start_ns ? (double)(last_ns - profile->start_ns) / 1e9 : 0;
-}
-
 static void warn_of_losses(const struct invocation *invocation, const char *path, const struct profile *profile,
 			   const struct reader_report *report)
 {
 	if (!profile->ended)
-		warning(invocation, "%s: the recorder was stopped before its end; this reads up to %.1f s", path,
-			last_second(profile));
+		warning(invocation, "%s: the recording is incomplete: it ends after %.1f s", path,
+			(double)profile_duration_ns(profile) / 1e9);
 	else if (report->cut_bytes)
-		warning(invocation, "%s: %" PRIu64 " bytes at its end are not whole and were passed over", path,
+		warning(invocation, "%s: skipped %" PRIu64 " trailing bytes of an incomplete block", path,
 			report->cut_bytes);
 	if (report->unknown_blocks)
-		warning(invocation,
-			"%s: %" PRIu64 " blocks of kinds that this version does not know were passed over; "
-			"a newer cpprof shows all",
-			path, report->unknown_blocks);
+		warning(invocation, "%s: skipped %" PRIu64 " block%s of unknown kinds (a newer cpprof reads them)",
+			path, report->unknown_blocks, report->unknown_blocks == 1 ? "" : "s");
 	struct quality quality = quality_of(profile);
 	double whole = quality_percent(quality.whole, quality.stacks);
 	bool incomplete = quality.stacks && whole < WHOLE_PERCENT_EXPECTED;

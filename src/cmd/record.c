@@ -261,7 +261,7 @@ static int run(struct invocation *invocation)
 	if (subject_take(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0)
 		return failure_of(invocation, &error);
 	if (!options.pid && !options.everything && !options.command)
-		return usage_error(invocation, "what is to be recorded? Give a command, -p PID, or -a");
+		return usage_error(invocation, "missing argument COMMAND (a command, -p PID or -a)");
 	options.paused = option_given(invocation, OPTION_PAUSED);
 	if (options.paused && (options.pid || options.everything))
 		return usage_error(invocation,

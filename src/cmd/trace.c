@@ -8,6 +8,7 @@
 #include "cmd/subject.h"
 #include "cmd/trace_events.h"
 #include "collect/sample/monitor.h"
+#include "render/render.h"
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
 
@@ -54,13 +55,30 @@ static int take_words(const struct invocation *invocation, struct record_options
 	if (subject_take(invocation, options, error) < 0 || take_intervals(options, error) < 0)
 		return error->code;
 	if (!options->pid && !options->command)
-		return error_set(error, ERROR_USAGE, "what is to be traced? Give a command, or -p PID");
+		return error_set(error, ERROR_USAGE, "missing argument COMMAND (a command, or -p PID)");
 	events->requests = options->resources;
 	events->request_count = options->resource_count;
 	return take_filters(invocation, options, &events->filter, error);
 }
 
 /* --- the result --- */
+
+/* A function that --path names and no traced path had. */
+static void say_missing(const struct trace_filter *filter)
+{
+	const struct trace_near *near;
+	const char *missing = trace_filter_missing(filter, &near);
+	if (!missing)
+		return;
+	fputs("cpprof: no event has the function '", stderr);
+	render_safe_text(stderr, missing);
+	fputs("' in its call path", stderr);
+	for (size_t i = 0; i < TRACE_NEAR_MAX && near->names[i][0]; i++) {
+		fputs(i == 0 ? " (did you mean '" : "', '", stderr);
+		render_safe_text(stderr, near->names[i]);
+	}
+	fputs(near->names[0][0] ? "'?)\n" : "\n", stderr);
+}
 
 static void say_result(const struct trace_events *events, const struct record_result *result)
 {
@@ -77,6 +95,7 @@ static void say_result(const struct trace_events *events, const struct record_re
 			"cpprof: %" PRIu64 " events lost: fewer come with a filter in the resource, as "
 			"syscalls:read, or an interval, as syscalls/10\n",
 			result->lost);
+	say_missing(&events->filter);
 	if (result->whole < result->samples)
 		fprintf(stderr, "cpprof: %" PRIu64 " paths are incomplete: their outer part is not known\n",
 			result->samples - result->whole);

@@ -1,18 +1,24 @@
 #include "cmd/trace_filter.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cxx_name.h"
+#include "base/nearest.h"
 
 int trace_filter_min(struct trace_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error)
 {
 	bool used = false;
+	uint64_t least;
+	struct resource_request time;
+	int parsed = resource_parse("blocked", &time, error);
+	if (parsed < 0)
+		return parsed;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t least;
 		if (resource_parse_interval(requests[i].row, words, &least, used ? NULL : error) < 0)
 			continue;
 		filter->min[i] = least;
@@ -20,9 +26,12 @@ int trace_filter_min(struct trace_filter *filter, const char *words, const struc
 	}
 	return used ? 0
 		    : error_set(error, ERROR_USAGE,
-				"--min %s is no amount of what is traced: give a number for what is counted, as 10 or "
-				"64KiB, and a time for what takes time, as 5ms",
-				words);
+				resource_parse_interval(time.row, words, &least, NULL) == 0
+					? "--min %s is a time, and %s is not measured in time (add a resource that "
+					  "is, as -r blocked or -r io-time)"
+					: "--min %s is not an amount of %s (10 or 64KiB for what is counted, 5ms for "
+					  "time)",
+				words, requests[0].name);
 }
 
 int trace_filter_name(struct trace_filter *filter, const char *pattern, struct error *error)
@@ -60,6 +69,29 @@ bool trace_filter_passes(const struct trace_filter *filter, size_t request, cons
 
 /* --- functions --- */
 
+/* Keeps the names that resemble a wanted function most. */
+static void note_near(struct trace_near *near, const char *wanted, const char *plain, size_t length)
+{
+	char name[TRACE_NEAR_BYTES];
+	snprintf(name, sizeof(name), "%.*s", (int)length, plain);
+	if (length >= sizeof(name) || !text_resembles(wanted, name))
+		return;
+	size_t distance = text_distance(wanted, name), worst = 0;
+	for (size_t i = 0; i < TRACE_NEAR_MAX; i++) {
+		if (near->names[i][0] && strcmp(near->names[i], name) == 0)
+			return;
+		if (!near->names[i][0]) {
+			worst = i;
+			break;
+		}
+		worst = near->distances[i] > near->distances[worst] ? i : worst;
+	}
+	if (near->names[worst][0] && near->distances[worst] <= distance)
+		return;
+	memcpy(near->names[worst], name, sizeof(name));
+	near->distances[worst] = distance;
+}
+
 /* "ns::Klass<int>::f(int)" is meant by itself, and by "ns::Klass::f", "Klass::f" and "f". */
 static bool is_meant(const char *function, const char *wanted, char *scratch)
 {
@@ -88,10 +120,14 @@ int trace_filter_learn(struct trace_filter *filter, const struct profile *profil
 		if (!scratch)
 			return ERROR_MEMORY;
 		uint32_t bits = 0;
-		for (size_t i = 0; i < filter->function_count; i++)
+		for (size_t i = 0; i < filter->function_count; i++) {
 			if (is_meant(name, filter->functions[i], scratch))
 				bits |= UINT32_C(1) << i;
+			else
+				note_near(&filter->near[i], filter->functions[i], name, strlen(name));
+		}
 		filter->holds[filter->holds_count] = bits;
+		filter->found |= bits;
 		free(scratch);
 	}
 	return 0;
@@ -104,4 +140,14 @@ bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t 
 	for (size_t i = 0; i < count && found != wanted; i++)
 		found |= functions[i] < filter->holds_count ? filter->holds[functions[i]] : 0;
 	return found == wanted;
+}
+
+const char *trace_filter_missing(const struct trace_filter *filter, const struct trace_near **near)
+{
+	for (size_t i = 0; i < filter->function_count; i++) {
+		*near = &filter->near[i];
+		if (!(filter->found & UINT32_C(1) << i))
+			return filter->functions[i];
+	}
+	return NULL;
 }

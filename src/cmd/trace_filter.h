@@ -10,7 +10,13 @@
 #include "profile/profile.h"
 #include "resources/resources.h"
 
-enum { TRACE_PATHS_MAX = 32, TRACE_NAMES_MAX = 32 };
+enum { TRACE_PATHS_MAX = 32, TRACE_NAMES_MAX = 32, TRACE_NEAR_MAX = 3, TRACE_NEAR_BYTES = 64 };
+
+/* Names of traced functions that resemble one that was asked for; "": none. */
+struct trace_near {
+	char names[TRACE_NEAR_MAX][TRACE_NEAR_BYTES];
+	size_t distances[TRACE_NEAR_MAX];
+};
 
 struct trace_filter {
 	uint64_t min[RESOURCE_REQUESTS_MAX]; /* by request, gticks */
@@ -20,6 +26,8 @@ struct trace_filter {
 	size_t function_count;
 	uint32_t *holds; /* by function of the profile: bit i if it is functions[i]; owned */
 	size_t holds_count, holds_capacity;
+	uint32_t found; /* bit i: the profile has functions[i] */
+	struct trace_near near[TRACE_PATHS_MAX];
 };
 
 /* Begins as {0}. Adds "--min WORDS": the least amount of every resource that has
@@ -40,5 +48,8 @@ bool trace_filter_passes(const struct trace_filter *filter, size_t request, cons
 int trace_filter_learn(struct trace_filter *filter, const struct profile *profile);
 /* Whether a path of functions holds all that must be in it. */
 bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t *functions, size_t count);
+/* Returns the first function that no traced path had, or NULL if all were found.
+ * *near, which the filter owns: functions with similar names. */
+const char *trace_filter_missing(const struct trace_filter *filter, const struct trace_near **near);
 
 #endif

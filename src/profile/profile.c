@@ -300,3 +300,12 @@ uint32_t profile_find_resource(const struct profile *profile, const char *name)
 			return (uint32_t)i;
 	return PROFILE_NONE;
 }
+
+uint64_t profile_duration_ns(const struct profile *profile)
+{
+	uint64_t last_ns = profile->end_ns;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (profile->hits[i].time_ns > last_ns)
+			last_ns = profile->hits[i].time_ns;
+	return last_ns > profile->start_ns ? last_ns - profile->start_ns : 0;
+}

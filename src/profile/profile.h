@@ -295,4 +295,7 @@ int profile_check(const struct profile *profile);
 /* The same of everything but the hits (touches are checked). */
 int profile_check_tables(const struct profile *profile);
 
+/* From the start of the recording to its end, or to the last hit if that is later. */
+uint64_t profile_duration_ns(const struct profile *profile);
+
 #endif

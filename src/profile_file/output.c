@@ -112,6 +112,9 @@ static int open_temporary(struct output *output, struct error *error)
 		}
 		free(output->temporary);
 		output->temporary = NULL;
+		if (errno == EACCES || errno == EPERM || errno == EROFS)
+			return error_set(error, ERROR_PERMISSION, "cannot write %s: %s (-o FILE writes elsewhere)",
+					 output->path, strerror(errno));
 		if (errno != EEXIST)
 			return error_set_errno(error, "cannot write %s", output->path);
 	}

@@ -92,12 +92,18 @@ bool empty_print(FILE *out, const struct view *view)
 			options->to_ns;
 	const char *reason = profile_note(view->profile, "warning");
 	char amount[64];
-	if (selected)
+	uint64_t duration_ns = profile_duration_ns(view->profile);
+	if (selected && options->from_ns > 0 && options->from_ns >= duration_ns)
+		fprintf(out, "no samples in this selection: it begins at %g s, the recording lasts %g s\n",
+			(double)options->from_ns / 1e9, (double)duration_ns / 1e9);
+	else if (selected)
 		fputs("no samples in this selection\n", out);
 	else if (view->resource->kind == RESOURCE_EXACT)
 		fputs("nothing counted: the program used none of this resource\n", out);
 	else if (view->resource->kind == RESOURCE_MERGED)
 		fputs("no samples: what was imported has none\n", out);
+	else if (!view->profile->ended)
+		fputs("no samples: the recording was cut before its first sample\n", out);
 	else if (reason)
 		print_line(out, "no samples: ", reason);
 	else

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -231,7 +232,7 @@ def test_losses_are_told(profiles):
 def test_killed_recorder_is_told(profiles):
 	result = run("report", "killed.data", directory=profiles)
 	assert result.returncode == 0
-	assert "the recorder was stopped before its end" in result.stderr
+	assert "killed.data: the recording is incomplete: it ends after" in result.stderr
 	assert "naming 8 addresses" in result.stderr
 	assert "demo+0x" in result.stdout
 
@@ -274,7 +275,7 @@ WRONG_WORDS = [
 	(["--verbose"], "unknown option '--verbose'"),
 	(["help", "repotr"], "did you mean 'report'?"),
 	(["report", "--forma", "json"],
-		"cpprof report: unknown option '--forma' (did you mean '--format'?); try 'cpprof report --help'"),
+		"cpprof report: unknown option '--forma' (did you mean '--format'?)"),
 	(["report", "--xyzzy"], "cpprof report: unknown option '--xyzzy'; try 'cpprof report --help'"),
 	(["report", "-fz"], "unknown option '-z'"),
 	(["report", "--down"], "option '--down' needs a value: FN"),
@@ -293,16 +294,16 @@ WRONG_WORDS = [
 	(["report", "--from", "2", "--to", "1"], "empty"),
 	(["report", "whole.data", "whole.data"], "one argument too many: 'whole.data'"),
 	(["info", "--format", "csv"], "--format text or json"),
-	(["whatif"], "too few arguments"),
-	(["whatif", "whole.data"], "too few arguments"),
-	(["whatif", "main;qsort"], "too few arguments"),
+	(["whatif"], "missing argument"),
+	(["whatif", "whole.data"], "missing argument"),
+	(["whatif", "main;qsort"], "missing argument"),
 	(["whatif", "whole.data", "main;print"], "'main;qsort=0.5'"),
 	(["whatif", "main;print="], "'main;qsort=0.5'"),
 	(["whatif", "main;print=cheap"], "'main;qsort=0.5'"),
 	(["whatif", "main;print=-1"], "'main;qsort=0.5'"),
-	(["diff", "whole.data"], "too few arguments"),
+	(["diff", "whole.data"], "missing argument"),
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "do not go together"),
-	(["import"], "too few arguments"),
+	(["import"], "missing argument"),
 	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
 	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon, events"),
 	(["export", "--format", "events", "-r", "cpu"], "--resource says nothing to the format 'events'"),
@@ -353,8 +354,8 @@ def check_failure(result, *parts):
 
 def test_no_profile_yet(tmp_path):
 	for command in (["report"], ["info"], ["explore"], ["whatif", "main=0"], ["export"]):
-		check_failure(run(*command, directory=tmp_path), "cpprof.data", "run 'cpprof record COMMAND' first")
-	check_failure(run("report", "other.data", directory=tmp_path), "other.data", "run 'cpprof record COMMAND' first")
+		check_failure(run(*command, directory=tmp_path), "cpprof.data", "(cpprof record COMMAND makes it)")
+	check_failure(run("report", "other.data", directory=tmp_path), "other.data", "No such file")
 
 
 def test_directory_for_a_profile(tmp_path):
@@ -859,3 +860,36 @@ def test_completion_offers_what_the_command_takes():
 	assert completed("info", "--format", "") == ["text", "json"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("record", "--", "ls", "--f") == []
+
+
+# --- what is meant ---
+
+
+@pytest.mark.parametrize("words, meant", [
+	(["--versio"], "(did you mean '--version'?)"),
+	(["/bin/true"], "(did you mean 'cpprof record /bin/true'?)"),
+	(["true"], "(did you mean 'cpprof record true'?)"),
+	(["repotr"], "(did you mean 'report'?)"),
+	(["diff", "whole.data"], "missing argument B (usage: cpprof diff"),
+	(["whatif"], "missing argument 'FN;FN;FN=FACTOR'..."),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_usage_errors_name_what_is_meant(profiles, words, meant):
+	result = run(*words, directory=profiles)
+	assert result.returncode == 2
+	assert meant in result.stderr
+	assert "try 'cpprof" not in result.stderr, "the remedy is in the message already"
+
+
+def test_short_version():
+	assert done("-V") == done("--version")
+
+
+def test_a_function_in_place_of_a_file(profiles, tmp_path):
+	shutil.copy(profiles / "whole.data", tmp_path / "cpprof.data")
+	result = run("report", "main", directory=tmp_path)
+	assert result.returncode == 1
+	assert "cpprof report --down main" in result.stderr
+
+
+def test_a_time_beyond_the_end_names_the_length(profiles):
+	assert "it begins at 500 s, the recording lasts 0." in done("report", "-r", "cpu", "--from", "500", "whole.data", directory=profiles)

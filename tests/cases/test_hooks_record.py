@@ -268,7 +268,7 @@ def test_programs_that_preload_nothing(source, tmp_path):
 	assert_refused(count(tmp_path, "--instrumented", static), 1, "statically linked", "libcpprof.a")
 	sanitized = compile_once(["gcc", "-pg", "-fsanitize=address"], [source], "leaves_asan")
 	assert_refused(count(tmp_path, "--instrumented", sanitized), 1, "AddressSanitizer", "without -fsanitize")
-	assert_refused(count(tmp_path, "--instrumented", "no-such-command"), 1, "there is no command 'no-such-command'")
+	assert_refused(count(tmp_path, "--instrumented", "no-such-command"), 127, "cannot run 'no-such-command': command not found")
 	assert os.listdir(tmp_path) == []
 
 

@@ -38,7 +38,7 @@ def witness(tmp_path):
 	assert not path.exists(), "the target ran"
 
 
-def refused(result, *words, status=(1, 2)):
+def refused(result, *words, status=(1, 2, 126, 127)):
 	"""One message on standard error that holds these words; nothing on standard output."""
 	assert result.returncode in status, result.stderr
 	assert result.stderr.startswith("cpprof"), result.stderr
@@ -55,15 +55,15 @@ def only(folder, *names):
 @needs_perf
 @pytest.mark.parametrize("command", ["no-such-command-anywhere", "./no-such-file", "/nonexistent/program", ""])
 def test_no_such_command(tmp_path, older, command):
-	refused(run_cpprof("record", "--", command, cwd=tmp_path), command, status=(1,))
+	refused(run_cpprof("record", "--", command, cwd=tmp_path), command, status=(127,))
 	only(tmp_path, "cpprof.data")
 
 
 @needs_perf
 def test_not_executable(tmp_path, older):
 	(tmp_path / "text").write_text("just text\n")
-	refused(run_cpprof("record", "--", "./text", cwd=tmp_path), "text", "executable", status=(1,))
-	refused(run_cpprof("record", "--", "/tmp", cwd=tmp_path), "/tmp")
+	refused(run_cpprof("record", "--", "./text", cwd=tmp_path), "text", "executable", status=(126,))
+	refused(run_cpprof("record", "--", "/tmp", cwd=tmp_path), "/tmp", status=(126,))
 	only(tmp_path, "cpprof.data", "text")
 
 
@@ -83,7 +83,7 @@ def test_script_without_interpreter(tmp_path, older):
 	script = tmp_path / "script"
 	script.write_text("echo > ran\n")
 	script.chmod(0o755)
-	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", "#!", status=(1,))
+	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", "#!", status=(126,))
 	only(tmp_path, "cpprof.data", "script")
 
 
@@ -92,7 +92,7 @@ def test_script_of_missing_interpreter(tmp_path, older):
 	script = tmp_path / "script"
 	script.write_text("#!/nonexistent/interpreter\n")
 	script.chmod(0o755)
-	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", status=(1,))
+	refused(run_cpprof("record", "--", "./script", cwd=tmp_path), "script", status=(126,))
 	only(tmp_path, "cpprof.data", "script")
 
 
@@ -103,7 +103,7 @@ def test_wrong_architecture(tmp_path, older):
 	foreign = tmp_path / "foreign"
 	foreign.write_bytes(program)
 	foreign.chmod(0o755)
-	refused(run_cpprof("record", "--", "./foreign", cwd=tmp_path), "foreign", "architecture", status=(1,))
+	refused(run_cpprof("record", "--", "./foreign", cwd=tmp_path), "foreign", "architecture", status=(126,))
 	only(tmp_path, "cpprof.data", "foreign")
 
 
@@ -114,7 +114,7 @@ def test_broken_program(tmp_path, older, content):
 	program = tmp_path / "broken"
 	program.write_bytes(content)
 	program.chmod(0o755)
-	refused(run_cpprof("record", "--", "./broken", cwd=tmp_path), "broken", status=(1,))
+	refused(run_cpprof("record", "--", "./broken", cwd=tmp_path), "broken", status=(126,))
 	only(tmp_path, "cpprof.data", "broken")
 
 

@@ -137,7 +137,7 @@ def test_nothing_is_left_of_a_failure(tmp_path):
 	older.write_text("precious")
 	for output in ("older", "newer"):
 		result = run_cpprof("trace", "--backend", "perf", "-r", "page-faults", "-o", output, "--", "./no-such-command", cwd=tmp_path)
-		assert result.returncode == 1 and "no-such-command" in result.stderr
+		assert result.returncode == 127 and "no-such-command" in result.stderr
 	assert older.read_text() == "precious"
 	assert os.listdir(tmp_path) == ["older"]
 
@@ -174,3 +174,18 @@ def test_system_calls_are_the_default(tmp_path):
 	assert result.returncode == 1
 	assert "syscalls" in result.stderr and "bpf" in result.stderr
 	assert os.listdir(tmp_path) == []
+
+
+@needs_perf
+def test_missing_function_is_reported(tmp_path):
+	"""--path names a function that no event has: the trace reports it, with similar names."""
+	result = run_cpprof("trace", "--path", "db_read_recrod", "-r", "page-faults", "--", build("forms.c"), "5", cwd=tmp_path)
+	assert result.returncode == 0
+	assert "no event has the function 'db_read_recrod' in its call path" in result.stderr
+
+
+def test_time_without_a_time_resource(tmp_path):
+	result = run_cpprof("trace", "--min", "1ms", "-r", "page-faults", "--", "true", cwd=tmp_path)
+	assert result.returncode == 2
+	assert "page-faults is not measured in time (add a resource that is, as -r blocked" in result.stderr
+	assert "--help" not in result.stderr

@@ -74,21 +74,23 @@ static const char *elf_of(const char *name, uint8_t class, uint16_t machine, siz
 static void test_bad_files(void **state)
 {
 	(void)state;
-	assert_not_found("no-such-command-here", ERROR_NOT_FOUND, "there is no command 'no-such-command-here'");
-	assert_not_found("", ERROR_NOT_FOUND, "there is no command ''");
-	assert_not_found(path_in("missing"), ERROR_NOT_FOUND, "missing': No such file or directory");
-	assert_not_found(directory, ERROR_USAGE, "it is a directory");
-	assert_not_found("/dev/null", ERROR_USAGE, "it is not a file");
-	assert_not_found(make_file("plain", "\177ELF", 4, 0644), ERROR_PERMISSION,
-			 "it is not executable (chmod +x would do");
-	assert_not_found(make_file("words", "echo hello\n", 11, 0755), ERROR_FORMAT, "neither a program nor a script");
-	assert_not_found(make_file("empty", "", 0, 0755), ERROR_FORMAT, "neither a program nor a script");
-	assert_not_found(make_file("one", "#", 1, 0755), ERROR_FORMAT, "cpprof record sh");
-	assert_not_found(make_file("short", "\177ELF\2\1\1", 7, 0755), ERROR_FORMAT, "too short for a program");
-	assert_not_found(elf_of("small", ELFCLASS64, EM_X86_64, 19), ERROR_FORMAT, "too short for a program");
+	assert_not_found("no-such-command-here", ERROR_NO_COMMAND,
+			 "cannot run 'no-such-command-here': command not found");
+	assert_not_found("", ERROR_NO_COMMAND, "cannot run '': command not found");
+	assert_not_found(path_in("missing"), ERROR_NO_COMMAND, "missing': No such file or directory");
+	assert_not_found(directory, ERROR_NOT_EXECUTABLE, "Is a directory");
+	assert_not_found("/dev/null", ERROR_NOT_EXECUTABLE, "Not a regular file");
+	assert_not_found(make_file("plain", "\177ELF", 4, 0644), ERROR_NOT_EXECUTABLE,
+			 "it is not executable (chmod +x");
+	assert_not_found(make_file("words", "echo hello\n", 11, 0755), ERROR_NOT_EXECUTABLE,
+			 "neither a program nor a script");
+	assert_not_found(make_file("empty", "", 0, 0755), ERROR_NOT_EXECUTABLE, "neither a program nor a script");
+	assert_not_found(make_file("one", "#", 1, 0755), ERROR_NOT_EXECUTABLE, "cpprof record sh");
+	assert_not_found(make_file("short", "\177ELF\2\1\1", 7, 0755), ERROR_NOT_EXECUTABLE, "too short for a program");
+	assert_not_found(elf_of("small", ELFCLASS64, EM_X86_64, 19), ERROR_NOT_EXECUTABLE, "too short for a program");
 	assert_not_found(elf_of("i386", ELFCLASS32, EM_386, 64), ERROR_UNSUPPORTED, "is a 32-bit program");
 	assert_not_found(elf_of("x32", ELFCLASS32, EM_X86_64, 64), ERROR_UNSUPPORTED, "is a 32-bit program");
-	assert_not_found(elf_of("arm", ELFCLASS64, EM_AARCH64, 64), ERROR_UNSUPPORTED,
+	assert_not_found(elf_of("arm", ELFCLASS64, EM_AARCH64, 64), ERROR_NOT_EXECUTABLE,
 			 "another architecture (ELF machine 183)");
 }
 
@@ -133,7 +135,7 @@ static void test_path(void **state)
 	assert_found("other", wanted);
 	make_file("local", "#!/bin/sh\n", 10, 0755);
 	assert_int_equal(chdir(directory), 0);
-	assert_not_found("local", ERROR_NOT_FOUND, "did you mean ./local");
+	assert_not_found("local", ERROR_NO_COMMAND, "did you mean ./local");
 	setenv("PATH", "/nowhere:", 1);
 	assert_found("local", "./local");
 	setenv("PATH", "", 1);
@@ -222,11 +224,12 @@ static void assert_exec_fails(const char *path, int code, const char *says)
 static void test_exec_fails(void **state)
 {
 	(void)state;
-	assert_exec_fails("/nowhere/at-all", ERROR_NOT_FOUND, "cannot run '/nowhere/at-all': No such file");
-	assert_exec_fails(make_file("not-executable", "#!/bin/sh\n", 10, 0644), ERROR_PERMISSION, "Permission denied");
-	assert_exec_fails(elf_of("nothing", ELFCLASS64, EM_X86_64, 64), ERROR_SYSTEM, "Exec format error");
+	assert_exec_fails("/nowhere/at-all", ERROR_NO_COMMAND, "cannot run '/nowhere/at-all': No such file");
+	assert_exec_fails(make_file("not-executable", "#!/bin/sh\n", 10, 0644), ERROR_NOT_EXECUTABLE,
+			  "Permission denied");
+	assert_exec_fails(elf_of("nothing", ELFCLASS64, EM_X86_64, 64), ERROR_NOT_EXECUTABLE, "Exec format error");
 	/* The file is there: what is not is what its first line names. */
-	assert_exec_fails(make_file("lost", "#!/nowhere/sh\n", 14, 0755), ERROR_NOT_FOUND, "interpreter");
+	assert_exec_fails(make_file("lost", "#!/nowhere/sh\n", 14, 0755), ERROR_NOT_EXECUTABLE, "interpreter");
 }
 
 /* What a command with this signal mask and limit of files prints. */

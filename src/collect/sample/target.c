@@ -18,14 +18,14 @@
 static int check_elf(const char *path, const unsigned char *start, size_t size, struct error *error)
 {
 	if (size < EI_NIDENT + 4U)
-		return error_set(error, ERROR_FORMAT, "'%s' is too short for a program", path);
+		return error_set(error, ERROR_NOT_EXECUTABLE, "'%s' is too short for a program", path);
 	unsigned machine = start[EI_NIDENT + 2] | (unsigned)start[EI_NIDENT + 3] << 8;
 	if (start[EI_CLASS] != ELFCLASS64)
 		return error_set(error, ERROR_UNSUPPORTED, "'%s' is a 32-bit program: cpprof records x86-64 programs",
 				 path);
 	if (machine != EM_X86_64)
 		return error_set(
-			error, ERROR_UNSUPPORTED,
+			error, ERROR_NOT_EXECUTABLE,
 			"'%s' is built for another architecture (ELF machine %u): cpprof records x86-64 programs", path,
 			machine);
 	return 0;
@@ -45,7 +45,7 @@ static int check_content(const char *path, struct error *error)
 	if (size >= 2 && start[0] == '#' && start[1] == '!')
 		return 0;
 	return error_set(
-		error, ERROR_FORMAT,
+		error, ERROR_NOT_EXECUTABLE,
 		"'%s' is neither a program nor a script with a '#!' line; if it is a shell script: cpprof record sh %s",
 		path, path);
 }
@@ -53,15 +53,19 @@ static int check_content(const char *path, struct error *error)
 static int check_file(const char *path, struct error *error)
 {
 	struct stat status;
-	if (stat(path, &status) < 0)
-		return error_set_errno(error, "cannot run '%s'", path);
+	if (stat(path, &status) < 0) {
+		bool is_missing = errno == ENOENT || errno == ENOTDIR;
+		int result = error_set_errno(error, "cannot run '%s'", path);
+		return is_missing ? error_set_code(error, ERROR_NO_COMMAND) : result;
+	}
 	if (S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot run '%s': it is a directory", path);
+		return error_set(error, ERROR_NOT_EXECUTABLE, "cannot run '%s': Is a directory", path);
 	if (!S_ISREG(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot run '%s': it is not a file", path);
+		return error_set(error, ERROR_NOT_EXECUTABLE, "cannot run '%s': Not a regular file", path);
 	if (access(path, X_OK) < 0)
-		return error_set(error, ERROR_PERMISSION,
-				 "cannot run '%s': it is not executable (chmod +x would do, if it is a program)", path);
+		return error_set(error, ERROR_NOT_EXECUTABLE,
+				 "cannot run '%s': it is not executable (chmod +x '%s', if it is a program)", path,
+				 path);
 	return check_content(path, error);
 }
 
@@ -69,9 +73,10 @@ char *target_find(const char *name, struct error *error)
 {
 	char *path = path_search(name);
 	if (!path && !strchr(name, '/')) {
-		bool here = access(name, F_OK) == 0;
-		error_set(error, ERROR_NOT_FOUND, "there is no command '%s'%s%s", name, here ? "; did you mean ./" : "",
-			  here ? name : "");
+		struct stat status;
+		bool here = stat(name, &status) == 0 && S_ISREG(status.st_mode) && access(name, X_OK) == 0;
+		error_set(error, ERROR_NO_COMMAND, "cannot run '%s': command not found%s%s%s", name,
+			  here ? " (did you mean ./" : "", here ? name : "", here ? "?)" : "");
 		return NULL;
 	}
 	if (!path) {
@@ -221,10 +226,11 @@ int target_go(struct target *target, const char *path, struct error *error)
 		return 0;
 	target_reap(target);
 	if (number == ENOENT && access(path, F_OK) == 0)
-		return error_set(error, ERROR_NOT_FOUND,
+		return error_set(error, ERROR_NOT_EXECUTABLE,
 				 "cannot run '%s': the interpreter that it names does not exist", path);
 	errno = number;
-	return error_set_errno(error, "cannot run '%s'", path);
+	error_set_errno(error, "cannot run '%s'", path);
+	return error_set_code(error, number == ENOENT ? ERROR_NO_COMMAND : ERROR_NOT_EXECUTABLE);
 }
 
 static uint64_t ns_of(const struct timeval *time)
