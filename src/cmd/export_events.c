@@ -5,7 +5,7 @@
 
 #include "base/path.h"
 #include "collect/count/events.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
 struct listing {
 	const struct tally *tally;
@@ -171,11 +171,11 @@ static int list_thread(struct listing *listing, const struct tallied_thread *thr
 
 static int list_threads(struct tally *tally, struct profile *names, FILE *out, struct error *error)
 {
-	static const struct symbolize_options plain = { 0 };
+	static const struct frames_options plain = { 0 };
 	struct listing listing = { .tally = tally, .names = names, .out = out };
 	int status = tally_locations(tally, names, error);
 	if (status == 0)
-		status = symbolize_profile(names, &plain, error);
+		status = frames_name_profile(names, &plain, error);
 	if (status == 0 && tally_name_sites(tally, names) < 0)
 		status = error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; i < tally->thread_count && status >= 0; i++)

@@ -7,7 +7,7 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 #include "profile_file/writer.h"
 #include "render/quality.h"
 
@@ -30,7 +30,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	struct profile *profile = format->import(in, is_standard ? "standard input" : path,
 						 option_value(invocation, OPTION_IMAGE), &error);
 	if (profile && !profile->symbolized &&
-	    symbolize_profile(profile, &(struct symbolize_options){ 0 }, &error) < 0) {
+	    frames_name_profile(profile, &(struct frames_options){ 0 }, &error) < 0) {
 		profile_free(profile);
 		profile = NULL;
 	}

@@ -11,7 +11,7 @@
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 #include "profile_file/reader.h"
 #include "render/quality.h"
 
@@ -66,12 +66,12 @@ static void show_naming(void *context, size_t done, size_t total)
 
 static bool name_addresses(const struct invocation *invocation, const char *path, struct profile *profile)
 {
-	struct symbolize_options options = { .progress = show_naming };
+	struct frames_options options = { .progress = show_naming };
 	struct error error = { 0 };
 	notice(invocation, "%s: naming %zu addresses, which its recorder did not come to", path,
 	       profile->location_count);
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
-	int result = symbolize_profile(profile, &options, &error);
+	int result = frames_name_profile(profile, &options, &error);
 	progress_end();
 	if (result < 0)
 		failure_of(invocation, &error);
@@ -93,7 +93,7 @@ static bool is_tally(const char *path)
 
 static struct profile *open_tally(const struct invocation *invocation, const char *path)
 {
-	const struct symbolize_options names = { .progress = show_naming };
+	const struct frames_options names = { .progress = show_naming };
 	struct error error = { 0 };
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	struct profile *profile = tally_load(path, &names, &error);

@@ -231,13 +231,12 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 	events->lost = profile->lost;
 }
 
-static int flush_events(void *context, struct profile *profile, const struct symbolize_options *names,
-			struct error *error)
+static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct trace_events *events = context;
 	/* Of what was named before, nothing is done again. */
 	profile->symbolized = false;
-	int result = events->out_of_memory ? ERROR_MEMORY : symbolize_profile(profile, names, error);
+	int result = events->out_of_memory ? ERROR_MEMORY : frames_name_profile(profile, names, error);
 	if (result == 0)
 		result = print_events(events, profile);
 	if (result < 0)

@@ -3,7 +3,7 @@
  * the unwinder: section and segment bytes, build-id, entry point. Every offset
  * is checked against the file's size; a hostile file gives an error (section
  * headers, which a program runs without, are then only missing). Names and
- * debug information are symbolize/'s business, through elfutils.
+ * debug information are read by frames/native, through elfutils.
  */
 #ifndef ELF_ELF_FILE_H
 #define ELF_ELF_FILE_H

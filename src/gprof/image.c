@@ -328,7 +328,7 @@ static int take_sources(struct image *image, const struct scopes *scopes)
 
 static int find_source(struct image *image)
 {
-	static const struct symbolize_options quiet;
+	static const struct frames_options quiet;
 	struct progress progress = { .options = &quiet };
 	struct scopes scopes;
 	uint64_t *starts = calloc(image->symbol_count + 1, sizeof(*starts));

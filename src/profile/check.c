@@ -50,7 +50,8 @@ static bool symbols_are_sound(const struct profile *p)
 			return false;
 	}
 	for (size_t i = 0; i < p->frame_count; i++)
-		if (p->frames[i].function >= p->function_count || !is_string(p, p->frames[i].file))
+		if (p->frames[i].function >= p->function_count || !is_string(p, p->frames[i].file) ||
+		    p->frames[i].kind > FRAME_INTERPRETER)
 			return false;
 	for (size_t i = 0; i < p->location_count; i++) {
 		const struct profile_location *l = &p->locations[i];

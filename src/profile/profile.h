@@ -116,11 +116,20 @@ enum function_role {
 	ROLE_CREATE = 3, /* pthread_create and the like: what it calls on the way to a new thread is the library's */
 };
 
+/* The kind of code that a frame stands for. */
+enum frame_kind {
+	FRAME_NATIVE = 0,      /* machine code of a file, or code whose kind is not known */
+	FRAME_KERNEL = 1,      /* the kernel's */
+	FRAME_JIT = 2,         /* machine code that a run-time compiler generated */
+	FRAME_INTERPRETER = 3, /* a function of an interpreted program */
+};
+
 struct profile_frame {
 	uint32_t function; /* index in functions */
 	uint32_t file;     /* string: source file executing there, "" if not known */
 	uint32_t line;     /* 0: not known */
 	bool inlined;      /* inlined into the next frame of the same location */
+	uint8_t kind;      /* enum frame_kind */
 };
 
 struct profile_location {

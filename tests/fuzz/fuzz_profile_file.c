@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 #include "profile_file/format.h"
 #include "profile_file/reader.h"
 
@@ -31,9 +31,9 @@ static void load(const uint8_t *data, size_t size)
 	struct profile *profile = reader_load_bytes(data, size, "input", &report, &error);
 	if (profile ? profile_check(profile) != 0 || report.cut_bytes > size : error.code >= 0 || !error.message[0])
 		abort();
-	static const struct symbolize_options options = { .open_module = no_module };
+	static const struct frames_options options = { .open_module = no_module };
 	if (profile)
-		symbolize_profile(profile, &options, &error);
+		frames_name_profile(profile, &options, &error);
 	profile_free(profile);
 }
 

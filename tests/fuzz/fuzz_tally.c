@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collect/count/tally.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,7 +40,7 @@ static void fill(uint8_t *file, size_t file_size, const uint8_t *data, size_t si
 
 static void load(const uint8_t *file, size_t size)
 {
-	static const struct symbolize_options options = { .open_module = no_module };
+	static const struct frames_options options = { .open_module = no_module };
 	struct error error = { 0 };
 	struct tally *tally = tally_open_bytes(file, size, "input", &error);
 	if (!tally && (error.code >= 0 || !error.message[0]))
@@ -48,7 +48,7 @@ static void load(const uint8_t *file, size_t size)
 	struct profile *profile = tally ? profile_new() : NULL;
 	int result = profile ? tally_locations(tally, profile, &error) : 0;
 	if (profile && result == 0)
-		result = symbolize_profile(profile, &options, &error);
+		result = frames_name_profile(profile, &options, &error);
 	if (profile && result == 0)
 		result = tally_hits(tally, profile, &error);
 	if (result < 0 ? !error.message[0] : profile && profile_check(profile) != 0)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
 static char folder[256];
 
@@ -202,7 +202,7 @@ struct profile *lab_profile(const char *name)
 void lab_symbolize(struct profile *profile)
 {
 	struct error error = { 0 };
-	assert_int_equal(symbolize_profile(profile, NULL, &error), 0);
+	assert_int_equal(frames_name_profile(profile, NULL, &error), 0);
 	assert_true(profile->symbolized);
 	assert_int_equal(profile_check(profile), 0);
 }

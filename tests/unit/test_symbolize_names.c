@@ -14,9 +14,10 @@
 
 #include <cmocka.h>
 
+#include "frames/frames.h"
 #include "frames/native/names.h"
 #include "frames/native/roles.h"
-#include "frames/native/symbolize.h"
+#include "profile/module_name.h"
 #include "symbols_lab.h"
 
 static void expect_base(const char *linkage, const char *base)
@@ -226,8 +227,8 @@ static void test_options(void **state)
 	struct profile *profile = profile_new();
 	add_module(profile, "/in/a/container/inlines", MODULE_FILE);
 	profile_add_location(profile, 0, lab_mark("inlines", 2).address);
-	struct symbolize_options options = { .open_module = open_full, .progress = tell, .context = &told };
-	assert_int_equal(symbolize_profile(profile, &options, NULL), 0);
+	struct frames_options options = { .open_module = open_full, .progress = tell, .context = &told };
+	assert_int_equal(frames_name_profile(profile, &options, NULL), 0);
 	lab_expect(profile, 0, "helper", "inlines.c", lab_mark("inlines", 2).line);
 	assert_int_equal(profile->note_count, 0);
 	assert_true(told.calls >= 1);
@@ -306,7 +307,7 @@ static void test_runtime_start_function(void **state)
 		{ "program", "cpprof_thread_main", ROLE_NONE },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct module_file file = { .is_runtime = name_is_runtime(rows[i].path) };
+		struct module_file file = { .is_runtime = module_name_is_agent(rows[i].path) };
 		assert_int_equal(role_of_name(&file, rows[i].name), rows[i].role);
 	}
 }

@@ -20,7 +20,7 @@
 #include "collect/sample/preload/access.h"
 #include "collect/sample/target.h"
 #include "collect/sample/target_signals.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 #include "profile_file/writer.h"
 
 enum { PRELOAD_VARIABLE, TALLY_PATH_VARIABLE, MEASURE_VARIABLE, VARIABLES };
@@ -331,7 +331,7 @@ static void report_progress(void *context, size_t done, size_t total)
 
 static int load(struct counted_run *run, struct error *error)
 {
-	const struct symbolize_options names = { .progress = report_progress, .context = (void *)run->options->record };
+	const struct frames_options names = { .progress = report_progress, .context = (void *)run->options->record };
 	char removed[64]; /* by the program, say: we have it open */
 	snprintf(removed, sizeof(removed), "/proc/self/fd/%d", run->tally.fd);
 	bool is_there = access(run->tally.path, F_OK) == 0;

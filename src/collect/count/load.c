@@ -1,26 +1,24 @@
 /* From a file to a profile with names. */
 #include "collect/count/parts.h"
-#include "frames/native/roles.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
-static int fill(struct profile *profile, struct tally *tally, const struct symbolize_options *names,
-		struct error *error)
+static int fill(struct profile *profile, struct tally *tally, const struct frames_options *names, struct error *error)
 {
-	static const struct symbolize_options plain = { 0 };
+	static const struct frames_options plain = { 0 };
 	int result = tally_locations(tally, profile, error);
 	if (result == 0)
-		result = symbolize_profile(profile, names ? names : &plain, error);
+		result = frames_name_profile(profile, names ? names : &plain, error);
 	if (result == 0)
 		result = tally_hits(tally, profile, error);
 	if (result == 0 && tally_note_taken(tally, profile, names ? names : &plain) < 0)
 		result = tally_out_of_memory(error);
 	/* Of functions without names it is the paths that tell which of them start programs and threads. */
-	if (result == 0 && roles_assign(profile) < 0)
+	if (result == 0 && frames_assign_roles(profile) < 0)
 		result = error_set(error, ERROR_MEMORY, "out of memory");
 	return result;
 }
 
-struct profile *tally_load(const char *path, const struct symbolize_options *names, struct error *error)
+struct profile *tally_load(const char *path, const struct frames_options *names, struct error *error)
 {
 	struct tally *tally = tally_open(path, error);
 	if (!tally)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collect/count/parts.h"
-#include "frames/native/names.h"
+#include "profile/module_name.h"
 
 static const char *const measurement_names[] = TALLY_MEASUREMENT_NAMES;
 
@@ -257,7 +257,7 @@ static int add_modules(struct tally *tally, struct profile *profile)
 			id = add_module(profile, &known, module->path, module->is_vdso ? MODULE_VDSO : MODULE_FILE,
 					module->build_id, module->build_id_bytes);
 			module->id = (uint32_t)id;
-			module->is_runtime = name_is_runtime(module->path);
+			module->is_runtime = module_name_is_agent(module->path);
 		}
 	}
 	hash_map_release(&known);

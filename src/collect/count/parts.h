@@ -34,9 +34,9 @@ struct tally_sites_off {
 };
 struct tally_sites_off tally_sites_off(const struct tally *tally);
 
-struct symbolize_options;
+struct frames_options;
 /* taken.c: whose addresses functions take, as the files of modules with places tell it; as notes of the profile. */
-int tally_note_taken(const struct tally *tally, struct profile *profile, const struct symbolize_options *options);
+int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options);
 
 /* losses.c: what is missing, as notes of the profile. */
 int tally_note_losses(const struct tally *tally, struct profile *profile);

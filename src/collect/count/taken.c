@@ -10,7 +10,7 @@
 #include "base/path.h"
 #include "collect/count/parts.h"
 #include "elf/elf_file.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
 enum { TEXTS = 4, NOTES_MAX = 100 * 1000 };
 
@@ -42,7 +42,7 @@ static int add_notes(struct profile *profile, const struct elf_bytes *section)
 	return 0;
 }
 
-static int read_module(struct profile *profile, uint32_t module, const struct symbolize_options *options)
+static int read_module(struct profile *profile, uint32_t module, const struct frames_options *options)
 {
 	const char *path = profile_string(profile, profile->modules[module].path);
 	int fd = options->open_module ? options->open_module(options->context, module) : path_open_regular(path);
@@ -70,7 +70,7 @@ static bool has_places(const struct tally *tally, uint32_t module)
 	return false;
 }
 
-int tally_note_taken(const struct tally *tally, struct profile *profile, const struct symbolize_options *options)
+int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options)
 {
 	int result = 0;
 	for (uint32_t i = 0; i < profile->module_count && result == 0; i++)

@@ -1,10 +1,10 @@
 /*
  * Reads what the compiler's hooks have counted (abi/tally.h) into a profile.
  *
- *   tally_open         maps the file and checks it: chunks, modules, and each thread's tree
- *   tally_locations    processes, threads, modules, resources and all addresses: into the profile
- *   symbolize_profile  names decide what is a frame of its own
- *   tally_hits         places of the source get their names, too; then nodes and hits
+ *   tally_open           maps the file and checks it: chunks, modules, and each thread's tree
+ *   tally_locations      processes, threads, modules, resources and all addresses: into the profile
+ *   frames_name_profile  names decide what is a frame of its own
+ *   tally_hits           places of the source get their names, too; then nodes and hits
  *   tally_free
  *
  * A file that is still written to, or whose program was killed, is read as it is at that moment.
@@ -200,8 +200,8 @@ int tally_name_sites(struct tally *tally, struct profile *profile);
 int tally_hits(struct tally *tally, struct profile *profile, struct error *error);
 
 /* All of the above: a profile, symbolized, that the caller frees. `names` may be NULL. NULL: `error` says why. */
-struct symbolize_options;
-struct profile *tally_load(const char *path, const struct symbolize_options *names, struct error *error);
+struct frames_options;
+struct profile *tally_load(const char *path, const struct frames_options *names, struct error *error);
 
 /* --- for the parts of it --- */
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "collect/sample/backend.h"
 #include "collect/sample/recorder.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 #include "profile/profile.h"
 
 struct destination {
@@ -30,8 +30,7 @@ struct destination {
 	recorder_on_event *event;
 	/* Takes what the profile gained; its hits are then cleared. `names`: how to
 	 * reach the modules' files. After an error it is not called again. */
-	int (*flush)(void *context, struct profile *profile, const struct symbolize_options *names,
-		     struct error *error);
+	int (*flush)(void *context, struct profile *profile, const struct frames_options *names, struct error *error);
 	/* After the last flush: the totals are known, and unless it names itself all
 	 * addresses are named. */
 	int (*finish)(void *context, struct profile *profile, struct error *error);

@@ -17,8 +17,7 @@ static int publish_file(void *context, struct error *error)
 	return writer_publish(file->writer, error);
 }
 
-static int flush_file(void *context, struct profile *profile, const struct symbolize_options *names,
-		      struct error *error)
+static int flush_file(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct file_destination *file = context;
 	(void)names;

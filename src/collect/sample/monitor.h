@@ -9,7 +9,7 @@
  *      |
  *   recording: wait -> drain -> (now and then) flush     until the target ends,
  *      |                                                 ^C or the duration
- *   stop, drain the rest, symbolize, finish
+ *   stop, drain the rest, name the addresses, finish
  *
  * Invariants:
  *   1. Whatever fails before `publish` leaves no trace: no target, no file.

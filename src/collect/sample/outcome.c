@@ -7,7 +7,7 @@
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/run.h"
-#include "frames/native/symbolize.h"
+#include "frames/frames.h"
 
 /* CPU time, of which each thread's clock runs on its own. */
 static bool is_cpu_time(const struct resource_row *row)
@@ -259,11 +259,9 @@ static void report_progress(void *context, size_t done, size_t total)
 /* Done here, while the files are those that ran, so that reading needs none. */
 static void name_addresses(struct run *run)
 {
-	struct symbolize_options names = { .open_module = run_open_module,
-					   .progress = report_progress,
-					   .context = run };
+	struct frames_options names = { .open_module = run_open_module, .progress = report_progress, .context = run };
 	struct error error;
-	if (symbolize_profile(run->recorder.profile, &names, &error) < 0 && run->options->warn)
+	if (frames_name_profile(run->recorder.profile, &names, &error) < 0 && run->options->warn)
 		run->options->warn(run->options->context,
 				   "memory ran out while naming addresses: 'cpprof report' will do it");
 }
@@ -287,7 +285,7 @@ void run_finish(struct run *run, struct error *error)
 	if (run->plan.vtable->notes)
 		run->plan.vtable->notes(run->backend, add_note, profile);
 	find_shortcoming(run);
-	/* The rings' memory goes before the symbolizer needs its own. */
+	/* The rings' memory goes before the naming of addresses needs its own. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);
 	run->backend = NULL;

@@ -40,7 +40,7 @@ struct run {
 int run_watch(struct run *run, struct error *error);
 /* Gives what was gained to the destination. */
 void run_flush(struct run *run);
-/* A module's file, for the symbolizer; `context` is the run. */
+/* A module's file, for frames_options; `context` is the run. */
 int run_open_module(void *context, uint32_t module);
 
 /* outcome.c: ends the measurement, brings the profile to its end and sums up.

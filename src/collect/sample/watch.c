@@ -39,7 +39,7 @@ void run_flush(struct run *run)
 {
 	const struct record_options *options = run->options;
 	const struct destination *destination = options->destination;
-	const struct symbolize_options names = { .open_module = run_open_module, .context = run };
+	const struct frames_options names = { .open_module = run_open_module, .context = run };
 	struct profile *profile = run->recorder.profile;
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	stacks_publish(run->recorder.stacks);

@@ -220,7 +220,7 @@ static int make_rows(struct line_rows *rows, const struct starts *starts)
 
 int line_rows_read(struct line_rows *rows, struct module_file *file, uint64_t low, uint64_t high)
 {
-	static const struct symbolize_options quiet;
+	static const struct frames_options quiet;
 	struct progress progress = { .options = &quiet };
 	struct starts starts = { .low = low, .high = high };
 	*rows = (struct line_rows){ 0 };

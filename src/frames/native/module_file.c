@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "frames/native/debug_search.h"
-#include "frames/native/names.h"
+#include "profile/module_name.h"
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
@@ -64,9 +64,9 @@ static void classify(struct module_file *file, Elf *elf, const char *path)
 	GElf_Ehdr header;
 	size_t segments = 0;
 	bool has_interpreter = false, is_pie = false, has_soname = false;
-	file->is_c_library = name_is_c_library(path);
-	file->is_dynamic_linker = name_is_dynamic_linker(path);
-	file->is_runtime = name_is_runtime(path);
+	file->is_c_library = module_name_is_c_library(path);
+	file->is_dynamic_linker = module_name_is_dynamic_linker(path);
+	file->is_runtime = module_name_is_agent(path);
 	if (!gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &segments) != 0 || segments > INT_MAX)
 		return;
 	for (int i = 0; i < (int)segments; i++) {

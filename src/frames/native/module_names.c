@@ -13,6 +13,7 @@
 #include "frames/native/roles.h"
 #include "frames/native/scopes.h"
 #include "frames/native/symbols.h"
+#include "profile/module_name.h"
 
 struct naming {
 	struct functions *functions;
@@ -204,7 +205,7 @@ static int64_t function_without_symbol(struct naming *naming, uint64_t address)
 		return add_nameless(naming, "clone3", ROLE_START);
 	size_t length;
 	const char *module =
-		name_of_module(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
+		module_name(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
 	buffer_clear(&naming->name);
 	buffer_append(&naming->name, module, length);
 	buffer_printf(&naming->name, "+0x%llx", (unsigned long long)(start ? start : address));
@@ -347,37 +348,24 @@ static int set_all(struct naming *naming, struct progress *progress)
 	return 0;
 }
 
-int module_names_set(struct functions *functions, struct module_file *file, uint32_t module, const uint32_t *locations,
-		     size_t count, struct progress *progress)
+int module_names_set(struct frames_naming *all, struct module_file *file, uint32_t module, const uint32_t *locations,
+		     size_t count)
 {
-	struct naming naming = { .functions = functions,
-				 .profile = functions->profile,
+	struct naming naming = { .functions = &all->functions,
+				 .profile = all->profile,
 				 .file = file,
 				 .module = module,
 				 .locations = locations,
 				 .count = count };
+	struct progress *progress = &all->progress;
 	int status = naming_init(&naming);
 	if (status == 0)
 		status = symbols_match(file, naming.addresses, count, naming.matches);
-	progress_tell(progress);
+	progress_report(progress);
 	if (status == 0)
 		status = scopes_find(&naming.scopes, file, naming.addresses, count, progress);
 	if (status == 0)
 		status = set_all(&naming, progress);
 	naming_release(&naming);
 	return status;
-}
-
-int module_names_set_plain(struct functions *functions, uint32_t location, const struct function_identity *identity)
-{
-	int64_t function = functions_add(functions, identity);
-	if (function < 0)
-		return (int)function;
-	struct profile_frame frame = { .function = (uint32_t)function };
-	int64_t id = profile_add_frame(functions->profile, &frame);
-	if (id < 0)
-		return (int)id;
-	functions->profile->locations[location].first_frame = (uint32_t)id;
-	functions->profile->locations[location].frame_count = 1;
-	return 0;
 }

@@ -1,5 +1,4 @@
 #include "frames/native/names.h"
-#include "base/path.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -73,45 +72,4 @@ bool name_is_rust(const char *base)
 		if (!isxdigit((unsigned char)end[i]))
 			return false;
 	return true;
-}
-
-const char *name_of_module(const char *path, size_t *length)
-{
-	static const char deleted[] = " (deleted)";
-	const char *name = path_basename(path);
-	*length = strlen(name);
-	size_t tail = sizeof(deleted) - 1;
-	if (*length > tail && memcmp(name + *length - tail, deleted, tail) == 0)
-		*length -= tail;
-	return name;
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
-bool name_is_dynamic_linker(const char *path)
-{
-	size_t length;
-	const char *name = name_of_module(path, &length);
-	return starts_with(name, "ld-linux") || starts_with(name, "ld-2.") || starts_with(name, "ld-musl") ||
-	       starts_with(name, "ld.so");
-}
-
-bool name_is_c_library(const char *path)
-{
-	size_t length;
-	const char *name = name_of_module(path, &length);
-	return starts_with(name, "libc.so.") || starts_with(name, "libc-2.") || starts_with(name, "libc.musl-") ||
-	       starts_with(name, "ld-musl") || starts_with(name, "libpthread.so.") ||
-	       starts_with(name, "libpthread-2.");
-}
-
-bool name_is_runtime(const char *path)
-{
-	size_t length;
-	const char *name = name_of_module(path, &length);
-	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so") ||
-	       starts_with(name, "libcpprof-hooks.so");
 }

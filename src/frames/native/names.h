@@ -23,15 +23,4 @@ char *name_demangle(const char *base);
  * they read the same: the hash that is not shown tells instances apart. */
 bool name_is_rust(const char *base);
 
-/* What a module is called in the names of its nameless functions: the last
- * part of its path, without " (deleted)". *length is set. */
-const char *name_of_module(const char *path, size_t *length);
-
-/* The module is (part of) the C library or its dynamic linker, by its file name. */
-bool name_is_c_library(const char *path);
-bool name_is_dynamic_linker(const char *path);
-
-/* It is what runs inside a program for the preload backend, by its file name. */
-bool name_is_runtime(const char *path);
-
 #endif

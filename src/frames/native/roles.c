@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "frames/native/names.h"
+#include "profile/module_name.h"
 #include "profile/thread_mark.h"
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -83,7 +83,7 @@ static bool is_nameless(const struct profile *profile, const struct profile_func
 	size_t length;
 	if (function->linkage != 0 || function->module == PROFILE_NONE)
 		return false;
-	const char *module = name_of_module(profile_string(profile, profile->modules[function->module].path), &length);
+	const char *module = module_name(profile_string(profile, profile->modules[function->module].path), &length);
 	return strncmp(name, module, length) == 0 && strncmp(name + length, "+0x", 3) == 0;
 }
 
@@ -91,7 +91,7 @@ static bool is_nameless(const struct profile *profile, const struct profile_func
 static void mark_modules(const struct profile *profile, uint8_t *modules)
 {
 	for (size_t i = 0; i < profile->module_count; i++)
-		if (name_is_c_library(profile_string(profile, profile->modules[i].path)))
+		if (module_name_is_c_library(profile_string(profile, profile->modules[i].path)))
 			modules[i] |= IN_LIBRARY;
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (profile->functions[i].role == ROLE_MAIN && profile->functions[i].module != PROFILE_NONE)

@@ -161,10 +161,10 @@ static int walk_units(struct scopes *scopes, struct progress *progress)
 		while (slice.end < scopes->address_count && scopes->addresses[slice.end].unit == unit)
 			slice.end++;
 		status = scopes_walk_unit(scopes, unit, slice, progress);
-		progress_tell(progress);
+		progress_report(progress);
 		if (status == 0)
 			status = find_lines(scopes, unit, slice);
-		progress_tell(progress);
+		progress_report(progress);
 		first = slice.end;
 	}
 	qsort(scopes->addresses, scopes->address_count, sizeof(*scopes->addresses), by_index);
@@ -195,7 +195,7 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 								.index = (uint32_t)i,
 								.unit = SCOPE_NONE,
 								.scope = SCOPE_NONE };
-	progress_tell(progress);
+	progress_report(progress);
 	if (!dwarf)
 		return 0;
 	struct hash_map known;

@@ -20,7 +20,7 @@
 
 #include "frames/native/lines.h"
 #include "frames/native/module_file.h"
-#include "frames/native/progress.h"
+#include "frames/progress.h"
 
 enum { SCOPE_NONE = UINT32_MAX };
 

@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "base/path.h"
 #include "collect/sample/probes/elf_needs.h"
-#include "frames/native/names.h"
+#include "profile/module_name.h"
 
 /* --- the list --- */
 
@@ -257,7 +257,7 @@ static bool is_set_id(const char *path)
 static bool can_ask(const char *path)
 {
 	struct stat status;
-	if (!name_is_dynamic_linker(path) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+	if (!module_name_is_dynamic_linker(path) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return false;
 	return geteuid() != 0 || (status.st_uid == 0 && !(status.st_mode & (S_IWGRP | S_IWOTH)));
 }

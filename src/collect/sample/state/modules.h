@@ -46,7 +46,7 @@ struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid);
 /* By its id in the profile; NULL: none. Opens nothing. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);
 
-/* A descriptor of the file of a profile's module, for the symbolizer; the
+/* A descriptor of the file of a profile's module, for frames_options; the
  * caller closes it. -1: none. `context` is the modules. */
 int modules_open_for_names(void *context, uint32_t profile_module);
 

@@ -1,4 +1,4 @@
-#include "frames/native/functions.h"
+#include "frames/functions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * (scope); so parts and clones of one (`parse.cold`), copies in several units,
  * and inlined instances are all the same function.
  */
-#ifndef FRAMES_NATIVE_FUNCTIONS_H
-#define FRAMES_NATIVE_FUNCTIONS_H
+#ifndef FRAMES_FUNCTIONS_H
+#define FRAMES_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

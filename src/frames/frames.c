@@ -1,0 +1,188 @@
+#include "frames/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "frames/functions.h"
+#include "frames/native/native.h"
+#include "frames/progress.h"
+#include "frames/provider.h"
+#include "profile/module_name.h"
+
+static const struct frames_provider *const providers[] = { &native_provider };
+enum { PROVIDER_COUNT = sizeof(providers) / sizeof(providers[0]) };
+
+static const struct frames_provider *provider_of(const struct profile *profile, uint32_t module)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (providers[i]->serves(profile, module))
+			return providers[i];
+	return NULL;
+}
+
+/* Locations without frames, by module and address; marks of threads never have any. */
+struct unnamed {
+	uint32_t *locations; /* owned */
+	size_t count;
+};
+
+static int by_module_and_address(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct profile_location *a = &profile->locations[*(const uint32_t *)left];
+	const struct profile_location *b = &profile->locations[*(const uint32_t *)right];
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int unnamed_find(struct unnamed *unnamed, struct profile *profile)
+{
+	unnamed->locations = calloc(profile->location_count + 1, sizeof(*unnamed->locations));
+	if (!unnamed->locations)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < profile->location_count; i++)
+		if (profile->locations[i].first_frame == PROFILE_NONE &&
+		    profile->modules[profile->locations[i].module].kind != MODULE_THREAD)
+			unnamed->locations[unnamed->count++] = (uint32_t)i;
+	qsort_r(unnamed->locations, unnamed->count, sizeof(*unnamed->locations), by_module_and_address, profile);
+	return 0;
+}
+
+int frames_set_plain(struct frames_naming *naming, uint32_t location, enum frame_kind kind,
+		     const struct function_identity *identity)
+{
+	struct profile *profile = naming->profile;
+	int64_t function = functions_add(&naming->functions, identity);
+	if (function < 0)
+		return (int)function;
+	struct profile_frame frame = { .function = (uint32_t)function, .kind = (uint8_t)kind };
+	int64_t id = profile_add_frame(profile, &frame);
+	if (id < 0)
+		return (int)id;
+	profile->locations[location].first_frame = (uint32_t)id;
+	profile->locations[location].frame_count = 1;
+	return 0;
+}
+
+/* One function for all locations of a module that no provider serves. */
+static int name_as_one(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
+{
+	const struct profile_module *info = &naming->profile->modules[module];
+	const char *path = profile_string(naming->profile, info->path);
+	struct function_identity identity = { .name = path[0] ? path : "[anon]", .module = module };
+	if (info->kind == MODULE_ANON && path[0] != '[')
+		identity.name = "[anon]";
+	enum frame_kind kind = info->kind == MODULE_KERNEL ? FRAME_KERNEL : FRAME_NATIVE;
+	for (size_t i = 0; i < count; i++) {
+		int status = frames_set_plain(naming, locations[i], kind, &identity);
+		if (status < 0)
+			return status;
+	}
+	naming->progress.done += count;
+	return 0;
+}
+
+/* "libfoo.so+0x1a41" for each address of a module whose functions are not known. */
+static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind, uint32_t module,
+			     const uint32_t *locations, size_t count)
+{
+	struct profile *profile = naming->profile;
+	struct buffer text;
+	int status = 0;
+	buffer_init(&text);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		size_t length;
+		const char *name = module_name(profile_string(profile, profile->modules[module].path), &length);
+		buffer_clear(&text);
+		buffer_append(&text, name, length);
+		buffer_printf(&text, "+0x%llx", (unsigned long long)profile->locations[locations[i]].address);
+		buffer_append_byte(&text, 0);
+		status = buffer_error(&text);
+		struct function_identity identity = { .name = (const char *)text.bytes, .module = module };
+		if (status == 0)
+			status = frames_set_plain(naming, locations[i], kind, &identity);
+	}
+	buffer_release(&text);
+	naming->progress.done += count;
+	return status;
+}
+
+/* Adds the warning, unless an earlier naming of the same profile added it. */
+static int warn(struct profile *profile, const struct frames_failure *failure)
+{
+	struct error text;
+	error_set(&text, ERROR_NOT_FOUND, "%s; its functions have no names: %s", failure->detail.message,
+		  failure->cause->remedy);
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].value), text.message) == 0)
+			return 0;
+	int64_t id = profile_add_note(profile, "warning", text.message);
+	return id < 0 ? (int)id : 0;
+}
+
+static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
+{
+	const struct frames_provider *provider = provider_of(naming->profile, module);
+	if (!provider)
+		return name_as_one(naming, module, locations, count);
+	struct frames_failure failure = { 0 };
+	int status = provider->name_module(naming, module, locations, count, &failure);
+	if (status == 0 && failure.cause)
+		status = warn(naming->profile, &failure);
+	if (status == 0 && failure.cause)
+		status = name_by_addresses(naming, provider->kind, module, locations, count);
+	return status;
+}
+
+static int name_modules(struct frames_naming *naming, const struct unnamed *unnamed)
+{
+	const struct profile *profile = naming->profile;
+	int status = 0;
+	for (size_t first = 0; first < unnamed->count && status == 0;) {
+		const uint32_t *locations = &unnamed->locations[first];
+		uint32_t module = profile->locations[locations[0]].module;
+		size_t count = 1;
+		while (first + count < unnamed->count && profile->locations[locations[count]].module == module)
+			count++;
+		status = name_module(naming, module, locations, count);
+		progress_report(&naming->progress);
+		first += count;
+	}
+	return status;
+}
+
+int frames_assign_roles(struct profile *profile)
+{
+	int status = 0;
+	for (size_t i = 0; i < PROVIDER_COUNT && status == 0; i++)
+		if (providers[i]->assign_roles)
+			status = providers[i]->assign_roles(profile);
+	return status;
+}
+
+int frames_name_profile(struct profile *profile, const struct frames_options *options, struct error *error)
+{
+	static const struct frames_options no_options;
+	if (profile->symbolized)
+		return 0;
+	struct unnamed unnamed = { 0 };
+	struct frames_naming naming = { .profile = profile, .options = options ? options : &no_options };
+	int status = functions_init(&naming.functions, profile);
+	if (status == 0)
+		status = unnamed_find(&unnamed, profile);
+	progress_init(&naming.progress, naming.options, unnamed.count);
+	if (status == 0)
+		status = name_modules(&naming, &unnamed);
+	if (status == 0)
+		status = frames_assign_roles(profile);
+	functions_release(&naming.functions);
+	free(unnamed.locations);
+	if (status < 0)
+		return error_set(error, status, "cannot name the functions: %s", error_text(status));
+	profile->symbolized = true;
+	if (naming.options->progress)
+		naming.options->progress(naming.options->context, unnamed.count, unnamed.count);
+	return 0;
+}

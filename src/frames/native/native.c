@@ -1,0 +1,70 @@
+#include "frames/native/native.h"
+
+#include <errno.h>
+
+#include "base/path.h"
+#include "frames/native/module_file.h"
+#include "frames/native/module_names.h"
+#include "frames/native/roles.h"
+
+enum native_cause { NATIVE_UNREADABLE, NATIVE_REPLACED };
+
+static const struct frames_cause causes[] = {
+	[NATIVE_UNREADABLE] = { .remedy = "record again where it can be read" },
+	[NATIVE_REPLACED] = { .remedy = "record again" },
+};
+
+static bool serves(const struct profile *profile, uint32_t module)
+{
+	uint8_t kind = profile->modules[module].kind;
+	return kind == MODULE_FILE || kind == MODULE_VDSO;
+}
+
+static int open_module(const struct frames_naming *naming, uint32_t module, struct module_file *file,
+		       struct error *error)
+{
+	const struct profile_module *info = &naming->profile->modules[module];
+	const struct frames_options *options = naming->options;
+	const char *path = profile_string(naming->profile, info->path);
+	if (info->kind == MODULE_VDSO)
+		return module_file_open_vdso(file, error);
+	errno = 0;
+	int fd = options->open_module ? options->open_module(options->context, module) : path_open_regular(path);
+	if (fd < 0 && errno == 0)
+		errno = ENOENT;
+	if (fd < 0)
+		return error_set_errno(error, "cannot read %s", path);
+	return module_file_open(file, fd, path, error);
+}
+
+static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		       struct frames_failure *failure)
+{
+	const struct profile_module *info = &naming->profile->modules[module];
+	struct module_file file;
+	int status = open_module(naming, module, &file, &failure->detail);
+	if (status == ERROR_MEMORY)
+		return status;
+	if (status < 0) {
+		failure->cause = &causes[NATIVE_UNREADABLE];
+		return 0;
+	}
+	if (info->build_id_bytes && module_file_is_another(&file, info->build_id, info->build_id_bytes)) {
+		error_set(&failure->detail, ERROR_NOT_FOUND,
+			  "%s was replaced since it was recorded (its build-id differs)",
+			  profile_string(naming->profile, info->path));
+		failure->cause = &causes[NATIVE_REPLACED];
+		status = 0;
+	} else {
+		status = module_names_set(naming, &file, module, locations, count);
+	}
+	module_file_close(&file);
+	return status;
+}
+
+const struct frames_provider native_provider = {
+	.kind = FRAME_NATIVE,
+	.serves = serves,
+	.name_module = name_module,
+	.assign_roles = roles_assign,
+};
