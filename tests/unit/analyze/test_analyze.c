@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
-#include "paths_profile.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
 
 static void the_worked_examples(void **state)
 {

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "analyze/label_groups.h"
-#include "paths_profile.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
 
 /* The set of "key=value" words; "": the empty one. */
 static uint32_t set_of(struct paths *paths, const char *words)

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "analyze/pages.h"
 #include "formats/format.h"
-#include "paths_profile.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
 
 #define ANY .thread = VIEW_ANY
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "paths_profile.h"
+#include "support/paths_profile.h"
 
 static struct view *view_of(const struct paths *paths, struct view_options options)
 {

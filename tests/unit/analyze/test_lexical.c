@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "analyze/lexical.h"
+#include "support/alloc_fail.h"
 
 /* --- trees --- */
 

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
@@ -20,6 +19,7 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/strings.h"
+#include "support/alloc_fail.h"
 
 static void test_array_grows(void **state)
 {

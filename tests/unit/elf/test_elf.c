@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "elf/elf_file.h"
-#include "tiny_elf.h"
+#include "support/tiny_elf.h"
 
 /* The same program, with .debug_frame as it is and compressed. */
 static const char *plain_path;

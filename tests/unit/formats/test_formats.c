@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/buffer.h"
 #include "formats/format.h"
-#include "sample_profile.h"
+#include "support/alloc_fail.h"
+#include "support/sample_profile.h"
 
 static struct profile *import_bytes(const char *text, size_t size, struct error *error)
 {

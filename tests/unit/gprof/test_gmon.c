@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/buffer.h"
 #include "gprof/gmon.h"
+#include "support/alloc_fail.h"
 
 enum { HEADER_BYTES = 20, HISTOGRAM_BYTES = 41, ARC_BYTES = 21, BLOCK_BYTES = 16 };
 

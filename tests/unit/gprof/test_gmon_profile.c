@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "gprof/from_profile.h"
 #include "gprof/gmon_files.h"
 #include "gprof/image.h"
 #include "gprof/object.h"
 #include "profile/profile.h"
+#include "support/alloc_fail.h"
 
 #define LIBRARY "/lib/x86_64-linux-gnu/libm.so.6"
 

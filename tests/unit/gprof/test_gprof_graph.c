@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "gprof/graph.h"
+#include "support/alloc_fail.h"
 
 enum { MAIN, WORK, CHEAP, DEAR };
 

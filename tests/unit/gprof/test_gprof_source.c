@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "gprof/lines.h"
 #include "gprof/object_map.h"
 #include "gprof/source_files.h"
-#include "symbols_lab.h"
+#include "support/alloc_fail.h"
+#include "support/symbols_lab.h"
 
 static void write_text(const char *name, const char *text)
 {

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "gprof/truth.h"
-#include "paths_profile.h"
-#include "sample_profile.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
+#include "support/sample_profile.h"
 
 enum { CPU, CALLS };
 

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/error.h"
 #include "profile/profile.h"
-#include "sample_profile.h"
+#include "support/alloc_fail.h"
+#include "support/sample_profile.h"
 
 static struct profile *sample(uint64_t seed)
 {

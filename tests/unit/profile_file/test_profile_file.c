@@ -13,13 +13,13 @@
 #include <cmocka.h>
 #include <xxhash.h>
 
-#include "alloc_fail.h"
 #include "base/array.h"
 #include "profile_file/block.h"
 #include "profile_file/column.h"
 #include "profile_file/reader.h"
 #include "profile_file/writer.h"
-#include "sample_profile.h"
+#include "support/alloc_fail.h"
+#include "support/sample_profile.h"
 
 static char directory[] = "/tmp/cpprof-test-XXXXXX";
 static char path[64];     /* DIRECTORY/data */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profile_file/writer.h"
-#include "sample_profile.h"
+#include "support/sample_profile.h"
 
 enum { FLUSHES = 4 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc_fail.h"
-#include "tiny_elf.h"
+#include "support/alloc_fail.h"
+#include "support/tiny_elf.h"
 #include "unwind/cfi.h"
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "remote.h"
+#include "support/remote.h"
 
 enum { MOST_FRAMES = 200, COMPARE_EVERY = 7, MOST_TESTS = 256, FEWEST_STEPS = 8 };
 

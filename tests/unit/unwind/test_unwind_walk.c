@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "tiny_elf.h"
+#include "support/tiny_elf.h"
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/count/tally.h"
 #include "profile/thread_mark.h"
-#include "tally_world.h"
+#include "support/alloc_fail.h"
+#include "support/tally_world.h"
 
 /* Functions of the program, which is mapped at PROGRAM; addresses in the file are MAIN, ... alone. */
 enum { PROGRAM = 0x400000, MAIN = 0x1000, SORT = 0x2000, COMPARE = 0x3000, MAIN_END = 0x1100, SIZE = 0x10000 };

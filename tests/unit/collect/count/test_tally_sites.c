@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/count/signature.h"
 #include "collect/count/tally.h"
-#include "tally_world.h"
+#include "support/alloc_fail.h"
+#include "support/tally_world.h"
 
 /* The program's code, and behind it the descriptors of its places. */
 enum { PROGRAM = 0x400000, MAIN = 0x1000, SORT = 0x2000, DATA = 0x8000, SIZE = 0x10000, LINE_BYTES = 16 };

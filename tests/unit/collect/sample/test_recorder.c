@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
-#include "fed_recorder.h"
+#include "support/alloc_fail.h"
+#include "support/fed_recorder.h"
 
 /* --- stacks that the backend walked --- */
 

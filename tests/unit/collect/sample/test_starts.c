@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "fed_recorder.h"
+#include "support/fed_recorder.h"
 
 enum { OTHER_PID = FED_PID + 500, TID = FED_PID + 1 };
 static const uint64_t S = 1000000000; /* ns */

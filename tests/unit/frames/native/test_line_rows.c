@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "frames/native/line_rows.h"
-#include "symbols_lab.h"
+#include "support/symbols_lab.h"
 
 struct image {
 	struct module_file file;

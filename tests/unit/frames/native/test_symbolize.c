@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "symbols_lab.h"
+#include "support/symbols_lab.h"
 
 /* Each mark of inlines.c, at each place where its code was put. */
 static void check_inlines(const char *program)

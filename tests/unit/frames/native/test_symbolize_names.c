@@ -18,7 +18,7 @@
 #include "frames/native/names.h"
 #include "frames/native/roles.h"
 #include "profile/module_name.h"
-#include "symbols_lab.h"
+#include "support/symbols_lab.h"
 
 static void expect_base(const char *linkage, const char *base)
 {

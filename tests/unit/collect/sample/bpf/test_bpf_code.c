@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/bpf/access.h"
 #include "collect/sample/bpf/code.h"
 #include "collect/sample/bpf/programs/shared.h"
+#include "support/alloc_fail.h"
 
 enum { FEW_CHUNKS = 4, PROCESSES = 64, SLOT_BYTES = 8, CHUNK_BYTES = CODE_CHUNK_SLOTS * SLOT_BYTES, LOOK_UPS = 5000 };
 

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "collect/sample/backend.h"
-#include "own_code.h"
-#include "watched_child.h"
+#include "support/own_code.h"
+#include "support/watched_child.h"
 
 /* --- a kernel before 6.16 --- */
 

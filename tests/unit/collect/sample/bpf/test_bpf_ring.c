@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/bpf/ring.h"
+#include "support/alloc_fail.h"
 
 enum { RING_BYTES = 64 * 1024, HEADER_BYTES = 8, WORD = 8 };
 

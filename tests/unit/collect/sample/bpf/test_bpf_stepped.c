@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bpf_replay.h"
-#include "remote.h"
+#include "support/bpf_replay.h"
+#include "support/remote.h"
 
 /* Every n-th stop is looked at; n is coprime to loops' lengths. */
 enum { LOOK_EVERY = 13, LONGEST_RUN = 400000, MOST_TESTS = 256 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "walk_world.h"
+#include "support/walk_world.h"
 
 /* --- each kind of row --- */
 

@@ -16,7 +16,7 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/perf/access.h"
 #include "collect/sample/state/new_task.h"
-#include "watched_child.h"
+#include "support/watched_child.h"
 
 static void assert_in_order(void)
 {

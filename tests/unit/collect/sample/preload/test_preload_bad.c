@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
-#include "channel_world.h"
+#include "support/alloc_fail.h"
+#include "support/channel_world.h"
 
 static bool no_epoll;
 int __real_epoll_create1(int flags);

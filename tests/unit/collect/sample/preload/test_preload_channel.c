@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/preload/channel.h"
 #include "collect/sample/preload/requests.h"
+#include "support/alloc_fail.h"
 
 /* --- what fails at will (mmap goes by the name that it has with offsets of 64 bits) --- */
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/preload/code.h"
+#include "support/alloc_fail.h"
 
 enum { PID = 77, SLOT = 5, COUNT_SHIFT = 32 };
 

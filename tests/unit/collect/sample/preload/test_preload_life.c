@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "channel_world.h"
 #include "collect/sample/preload/requests.h"
+#include "support/channel_world.h"
 
 static void test_started(void **state)
 {

@@ -13,7 +13,7 @@
 
 #include "base/path.h"
 #include "collect/sample/probes/libraries.h"
-#include "symbols_lab.h"
+#include "support/symbols_lab.h"
 
 /* Makes `program`, whose dynamic linker is a script beside it. */
 static void make(const char *program, const char *script)

@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/path.h"
 #include "collect/sample/probes/elf_needs.h"
 #include "collect/sample/probes/function_search.h"
 #include "collect/sample/probes/libraries.h"
 #include "collect/sample/probes/probe_points.h"
 #include "collect/sample/probes/usdt_notes.h"
-#include "symbols_lab.h"
+#include "support/alloc_fail.h"
+#include "support/symbols_lab.h"
 
 enum {
 	TEXT_BASE = 0x400000, /* of programs that are linked with -no-pie */

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/probes/probe_points.h"
 #include "collect/sample/probes/tracefs.h"
+#include "support/alloc_fail.h"
 
 static int find(const char *words, struct tracepoint *found, struct error *error)
 {

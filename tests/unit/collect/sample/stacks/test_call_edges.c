@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/stacks/call_edges.h"
-#include "own_process.h"
+#include "support/alloc_fail.h"
+#include "support/own_process.h"
 
 static struct recorder recorder;
 static struct call_edges *edges;

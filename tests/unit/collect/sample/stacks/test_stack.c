@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/sample/stacks/deep_stack.h"
-#include "own_process.h"
+#include "support/alloc_fail.h"
+#include "support/own_process.h"
 
 enum { TRACE_MAX = 4096, COPY_MAX = 1024 * 1024, CUT_BYTES = 2048 };
 

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "base/buffer.h"
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/processes.h"
+#include "support/alloc_fail.h"
 
 /* Where this program and its libraries are, for what needs real files. */
 static char self[4096];

@@ -12,7 +12,7 @@
 
 #include "collect/sample/cpus.h"
 #include "collect/sample/state/side_events.h"
-#include "watched_child.h"
+#include "support/watched_child.h"
 
 static struct side_events *side_of(bool prompt)
 {

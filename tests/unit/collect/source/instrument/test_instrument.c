@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/source/instrument/annotations.h"
 #include "collect/source/instrument/edits.h"
 #include "collect/source/instrument/instrument.h"
+#include "support/alloc_fail.h"
 
 /* --- edits --- */
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "alloc_fail.h"
 #include "collect/source/instrument/selection_expression.h"
 #include "collect/source/instrument/selection_rules.h"
+#include "support/alloc_fail.h"
 
 /* The text is written into. */
 static int read_rules(struct selection *selection, const char *text, struct error *error)
