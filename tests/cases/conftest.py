@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cli_support import make_profiles
 from record_support import build
 
 ATTEMPTS = 3
@@ -44,6 +45,14 @@ def again(value, attempt):
 		folder.mkdir()
 		return folder
 	return value
+
+
+@pytest.fixture(scope="session")
+def profiles(tmp_path_factory):
+	"""A directory with one profile for each input of tests/golden: NAME.data."""
+	directory = tmp_path_factory.mktemp("profiles")
+	make_profiles(directory)
+	return directory
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_each_file_of_cases_runs_once(runner):
     measuring, others = runner.files_that(are_measuring=True), runner.files_that(are_measuring=False)
     assert sorted([*measuring, *others]) == sorted(path.relative_to(runner.ROOT) for path in (runner.ROOT / "tests/cases").glob("test_*.py"))
     assert any(path.name == "test_record_forms.py" for path in measuring)
-    assert any(path.name == "test_cli.py" for path in others)
+    assert any(path.name == "test_cli_report.py" for path in others)
 
 
 def test_last_line(runner, capsys):

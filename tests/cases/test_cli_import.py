@@ -1,0 +1,72 @@
+"""import and export: folded stacks in and out."""
+import os
+import threading
+
+from cli_support import INPUTS, check_failure, done, run
+
+
+def test_empty_import_says_so(tmp_path):
+	(tmp_path / "a.folded").write_text("# nothing\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	assert "no samples: what was imported has none" in done("report", tmp_path / "a.data")
+
+
+def test_import_keeps_every_line(tmp_path):
+	lines = [f"main;f{i};g{i % 7};h 1\n" for i in range(100000)]
+	(tmp_path / "many.folded").write_text("".join(lines))
+	done("import", "--format", "folded", "-o", "many.data", "many.folded", directory=tmp_path)
+	exported = done("export", "--format", "folded", "many.data", directory=tmp_path)
+	assert sorted(exported.splitlines(keepends=True)) == sorted(lines)
+
+
+def test_import_from_standard_input_and_export_to_a_file(tmp_path):
+	with open(INPUTS / "forms.folded") as stdin:
+		done("import", "-", directory=tmp_path, stdin=stdin)
+	done("export", "-o", "out.folded", directory=tmp_path)
+	exported = (tmp_path / "out.folded").read_text()
+	assert sorted(exported.splitlines()) == sorted((INPUTS / "forms.folded").read_text().splitlines())
+
+
+def test_import_keeps_the_older_profile(tmp_path):
+	for name in ("forms", "recursion"):
+		done("import", INPUTS / f"{name}.folded", directory=tmp_path)
+	assert "[614]" in done("report", "cpprof.data.old", directory=tmp_path)
+	assert "[614]" not in done("report", directory=tmp_path)
+
+
+def test_failed_import_replaces_nothing(tmp_path):
+	(tmp_path / "cpprof.data").write_text("precious")
+	(tmp_path / "bad.folded").write_text("main;f 3\nmain;g many\n")
+	check_failure(run("import", "bad.folded", directory=tmp_path), "bad.folded:2")
+	check_failure(run("import", "absent.folded", directory=tmp_path), "absent.folded")
+	assert (tmp_path / "cpprof.data").read_text() == "precious"
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.folded", "cpprof.data"]
+
+
+def test_failed_export_replaces_nothing(profiles, tmp_path):
+	(tmp_path / "out.folded").write_text("precious")
+	check_failure(run("export", "-r", "xyzzy", "-o", tmp_path / "out.folded", profiles / "whole.data"), "xyzzy")
+	assert (tmp_path / "out.folded").read_text() == "precious"
+	check_failure(run("export", "-o", tmp_path / "no/such/out.folded", profiles / "forms.data"), "no/such/out.folded")
+	assert [path.name for path in tmp_path.iterdir()] == ["out.folded"]
+
+
+def test_export_to_a_pipe_and_to_a_link(profiles, tmp_path):
+	(tmp_path / "real").write_text("old")
+	(tmp_path / "link").symlink_to("real")
+	done("export", "-o", tmp_path / "link", profiles / "forms.data")
+	assert (tmp_path / "link").is_symlink()
+	assert "db_read_record" in (tmp_path / "real").read_text()
+	os.mkfifo(tmp_path / "pipe")
+	read = []
+	reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+	reader.start()
+	done("export", "-o", tmp_path / "pipe", profiles / "forms.data")
+	reader.join()
+	assert read[0] == (tmp_path / "real").read_text()
+
+
+def test_export_of_one_of_several_resources_says_which(profiles):
+	result = run("export", "whole.data", directory=profiles)
+	assert result.returncode == 0
+	assert "this is 'cpu'" in result.stderr and "page-faults" in result.stderr

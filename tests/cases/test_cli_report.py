@@ -1,0 +1,127 @@
+"""report: which functions, modules, threads, processes and control groups an option selects."""
+import re
+
+from cli_support import check_failure, done, make_input, run
+
+
+def test_missing_source_is_told(profiles, tmp_path):
+	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
+	assert result.returncode == 0
+	assert "source file '/nowhere/demo/inputs/demo.cpp' was not found" in result.stderr
+	assert re.search(r"^ +0\.\d+ ±0\.\d+ +0\.\d+ ±0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
+
+
+def test_unknown_function_gets_near_ones(profiles):
+	for option in ("--down", "--up", "--source"):
+		check_failure(run("report", option, "qsrot", "whole.data", directory=profiles), "'qsrot'", "qsort")
+	check_failure(run("whatif", "whole.data", "main;qsrot=0", directory=profiles), "'qsrot'", "qsort")
+
+
+def test_near_names(tmp_path):
+	names = ("qsort_r", "std::vector<int, std::allocator<int> >::push_back(int const&)", "main", "read", "uniquify_db")
+	(tmp_path / "a.folded").write_text("".join(f"{name} 1\n" for name in names))
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for typed, near in {"qsrt": names[0], "qsort": names[0], "std::vector<int": names[1], "uniqify": names[4],
+		"vector<int, std": names[1], "reed": "read"}.items():
+		result = run("report", "--down", typed, tmp_path / "a.data")
+		assert f"near: {near}\n" in result.stderr, typed
+	for typed in ("xyz", "m", "zzzzzzzzzzzz", "x" * 300):
+		assert "near" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
+	assert "near" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
+
+
+def test_ambiguous_function_gets_the_list(profiles):
+	result = run("report", "--down", "ns::f", "names.data", directory=profiles)
+	check_failure(result, "'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
+
+
+def test_main_is_the_main_of_every_program(profiles):
+	"""Of a recording of several programs: labels stay told apart, and what has no hits does not compete."""
+	text = done("report", "--down", "main", "-r", "cpu", "programs.data", directory=profiles)
+	assert "(main@sort) [120]" in text and "(main@pack) [80]" in text and "(main@pack parse@pack) [60]" in text
+	assert "main@sh" not in text
+	text = done("report", "--up", "main", "-r", "cpu", "--process", "pack", "programs.data", directory=profiles)
+	assert "1.0000" in text and "(main@pack) [80]" in text and "@sort" not in text
+	text = done("whatif", "programs.data", "main;parse@pack=0", "-r", "cpu", directory=profiles)
+	assert "0.7000" in text
+	text = done("whatif", "programs.data", "main=0.5", "-r", "cpu", directory=profiles)
+	assert "0.5000" in text
+	text = done("whatif", "programs.data", "main;parse=0", "-r", "cpu", "--process", "sort", directory=profiles)
+	assert "0.1667" in text
+
+
+def test_only_functions_with_hits_compete(profiles):
+	text = done("report", "--up", "parse", "-r", "page-faults", "programs.data", directory=profiles)
+	assert "(parse@pack) [8]" in text
+	assert "(finish;all@sort) [20]" in done("report", "--up", "finish;all", "-r", "cpu", "programs.data", directory=profiles)
+	check_failure(run("report", "--up", "parse", "-r", "cpu", "programs.data", directory=profiles),
+		"'parse' fits 2 functions: parse@pack, parse@sort")
+
+
+def test_function_is_a_root_whatever_frames_show(profiles):
+	"""A name means all labels of the function, a label itself; the outermost of them starts the path."""
+	words = ("report", "-r", "cpu", "--limit", "0", "--threshold", "0", "whole.data")
+	text = done(*words, "--down", "sort", "--by", "line", directory=profiles)
+	assert "(ns::sort(int*, int*):12) [200]" in text and "(ns::sort(int*, int*):13) [100]" in text
+	text = done(*words, "--down", "ns::sort(int*, int*):13", "--by", "line", directory=profiles)
+	assert "(ns::sort(int*, int*):12" not in text and "(ns::sort(int*, int*):13) [100]" in text
+	text = done(*words, "--up", "qsort", "--by", "callsite", directory=profiles)
+	assert "(qsort@demo.cpp:12) [200]" in text and "(qsort@demo.cpp:30) [11]" in text
+	text = done(*words, "--up", "qsort@demo.cpp:30", "--by", "callsite", directory=profiles)
+	assert "(qsort@demo.cpp:12)" not in text and "(qsort@demo.cpp:30) [11]" in text
+	check_failure(run("report", "--down", "ns::f", "--by", "callsite", "names.data", directory=profiles),
+		"'ns::f' fits 2 functions", "ns::f(int)", "ns::f(long)")
+
+
+def test_root_by_module_is_a_module(profiles):
+	words = ("report", "-r", "cpu", "--by", "module", "whole.data")
+	result = run(*words, "--down", "main", directory=profiles)
+	assert (result.returncode, result.stdout) == (2, "")
+	assert "'main' is a function; by module, give the name of a module, as 'demo'" in result.stderr
+	assert "(demo) [" in done(*words, "--down", "demo", directory=profiles)
+	check_failure(run(*words, "--up", "nothing", directory=profiles), "no module 'nothing'")
+
+
+def test_root_without_hits_is_told(profiles):
+	for option in ("--down", "--up", "--source"):
+		text = done("report", option, "compare", "-r", "calls", "whole.data", directory=profiles)
+		assert text.endswith("-\nno hits of compare in this selection\n")
+
+
+def test_name_without_parameters_is_enough(profiles):
+	text = done("report", "--down", "sort", "-r", "cpu", "whole.data", directory=profiles)
+	assert "(ns::sort(int*, int*) qsort) [200]" in text
+
+
+def test_unknown_resource_gets_those_there_are(profiles):
+	check_failure(run("report", "-r", "minor-faults", "whole.data", directory=profiles), "'minor-faults'", "cpu",
+		"page-faults", "calls")
+
+
+def test_pages_need_addresses(profiles):
+	check_failure(run("report", "--pages", "whole.data", directory=profiles), "record with -r page-faults")
+	result = run("report", "--pages", "-r", "read-bytes", "server.data", directory=profiles)
+	check_failure(result, "'read-bytes'", "record with -r page-faults")
+	result = run("report", "--pages", "--tree", "server.data", directory=profiles)
+	assert result.returncode == 2 and "do not go together" in result.stderr
+
+
+def test_unknown_control_groups_get_those_there_are(profiles):
+	result = run("report", "--cgroup", "/nowhere", "server.data", directory=profiles)
+	check_failure(result, "'/nowhere'", "/system.slice/server.service, /user.slice/session-2.scope")
+	check_failure(run("report", "--cgroup", "/", "whole.data", directory=profiles), "no control groups")
+	result = run("report", "--process", "server", "--cgroup", "user.slice", "server.data", directory=profiles)
+	check_failure(result, "none of the chosen processes")
+
+
+def test_unknown_thread_and_process_get_those_there_are(profiles):
+	check_failure(run("report", "--thread", "9", "whole.data", directory=profiles), "'9'", "101 (worker)")
+	check_failure(run("report", "--process", "x", "whole.data", directory=profiles), "'x'", "200 (helper)")
+
+
+def test_ambiguous_thread_gets_the_list(profiles):
+	check_failure(run("report", "--thread", "worker", "whole.data", directory=profiles), "TID 101", "TID 102")
+
+
+def test_a_time_beyond_the_end_names_the_length(profiles):
+	assert "it begins at 500 s, the recording lasts 0." in done("report", "-r", "cpu", "--from", "500", "whole.data", directory=profiles)

@@ -1,0 +1,31 @@
+"""whatif: its terms."""
+
+from cli_support import check_failure, done, make_input, run
+
+
+def test_whatif_profile_behind_the_terms(profiles):
+	before = run("whatif", "forms.data", "main;invoice=0", directory=profiles)
+	behind = run("whatif", "main;invoice=0", "-r", "samples", "forms.data", directory=profiles)
+	assert behind.returncode == 0, behind.stderr
+	assert behind.stdout == before.stdout
+	check_failure(run("whatif", "main;invoice=0", "nosuch.data", directory=profiles), "nosuch.data")
+
+
+def test_whatif_names_that_hold_marks(tmp_path):
+	(tmp_path / "a.folded").write_text("main;a=5 2\nmain;back\\slash;x 1\nmain;operator== 1\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for term, predicted in ((r"main;a\=5=0", "0.5000"), (r"main;a=5=0", "0.5000"), (r"main;back\slash;x=0", "0.7500"),
+		(r"main;back\\slash;x=0", "0.7500"), (r"main;operator===5e-1", "0.8750"), ("main=1e-1", "0.1000")):
+		assert f"predicted total: {predicted}" in done("whatif", tmp_path / "a.data", term), term
+	words = "whatif main;a\\=5=0 main;x=1e0\nwhatif main;back\\slash=1e-1 main;a=5=1\n"
+	result = run("explore", tmp_path / "a.data", stdin=make_input(words))
+	assert "predicted total: 0.5000" in result.stdout and "predicted total: 0.7750" in result.stdout
+	for term in ("main=1e308", "main=inf", "main=-1", "main=1000001", r"main\=0", "main;=0"):
+		result = run("whatif", tmp_path / "a.data", term)
+		assert result.returncode in (1, 2) and not result.stdout, term
+
+
+def test_semicolon_in_a_name(profiles):
+	"""Only a recording can hold one."""
+	text = done("whatif", "programs.data", r"main;finish\;all=0", "-r", "cpu", directory=profiles)
+	assert "predicted total: 0.9000" in text and "(main finish;all@sort) [20] x 0" in text

@@ -1,0 +1,114 @@
+"""Options and arguments in every form, and the usage errors."""
+import re
+import shutil
+
+import pytest
+from cli_support import done, run
+
+
+def test_version():
+	assert re.fullmatch(r"cpprof \d+\.\d+\.\d+\n", done("--version"))
+
+
+def test_short_version():
+	assert done("-V") == done("--version")
+
+
+WRONG_WORDS = [
+	(["repotr"], "cpprof: unknown command 'repotr' (did you mean 'report'?)"),
+	(["xyzzy"], "cpprof: unknown command 'xyzzy'; try 'cpprof --help'"),
+	(["--verbose"], "unknown option '--verbose'"),
+	(["help", "repotr"], "did you mean 'report'?"),
+	(["report", "--forma", "json"],
+		"cpprof report: unknown option '--forma' (did you mean '--format'?)"),
+	(["report", "--xyzzy"], "cpprof report: unknown option '--xyzzy'; try 'cpprof report --help'"),
+	(["report", "-fz"], "unknown option '-z'"),
+	(["report", "--down"], "option '--down' needs a value: FN"),
+	(["report", "-d"], "option '-d' needs a value: FN"),
+	(["report", "--tree=yes"], "option '--tree' takes no value"),
+	(["report", "--tree", "--body"], "--tree and --body do not go together"),
+	(["report", "--source", "main", "--limit", "3"], "--limit does not go with it"),
+	(["report", "--threshold", "2"], "threshold"),
+	(["report", "--threshold", "-1"], "threshold"),
+	(["report", "--threshold", "nan"], "threshold"),
+	(["report", "--limit", "many"], "limit"),
+	(["report", "--limit", "99999999999999999999"], "limit"),
+	(["report", "--by", "colour"], "function, callsite, line, module or group"),
+	(["report", "--format", "xml"], "unknown format 'xml': text, json or csv"),
+	(["report", "--from", "soon"], "'soon'"),
+	(["report", "--from", "2", "--to", "1"], "empty"),
+	(["report", "whole.data", "whole.data"], "one argument too many: 'whole.data'"),
+	(["info", "--format", "csv"], "--format text or json"),
+	(["whatif"], "missing argument"),
+	(["whatif", "whole.data"], "missing argument"),
+	(["whatif", "main;qsort"], "missing argument"),
+	(["whatif", "whole.data", "main;print"], "'main;qsort=0.5'"),
+	(["whatif", "main;print="], "'main;qsort=0.5'"),
+	(["whatif", "main;print=cheap"], "'main;qsort=0.5'"),
+	(["whatif", "main;print=-1"], "'main;qsort=0.5'"),
+	(["diff", "whole.data"], "missing argument"),
+	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "do not go together"),
+	(["import"], "missing argument"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
+	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon, events"),
+	(["export", "--format", "events", "-r", "cpu"], "--resource says nothing to the format 'events'"),
+]
+
+
+@pytest.fixture(scope="module")
+def workplace(profiles, tmp_path_factory):
+	"""A directory in which cpprof.data is the whole profile."""
+	directory = tmp_path_factory.mktemp("workplace")
+	for name in ("whole.data", "cpprof.data"):
+		(directory / name).write_bytes((profiles / "whole.data").read_bytes())
+	return directory
+
+
+@pytest.mark.parametrize("words,message", WRONG_WORDS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_wrong_words(workplace, words, message):
+	result = run(*words, directory=workplace)
+	assert result.returncode == 2, result.stderr
+	assert message in result.stderr
+	assert result.stdout == ""
+	assert result.stderr.count("\n") == 1
+
+
+def test_options_in_every_form(workplace):
+	expected = done("report", "--resource", "cpu", "--limit", "2", "--body", "cpprof.data", directory=workplace)
+	for words in (["-rcpu", "-n2", "-b"], ["-brcpu", "-n", "2"], ["--resource=cpu", "whole.data", "--limit=2", "--body"],
+			["-b", "-r", "cpu", "-n2", "--", "whole.data"]):
+		assert done("report", *words, directory=workplace) == expected, words
+
+
+def test_option_behind_two_dashes_is_a_file(workplace):
+	result = run("report", "--", "--tree", directory=workplace)
+	assert result.returncode == 1
+	assert "--tree" in result.stderr
+
+
+def test_empty_times_are_none(profiles):
+	for words in (("--from", ""), ("--to", ""), ("--from=", "--to", "2")):
+		result = run("report", *words, "whole.data", directory=profiles)
+		assert (result.returncode, result.stdout) == (2, "") and "a time in seconds is missing" in result.stderr
+
+
+@pytest.mark.parametrize("words, meant", [
+	(["--versio"], "(did you mean '--version'?)"),
+	(["/bin/true"], "(did you mean 'cpprof record /bin/true'?)"),
+	(["true"], "(did you mean 'cpprof record true'?)"),
+	(["repotr"], "(did you mean 'report'?)"),
+	(["diff", "whole.data"], "missing argument B (usage: cpprof diff"),
+	(["whatif"], "missing argument 'FN;FN;FN=FACTOR'..."),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_usage_errors_name_what_is_meant(profiles, words, meant):
+	result = run(*words, directory=profiles)
+	assert result.returncode == 2
+	assert meant in result.stderr
+	assert "try 'cpprof" not in result.stderr, "the remedy is in the message already"
+
+
+def test_a_function_in_place_of_a_file(profiles, tmp_path):
+	shutil.copy(profiles / "whole.data", tmp_path / "cpprof.data")
+	result = run("report", "main", directory=tmp_path)
+	assert result.returncode == 1
+	assert "cpprof report --down main" in result.stderr
