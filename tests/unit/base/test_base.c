@@ -18,6 +18,7 @@
 #include "base/hash_map.h"
 #include "base/nearest.h"
 #include "base/path.h"
+#include "base/sink.h"
 #include "base/strings.h"
 #include "support/alloc_fail.h"
 
@@ -271,6 +272,46 @@ static void test_regular_files(void **state)
 	close(fd);
 }
 
+/* The first failure stays, whatever else fails later. */
+static void test_sink(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t size;
+	struct error error = { 0 };
+	struct sink sink;
+	FILE *out = open_memstream(&text, &size);
+	sink_init(&sink, out);
+	sink_write(&sink, "a\0b", 3);
+	sink_text(&sink, "c");
+	sink_printf(&sink, "%d", 12);
+	assert_int_equal(sink_finish(&sink, "it", &error), 0);
+	fclose(out);
+	assert_int_equal(size, 6);
+	assert_memory_equal(text, "a\0bc12", size);
+	free(text);
+
+	out = fopen("/dev/full", "we");
+	setvbuf(out, NULL, _IONBF, 0);
+	sink_init(&sink, out);
+	sink_text(&sink, "a");
+	assert_true(sink_failed(&sink));
+	errno = 0;
+	clearerr(out);
+	sink_printf(&sink, "b");
+	assert_false(ferror(out)); /* it was not tried */
+	assert_int_equal(sink_finish(&sink, "it", &error), ERROR_NO_SPACE);
+	assert_string_equal(error.message, "cannot write it: No space left on device");
+	fclose(out);
+
+	out = fopen("/dev/full", "we"); /* with a buffer, the end finds out */
+	sink_init(&sink, out);
+	sink_text(&sink, "a");
+	assert_false(sink_failed(&sink));
+	assert_int_equal(sink_finish(&sink, "it", &error), ERROR_NO_SPACE);
+	fclose(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_regular_files),
+		cmocka_unit_test(test_sink),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

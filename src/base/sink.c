@@ -1,0 +1,54 @@
+#include "base/sink.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+void sink_init(struct sink *sink, FILE *stream)
+{
+	*sink = (struct sink){ .stream = stream };
+}
+
+static void keep_failure(struct sink *sink)
+{
+	sink->failure = errno ? errno : EIO;
+}
+
+void sink_write(struct sink *sink, const void *bytes, size_t size)
+{
+	if (sink->failure || size == 0)
+		return;
+	errno = 0;
+	if (fwrite(bytes, 1, size, sink->stream) != size)
+		keep_failure(sink);
+}
+
+void sink_text(struct sink *sink, const char *text)
+{
+	sink_write(sink, text, strlen(text));
+}
+
+void sink_printf(struct sink *sink, const char *format, ...)
+{
+	if (sink->failure)
+		return;
+	va_list args;
+	va_start(args, format);
+	errno = 0;
+	if (vfprintf(sink->stream, format, args) < 0)
+		keep_failure(sink);
+	va_end(args);
+}
+
+int sink_finish(struct sink *sink, const char *what, struct error *error)
+{
+	if (!sink->failure) {
+		errno = 0;
+		if (fflush(sink->stream) != 0 || ferror(sink->stream))
+			keep_failure(sink);
+	}
+	if (!sink->failure)
+		return 0;
+	errno = sink->failure;
+	return error_set_errno(error, "cannot write %s", what);
+}
