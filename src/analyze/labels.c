@@ -7,10 +7,26 @@
 #include "base/path.h"
 #include "profile/thread_mark.h"
 
+/* The code that a label stands for: a function, a frame of it, or a module. */
+struct code {
+	uint32_t function, frame, module; /* PROFILE_NONE: none */
+};
+
+static struct code code_of_function(const struct view_build *build, uint32_t function)
+{
+	return (struct code){ .function = function,
+			      .frame = PROFILE_NONE,
+			      .module = build->profile->functions[function].module };
+}
+
+static struct code code_of_module(uint32_t module)
+{
+	return (struct code){ .function = PROFILE_NONE, .frame = PROFILE_NONE, .module = module };
+}
+
 /* Makes the text a label of what is called `owner`, a text id too; `name_length`
- * and `function` of the first stay. */
-static int64_t make_label(struct view_build *build, int64_t text, int64_t owner, uint32_t name_length,
-			  uint32_t function)
+ * and `code` of the first stay. */
+static int64_t make_label(struct view_build *build, int64_t text, int64_t owner, uint32_t name_length, struct code code)
 {
 	if (text < 0)
 		return text;
@@ -23,25 +39,27 @@ static int64_t make_label(struct view_build *build, int64_t text, int64_t owner,
 	if (!draft->label.text)
 		*draft = (struct draft){ .label = { .text = strings_get(build->view->texts, (uint32_t)text),
 						    .owner = strings_get(build->view->texts, (uint32_t)owner),
-						    .function = function,
+						    .function = code.function,
+						    .module = code.module,
+						    .frame = code.frame,
 						    .name_length = name_length },
 					 .used = build->view->options.by != VIEW_CALLSITE };
 	return text;
 }
 
 /* The text of `scratch`: `shown` and more. */
-static int64_t scratch_label(struct view_build *build, const struct shown_name *shown, uint32_t function)
+static int64_t scratch_label(struct view_build *build, const struct shown_name *shown, struct code code)
 {
 	if (buffer_error(&build->scratch))
 		return ERROR_MEMORY;
 	int64_t text = strings_add(build->view->texts, (const char *)build->scratch.bytes, build->scratch.size);
-	return make_label(build, text, shown->text, shown->name_length, function);
+	return make_label(build, text, shown->text, shown->name_length, code);
 }
 
 static int64_t plain_label(struct view_build *build, uint32_t function)
 {
 	const struct shown_name *shown = &build->functions[function];
-	return make_label(build, shown->text, shown->text, shown->name_length, function);
+	return make_label(build, shown->text, shown->text, shown->name_length, code_of_function(build, function));
 }
 
 static int64_t line_label(struct view_build *build, const struct profile_frame *frame)
@@ -52,7 +70,21 @@ static int64_t line_label(struct view_build *build, const struct profile_frame *
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, ":%u", frame->line);
-	return scratch_label(build, shown, frame->function);
+	return scratch_label(build, shown, code_of_function(build, frame->function));
+}
+
+/* Texts of different frames differ: what follows the name has a fixed length. */
+static int64_t detail_label(struct view_build *build, uint32_t id)
+{
+	const struct profile_frame *frame = &build->profile->frames[id];
+	const struct shown_name *shown = &build->functions[frame->function];
+	bool is_inlined = frame->inlined && !build->view->options.no_inlines;
+	struct code code = code_of_function(build, frame->function);
+	code.frame = id;
+	buffer_clear(&build->scratch);
+	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
+	buffer_printf(&build->scratch, "\t%08x%08x%d", frame->file, frame->line, is_inlined);
+	return scratch_label(build, shown, code);
 }
 
 /* A location that was never symbolized. */
@@ -65,17 +97,16 @@ static int64_t address_label(struct view_build *build, const struct profile_loca
 		return ERROR_MEMORY;
 	uint32_t length = (uint32_t)build->scratch.size;
 	int64_t text = strings_add(build->view->texts, (const char *)build->scratch.bytes, length);
-	return make_label(build, text, text, length, PROFILE_NONE);
+	return make_label(build, text, text, length, code_of_module(location->module));
 }
 
 static int64_t module_label(struct view_build *build, uint32_t module)
 {
 	const struct shown_name *shown = &build->modules[module];
-	return make_label(build, shown->text, shown->text, shown->name_length, PROFILE_NONE);
+	return make_label(build, shown->text, shown->text, shown->name_length, code_of_module(module));
 }
 
-/* Code of which nobody has said to which it belongs is one, too. */
-/* PROFILE_NONE: of code without a name. */
+/* Code without a group, or without a name (PROFILE_NONE), is a group, too. */
 static int64_t group_label(struct view_build *build, uint32_t function)
 {
 	static const char none[] = "[no group]";
@@ -84,7 +115,7 @@ static int64_t group_label(struct view_build *build, uint32_t function)
 	const char *shown = group[0] ? group : none;
 	uint32_t length = (uint32_t)strlen(shown);
 	int64_t text = strings_add(build->view->texts, shown, length);
-	return make_label(build, text, text, length, PROFILE_NONE);
+	return make_label(build, text, text, length, code_of_module(PROFILE_NONE));
 }
 
 /* "qsort@process_db.c:88": the frame of `function` called from the frame `caller`. */
@@ -103,7 +134,7 @@ static int64_t callsite_label(struct view_build *build, uint32_t function, uint3
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, "@%s:%u", path_basename(profile_string(build->profile, frame->file)),
 		      frame->line);
-	int64_t text = scratch_label(build, shown, function);
+	int64_t text = scratch_label(build, shown, code_of_function(build, function));
 	if (text < 0 || hash_map_put(&build->callsites, key, (uint32_t)text) < 0)
 		return text < 0 ? text : ERROR_MEMORY;
 	return text;
@@ -137,6 +168,8 @@ static int64_t frame_label(struct view_build *build, const struct profile_locati
 		return line_label(build, at);
 	case VIEW_MODULE:
 		return module_label(build, location->module);
+	case VIEW_FRAME:
+		return detail_label(build, frame);
 	case VIEW_GROUP:
 		return group_label(build, at->function);
 	case VIEW_FUNCTION:

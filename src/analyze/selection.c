@@ -66,6 +66,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 {
 	const struct view *view = part->view;
 	uint32_t resource = view->options.resource;
+	bool every = view->options.every_resource;
 	uint64_t *node_hits = part->node_hits;
 	const struct profile *profile = view->profile;
 	uint64_t total = 0, rows = 0;
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 		const struct profile_hit *hit = &profile->hits[i];
 		if (i + AHEAD < part->end)
 			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
-		if (hit->resource != resource)
+		if (hit->resource != resource && !every)
 			continue;
 		if (!all &&
 		    !selection_has(view, part->chosen, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
@@ -129,7 +130,7 @@ static int check_options(const struct view *view, struct error *error)
 {
 	const struct profile *profile = view->profile;
 	const struct view_options *options = &view->options;
-	if (options->resource >= profile->resource_count)
+	if (!options->every_resource && options->resource >= profile->resource_count)
 		return error_set(error, ERROR_NOT_FOUND, "the profile has no resource number %u", options->resource);
 	if (options->thread != VIEW_ANY && options->thread >= profile->thread_count)
 		return error_set(error, ERROR_NOT_FOUND, "the profile has no thread number %u", options->thread);
@@ -163,13 +164,16 @@ int selection_sum(struct view *view, struct error *error)
 	if (result < 0)
 		return result;
 	const struct profile *profile = view->profile;
-	view->resource = &profile->resources[view->options.resource];
+	if (!view->options.every_resource)
+		view->resource = &profile->resources[view->options.resource];
 	view->node_hits = calloc(profile->node_count, sizeof(*view->node_hits));
 	bool *chosen;
 	if (!view->node_hits || selection_threads(view, &chosen) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
 	uint64_t rows = sum_all(view, chosen);
 	free(chosen);
+	if (!view->resource)
+		return 0;
 	if (view->resource->kind == RESOURCE_SAMPLED)
 		view->samples = rows;
 	else if (view->resource->kind == RESOURCE_MERGED)

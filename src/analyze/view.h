@@ -28,16 +28,20 @@ enum view_by {
 	VIEW_LINE,     /* the function and the line executing in it: "uniquify_db:88" */
 	VIEW_MODULE,   /* "libc.so.6" */
 	VIEW_GROUP,    /* "io": what the function's source says that it belongs to; "[no group]" */
+	/* For call_paths.h: the function, the source line executing in it, and whether it is
+	 * inlined. The text is for order alone; `owner` is what to print. */
+	VIEW_FRAME,
 };
 
 #define VIEW_ANY UINT32_MAX
 
 struct view_options {
-	uint32_t resource; /* index in profile->resources */
+	uint32_t resource;   /* index in profile->resources */
+	bool every_resource; /* hits of all resources are added up: for call_paths.h */
 	enum view_by by;
 	bool no_inlines;  /* an inlined function counts as the function it is part of */
 	bool untrimmed;   /* show what the C library puts above main and thread starts */
-	bool keep_places; /* fill in node_place: for analyze_pages */
+	bool keep_places; /* fill in node_place: for analyze_pages and call_paths.h */
 	bool no_stitch;   /* paths begin where their thread does, not with what started it */
 	/* [profile->process_count]: those whose hits count; NULL: all, and hits of no
 	 * process as well. The view keeps a copy of its own. */
@@ -57,6 +61,8 @@ struct view_label {
 		owner; /* what the function (VIEW_MODULE, VIEW_GROUP: the module, group) is called in a view by function;
 			       * equal pointers: labels of one function */
 	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
+	uint32_t module;      /* index in profile->modules of one module with that code, or PROFILE_NONE */
+	uint32_t frame;       /* VIEW_FRAME: index in profile->frames of one frame so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
 			       * "@libfoo.so", "@file.c:88", ":88" */
 };
@@ -64,7 +70,7 @@ struct view_label {
 struct view {
 	const struct profile *profile; /* not owned; must outlive the view */
 	struct view_options options;
-	const struct profile_resource *resource;
+	const struct profile_resource *resource; /* NULL: every_resource */
 
 	/* Sorted by text (strcmp), texts distinct: comparing two label indexes
 	 * compares their texts. Labels of the whole profile, also of what has no

@@ -1,0 +1,170 @@
+#include "analyze/call_paths.h"
+
+#include <stdlib.h>
+
+#include "analyze/build.h"
+#include "base/path.h"
+
+static void describe_function(const struct profile *profile, const struct view_label *label, struct path_frame *frame)
+{
+	const struct profile_function *function = &profile->functions[label->function];
+	frame->function = profile_string(profile, function->name);
+	frame->file = profile_string(profile, function->file);
+	frame->line = function->line;
+}
+
+static struct path_frame describe(const struct view *view, const struct view_label *label)
+{
+	const struct profile *profile = view->profile;
+	struct path_frame frame = { .name = label->owner, .file = "", .module = "", .kind = MODULE_NAMES };
+	if (label->function != PROFILE_NONE)
+		describe_function(profile, label, &frame);
+	else
+		frame.function = path_basename(label->text); /* an address, with its module's path at most */
+	if (label->frame != PROFILE_NONE) {
+		const struct profile_frame *row = &profile->frames[label->frame];
+		frame.file = profile_string(profile, row->file);
+		frame.line = row->line;
+		frame.inlined = row->inlined && !view->options.no_inlines;
+	}
+	if (label->module != PROFILE_NONE) {
+		frame.module = profile_string(profile, profile->modules[label->module].path);
+		frame.kind = profile->modules[label->module].kind;
+	}
+	return frame;
+}
+
+static bool is_chosen(const struct view *view, const bool *threads, size_t hit)
+{
+	const struct profile_hit *row = &view->profile->hits[hit];
+	return (view->options.every_resource || row->resource == view->options.resource) &&
+	       selection_has(view, threads, row->thread, row->time_ns, profile_hit_labels(view->profile, hit));
+}
+
+/* A view counts one resource, or all together. */
+static int sum_each_resource(struct call_paths *paths)
+{
+	const struct view *view = paths->view;
+	const struct profile *profile = paths->profile;
+	bool *threads;
+	paths->values = paths->sums = calloc(paths->count * (paths->resource_count + (size_t)1), sizeof(*paths->sums));
+	if (!paths->sums || selection_threads(view, &threads) < 0)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *row = &profile->hits[i];
+		if (is_chosen(view, threads, i))
+			paths->sums[(size_t)view->node_place[row->node] * paths->resource_count + row->resource] +=
+				row->count;
+	}
+	free(threads);
+	return 0;
+}
+
+static int fill_in(struct call_paths *paths)
+{
+	const struct view *view = paths->view;
+	paths->parent = view->parent;
+	paths->frame = view->label;
+	paths->count = view->node_count;
+	paths->depth = view->depth;
+	paths->frame_count = view->label_count;
+	paths->frames = malloc((paths->frame_count + 1) * sizeof(*paths->frames));
+	if (!paths->frames)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < paths->frame_count; i++)
+		paths->frames[i] = describe(view, &view->labels[i]);
+	bool all = view->options.every_resource;
+	paths->first_resource = all ? 0 : view->options.resource;
+	paths->resource_count = all ? (uint32_t)paths->profile->resource_count : 1;
+	paths->values = view->hits;
+	return all ? sum_each_resource(paths) : 0;
+}
+
+struct call_paths *call_paths_new(const struct profile *profile, const struct view_options *options,
+				  struct error *error)
+{
+	struct view_options all = *options;
+	struct call_paths *paths = calloc(1, sizeof(*paths));
+	all.keep_places = true;
+	if (!paths) {
+		error_set(error, ERROR_MEMORY, "out of memory for the call paths");
+		return NULL;
+	}
+	paths->profile = profile;
+	paths->view = view_new(profile, &all, error);
+	if (paths->view && fill_in(paths) == 0)
+		return paths;
+	if (paths->view)
+		error_set(error, ERROR_MEMORY, "out of memory for the call paths");
+	call_paths_free(paths);
+	return NULL;
+}
+
+void call_paths_free(struct call_paths *paths)
+{
+	if (!paths)
+		return;
+	view_free(paths->view);
+	free(paths->frames);
+	free(paths->sums);
+	free(paths);
+}
+
+size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t *frames)
+{
+	size_t length = 0;
+	for (uint32_t at = path; at != 0; at = paths->parent[at])
+		length++;
+	size_t left = length;
+	for (uint32_t at = path; at != 0; at = paths->parent[at])
+		frames[--left] = paths->frame[at];
+	return length;
+}
+
+/* A thread's rows are mostly in the order of their time, and so in that of their numbers. */
+static int compare_hits(const void *left, const void *right, void *context)
+{
+	const struct profile_hit *hits = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	if (hits[a].thread != hits[b].thread)
+		return hits[a].thread < hits[b].thread ? -1 : 1;
+	if (hits[a].time_ns != hits[b].time_ns)
+		return hits[a].time_ns < hits[b].time_ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void set_hit(const struct call_paths *paths, size_t index, struct path_hit *hit)
+{
+	const struct profile *profile = paths->profile;
+	const struct profile_hit *row = &profile->hits[index];
+	*hit = (struct path_hit){
+		.time_ns = row->time_ns,
+		.path = paths->view->node_place[row->node],
+		.resource = row->resource,
+		.count = row->count,
+		.thread = row->thread,
+		.process = row->thread == PROFILE_NONE ? PROFILE_NONE : profile->threads[row->thread].process,
+		.label_set = profile_hit_labels(profile, index),
+	};
+}
+
+struct path_hit *call_paths_hits(const struct call_paths *paths, size_t *count)
+{
+	const struct profile *profile = paths->profile;
+	size_t *chosen = malloc((profile->hit_count + 1) * sizeof(*chosen));
+	bool *threads = NULL;
+	struct path_hit *hits = NULL;
+	*count = 0;
+	if (chosen && selection_threads(paths->view, &threads) == 0) {
+		for (size_t i = 0; i < profile->hit_count; i++)
+			if (is_chosen(paths->view, threads, i))
+				chosen[(*count)++] = i;
+		free(threads);
+		qsort_r(chosen, *count, sizeof(*chosen), compare_hits, profile->hits);
+		hits = malloc((*count + 1) * sizeof(*hits));
+	}
+	for (size_t i = 0; hits && i < *count; i++)
+		set_hit(paths, chosen[i], &hits[i]);
+	free(chosen);
+	return hits;
+}
