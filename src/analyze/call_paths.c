@@ -5,32 +5,29 @@
 #include "analyze/build.h"
 #include "base/path.h"
 
-static void describe_function(const struct profile *profile, const struct view_label *label, struct path_frame *frame)
+static void describe_frame(const struct view *view, const struct view_label *label, struct path_frame *frame)
 {
+	const struct profile *profile = view->profile;
 	const struct profile_function *function = &profile->functions[label->function];
+	const struct profile_frame *row = &profile->frames[label->frame];
+	bool by_line = view->options.by == VIEW_FRAME;
 	frame->function = profile_string(profile, function->name);
-	frame->file = profile_string(profile, function->file);
-	frame->line = function->line;
+	frame->file = profile_string(profile, by_line ? row->file : function->file);
+	frame->line = by_line ? row->line : function->line;
+	frame->kind = row->kind;
+	frame->inlined = by_line && row->inlined && !view->options.no_inlines;
 }
 
 static struct path_frame describe(const struct view *view, const struct view_label *label)
 {
 	const struct profile *profile = view->profile;
-	struct path_frame frame = { .name = label->owner, .file = "", .module = "", .kind = MODULE_NAMES };
-	if (label->function != PROFILE_NONE)
-		describe_function(profile, label, &frame);
+	struct path_frame frame = { .name = label->owner, .file = "", .module = "", .kind = FRAME_NATIVE };
+	if (label->frame != PROFILE_NONE)
+		describe_frame(view, label, &frame);
 	else
 		frame.function = path_basename(label->text); /* an address, with its module's path at most */
-	if (label->frame != PROFILE_NONE) {
-		const struct profile_frame *row = &profile->frames[label->frame];
-		frame.file = profile_string(profile, row->file);
-		frame.line = row->line;
-		frame.inlined = row->inlined && !view->options.no_inlines;
-	}
-	if (label->module != PROFILE_NONE) {
+	if (label->module != PROFILE_NONE)
 		frame.module = profile_string(profile, profile->modules[label->module].path);
-		frame.kind = profile->modules[label->module].kind;
-	}
 	return frame;
 }
 

@@ -29,7 +29,7 @@ struct path_frame {
 	const char *file;     /* executing there, or, in a view by function, defining it; "": not known */
 	const char *module;   /* path, "[vdso]", ...; "": not known */
 	uint32_t line;        /* in `file`; 0: not known */
-	uint8_t kind;         /* of the module: enum module_kind */
+	uint8_t kind;         /* enum frame_kind */
 	bool inlined;         /* into the frame above it; never in a view by function */
 };
 

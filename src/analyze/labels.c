@@ -12,10 +12,11 @@ struct code {
 	uint32_t function, frame, module; /* PROFILE_NONE: none */
 };
 
-static struct code code_of_function(const struct view_build *build, uint32_t function)
+static struct code code_of_frame(const struct view_build *build, uint32_t frame)
 {
+	uint32_t function = build->profile->frames[frame].function;
 	return (struct code){ .function = function,
-			      .frame = PROFILE_NONE,
+			      .frame = frame,
 			      .module = build->profile->functions[function].module };
 }
 
@@ -56,21 +57,22 @@ static int64_t scratch_label(struct view_build *build, const struct shown_name *
 	return make_label(build, text, shown->text, shown->name_length, code);
 }
 
-static int64_t plain_label(struct view_build *build, uint32_t function)
+static int64_t plain_label(struct view_build *build, uint32_t frame)
 {
-	const struct shown_name *shown = &build->functions[function];
-	return make_label(build, shown->text, shown->text, shown->name_length, code_of_function(build, function));
+	const struct shown_name *shown = &build->functions[build->profile->frames[frame].function];
+	return make_label(build, shown->text, shown->text, shown->name_length, code_of_frame(build, frame));
 }
 
-static int64_t line_label(struct view_build *build, const struct profile_frame *frame)
+static int64_t line_label(struct view_build *build, uint32_t id)
 {
+	const struct profile_frame *frame = &build->profile->frames[id];
 	const struct shown_name *shown = &build->functions[frame->function];
 	if (frame->line == 0)
-		return plain_label(build, frame->function);
+		return plain_label(build, id);
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, ":%u", frame->line);
-	return scratch_label(build, shown, code_of_function(build, frame->function));
+	return scratch_label(build, shown, code_of_frame(build, id));
 }
 
 /* Texts of different frames differ: what follows the name has a fixed length. */
@@ -79,12 +81,10 @@ static int64_t detail_label(struct view_build *build, uint32_t id)
 	const struct profile_frame *frame = &build->profile->frames[id];
 	const struct shown_name *shown = &build->functions[frame->function];
 	bool is_inlined = frame->inlined && !build->view->options.no_inlines;
-	struct code code = code_of_function(build, frame->function);
-	code.frame = id;
 	buffer_clear(&build->scratch);
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, "\t%08x%08x%d", frame->file, frame->line, is_inlined);
-	return scratch_label(build, shown, code);
+	return scratch_label(build, shown, code_of_frame(build, id));
 }
 
 /* A location that was never symbolized. */
@@ -118,13 +118,13 @@ static int64_t group_label(struct view_build *build, uint32_t function)
 	return make_label(build, text, text, length, code_of_module(PROFILE_NONE));
 }
 
-/* "qsort@process_db.c:88": the frame of `function` called from the frame `caller`. */
-static int64_t callsite_label(struct view_build *build, uint32_t function, uint32_t caller)
+/* "qsort@process_db.c:88": the frame `called` from the frame `caller`. */
+static int64_t callsite_label(struct view_build *build, uint32_t called, uint32_t caller)
 {
 	uint32_t site = caller == PROFILE_NONE ? PROFILE_NONE : build->frame_site[caller];
 	if (site == PROFILE_NONE)
-		return plain_label(build, function);
-	const struct shown_name *shown = &build->functions[function];
+		return plain_label(build, called);
+	const struct shown_name *shown = &build->functions[build->profile->frames[called].function];
 	uint64_t key = (uint64_t)shown->text << 32 | site;
 	uint32_t known = hash_map_get(&build->callsites, key);
 	if (known != HASH_MAP_NONE)
@@ -134,7 +134,7 @@ static int64_t callsite_label(struct view_build *build, uint32_t function, uint3
 	buffer_append_string(&build->scratch, strings_get(build->view->texts, shown->text));
 	buffer_printf(&build->scratch, "@%s:%u", path_basename(profile_string(build->profile, frame->file)),
 		      frame->line);
-	int64_t text = scratch_label(build, shown, code_of_function(build, function));
+	int64_t text = scratch_label(build, shown, code_of_frame(build, called));
 	if (text < 0 || hash_map_put(&build->callsites, key, (uint32_t)text) < 0)
 		return text < 0 ? text : ERROR_MEMORY;
 	return text;
@@ -163,9 +163,9 @@ static int64_t frame_label(struct view_build *build, const struct profile_locati
 	const struct profile_frame *at = &build->profile->frames[frame];
 	switch (build->view->options.by) {
 	case VIEW_CALLSITE:
-		return callsite_label(build, at->function, caller);
+		return callsite_label(build, frame, caller);
 	case VIEW_LINE:
-		return line_label(build, at);
+		return line_label(build, frame);
 	case VIEW_MODULE:
 		return module_label(build, location->module);
 	case VIEW_FRAME:
@@ -174,7 +174,7 @@ static int64_t frame_label(struct view_build *build, const struct profile_locati
 		return group_label(build, at->function);
 	case VIEW_FUNCTION:
 	default:
-		return plain_label(build, at->function);
+		return plain_label(build, frame);
 	}
 }
 
@@ -299,7 +299,7 @@ int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t cal
 	if (callee_frames.count == 0 || caller_frames.count == 0)
 		return build->locations[location].label;
 	uint32_t outermost = callee_frames.first + callee_frames.count - 1;
-	return callsite_label(build, profile->frames[outermost].function, caller_frames.first);
+	return callsite_label(build, outermost, caller_frames.first);
 }
 
 static int compare_labels(const void *left, const void *right)

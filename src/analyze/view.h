@@ -62,7 +62,7 @@ struct view_label {
 			       * equal pointers: labels of one function */
 	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
 	uint32_t module;      /* index in profile->modules of one module with that code, or PROFILE_NONE */
-	uint32_t frame;       /* VIEW_FRAME: index in profile->frames of one frame so labelled, or PROFILE_NONE */
+	uint32_t frame;       /* index in profile->frames of one frame so labelled, or PROFILE_NONE */
 	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
 			       * "@libfoo.so", "@file.c:88", ":88" */
 };

@@ -24,6 +24,13 @@ enum exit_status {
 	EXIT_NO_COMMAND = 127
 };
 
+/* A format that the option --format of a command can name. */
+struct command_format {
+	const char *name;    /* "folded" */
+	const char *summary; /* one line, no full stop */
+	const char *ending;  /* of its files' names, without the dot */
+};
+
 struct command_option {
 	int id;           /* of the command's own choice; from view_options.h for shared ones */
 	char letter;      /* -r; 0: none */
@@ -69,6 +76,9 @@ struct command {
 	const char *const *usage;             /* what may follow "cpprof NAME", NULL-terminated */
 	const struct command_option *options; /* ended by a row without a name */
 	const struct command_example *examples;
+	/* Fills in format number `index` of those that --format can name; false: there are no more. NULL: the option's
+	 * `help` lists them, or there is no such option. */
+	bool (*formats)(size_t index, struct command_format *format);
 	void (*print_commands)(FILE *out); /* those that it reads itself, a table of text; NULL: it reads none */
 	const char *exit_status;           /* what its help says of it, a sentence; NULL: as of any command */
 	unsigned needs;                    /* enum command_needs */

@@ -1,7 +1,6 @@
 /* Completion for bash: one function, its words from the command table. */
 #include <stdio.h>
 
-#include "cmd/export_events.h"
 #include "cmd/rows.h"
 
 static void print_command_words(void)
@@ -17,6 +16,18 @@ static void print_option_words(const struct command *command)
 	for (const struct command_option *option = command->options; option->name; option++)
 		printf("--%s ", option->name);
 	fputs("--help", stdout);
+}
+
+/* What --format can name, where the command's row lists it. */
+static void print_format_words(const struct command *command)
+{
+	struct command_format format;
+	if (!command->formats)
+		return;
+	printf("\t\t%s) words='", command->name);
+	for (size_t i = 0; command->formats(i, &format); i++)
+		printf("%s%s", i ? " " : "", format.name);
+	fputs("' ;;\n", stdout);
 }
 
 static int run(struct invocation *invocation)
@@ -45,10 +56,11 @@ static int run(struct invocation *invocation)
 	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] && return # another program's words\n"
 	      "\tdone\n"
 	      "\tif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then\n"
-	      "\t\tcase ${COMP_WORDS[1]} in\n"
-	      "\t\timport) words='folded gmon' ;;\n"
-	      "\t\texport) words='folded gmon " FORMAT_EVENTS "' ;;\n"
-	      "\t\tinfo) words='text json' ;;\n"
+	      "\t\tcase ${COMP_WORDS[1]} in\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++)
+		print_format_words(commands[i]);
+	fputs("\t\tinfo) words='text json' ;;\n"
 	      "\t\t*) words='text json csv' ;;\n"
 	      "\t\tesac\n"
 	      "\telif [[ ${COMP_WORDS[COMP_CWORD-1]} == --by ]]; then\n"

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "analyze/lookup.h"
-#include "cmd/export_events.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
+#include "collect/count/event_source.h"
 
 enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 
@@ -35,100 +35,88 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	return 0;
 }
 
-/* `format` NULL: the events of the trace that the profile was read from. */
-static int export(const struct invocation *invocation, const struct convert_format *format,
-		  const struct convert_selection *selection)
+static int write_output(const struct invocation *invocation, const struct format *format,
+			const struct format_input *input)
 {
 	struct text_output output;
+	struct sink sink;
 	struct error error = { 0 };
 	if (text_output_open(&output, option_value(invocation, OPTION_OUTPUT), &error) < 0)
 		return failure_of(invocation, &error);
-	errno = 0;
-	int result = format ? format->export(invocation->profile, selection, output.stream, &error)
-			    : export_events(invocation->profile_path, output.stream, &error);
-	bool hung_up = result < 0 && errno == EPIPE;
+	sink_init(&sink, output.stream);
+	int result = format_export(format, input, &sink, &error);
 	if (result < 0)
 		text_output_discard(&output);
 	else
 		result = text_output_commit(&output, &error);
-	if (hung_up)
+	if (sink.failure == EPIPE)
 		return EXIT_FAILED; /* no news to who hung up */
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* EXIT_DONE, or that of having refused options which say nothing to the format. */
-static int check_options(const struct invocation *invocation, const struct convert_format *format)
+/* EXIT_DONE, or the status of a usage error: an option that the format does not accept. */
+static int check_options(const struct invocation *invocation, const struct format *format)
 {
 	static const struct {
 		int id;
 		const char *name;
-	} of_frames[] = { { OPTION_NO_INLINES, "no-inlines" },
-			  { OPTION_UNTRIMMED, "untrimmed" },
-			  { OPTION_NO_STITCH, "no-stitch" } };
+		enum format_option needed;
+	} some[] = { { OPTION_RESOURCE, "resource", FORMAT_RESOURCE },
+		     { OPTION_OBJECT, "object", FORMAT_OBJECT },
+		     { OPTION_NO_INLINES, "no-inlines", FORMAT_FRAMES },
+		     { OPTION_UNTRIMMED, "untrimmed", FORMAT_FRAMES },
+		     { OPTION_NO_STITCH, "no-stitch", FORMAT_FRAMES } };
 	const char *output = option_value(invocation, OPTION_OUTPUT);
-	if (!format->is_of_object && option_given(invocation, OPTION_OBJECT))
-		return usage_error(invocation, "--object says nothing to the format '%s', which holds all",
-				   format->name);
-	for (size_t i = 0; format->is_of_object && i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
-		if (option_given(invocation, of_frames[i].id))
-			return usage_error(invocation, "--%s says nothing to the format '%s', which holds addresses",
-					   of_frames[i].name, format->name);
-	if (format->is_of_object && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		if (!(format->options & some[i].needed) && option_given(invocation, some[i].id))
+			return usage_error(invocation, "--%s cannot be combined with --format %s", some[i].name,
+					   format->name);
+	if (format->is_binary && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
 		return usage_error(invocation, "the format '%s' is binary: name a file with -o", format->name);
 	return EXIT_DONE;
 }
 
-static int run_events(const struct invocation *invocation)
+/* A trace is read for its events; its counts, which every other format is made of, are loaded by the dispatcher. */
+static int export_trace(const struct invocation *invocation, const struct format *format, struct format_input *input)
 {
-	static const struct {
-		int id;
-		const char *name;
-	} others[] = { { OPTION_RESOURCE, "resource" },
-		       { OPTION_OBJECT, "object" },
-		       { OPTION_NO_INLINES, "no-inlines" },
-		       { OPTION_UNTRIMMED, "untrimmed" },
-		       { OPTION_NO_STITCH, "no-stitch" } };
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (option_given(invocation, others[i].id))
-			return usage_error(invocation,
-					   "--%s says nothing to the format '%s', which lists all of a trace",
-					   others[i].name, FORMAT_EVENTS);
-	return export(invocation, NULL, NULL);
+	struct error error = { 0 };
+	input->events = tally_event_source_open(invocation->profile_path, &error);
+	if (!input->events)
+		return failure_of(invocation, &error);
+	int status = write_output(invocation, format, input);
+	input->events->close(input->events);
+	return status;
 }
 
 static int run(struct invocation *invocation)
 {
-	const char *name = option_value(invocation, OPTION_FORMAT_NAME);
-	if (name && strcmp(name, FORMAT_EVENTS) == 0)
-		return run_events(invocation);
 	struct error error = { 0 };
-	struct convert_selection selection = {
-		.no_inlines = option_given(invocation, OPTION_NO_INLINES),
-		.untrimmed = option_given(invocation, OPTION_UNTRIMMED),
-		.no_stitch = option_given(invocation, OPTION_NO_STITCH),
+	struct format_input input = {
+		.profile = invocation->profile,
+		.view = { .resource = PROFILE_NONE,
+			  .thread = VIEW_ANY,
+			  .no_inlines = option_given(invocation, OPTION_NO_INLINES),
+			  .untrimmed = option_given(invocation, OPTION_UNTRIMMED),
+			  .no_stitch = option_given(invocation, OPTION_NO_STITCH) },
 		.object = option_value(invocation, OPTION_OBJECT),
-		.resource = PROFILE_NONE,
 	};
-	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
+	const struct format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)
 		return EXIT_WORDS;
 	int status = check_options(invocation, format);
 	if (status != EXIT_DONE)
 		return status;
-	/* What is of objects holds several resources: it knows best which of them. */
-	if ((!format->is_of_object || option_given(invocation, OPTION_RESOURCE)) &&
-	    choose_resource(invocation, &selection.resource, &error) < 0)
+	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
+	    choose_resource(invocation, &input.view.resource, &error) < 0)
 		return failure_of(invocation, &error);
-	return export(invocation, format, &selection);
+	return format->needs & FORMAT_NEEDS_TRACE ? export_trace(invocation, format, &input)
+						  : write_output(invocation, format, &input);
 }
 
 static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME] [-o FILE] [FILE]", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT",
-	  "What to write: folded (lines such as 'main;f;g 12'), gmon (gmon.out), or events (of a trace, "
-	  "one a line, thread after thread)",
-	  "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What to write", "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
 	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },
@@ -152,6 +140,7 @@ const struct command command_export = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.formats = format_exported,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

@@ -3,27 +3,48 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/export_events.h"
 #include "cmd/message.h"
 
-static bool works(const struct convert_format *format, enum direction direction)
+static bool works(const struct format *format, enum direction direction)
 {
 	return direction == DIRECTION_IMPORT ? format->import != NULL : format->export != NULL;
 }
 
-const struct convert_format *format_chosen(const struct invocation *invocation, int id, enum direction direction)
+static bool value_at(size_t index, enum direction direction, struct command_format *value)
+{
+	for (size_t i = 0; formats[i]; i++) {
+		if (!works(formats[i], direction) || index-- > 0)
+			continue;
+		*value = (struct command_format){ .name = formats[i]->name,
+						  .summary = formats[i]->summary,
+						  .ending = formats[i]->ending };
+		return true;
+	}
+	return false;
+}
+
+bool format_imported(size_t index, struct command_format *value)
+{
+	return value_at(index, DIRECTION_IMPORT, value);
+}
+
+bool format_exported(size_t index, struct command_format *value)
+{
+	return value_at(index, DIRECTION_EXPORT, value);
+}
+
+const struct format *format_chosen(const struct invocation *invocation, int id, enum direction direction)
 {
 	const char *name = option_value(invocation, id);
-	const struct convert_format *format = convert_find(name ? name : "folded");
+	const struct format *format = format_find(name ? name : "folded");
 	if (format && works(format, direction))
 		return format;
 	char list[256] = "";
-	for (size_t i = 0; convert_formats[i]; i++) {
+	struct command_format value;
+	for (size_t i = 0; value_at(i, direction, &value); i++) {
 		size_t used = strlen(list);
-		if (works(convert_formats[i], direction))
-			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", convert_formats[i]->name);
+		snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", value.name);
 	}
-	usage_error(invocation, "unknown format '%s'; there is: %s%s", name, list,
-		    direction == DIRECTION_EXPORT ? ", " FORMAT_EVENTS : "");
+	usage_error(invocation, "unknown format '%s'; there is: %s", name, list);
 	return NULL;
 }

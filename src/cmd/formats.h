@@ -7,8 +7,12 @@
 
 enum direction { DIRECTION_IMPORT, DIRECTION_EXPORT };
 
-/* The format of the value of option `id` ("folded" if it was not given) that
- * works in that direction, or NULL after telling which there are. */
-const struct convert_format *format_chosen(const struct invocation *invocation, int id, enum direction direction);
+/* The format that option `id` names ("folded" if it was not given) and that
+ * works in that direction, or NULL after a usage error that lists them. */
+const struct format *format_chosen(const struct invocation *invocation, int id, enum direction direction);
+
+/* For struct command: the formats that can be read, and written. */
+bool format_imported(size_t index, struct command_format *value);
+bool format_exported(size_t index, struct command_format *value);
 
 #endif

@@ -283,7 +283,9 @@ static int write_sum(const struct gprof_run *run)
 	struct error error = { 0 };
 	if (text_output_open(&output, SUM_FILE, &error) < 0)
 		return failure_of(run->invocation, &error);
-	int code = gmon_write(&run->gmon, output.stream, &error);
+	struct sink sink;
+	sink_init(&sink, output.stream);
+	int code = gmon_write(&run->gmon, &sink, &error);
 	if (code < 0)
 		text_output_discard(&output);
 	else

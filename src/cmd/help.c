@@ -27,6 +27,20 @@ static void print_wrapped(FILE *out, const char *text, size_t column)
 	}
 }
 
+/* "folded: one line per call path", each on a line of its own below --format. */
+static void print_formats(FILE *out, const struct command *command)
+{
+	enum { INDENT = 2 };
+	struct command_format format;
+	for (size_t i = 0; command->formats && command->formats(i, &format); i++) {
+		char line[320];
+		snprintf(line, sizeof(line), "%s: %s", format.name, format.summary);
+		fprintf(out, "%*s", OPTION_COLUMN, "");
+		print_wrapped(out, line, OPTION_COLUMN + INDENT);
+		fputc('\n', out);
+	}
+}
+
 static void print_option(FILE *out, const struct command_option *option)
 {
 	char left[64], right[640];
@@ -53,8 +67,11 @@ void help_print_command(FILE *out, const struct command *command)
 		fprintf(out, "%s cpprof %s %s\n", i ? "      " : "usage:", command->name, command->usage[i]);
 	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show this" };
 	fputs("\noptions:\n", out);
-	for (const struct command_option *option = command->options; option->name; option++)
+	for (const struct command_option *option = command->options; option->name; option++) {
 		print_option(out, option);
+		if (strcmp(option->name, "format") == 0)
+			print_formats(out, command);
+	}
 	print_option(out, &help_row);
 	if (command->print_commands) {
 		fputs("\ncommands, one a line:\n", out);

@@ -13,8 +13,7 @@
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 
-static struct profile *read_input(const struct invocation *invocation, const struct convert_format *format,
-				  const char *path)
+static struct profile *read_input(const struct invocation *invocation, const struct format *format, const char *path)
 {
 	bool is_standard = strcmp(path, "-") == 0;
 	struct error error = { 0 };
@@ -52,7 +51,7 @@ static int write_profile(struct writer *writer, const struct profile *profile, s
 	return result;
 }
 
-static int import(const struct invocation *invocation, const struct convert_format *format, const char *input,
+static int import(const struct invocation *invocation, const struct format *format, const char *input,
 		  const char *output)
 {
 	struct error error = { 0 };
@@ -77,17 +76,17 @@ static int import(const struct invocation *invocation, const struct convert_form
 
 static int run(struct invocation *invocation)
 {
-	const struct convert_format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
+	const struct format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
 	if (!format)
 		return EXIT_WORDS;
 	const char *image = option_value(invocation, OPTION_IMAGE);
-	if (format->is_of_object && !image)
+	bool needs_image = format->needs & FORMAT_NEEDS_IMAGE;
+	if (needs_image && !image)
 		return usage_error(invocation,
 				   "the format '%s' holds addresses: say of which program, as in --image ./a.out",
 				   format->name);
-	if (!format->is_of_object && image)
-		return usage_error(invocation, "--image says nothing to the format '%s', which holds names",
-				   format->name);
+	if (!needs_image && image)
+		return usage_error(invocation, "--image cannot be combined with --format %s", format->name);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
 }
@@ -95,8 +94,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT",
-	  "What the input is: folded (lines such as 'main;f;g 12') or gmon (gmon.out)", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is", "folded" },
 	{ OPTION_IMAGE, 0, "image", "FILE", "gmon: the program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
@@ -117,6 +115,7 @@ const struct command command_import = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.formats = format_imported,
 	.argument_min = 1,
 	.argument_max = 1,
 	.run = run,

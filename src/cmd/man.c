@@ -29,6 +29,17 @@ static void print_synopsis(const struct command *command)
 	}
 }
 
+/* One paragraph each, below that of --format. */
+static void print_formats(const struct command *command)
+{
+	struct command_format format;
+	for (size_t i = 0; command->formats && command->formats(i, &format); i++) {
+		printf("\t*%s* (_.%s_): ", format.name, format.ending);
+		print_plain(format.summary);
+		fputs(".\n\n", stdout);
+	}
+}
+
 static void print_option(const struct command_option *option)
 {
 	putchar('*');
@@ -53,8 +64,11 @@ static void print_options(const struct command *command)
 	static const struct command_option help_row = { .letter = 'h',
 							.name = "help",
 							.help = "Show a summary of all this" };
-	for (const struct command_option *option = command->options; option->name; option++)
+	for (const struct command_option *option = command->options; option->name; option++) {
 		print_option(option);
+		if (strcmp(option->name, "format") == 0)
+			print_formats(command);
+	}
 	print_option(&help_row);
 }
 

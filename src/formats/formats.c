@@ -1,30 +1,43 @@
 #include <string.h>
 
-#include "formats/folded.h"
 #include "formats/format.h"
-#include "formats/gmon.h"
 
-static const struct convert_format folded = {
-	.name = "folded",
-	.summary = "one line per call path, 'main;f;g 12', as flame graph tools read and write",
-	.import = folded_import,
-	.export = folded_export,
-};
+/* meson.build lists the rows: FORMAT_ROWS is ROW(folded) ROW(gmon) ... */
+#define ROW(name) extern const struct format format_##name;
+FORMAT_ROWS
+#undef ROW
 
-static const struct convert_format gmon = {
-	.name = "gmon",
-	.summary = "gmon.out, what gprof reads: calls and samples of one program or library",
-	.is_of_object = true,
-	.import = gmon_import,
-	.export = gmon_export,
-};
+#define ROW(name) &format_##name,
+const struct format *const formats[] = { FORMAT_ROWS NULL };
+#undef ROW
 
-const struct convert_format *const convert_formats[] = { &folded, &gmon, NULL };
-
-const struct convert_format *convert_find(const char *name)
+const struct format *format_find(const char *name)
 {
-	for (size_t i = 0; convert_formats[i]; i++)
-		if (strcmp(convert_formats[i]->name, name) == 0)
-			return convert_formats[i];
+	for (size_t i = 0; formats[i]; i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
 	return NULL;
+}
+
+static struct call_paths *make_paths(const struct format *format, const struct format_input *input, struct error *error)
+{
+	struct view_options options = input->view;
+	options.by = format->paths == FORMAT_BY_LINE ? VIEW_FRAME : VIEW_FUNCTION;
+	options.every_resource = format->has_several && options.resource == PROFILE_NONE;
+	return call_paths_new(input->profile, &options, error);
+}
+
+int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error)
+{
+	struct format_input ready = *input;
+	struct call_paths *paths = NULL;
+	if (format->paths != FORMAT_NO_PATHS) {
+		paths = make_paths(format, input, error);
+		if (!paths)
+			return error->code;
+		ready.paths = paths;
+	}
+	int code = format->export(&ready, out, error);
+	call_paths_free(paths);
+	return code < 0 ? code : sink_finish(out, format->title, error);
 }

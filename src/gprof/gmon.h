@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sink.h"
 
 /* Histograms are reckoned in units of the smallest instruction of the PDP-11: a function that begins at an odd address
  * begins a byte earlier, and what is narrower than a unit is no histogram. */
@@ -85,10 +86,10 @@ int gmon_add(struct gmon *gmon, const struct gmon *other);
  * ERROR_MEMORY. */
 int gmon_read(struct gmon *gmon, FILE *in, const char *name, struct error *error);
 
-/* Writes what Debian's gprof reads, flushed. A histogram with counts above 16 bits is several records of its shape; where
+/* Writes what Debian's gprof reads, and finishes the sink. A histogram with counts above 16 bits is several records of its shape; where
  * these would take more than GMON_DENSE_BYTES, records of GMON_SPARSE_BINS bins each, and those without samples are left
  * out (what gprof's -c cannot use, nor add to another file's). ERROR_LIMIT: that is too long as well. */
 enum { GMON_DENSE_BYTES = 64 << 20, GMON_SPARSE_BINS = 4096 };
-int gmon_write(const struct gmon *gmon, FILE *out, struct error *error);
+int gmon_write(const struct gmon *gmon, struct sink *out, struct error *error);
 
 #endif

@@ -55,7 +55,9 @@ static int write_to(const struct gmon *gmon, const char *path, struct error *err
 	if (!out)
 		return error_set_errno(error, "cannot write '%s'", path);
 	struct error why = { 0 };
-	int code = gmon_write(gmon, out, &why);
+	struct sink sink;
+	sink_init(&sink, out);
+	int code = gmon_write(gmon, &sink, &why);
 	if (fclose(out) != 0 && code == 0)
 		code = error_set_errno(&why, "cannot write gmon.out");
 	return code < 0 ? error_set(error, code, "'%s': %s", path, why.message) : 0;

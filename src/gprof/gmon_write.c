@@ -1,5 +1,4 @@
 /* Writing gmon.out: 64-bit counts into fields of 16 and 32 bits, in as many records as it takes. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +7,27 @@
 
 enum { MOST_RECORDS = 1 << 20 }; /* for one count: more is not worth writing down */
 
-static void put(FILE *out, const void *bytes, size_t size)
+static void put(struct sink *out, const void *bytes, size_t size)
 {
-	fwrite(bytes, 1, size, out);
+	sink_write(out, bytes, size);
 }
 
-static void put_u8(FILE *out, uint8_t value)
-{
-	put(out, &value, sizeof(value));
-}
-
-static void put_u16(FILE *out, uint16_t value)
+static void put_u8(struct sink *out, uint8_t value)
 {
 	put(out, &value, sizeof(value));
 }
 
-static void put_u32(FILE *out, uint32_t value)
+static void put_u16(struct sink *out, uint16_t value)
 {
 	put(out, &value, sizeof(value));
 }
 
-static void put_u64(FILE *out, uint64_t value)
+static void put_u32(struct sink *out, uint32_t value)
+{
+	put(out, &value, sizeof(value));
+}
+
+static void put_u64(struct sink *out, uint64_t value)
 {
 	put(out, &value, sizeof(value));
 }
@@ -63,7 +62,7 @@ static uint64_t rounds_for(const struct stretch *stretch)
 	return most / UINT16_MAX + (most % UINT16_MAX != 0);
 }
 
-static void write_round(const struct stretch *stretch, uint64_t round, FILE *out)
+static void write_round(const struct stretch *stretch, uint64_t round, struct sink *out)
 {
 	const struct gmon_histogram *histogram = stretch->histogram;
 	uint64_t range = histogram->high - histogram->low;
@@ -81,16 +80,16 @@ static void write_round(const struct stretch *stretch, uint64_t round, FILE *out
 		put_u16(out, (uint16_t)part_of(histogram->bins[stretch->first + i], round, UINT16_MAX));
 }
 
-static int write_stretch(const struct stretch *stretch, uint64_t rounds, FILE *out, struct error *error)
+static int write_stretch(const struct stretch *stretch, uint64_t rounds, struct sink *out, struct error *error)
 {
 	if (rounds > MOST_RECORDS || stretch->count > UINT32_MAX)
 		return too_many(error);
-	for (uint64_t round = 0; round < rounds && !ferror(out); round++)
+	for (uint64_t round = 0; round < rounds && !sink_failed(out); round++)
 		write_round(stretch, round, out);
 	return 0;
 }
 
-static int write_histogram(const struct gmon_histogram *histogram, FILE *out, struct error *error)
+static int write_histogram(const struct gmon_histogram *histogram, struct sink *out, struct error *error)
 {
 	struct stretch whole = { .histogram = histogram, .count = histogram->bin_count };
 	uint64_t rounds = rounds_for(&whole);
@@ -109,12 +108,12 @@ static int write_histogram(const struct gmon_histogram *histogram, FILE *out, st
 
 /* --- arcs and blocks --- */
 
-static int write_arc(const struct gmon_arc *arc, FILE *out, struct error *error)
+static int write_arc(const struct gmon_arc *arc, struct sink *out, struct error *error)
 {
 	uint64_t rounds = arc->count / UINT32_MAX + (arc->count % UINT32_MAX != 0);
 	if (rounds > MOST_RECORDS)
 		return too_many(error);
-	for (uint64_t round = 0; round < (rounds ? rounds : 1) && !ferror(out); round++) {
+	for (uint64_t round = 0; round < (rounds ? rounds : 1) && !sink_failed(out); round++) {
 		put_u8(out, 1);
 		put_u64(out, arc->from);
 		put_u64(out, arc->self);
@@ -124,7 +123,7 @@ static int write_arc(const struct gmon_arc *arc, FILE *out, struct error *error)
 }
 
 /* Reports tell ties by the order, so it is kept. */
-static int write_arcs(const struct gmon *gmon, FILE *out, struct error *error)
+static int write_arcs(const struct gmon *gmon, struct sink *out, struct error *error)
 {
 	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);
 	if (!arcs)
@@ -136,7 +135,7 @@ static int write_arcs(const struct gmon *gmon, FILE *out, struct error *error)
 	return code;
 }
 
-static void write_blocks(const struct gmon *gmon, FILE *out)
+static void write_blocks(const struct gmon *gmon, struct sink *out)
 {
 	size_t done = 0;
 	while (done < gmon->block_count) {
@@ -151,11 +150,10 @@ static void write_blocks(const struct gmon *gmon, FILE *out)
 	}
 }
 
-int gmon_write(const struct gmon *gmon, FILE *out, struct error *error)
+int gmon_write(const struct gmon *gmon, struct sink *out, struct error *error)
 {
 	static const uint8_t header[] = { 'g', 'm', 'o', 'n', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 	int code = 0;
-	errno = 0;
 	put(out, header, sizeof(header));
 	for (size_t i = 0; i < gmon->histogram_count && code == 0; i++)
 		code = write_histogram(&gmon->histograms[i], out, error);
@@ -164,7 +162,5 @@ int gmon_write(const struct gmon *gmon, FILE *out, struct error *error)
 	if (code < 0)
 		return code;
 	write_blocks(gmon, out);
-	if (fflush(out) != 0 || ferror(out))
-		return error_set_errno(error, "cannot write gmon.out");
-	return 0;
+	return sink_finish(out, "gmon.out", error);
 }

@@ -51,7 +51,7 @@ WRONG_WORDS = [
 	(["import"], "missing argument"),
 	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
 	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon, events"),
-	(["export", "--format", "events", "-r", "cpu"], "--resource says nothing to the format 'events'"),
+	(["export", "--format", "events", "-r", "cpu"], "--resource cannot be combined with --format events"),
 ]
 
 

@@ -70,7 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct error error = { 0 };
 		FILE *out = open_memstream(&bytes, &length);
 		require(out != NULL);
-		bool written = gmon_write(&gmon, out, &error) == 0;
+		struct sink sink;
+		sink_init(&sink, out);
+		bool written = gmon_write(&gmon, &sink, &error) == 0;
 		fclose(out);
 		require(written || error.message[0]);
 		if (written) {

@@ -10,18 +10,24 @@
 #include "ui/explore/narrow.h"
 #include "ui/explore/words.h"
 
-static const struct convert_format *find_format(const char *name, struct error *error)
+/* The session has a profile, and no trace. */
+static bool is_written_here(const struct format *format)
 {
-	const struct convert_format *format = convert_find(name);
-	if (format && format->export)
+	return format->export && !(format->needs & FORMAT_NEEDS_TRACE);
+}
+
+static const struct format *find_format(const char *name, struct error *error)
+{
+	const struct format *format = format_find(name);
+	if (format && is_written_here(format))
 		return format;
 	char names[256] = "";
 	size_t length = 0;
-	for (size_t i = 0; convert_formats[i]; i++) {
-		if (!convert_formats[i]->export || length >= sizeof(names))
+	for (size_t i = 0; formats[i]; i++) {
+		if (!is_written_here(formats[i]) || length >= sizeof(names))
 			continue;
 		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
-					   convert_formats[i]->name);
+					   formats[i]->name);
 	}
 	error_set(error, ERROR_NOT_FOUND, "cannot export to the format %s; there is %s", QUOTE(name), names);
 	return NULL;
@@ -35,29 +41,31 @@ static bool is_own_file(const struct session *session, const char *path)
 	       own.st_ino == other.st_ino;
 }
 
-static int export_to(struct session *session, const struct convert_format *format, FILE *out, struct error *error)
+static int export_to(struct session *session, const struct format *format, FILE *out, struct error *error)
 {
 	struct view_options options = session->selection;
-	/* What is of objects holds several resources; the chosen one says which time is meant. */
 	uint32_t resource = session->resource_count == 1 ? session->resources[0] : PROFILE_NONE;
-	options.resource = format->is_of_object ? PROFILE_NONE : resource;
+	options.resource = format->has_several ? PROFILE_NONE : resource;
 	struct profile narrow;
 	int status = narrow_init(&narrow, session->profile, &options, error);
 	if (status)
 		return status;
-	struct convert_selection selection = {
-		.resource = resource,
-		.no_inlines = options.no_inlines,
-		.untrimmed = options.untrimmed,
-		.no_stitch = options.no_stitch,
+	struct format_input input = {
+		.profile = &narrow,
+		.view = { .resource = resource,
+			  .thread = VIEW_ANY,
+			  .no_inlines = options.no_inlines,
+			  .untrimmed = options.untrimmed,
+			  .no_stitch = options.no_stitch },
 	};
-	status = format->export(&narrow, &selection, out, error);
+	struct sink sink;
+	sink_init(&sink, out);
+	status = format_export(format, &input, &sink, error);
 	narrow_release(&narrow);
 	return status;
 }
 
-static int export_to_file(struct session *session, const struct convert_format *format, const char *path,
-			  struct error *error)
+static int export_to_file(struct session *session, const struct format *format, const char *path, struct error *error)
 {
 	if (is_own_file(session, path))
 		return error_set(error, ERROR_USAGE, "%s is the profile being read", QUOTE(path));
@@ -75,10 +83,10 @@ static int export_words(struct session *session, const struct words *words, FILE
 {
 	if (words->count != 2)
 		return error_set(error, ERROR_USAGE, "export takes a format and a file, as 'export folded out.folded'");
-	const struct convert_format *format = find_format(words->items[0], error);
+	const struct format *format = find_format(words->items[0], error);
 	if (!format)
 		return error->code;
-	if (session->resource_count != 1 && !format->is_of_object)
+	if (session->resource_count != 1 && !format->has_several)
 		return error_set(error, ERROR_USAGE, "export writes one resource; choose it with 'resource NAME'");
 	if (strcmp(words->items[1], "-") == 0)
 		return export_to(session, format, out, error);

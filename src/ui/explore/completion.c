@@ -84,9 +84,9 @@ static void add_profile_names(struct completion *completion, const struct profil
 
 static void add_formats(struct completion *completion, const char *beginning)
 {
-	for (size_t i = 0; convert_formats[i]; i++) {
-		if (convert_formats[i]->export)
-			add_if_begins(completion, convert_formats[i]->name, beginning);
+	for (size_t i = 0; formats[i]; i++) {
+		if (formats[i]->export && !(formats[i]->needs & FORMAT_NEEDS_TRACE))
+			add_if_begins(completion, formats[i]->name, beginning);
 	}
 }
 

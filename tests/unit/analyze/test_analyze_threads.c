@@ -52,14 +52,18 @@ static void assert_view(const struct paths *paths, struct view_options options, 
 
 #define WORKER "_start;main;pool;pthread_create;create;clone3;|;clone3;start_thread"
 
-static void assert_folded(const struct paths *paths, struct convert_selection selection, const char *expected)
+static void assert_folded(const struct paths *paths, struct view_options selection, const char *expected)
 {
 	char *text = NULL;
 	size_t size = 0;
 	struct error error = { 0 };
 	FILE *out = open_memstream(&text, &size);
 	assert_non_null(out);
-	assert_int_equal(convert_find("folded")->export(paths->profile, &selection, out, &error), 0);
+	selection.thread = VIEW_ANY;
+	struct format_input input = { .profile = paths->profile, .view = selection };
+	struct sink sink;
+	sink_init(&sink, out);
+	assert_int_equal(format_export(format_find("folded"), &input, &sink, &error), 0);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
@@ -87,7 +91,7 @@ static void threads_hang_below_their_creators(void **state)
 		    "16 main pool pthread_create helper, 16 main pool pthread_create worker pthread_create, "
 		    "4 main pool pthread_create worker work, 2 main pool pthread_create create, "
 		    "2 main pool pthread_create create clone3");
-	assert_folded(&paths, (struct convert_selection){ 0 },
+	assert_folded(&paths, (struct view_options){ 0 },
 		      "main 1\n"
 		      "main;pool;pthread_create 40\n"
 		      "main;pool;pthread_create;create;clone3 2\n"
@@ -106,10 +110,10 @@ static void threads_can_stand_apart(void **state)
 		    "3 main, 2 main pool, 2 main pool pthread_create, 2 main pool pthread_create create, "
 		    "2 main pool pthread_create create clone3");
 	assert_view(&paths, (struct view_options){ ANY, .no_stitch = true }, "worker", "4 worker, 4 worker work");
-	assert_folded(&paths, (struct convert_selection){ .no_stitch = true },
+	assert_folded(&paths, (struct view_options){ .no_stitch = true },
 		      "clone3 32\nhelper 16\nmain 1\nmain;pool;pthread_create;create;clone3 2\nstart_thread 8\n"
 		      "worker;work 4\n");
-	assert_folded(&paths, (struct convert_selection){ .no_stitch = true, .untrimmed = true },
+	assert_folded(&paths, (struct view_options){ .no_stitch = true, .untrimmed = true },
 		      "_start;main 1\n_start;main;pool;pthread_create;create;clone3 2\nclone3 32\n"
 		      "clone3;start_thread 8\nclone3;start_thread;helper 16\nclone3;start_thread;worker;work 4\n");
 	paths_end(&paths);
@@ -124,7 +128,7 @@ static void marks_are_never_shown(void **state)
 	assert_view(&paths, (struct view_options){ ANY, .untrimmed = true }, "create",
 		    "4 create, 4 create clone3, 4 create clone3 clone3, 4 create clone3 start_thread, "
 		    "4 create clone3 start_thread worker");
-	assert_folded(&paths, (struct convert_selection){ .untrimmed = true },
+	assert_folded(&paths, (struct view_options){ .untrimmed = true },
 		      "_start;main;pool;pthread_create;create;clone3;clone3;start_thread;worker 4\n");
 	paths_end(&paths);
 }
@@ -140,7 +144,7 @@ static void creators_need_no_names(void **state)
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;|;near", 8);
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;8;|;far", 16);
 	paths_add(&paths, "main;odd;|", 32);
-	assert_folded(&paths, (struct convert_selection){ 0 },
+	assert_folded(&paths, (struct view_options){ 0 },
 		      "early 4\nlost 2\nmain;odd 32\nmain;pthread_create;1;2;3;4;5;6;7;8;far 16\n"
 		      "main;pthread_create;near 8\nmain;worker 1\n");
 	assert_view(&paths, (struct view_options){ ANY }, "main",
@@ -177,7 +181,7 @@ static void parts_of_locations_are_left_out(void **state)
 	struct paths paths;
 	start(&paths);
 	define_inlines(&paths);
-	assert_folded(&paths, (struct convert_selection){ 0 },
+	assert_folded(&paths, (struct view_options){ 0 },
 		      "main;start_workers;make_thread 4\n"
 		      "main;start_workers;make_thread;create 8\n"
 		      "main;start_workers;make_thread;worker 2\n"
@@ -194,7 +198,7 @@ static void parts_of_locations_are_left_out(void **state)
 		    "16 make_thread@app.c:27 worker start_workers@app.c:47 make_thread@app.c:27, "
 		    "8 make_thread@app.c:27 create@lib.c:17, "
 		    "1 make_thread@app.c:27 worker work@app.c:47");
-	assert_folded(&paths, (struct convert_selection){ .no_inlines = true },
+	assert_folded(&paths, (struct view_options){ .no_inlines = true },
 		      "main;start_workers 14\nmain;start_workers;start_workers 16\nmain;start_workers;work 1\n");
 	paths_end(&paths);
 }

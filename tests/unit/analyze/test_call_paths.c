@@ -103,7 +103,7 @@ static void frames_are_functions(void **state)
 		assert_string_equal(frame->file, "/src/b.c");
 		assert_int_equal(frame->line, 6);
 		assert_string_equal(frame->module, "/usr/lib/libb.so");
-		assert_int_equal(frame->kind, MODULE_FILE);
+		assert_int_equal(frame->kind, FRAME_NATIVE);
 	}
 	call_paths_free(found);
 	found = made(&paths, (struct view_options){ .by = VIEW_FUNCTION, .no_inlines = true, .untrimmed = true });

@@ -15,7 +15,7 @@ static struct profile *import_bytes(const char *text, size_t size, struct error 
 {
 	FILE *in = fmemopen((void *)(size ? text : "\n"), size ? size : 1, "r");
 	assert_non_null(in);
-	struct profile *profile = convert_find("folded")->import(in, "it", NULL, error);
+	struct profile *profile = format_find("folded")->import(in, "it", NULL, error);
 	fclose(in);
 	return profile;
 }
@@ -30,21 +30,30 @@ static struct profile *import(const char *text)
 	return profile;
 }
 
-static char *export_with(const struct profile *profile, const struct convert_selection *selection)
+static int export_to(FILE *out, const struct profile *profile, const struct view_options *view, struct error *error)
+{
+	struct format_input input = { .profile = profile, .view = *view };
+	struct sink sink;
+	input.view.thread = VIEW_ANY;
+	sink_init(&sink, out);
+	return format_export(format_find("folded"), &input, &sink, error);
+}
+
+static char *export_with(const struct profile *profile, const struct view_options *selection)
 {
 	char *text = NULL;
 	size_t size;
 	struct error error = { 0 };
 	FILE *out = open_memstream(&text, &size);
 	assert_non_null(out);
-	int code = convert_find("folded")->export(profile, selection, out, &error);
+	int code = export_to(out, profile, selection, &error);
 	fclose(out);
 	if (code < 0)
 		fail_msg("%s", error.message);
 	return text;
 }
 
-static void assert_exports(const struct profile *profile, struct convert_selection selection, const char *expected)
+static void assert_exports(const struct profile *profile, struct view_options selection, const char *expected)
 {
 	char *text = export_with(profile, &selection);
 	assert_string_equal(text, expected);
@@ -54,16 +63,16 @@ static void assert_exports(const struct profile *profile, struct convert_selecti
 static void assert_folds(const char *text, const char *expected)
 {
 	struct profile *profile = import(text);
-	assert_exports(profile, (struct convert_selection){ 0 }, expected);
+	assert_exports(profile, (struct view_options){ 0 }, expected);
 	profile_free(profile);
 }
 
 static void test_find(void **state)
 {
 	(void)state;
-	assert_non_null(convert_find("folded"));
-	assert_null(convert_find("unfolded"));
-	assert_ptr_equal(convert_formats[0], convert_find(convert_formats[0]->name));
+	assert_non_null(format_find("folded"));
+	assert_null(format_find("unfolded"));
+	assert_ptr_equal(formats[0], format_find(formats[0]->name));
 }
 
 static void test_lines(void **state)
@@ -163,7 +172,7 @@ static void test_round_trip(void **state)
 		for (size_t i = 0; i < first->hit_count; i++)
 			sum += first->hits[i].count;
 		assert_int_equal(sum, total);
-		char *once = export_with(first, &(struct convert_selection){ 0 });
+		char *once = export_with(first, &(struct view_options){ 0 });
 		assert_folds(once, once);
 		free(once);
 		profile_free(first);
@@ -228,24 +237,21 @@ static void test_recorded(void **state)
 {
 	(void)state;
 	struct profile *profile = recorded();
-	assert_exports(profile, (struct convert_selection){ 0 },
+	assert_exports(profile, (struct view_options){ 0 },
 		       "[no stack] 20\n__libc_start_main 2\n_start 1\nmain;read:all 3\n"
 		       "main;read:all;__libc_start_main 4\nmain;read:all;prog+0x1a40 10\n");
-	assert_exports(profile, (struct convert_selection){ .no_inlines = true },
+	assert_exports(profile, (struct view_options){ .no_inlines = true },
 		       "[no stack] 20\n__libc_start_main 2\n_start 1\nmain 3\n"
 		       "main;__libc_start_main 4\nmain;prog+0x1a40 10\n");
-	assert_exports(profile, (struct convert_selection){ .untrimmed = true },
+	assert_exports(profile, (struct view_options){ .untrimmed = true },
 		       "[no stack] 20\n_start 1\n_start;__libc_start_main 2\n_start;__libc_start_main;main;read:all 3\n"
 		       "_start;__libc_start_main;main;read:all;__libc_start_main 4\n"
 		       "_start;__libc_start_main;main;read:all;prog+0x1a40 10\n");
-	assert_exports(profile, (struct convert_selection){ .resource = 1 }, "main;read:all 30\n");
+	assert_exports(profile, (struct view_options){ .resource = 1 }, "main;read:all 30\n");
 	struct error error;
-	assert_int_equal(
-		convert_find("folded")->export(profile, &(struct convert_selection){ .resource = 2 }, stdout, &error),
-		ERROR_NOT_FOUND);
+	assert_int_equal(export_to(stdout, profile, &(struct view_options){ .resource = 2 }, &error), ERROR_NOT_FOUND);
 	FILE *full = fopen("/dev/full", "w");
-	assert_int_equal(convert_find("folded")->export(profile, &(struct convert_selection){ 0 }, full, &error),
-			 ERROR_NO_SPACE);
+	assert_int_equal(export_to(full, profile, &(struct view_options){ 0 }, &error), ERROR_NO_SPACE);
 	fclose(full);
 	profile_free(profile);
 }
@@ -277,7 +283,7 @@ static void try_export(const struct profile *profile)
 {
 	struct error error = { 0 };
 	FILE *out = fopen("/dev/null", "w");
-	int code = convert_find("folded")->export(profile, &(struct convert_selection){ 0 }, out, &error);
+	int code = export_to(out, profile, &(struct view_options){ 0 }, &error);
 	fclose(out);
 	assert_true(code == 0 || (code == ERROR_MEMORY && error.code == ERROR_MEMORY));
 }

@@ -93,6 +93,13 @@ static void assert_refused(struct buffer *file, int code, const char *word)
 	buffer_release(file);
 }
 
+static int write_to(const struct gmon *gmon, FILE *out, struct error *error)
+{
+	struct sink sink;
+	sink_init(&sink, out);
+	return gmon_write(gmon, &sink, error);
+}
+
 static struct gmon written_and_read(const struct gmon *gmon, size_t *length)
 {
 	char *bytes = NULL;
@@ -100,7 +107,7 @@ static struct gmon written_and_read(const struct gmon *gmon, size_t *length)
 	struct error error = { 0 };
 	struct gmon again;
 	FILE *out = open_memstream(&bytes, &size);
-	assert_int_equal(gmon_write(gmon, out, &error), 0);
+	assert_int_equal(write_to(gmon, out, &error), 0);
 	fclose(out);
 	gmon_init(&again);
 	if (read_bytes(&again, bytes, size, &error) < 0)
@@ -466,11 +473,11 @@ static void test_unwritable(void **state)
 	struct error error = { 0 };
 	gmon_init(&gmon);
 	FILE *full = fopen("/dev/full", "we");
-	assert_int_equal(gmon_write(&gmon, full, &error), ERROR_NO_SPACE);
+	assert_int_equal(write_to(&gmon, full, &error), ERROR_NO_SPACE);
 	fclose(full);
 	assert_int_equal(gmon_add_arc(&gmon, 1, 2, UINT64_MAX), 0);
 	FILE *null = fopen("/dev/null", "we");
-	assert_int_equal(gmon_write(&gmon, null, &error), ERROR_LIMIT);
+	assert_int_equal(write_to(&gmon, null, &error), ERROR_LIMIT);
 	fclose(null);
 	gmon_release(&gmon);
 }

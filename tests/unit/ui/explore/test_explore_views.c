@@ -36,7 +36,7 @@ static int set_up(void **state)
 	struct error error = { 0 };
 	FILE *in = fmemopen((void *)stacks, sizeof(stacks) - 1, "r");
 	fixture = (struct fixture){ .options = { .file = "test.data" } };
-	fixture.profile = convert_find("folded")->import(in, "test", NULL, &error);
+	fixture.profile = format_find("folded")->import(in, "test", NULL, &error);
 	fclose(in);
 	if (!fixture.profile || session_init(&fixture.session, fixture.profile, &fixture.options, &error))
 		return -1;

@@ -1,9 +1,19 @@
+/*
+ * gmon.out, what gprof reads: calls and samples of one object, by address.
+ *
+ * Import: each arc is two frames, the call site and the function called, as hits of `calls` (exact); each bin of the
+ * histogram is one frame, as merged hits of `cpu`; each block one of `blocks`. gprof knows no more of who called whom, and so
+ * neither does the profile. Addresses are not named yet.
+ *
+ * Export: gprof/from_profile.h.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
-#include "formats/gmon.h"
+#include "formats/format.h"
+#include "gprof/from_profile.h"
 #include "gprof/gmon.h"
 #include "gprof/object.h"
 
@@ -164,24 +174,24 @@ static int check_counts(const struct gmon *gmon, const char *name, struct error 
 	return sum > most ? error_set(error, ERROR_LIMIT, "%s: the counts add up to more than 2^48", name) : 0;
 }
 
-struct profile *gmon_import(FILE *in, const char *name, const char *object, struct error *error)
+static struct profile *gmon_import(FILE *in, const char *name, const char *image, struct error *error)
 {
 	struct import import = { .profile = profile_new() };
 	gmon_init(&import.gmon);
 	struct error why = { 0 };
-	int code = object_read(&import.object, object, &why);
+	int code = object_read(&import.object, image, &why);
 	if (code == 0)
 		code = gmon_read(&import.gmon, in, name, &why);
 	if (code == 0)
 		code = check_counts(&import.gmon, name, &why);
 	if (code == 0)
-		code = import.profile ? add_owner(import.profile, &import.object, object) : ERROR_MEMORY;
+		code = import.profile ? add_owner(import.profile, &import.object, image) : ERROR_MEMORY;
 	if (code == 0)
 		code = import_histograms(&import);
 	if (code == 0)
 		code = import_counts(&import);
 	if (code == 0)
-		code = warn(&import, name, object);
+		code = warn(&import, name, image);
 	gmon_release(&import.gmon);
 	if (code == 0) {
 		import.profile->ended = true;
@@ -191,3 +201,67 @@ struct profile *gmon_import(FILE *in, const char *name, const char *object, stru
 	profile_free(import.profile);
 	return NULL;
 }
+
+/* --- export --- */
+
+/* Whether `end` is the last components of a path, all of them perhaps. */
+static bool path_ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path), end_length = strlen(end);
+	if (end_length > length || strcmp(path + length - end_length, end) != 0)
+		return false;
+	return end_length == length || path[length - end_length - 1] == '/';
+}
+
+/* The module that is asked for: the one of that name, or of several the first that has counted something. */
+static int find_module(const struct profile *profile, const char *name, uint32_t *found, struct error *error)
+{
+	bool *counted = calloc(profile->module_count + 1, sizeof(*counted));
+	if (!counted)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	gmon_counted(profile, counted);
+	*found = PROFILE_NONE;
+	for (uint32_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->modules[i];
+		if (module->kind == MODULE_FILE && path_ends_in(profile_string(profile, module->path), name) &&
+		    (*found == PROFILE_NONE || (counted[i] && !counted[*found])))
+			*found = i;
+	}
+	free(counted);
+	if (*found == PROFILE_NONE)
+		return error_set(error, ERROR_NOT_FOUND, "this profile knows no program or library '%s'", name);
+	return 0;
+}
+
+static int gmon_export(const struct format_input *input, struct sink *out, struct error *error)
+{
+	const struct profile *profile = input->profile;
+	uint32_t module = gmon_program(profile);
+	if (input->object) {
+		int code = find_module(profile, input->object, &module, error);
+		if (code < 0)
+			return code;
+	}
+	if (module == PROFILE_NONE)
+		return error_set(error, ERROR_NOT_FOUND, "this profile has names alone, and gmon.out holds addresses");
+	struct gmon gmon;
+	gmon_init(&gmon);
+	int code = gmon_from_profile(profile, module, input->view.resource, &gmon, error);
+	if (code == 0)
+		code = gmon_write(&gmon, out, error);
+	gmon_release(&gmon);
+	return code;
+}
+
+const struct format format_gmon = {
+	.name = "gmon",
+	.title = "gmon.out",
+	.ending = "out",
+	.summary = "gmon.out, what gprof reads: calls and samples of one program or library",
+	.options = FORMAT_RESOURCE | FORMAT_OBJECT,
+	.needs = FORMAT_NEEDS_IMAGE,
+	.has_several = true,
+	.is_binary = true,
+	.import = gmon_import,
+	.export = gmon_export,
+};

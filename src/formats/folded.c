@@ -1,14 +1,28 @@
 /*
- * Reading folded stacks. Lines usually come sorted, so each shares its first
- * frames with the one before: those frames' nodes are taken from there, and
- * only the rest is looked up.
+ * Folded stacks: one call path a line, outermost frame first, then its hits.
+ *
+ *     main;uniquify_db;qsort 12
+ *
+ * The count stands after the last blank, so names may contain blanks; a ';'
+ * inside a name is written as ':'. Empty lines mean nothing, nor do lines that
+ * begin with '#' and a blank or do not end in a count.
+ *
+ * Import: lines usually come sorted, so each shares its first frames with the
+ * one before: those frames' nodes are taken from there, and only the rest is
+ * looked up.
+ *
+ * Export: one line per distinct path that has hits of its own, sorted by the
+ * path's bytes, functions by their bare names. A path without any frame is
+ * "[no stack]".
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "formats/folded.h"
+#include "base/buffer.h"
+#include "formats/format.h"
 
 /* Keeps a line from becoming many rows of 32-bit counts. */
 static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;
@@ -246,9 +260,9 @@ static int describe(struct profile *profile)
 	return 0;
 }
 
-struct profile *folded_import(FILE *in, const char *name, const char *object, struct error *error)
+static struct profile *folded_import(FILE *in, const char *name, const char *image, struct error *error)
 {
-	(void)object; /* names need none */
+	(void)image; /* names need none */
 	struct import import = { .profile = profile_new(), .name = name, .error = error };
 	int code;
 	if (!import.profile || describe(import.profile) < 0)
@@ -263,3 +277,103 @@ struct profile *folded_import(FILE *in, const char *name, const char *object, st
 	profile_free(import.profile);
 	return NULL;
 }
+
+/* --- export --- */
+
+struct line {
+	size_t text; /* offset in `texts` */
+	uint64_t hits;
+};
+
+struct export
+{
+	const struct call_paths *paths;
+	struct buffer texts; /* the lines' paths, each with its NUL */
+	struct line *lines;
+	size_t line_count;
+	uint32_t *frames; /* room for the longest */
+};
+
+static void append_name(struct buffer *texts, const char *name)
+{
+	for (; *name; name++) {
+		bool is_break = *name == '\n' || *name == '\r';
+		buffer_append_byte(texts, *name == ';' ? ':' : is_break ? ' ' : (uint8_t)*name);
+	}
+}
+
+static void append_path(struct export *export, uint32_t path)
+{
+	const struct call_paths *paths = export->paths;
+	size_t length = call_paths_frames(paths, path, export->frames);
+	if (length == 0)
+		buffer_append_string(&export->texts, "[no stack]");
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0)
+			buffer_append_byte(&export->texts, ';');
+		append_name(&export->texts, paths->frames[export->frames[i]].function);
+	}
+	buffer_append_byte(&export->texts, 0);
+}
+
+static int make_lines(struct export *export)
+{
+	const struct call_paths *paths = export->paths;
+	export->frames = malloc((paths->depth + 1) * sizeof(*export->frames));
+	export->lines = malloc((paths->count + 1) * sizeof(*export->lines));
+	if (!export->frames || !export->lines)
+		return ERROR_MEMORY;
+	for (uint32_t i = 0; i < paths->count; i++) {
+		uint64_t hits = call_paths_values(paths, i)[0];
+		if (hits == 0)
+			continue;
+		export->lines[export->line_count++] = (struct line){ .text = export->texts.size, .hits = hits };
+		append_path(export, i);
+	}
+	return buffer_error(&export->texts);
+}
+
+static int compare_lines(const void *left, const void *right, void *texts)
+{
+	const struct line *a = left, *b = right;
+	return strcmp((const char *)texts + a->text, (const char *)texts + b->text);
+}
+
+/* Functions of one bare name, and names that are written alike, are one. */
+static void write_lines(const struct export *export, struct sink *out)
+{
+	const char *texts = (const char *)export->texts.bytes;
+	for (size_t i = 0, next; i < export->line_count && !sink_failed(out); i = next) {
+		const char *text = texts + export->lines[i].text;
+		uint64_t hits = 0;
+		for (next = i; next < export->line_count && strcmp(texts + export->lines[next].text, text) == 0; next++)
+			hits += export->lines[next].hits;
+		sink_printf(out, "%s %" PRIu64 "\n", text, hits);
+	}
+}
+
+static int folded_export(const struct format_input *input, struct sink *out, struct error *error)
+{
+	struct export export = { .paths = input->paths };
+	buffer_init(&export.texts);
+	int code = make_lines(&export);
+	if (code == 0) {
+		qsort_r(export.lines, export.line_count, sizeof(*export.lines), compare_lines, export.texts.bytes);
+		write_lines(&export, out);
+	}
+	buffer_release(&export.texts);
+	free(export.lines);
+	free(export.frames);
+	return code < 0 ? error_set(error, code, "cannot export: %s", error_text(code)) : 0;
+}
+
+const struct format format_folded = {
+	.name = "folded",
+	.title = "folded stacks",
+	.ending = "folded",
+	.summary = "one line per call path, 'main;f;g 12', as flame graph tools read and write",
+	.options = FORMAT_RESOURCE | FORMAT_FRAMES,
+	.paths = FORMAT_BY_FUNCTION,
+	.import = folded_import,
+	.export = folded_export,
+};

@@ -1,0 +1,292 @@
+#include "collect/count/event_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/path.h"
+#include "collect/count/events.h"
+#include "frames/frames.h"
+
+/* Calls that end before the next event: the open ones from `path` up to the
+ * path `until`, which is above it. */
+struct leaving {
+	uint32_t path, until;
+	uint64_t tsc;
+};
+
+struct source {
+	struct event_source base;
+	struct tally *tally;
+	struct profile *names; /* has a location for each address */
+	struct buffer text;    /* of an address without a name */
+	size_t next_thread;
+	/* The thread that is being read; NULL: none. */
+	const struct tallied_thread *thread;
+	struct tally_events events;
+	bool *is_open;          /* by path: its last `enter` has no `leave` yet */
+	uint32_t current;       /* path */
+	bool has_stayed;        /* the last event was a LEAVE that left nothing */
+	bool leaves, only_tell; /* hooks that tell when a function is left; and there are no others */
+	struct leaving leaving;
+	bool is_entering; /* `current` is entered, once `leaving` is done */
+	uint64_t enter_tsc;
+};
+
+/* --- what an event says --- */
+
+static uint64_t since_start_ns(const struct source *source, uint64_t tsc)
+{
+	const struct tallied_process *process = &source->tally->processes[source->thread->process];
+	uint64_t start = process->shared->start_tsc, began = source->tally->header.start_ns;
+	uint64_t now = process->shared->start_ns + (tsc > start ? tally_ns(process, tsc - start) : 0);
+	return now > began ? now - began : 0;
+}
+
+static void set_event(const struct source *source, enum event_kind kind, uint64_t tsc, struct event *event)
+{
+	*event = (struct event){ .kind = kind,
+				 .time_ns = since_start_ns(source, tsc),
+				 .process = source->tally->processes[source->thread->process].shared->pid,
+				 .thread = source->thread->shared->tid };
+}
+
+/* `outwards`: how many of the location's frames the function is away from the innermost, UINT32_MAX: the outermost.
+ * Returns 1 or a negative error. */
+static int set_function(struct source *source, int64_t id, uint32_t outwards, struct event *event)
+{
+	const struct profile *names = source->names;
+	if (id < 0)
+		return (int)id;
+	const struct profile_location *location = &names->locations[id];
+	if (location->first_frame == PROFILE_NONE || location->frame_count == 0) {
+		const char *path = profile_string(names, names->modules[location->module].path);
+		buffer_clear(&source->text);
+		buffer_printf(&source->text, "%s+0x%" PRIx64, path_basename(path), location->address);
+		buffer_append_byte(&source->text, 0);
+		event->function = (const char *)source->text.bytes;
+		return buffer_error(&source->text) ? ERROR_MEMORY : 1;
+	}
+	uint32_t last = location->frame_count - 1;
+	uint32_t frame = location->first_frame + (outwards < last ? outwards : last);
+	event->function = profile_string(names, names->functions[names->frames[frame].function].name);
+	return 1;
+}
+
+static int set_path(struct source *source, enum event_kind kind, uint64_t tsc, uint32_t path, struct event *event)
+{
+	uint32_t process = source->thread->process;
+	set_event(source, kind, tsc, event);
+	return set_function(
+		source,
+		tally_entry_location(source->tally, source->names, process, source->thread->tree.paths[path].function),
+		UINT32_MAX, event);
+}
+
+static int set_sample(struct source *source, const struct tally_event *raw, struct event *event)
+{
+	uint32_t process = source->thread->process;
+	set_event(source, EVENT_SAMPLE, raw->tsc, event);
+	if (tally_is_runtime(source->tally, process, raw->pc)) {
+		event->function = "[hooks]";
+		return 1;
+	}
+	return set_function(source, tally_location(source->tally, source->names, process, raw->pc), 0, event);
+}
+
+/* --- from changes of the path to enters and leaves --- */
+
+static bool is_below(const struct tallied_tree *tree, uint32_t path, uint32_t ancestor)
+{
+	while (path != TALLY_NONE && path > ancestor)
+		path = tree->paths[path].parent;
+	return path == ancestor;
+}
+
+static void leave_to(struct source *source, uint64_t tsc, uint32_t path)
+{
+	source->leaving = (struct leaving){ .path = source->current, .until = path, .tsc = tsc };
+}
+
+/* A call ends the calls that are open below its caller, even if no hook reported that they were left. */
+static void take_enter(struct source *source, const struct tally_event *raw)
+{
+	const struct tallied_tree *tree = &source->thread->tree;
+	uint32_t parent = tree->paths[raw->path].parent;
+	if (source->only_tell && parent != TALLY_NONE && is_below(tree, source->current, parent))
+		leave_to(source, raw->tsc, parent);
+	source->current = raw->path;
+	source->has_stayed = false;
+	source->is_entering = true;
+	source->enter_tsc = raw->tsc;
+}
+
+static void take_leave(struct source *source, const struct tally_event *raw)
+{
+	/* From here on no path is timed: the thread ends in the midst of its calls, or goes on with them later. */
+	if (source->has_stayed && raw->path == TALLIED_ROOT)
+		return;
+	source->has_stayed = raw->path == source->current;
+	if (source->leaves && is_below(&source->thread->tree, source->current, raw->path))
+		leave_to(source, raw->tsc, raw->path);
+	source->current = raw->path;
+}
+
+/* What is left to report of the last change of the path: 1, 0 (nothing) or a negative error. */
+static int report_change(struct source *source, struct event *event)
+{
+	struct leaving *leaving = &source->leaving;
+	while (leaving->path != leaving->until) {
+		uint32_t left = leaving->path;
+		leaving->path = source->thread->tree.paths[left].parent;
+		if (!source->is_open[left])
+			continue;
+		source->is_open[left] = false;
+		return set_path(source, EVENT_LEAVE, leaving->tsc, left, event);
+	}
+	if (!source->is_entering)
+		return 0;
+	source->is_entering = false;
+	source->is_open[source->current] = true;
+	return set_path(source, EVENT_ENTER, source->enter_tsc, source->current, event);
+}
+
+/* 1; 0: it changed the path, see report_change; or a negative error. */
+static int take(struct source *source, const struct tally_event *raw, struct event *event)
+{
+	switch (raw->kind) {
+	case TALLY_EVENT_ENTER:
+		take_enter(source, raw);
+		return 0;
+	case TALLY_EVENT_LEAVE:
+		take_leave(source, raw);
+		return 0;
+	default:
+		break;
+	}
+	if (raw->other == TALLY_EVENT_TICK)
+		return set_sample(source, raw, event);
+	set_event(source, EVENT_USER, raw->tsc, event);
+	event->id = raw->id;
+	event->value = raw->value;
+	return 1;
+}
+
+/* --- thread after thread --- */
+
+static int begin_thread(struct source *source)
+{
+	const struct tallied_thread *thread = &source->tally->threads[source->next_thread++];
+	uint32_t hooks = source->tally->processes[thread->process].shared->hooks;
+	source->is_open = calloc(thread->tree.path_count, sizeof(*source->is_open));
+	int status = source->is_open ? tally_events_begin(&source->events, source->tally, thread) : ERROR_MEMORY;
+	if (status < 0) {
+		free(source->is_open);
+		source->is_open = NULL;
+		return status;
+	}
+	source->thread = thread;
+	source->current = TALLIED_ROOT;
+	source->has_stayed = false;
+	source->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE);
+	source->only_tell = source->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));
+	source->leaving = (struct leaving){ 0 };
+	source->is_entering = false;
+	return 0;
+}
+
+static void end_thread(struct source *source)
+{
+	if (!source->thread)
+		return;
+	tally_events_end(&source->events);
+	free(source->is_open);
+	source->is_open = NULL;
+	source->thread = NULL;
+}
+
+static int next_of_thread(struct source *source, struct event *event)
+{
+	struct tally_event raw;
+	int status = report_change(source, event);
+	while (status == 0 && (status = tally_events_next(&source->events, &raw)) > 0) {
+		status = take(source, &raw, event);
+		if (status == 0)
+			status = report_change(source, event);
+	}
+	return status;
+}
+
+static int source_next(struct event_source *base, struct event *event, struct error *error)
+{
+	struct source *source = (struct source *)base;
+	for (;;) {
+		if (!source->thread && source->next_thread == source->tally->thread_count)
+			return 0;
+		int status = source->thread ? 0 : begin_thread(source);
+		if (status < 0)
+			return error_set(error, status, "%s", error_text(status));
+		status = next_of_thread(source, event);
+		if (status < 0)
+			return tally_events_error(source->thread, status, error);
+		if (status > 0)
+			return status;
+		end_thread(source);
+	}
+}
+
+/* --- open and close --- */
+
+static void source_close(struct event_source *base)
+{
+	struct source *source = (struct source *)base;
+	end_thread(source);
+	buffer_release(&source->text);
+	profile_free(source->names);
+	tally_free(source->tally);
+	free(source);
+}
+
+static int name_all(struct source *source, struct error *error)
+{
+	int status = tally_locations(source->tally, source->names, error);
+	if (status == 0)
+		status = frames_name_profile(source->names, NULL, error);
+	if (status == 0 && tally_name_sites(source->tally, source->names) < 0)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	return status;
+}
+
+static void refuse(const char *path, struct error *error)
+{
+	error_set(error, ERROR_FORMAT,
+		  "'%s' is no trace, it has no events: record one by 'cpprof record --instrumented=trace'", path);
+}
+
+struct event_source *tally_event_source_open(const char *path, struct error *error)
+{
+	struct tally *tally = tally_open(path, error);
+	if (!tally || tally->header.measurement != TALLY_TRACE) {
+		if (tally || error->code == ERROR_FORMAT)
+			refuse(path, error);
+		tally_free(tally);
+		return NULL;
+	}
+	struct source *source = calloc(1, sizeof(*source));
+	if (!source) {
+		tally_free(tally);
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	*source = (struct source){ .base = { .next = source_next, .close = source_close },
+				   .tally = tally,
+				   .names = profile_new() };
+	buffer_init(&source->text);
+	if (!source->names)
+		error_set(error, ERROR_MEMORY, "out of memory");
+	if (!source->names || name_all(source, error) < 0) {
+		source_close(&source->base);
+		return NULL;
+	}
+	return &source->base;
+}
