@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "cmd/place_list.h"
+#include "cmd/probe_list.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "collect/source/compile/build.h"

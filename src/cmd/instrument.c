@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "cmd/place_list.h"
+#include "cmd/probe_list.h"
 #include "cmd/rows.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/installed.h"

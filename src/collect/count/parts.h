@@ -13,7 +13,7 @@ struct tallied_process *tally_find_process(const struct tally *tally, uint32_t n
 const void *tally_object(const struct tally *tally, const struct tallied_thread *thread, uint64_t address,
 			 size_t bytes);
 
-/* sites.c: the places of the source that each process has reached, from its chunks. */
+/* probes.c: the places of the source that each process has reached, from its chunks. */
 int tally_read_sites(struct tally *tally, const char *name, struct error *error);
 
 /* threads.c: the table of threads; then who created whom, once all have their trees. */
@@ -27,7 +27,7 @@ int tally_read_objects(const struct tally *tally, struct tallied_thread *thread,
 /* compensate.c: what the probes of places took is taken from the times of the trees' paths. */
 void tally_compensate(struct tally *tally);
 
-/* sites_off.c: places that turned themselves off, and those that somebody else has switched; in notes of the profile. */
+/* probes_off.c: places that turned themselves off, and those that somebody else has switched; in notes of the profile. */
 int tally_note_sites(const struct tally *tally, struct profile *profile);
 struct tally_sites_off {
 	uint64_t throttled, switched;

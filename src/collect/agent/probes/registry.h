@@ -1,9 +1,9 @@
 /*
  * The places that the program's source tells of (cpprof/profiler.h), as this process knows them.
  *
- *   sites.c            the registry: a record of each in the tally, and where it is
+ *   probes/registry.c   the registry: a record of each in the tally, and where it is
  *   probes/rules.c      which are to be on: the user's rules, in their order
- *   probes/switch.c       rules are applied, at start (CPPROF_SITES), by the program and by `cpprof control`
+ *   probes/switch.c     rules are applied, at start (CPPROF_SITES), by the program and by `cpprof control`
  *   probes/throttle.c   places that turn themselves off
  */
 #ifndef COLLECT_AGENT_PROBES_REGISTRY_H

@@ -8,7 +8,7 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_ANNOTATIONS_H
 #define COLLECT_SOURCE_INSTRUMENT_ANNOTATIONS_H
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 struct annotation {
 	const char *group, *hook; /* in the arena; NULL: nothing is said of it */

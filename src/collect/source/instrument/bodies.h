@@ -4,7 +4,7 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_BODIES_H
 #define COLLECT_SOURCE_INSTRUMENT_BODIES_H
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* Its { ... }: of a function-try-block what is tried. False: it has none. */
 bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);

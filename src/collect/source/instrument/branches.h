@@ -5,7 +5,7 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_BRANCHES_H
 #define COLLECT_SOURCE_INSTRUMENT_BRANCHES_H
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* Adds a place, which is skipped, for each branch of the main file that clang has left out and that has a `{` in it. */
 void branches_take(struct places *places);

@@ -13,7 +13,7 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_EXITS_H
 #define COLLECT_SOURCE_INSTRUMENT_EXITS_H
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* A `return` that clang has seen. */
 struct places_return {

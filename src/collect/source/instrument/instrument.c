@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "collect/source/instrument/exits.h"
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 #include "collect/source/instrument/selection.h"
 #include "collect/source/instrument/taken.h"
 

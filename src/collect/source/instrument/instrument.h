@@ -2,7 +2,7 @@
  * The source instrumenter: puts an object of the Profiler (cpprof/profiler.h) into the functions of a file.
  *
  *     a compiler's words ---- clang.h: libclang, loaded when it is needed first, parses what the compiler would
- *     the cursors of the file ---- places.h: what could be instrumented, each with what it is and where its `{` is
+ *     the cursors of the file ---- source_points.h: what could be instrumented, each with what it is and where its `{` is
  *     the places ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
  *     decisions ---- edits.h: an edit list, and the copy that it makes
  *

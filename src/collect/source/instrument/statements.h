@@ -9,7 +9,7 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_STATEMENTS_H
 #define COLLECT_SOURCE_INSTRUMENT_STATEMENTS_H
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* Adds the places of one cursor within the function `function` (its number in places->items), if it is one of these. */
 void statements_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent);

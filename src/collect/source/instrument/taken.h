@@ -9,7 +9,7 @@
 #define COLLECT_SOURCE_INSTRUMENT_TAKEN_H
 
 #include "base/buffer.h"
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* Appends what functions of the main file that are instrumented have taken. Decisions are made. */
 void taken_append(struct places *places, struct buffer *text);

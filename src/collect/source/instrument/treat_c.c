@@ -1,7 +1,7 @@
 /* What C allows, and what of it holds for C++ as well. */
 #include <string.h>
 
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* Attributes of functions that an object must not stand in. */
 static const struct {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collect/source/instrument/lexing.h"
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 /* --- what a function is --- */
 

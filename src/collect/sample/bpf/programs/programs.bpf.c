@@ -18,7 +18,7 @@
 
 #include "collect/sample/bpf/programs/clock.bpf.h"
 #include "collect/sample/bpf/programs/events.bpf.h"
-#include "collect/sample/bpf/programs/places.bpf.h"
+#include "collect/sample/bpf/programs/probes.bpf.h"
 #include "collect/sample/bpf/programs/switch.bpf.h"
 #include "collect/sample/bpf/programs/syscall.bpf.h"
 #include "collect/sample/bpf/programs/tasks.bpf.h"

@@ -4,7 +4,7 @@
 
 #include <bpf/usdt.bpf.h>
 
-#include "collect/sample/bpf/programs/places.bpf.h"
+#include "collect/sample/bpf/programs/probes.bpf.h"
 
 SEC("usdt")
 int on_static_probe(struct pt_regs *registers)

@@ -4,8 +4,8 @@
  * Of each cursor that has a body, what the copy could be made of is not what clang says but what stands there: the byte at its
  * `{` must be one, in the file itself and not in what a macro expands to.
  */
-#ifndef COLLECT_SOURCE_INSTRUMENT_PLACES_H
-#define COLLECT_SOURCE_INSTRUMENT_PLACES_H
+#ifndef COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
+#define COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
 
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"

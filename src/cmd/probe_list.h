@@ -1,6 +1,6 @@
 /* What the instrumenter found in sources, and what became of it: as lines of text, JSON or CSV. */
-#ifndef CMD_PLACE_LIST_H
-#define CMD_PLACE_LIST_H
+#ifndef CMD_PROBE_LIST_H
+#define CMD_PROBE_LIST_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* Places that the user named: functions (uprobes), tracepoints, static probes. The
  * cookie is the place's number. */
-#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_PLACES_BPF_H
-#define COLLECT_SAMPLE_BPF_PROGRAMS_PLACES_BPF_H
+#ifndef COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
+#define COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 
 #include "collect/sample/bpf/programs/count.bpf.h"
 

@@ -1,4 +1,4 @@
-/* Places of the source in a tally (collect/count/sites.c, site_names.c, placing.c, compensate.c, sites_off.c, signature.c). */
+/* Places of the source in a tally (collect/count/probes.c, probe_names.c, placing.c, compensate.c, probes_off.c, signature.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cmd/place_list.h"
+#include "cmd/probe_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "collect/source/instrument/places.h"
+#include "collect/source/instrument/source_points.h"
 
 #include <stdlib.h>
 #include <string.h>
