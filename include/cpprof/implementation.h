@@ -1,5 +1,5 @@
 /*
- * An implementation of the Profiler that users write: told when each place of the source (cpprof/profiler.h) is entered and
+ * An implementation of the Profiler that users write: told when each probe point (cpprof/profiler.h) is entered and
  * left, beside what the library counts itself.
  *
  *     static uint64_t enter(const struct cpprof_site *site) { return now(); }
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-struct cpprof_site; /* cpprof/profiler.h: name, file, line, ... of a place; valid as long as its library is loaded */
+struct cpprof_site; /* cpprof/profiler.h: name, file, line, ... of a probe point; valid as long as its library is loaded */
 
 enum { CPPROF_IMPLEMENTATION_VERSION = 1 };
 
@@ -42,9 +42,9 @@ struct cpprof_implementation {
 	 * recorded into, to write another one beside. NULL: nothing is to be done. */
 	int (*begin)(const char *output);
 
-	/* A place is entered, in the present thread; what this returns, `leave` is given for the same call. Where a place was left
+	/* A probe point is entered, in the present thread; what this returns, `leave` is given for the same call. Where a probe point was left
 	 * by longjmp, or its thread or process has ended, `leave` is not called. Neither is called while the other,
-	 * or itself, is at work in the same thread: so they may call what has places itself (malloc, say), but a handler that
+	 * or itself, is at work in the same thread: so they may call what has probe points itself (malloc, say), but a handler that
 	 * interrupts them is not told of. They keep errno. Both are required. */
 	uint64_t (*enter)(const struct cpprof_site *site);
 	void (*leave)(const struct cpprof_site *site, uint64_t entered);

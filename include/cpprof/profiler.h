@@ -19,7 +19,7 @@
  *
  * `cpprof cc -- gcc ...` puts such objects into all functions of a program by itself. By
  * hand or by the tool, what is measured is chosen at start (CPPROF_MEASURE, docs/source.md),
- * and each place may be switched on and off while the program runs (`cpprof control`).
+ * and each probe point may be switched on and off while the program runs (`cpprof control`).
  *
  * This header includes nothing and defines no name that does not begin with cpprof or
  * CPPROF: it may stand before anything else in any file, in C90 and later with GNU extensions,
@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-/* --- places --- */
+/* --- probe points --- */
 
 enum cpprof_kind {
 	CPPROF_KIND_FUNCTION,
@@ -68,7 +68,7 @@ enum cpprof_state {
 	CPPROF_STATE_ON
 };
 
-/* One for each place, static. Texts are copied when the place is reached first. */
+/* One for each probe point, static. Texts are copied when the probe point is reached first. */
 struct cpprof_site {
 	CPPROF_UINT32_ state; /* enum cpprof_state; the library's, from the first time on */
 	CPPROF_UINT16_ kind;  /* enum cpprof_kind */
@@ -84,7 +84,7 @@ struct cpprof_site {
 };
 
 #ifndef CPPROF_PORTABLE
-/* What the library keeps of each thread, as far as entering and leaving a place need it that have come before. All of it is the
+/* What the library keeps of each thread, as far as entering and leaving a probe point need it that have come before. All of it is the
  * library's; who is on another layout has a variable of another name. */
 struct cpprof_node {
 	__UINT64_TYPE__ function;
@@ -105,7 +105,7 @@ struct cpprof_edge {
 };
 struct cpprof_frame { /* a call that has not returned */
 	struct cpprof_node *node;
-	__UINT64_TYPE__ place;
+	__UINT64_TYPE__ return_slot;
 	__UINT64_TYPE__ caller;
 	struct cpprof_edge *guess;
 };
@@ -118,18 +118,18 @@ struct cpprof_thread {
 };
 
 #define CPPROF_EDGE_INLINED_ 2 /* in `flags` */
-#define CPPROF_PLACE_BITS_ 3   /* in `place` */
+#define CPPROF_SLOT_BITS_ 3    /* in `return_slot` */
 #define CPPROF_FRAME_UNKNOWN ((struct cpprof_frame *)1)
 
-/* What is remembered of a place that was entered until it is left; on the stack, or in registers. */
+/* What is remembered of a probe point that was entered until it is left; on the stack, or in registers. */
 struct cpprof_entry {
 	struct cpprof_site *site;
 	struct cpprof_frame
 		*frame; /* its caller's; NULL: nothing is counted here now, and nobody is to be told of the end */
 };
 
-/* `caller` is where the function that the place is in returns to, `frame_address` where its caller's part of the stack begins
- * (its CFA): the same for all places in one call, also of functions that are inlined there. */
+/* `caller` is where the function that the probe point is in returns to, `frame_address` where its caller's part of the stack begins
+ * (its CFA): the same for all probe points in one call, also of functions that are inlined there. */
 __attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site,
 										  const void *caller,
 										  const void *frame_address);
@@ -159,12 +159,12 @@ extern __attribute__((__visibility__("default"),
 #define CPPROF_QWORD_ ""
 #endif
 
-/* Where the return address lies of the function that the place is in, and what the library says of such frames. */
-#define CPPROF_PLACE_OF_CALL_(frame_address) \
-	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_PLACE_BITS_)
+/* Where the return address lies of the function that the probe point is in, and what the library says of such frames. */
+#define CPPROF_SLOT_OF_CALL_(frame_address) \
+	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_SLOT_BITS_)
 
 struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
-					 __UINT64_TYPE__ place)
+					 __UINT64_TYPE__ return_slot)
 	__attribute__((__visibility__("default"), __returns_nonnull__));
 
 /* Where calls are timed the time since the last event is the current path's. In one piece, which compilers do not take apart. */
@@ -191,17 +191,17 @@ static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof
 /* Counted here: a call of which the thread has guessed that it comes next, as it did before. NULL: it is
  * not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site, __UINT64_TYPE__ caller,
-							    __UINT64_TYPE__ place)
+							    __UINT64_TYPE__ return_slot)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
 	struct cpprof_frame *top, *frame;
 	struct cpprof_edge *edge;
-	if (__builtin_expect(place < thread->low, 0))
+	if (__builtin_expect(return_slot < thread->low, 0))
 		return 0;
 	top = thread->top;
 	edge = top->guess;
 	if (__builtin_expect(edge->function != (__UINT64_TYPE__)site || edge->caller != caller ||
-				     top->place + (edge->flags & CPPROF_EDGE_INLINED_) <= place,
+				     top->return_slot + (edge->flags & CPPROF_EDGE_INLINED_) <= return_slot,
 			     0))
 		return 0;
 	frame = top + 1;
@@ -214,7 +214,7 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 	__asm__ __volatile__("inc{q %0| " CPPROF_QWORD_ "%0}" : "+m"(edge->count));
 	if (__builtin_expect(edge->after != edge, 0))
 		top->guess = edge->after;
-	frame->place = place;
+	frame->return_slot = return_slot;
 	cpprof_charge(thread, top);
 	frame->caller = caller;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -222,11 +222,11 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A handler that came before it was on top has used its words. */
 	if (__builtin_expect(frame->node != edge->child, 0))
-		return cpprof_site_restore(frame, edge, place);
+		return cpprof_site_restore(frame, edge, return_slot);
 	return top;
 }
 
-/* What is not counted at once: out of line, so that a place is small. */
+/* What is not counted at once: out of line, so that a probe point is small. */
 CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_site *site, void *const *frame_address)
 {
 	return cpprof_site_enter_from(site, frame_address[-1], frame_address, __builtin_return_address(0));
@@ -240,7 +240,7 @@ CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_site *site, void *const *fram
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_site *site)
 {
 	struct cpprof_frame *frame = cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
-							  CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()));
+							  CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
 	if (__builtin_expect(frame == 0, 0))
 		frame = cpprof_entered_slowly(site, (void *const *)__builtin_dwarf_cfa());
 	return frame;
@@ -250,7 +250,7 @@ static CPPROF_HOT void cpprof_leave_here(struct cpprof_site *site, struct cpprof
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
 	if (__builtin_expect(thread->top != entered + 1 ||
-				     entered[1].place != CPPROF_PLACE_OF_CALL_(__builtin_dwarf_cfa()),
+				     entered[1].return_slot != CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()),
 			     0)) {
 		cpprof_left_slowly(site, (void *const *)__builtin_dwarf_cfa());
 		return;
@@ -309,7 +309,7 @@ CPPROF_ASIDE void cpprof_left_aside(struct cpprof_entry_aside *entry)
 #else
 /* --- other compilers --- */
 
-/* What is remembered of a place that was entered until it is left. */
+/* What is remembered of a probe point that was entered until it is left. */
 struct cpprof_entry {
 	struct cpprof_site *site;
 	const void *counted; /* NULL: nothing is counted here now, and nobody is to be told of the end */
@@ -334,7 +334,7 @@ void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void 
 #define CPPROF_JOIN(a, b) CPPROF_JOIN_(a, b)
 
 /* A static descriptor. */
-#define CPPROF_SITE_(variable, kind_, level_, name_, signature_, group_)                               \
+#define CPPROF_DESCRIPTOR_(variable, kind_, level_, name_, signature_, group_)                         \
 	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
 					       signature_,       __FILE__, group_, 0,        0 }
 
@@ -389,15 +389,15 @@ class profiler
 #define CPPROF_OBJECT_CPPROF_KIND_BLOCK CPPROF_ASIDE_OBJECT_
 #define CPPROF_OBJECT_CPPROF_KIND_WAIT CPPROF_OBJECT_
 
-#define CPPROF_PLACE_(kind, level, name, signature, group, number)                            \
-	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
+#define CPPROF_PROBE_(kind, level, name, signature, group, number)                                  \
+	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
 	CPPROF_OBJECT_(CPPROF_JOIN(cpprof_object_, number), CPPROF_JOIN(cpprof_site_, number))
 
 /* As the first line of a function, and of a block. */
 #define CPPROF_FUNCTION \
-	CPPROF_PLACE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
+	CPPROF_PROBE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
 #define CPPROF_REGION(name) \
-	CPPROF_PLACE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
+	CPPROF_PROBE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
 
 /* Both of them are left where they end. So much a compiler must be told that knows no cleanup: there the two do nothing, and each exit
  * is to be said (`cpprof cc` says it by itself); these may be used with any compiler. An expression that is returned is
@@ -430,9 +430,9 @@ class profiler
 #define CPPROF_LEFT_(entry) (entry.counted ? cpprof_site_leave(entry.site, CPPROF_CALLER_) : (void)0)
 #endif
 
-#define CPPROF_ENTER_(variable, kind, level, name, signature)                                  \
-	CPPROF_SITE_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0); \
-	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                          \
+#define CPPROF_ENTER_(variable, kind, level, name, signature)                                        \
+	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0); \
+	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                                \
 		CPPROF_ENTERED_(CPPROF_JOIN(cpprof_site_of_, variable))
 #define CPPROF_ENTER CPPROF_ENTER_(function_, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_)
 #define CPPROF_LEAVE CPPROF_LEFT_(cpprof_entry_of_function_)
@@ -481,8 +481,8 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_TAKEN(text)
 #endif
 
-/* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that places within
- * places do not hide each other; `line` is that of the function's name. */
+/* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that probe points within
+ * probe points do not hide each other; `line` is that of the function's name. */
 #if defined(__clang__) && !defined(__cplusplus)
 /* An inline function with external linkage is compiled with the descriptor of its own file: clang would warn of it. */
 #define CPPROF_TOOL_QUIET_(text) \
@@ -492,13 +492,13 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_QUIET_(text) text
 #define CPPROF_TOOL_LOUD_
 #endif
-#define CPPROF_TOOL_SITE_(variable, kind_, level_, line_, name_, signature_, group_)         \
+#define CPPROF_TOOL_DESCRIPTOR_(variable, kind_, level_, line_, name_, signature_, group_)   \
 	CPPROF_TOOL_QUIET_(static)                                                           \
 	struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
 					signature_,       __FILE__, group_, 0,     0 } CPPROF_TOOL_LOUD_
-#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                        \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-			  group);                                                                               \
+#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                              \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+				group);                                                                               \
 	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 /* Within a function: a region, loop or statement: { CPPROF_TOOL_PLACE(...) for (...) ... } */
 #ifdef __cplusplus
@@ -506,14 +506,14 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #else
 #define CPPROF_TOOL_WITHIN_ __func__
 #endif
-#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                     \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                           \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_site_##number);
 /* A basic block begins: counted, as a call that is over at once. A statement. */
 #define CPPROF_TOOL_BLOCK(number, line, name, group)                                                                  \
 	do {                                                                                                          \
-		CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,            \
-				  CPPROF_TOOL_WITHIN_, group);                                                        \
+		CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,      \
+					CPPROF_TOOL_WITHIN_, group);                                                  \
 		if (!CPPROF_IS_OFF_(&cpprof_site_##number))                                                           \
 			cpprof_site_block(&cpprof_site_##number, __builtin_return_address(0), __builtin_dwarf_cfa()); \
 	} while (0);
@@ -521,16 +521,16 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 /* The same with nothing inlined: in functions that call setjmp or its like, where compilers would warn of what was, and in those
  * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
  * into which they could not. */
-#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                  \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-			  group);                                                                               \
+#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                        \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+				group);                                                                               \
 	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                               \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                                     \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 #define CPPROF_TOOL_ASIDE_BLOCK CPPROF_TOOL_BLOCK
 
-/* The same where the tool says when a place is left (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, and stands at each
+/* The same where the tool says when a probe point is left (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, and stands at each
  * exit. */
 #ifndef CPPROF_PORTABLE
 #define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) \
@@ -541,12 +541,12 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) struct cpprof_entry variable = CPPROF_ENTERED_(site);
 #define CPPROF_TOOL_LEAVE(number) CPPROF_LEFT_(cpprof_object_##number)
 #endif
-#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                               \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-			  group);                                                                               \
+#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                     \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
+				group);                                                                               \
 	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                            \
-	CPPROF_TOOL_SITE_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                                  \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
 #define CPPROF_TOOL_EXPLICIT_BLOCK(number, line, name, group)                                                \
 	do {                                                                                                 \
@@ -586,19 +586,19 @@ __attribute__((__always_inline__)) constexpr inline void cpprof_left_unless_cons
 		cpprof_left(entry);
 }
 
-#define CPPROF_TOOL_CONSTEXPR_SITE_(number, kind_, level_, line_, group_)                                        \
-	struct cpprof_place_##number {                                                                           \
-		static struct cpprof_site *site() noexcept                                                       \
-		{                                                                                                \
-			CPPROF_TOOL_SITE_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_); \
-			return &cpprof_site_##number;                                                            \
-		}                                                                                                \
+#define CPPROF_TOOL_CONSTEXPR_DESCRIPTOR_(number, kind_, level_, line_, group_)                                        \
+	struct cpprof_probe_##number {                                                                                 \
+		static struct cpprof_site *site() noexcept                                                             \
+		{                                                                                                      \
+			CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_); \
+			return &cpprof_site_##number;                                                                  \
+		}                                                                                                      \
 	};
 #define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)             \
-	CPPROF_TOOL_CONSTEXPR_SITE_(number, kind, level, line, group)                   \
+	CPPROF_TOOL_CONSTEXPR_DESCRIPTOR_(number, kind, level, line, group)             \
 	struct cpprof_entry cpprof_object_##number                                      \
 		__attribute__((__cleanup__(cpprof_left_unless_constant), __unused__)) = \
-			cpprof_entered_unless_constant(cpprof_place_##number::site, name, __PRETTY_FUNCTION__);
+			cpprof_entered_unless_constant(cpprof_probe_##number::site, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
 	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
 constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexcept

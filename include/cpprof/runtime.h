@@ -113,23 +113,23 @@ CPPROF_PUBLIC int cpprof_flush(void);
 CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 #define CPPROF_EVENT(id, value) cpprof_event(id, value)
 
-/* --- places of the source --- */
+/* --- probe points --- */
 
 /* Of what cpprof/profiler.h has put into the program (docs/control.md): which of it is measured, from now on, as `cpprof
- * control` says it from outside and the file in CPPROF_SITES from the start. Rules hold in their order, for places that
+ * control` says it from outside and the file in CPPROF_SITES from the start. Rules hold in their order, for probe points that
  * are reached later too. `pattern` is a function's name, qualified as far as it need be ("work", "C::work", "parse_*"),
  * a signature ("int C<*>::work(T)*"), "file:io.c" or "group:io"; * is any text and ? any character.
- * How many places that are known so far it is about; -1: there is no pattern, it is too long (240 bytes), or
- * there are too many rules (256). Async-signal-safe; not for every call, since it looks at all places. */
+ * How many probe points that are known so far it is about; -1: there is no pattern, it is too long (240 bytes), or
+ * there are too many rules (256). Async-signal-safe; not for every call, since it looks at all probe points. */
 CPPROF_PUBLIC int cpprof_sites_turn(const char *pattern, int on);
-/* Places above that level are off: 1, only functions are measured, to 4, all. 0: none. The number of known places; -1: it is no level. */
+/* Probe points above that level are off: 1, only functions are measured, to 4, all. 0: none. The number of known probe points; -1: it is no level. */
 CPPROF_PUBLIC int cpprof_sites_level(int level);
-/* A place that was entered `calls` times, each time for less than `ns` on average with all that it called, turns itself off; reports
+/* A probe point that was entered `calls` times, each time for less than `ns` on average with all that it called, turns itself off; reports
  * say so. 0 and 0: none does any more. 0; -1: one of them is 0, or what is
  * measured knows no calls (arcs, blocks, off). */
 CPPROF_PUBLIC int cpprof_sites_throttle(uint64_t calls, uint64_t ns);
 
-/* A place as it is now. Texts are the library's, valid for ever, "" where there is none. */
+/* A probe point as it is now. Texts are the library's, valid for ever, "" where there is none. */
 struct cpprof_site_state {
 	const char *name, *signature, *file, *group;
 	uint32_t line;

@@ -17,7 +17,7 @@
  *   BLOCKS    struct tally_blocks     execution counts of basic blocks
  *   EVENTS    struct tally_trace      events in the order in which they came
  *   RING      struct tally_ring       a thread's last events
- *   SITES     struct tally_sites      places that the program's source itself tells of (cpprof/profiler.h)
+ *   PROBES    struct tally_probes     probe points that the program's source itself tells of (cpprof/profiler.h)
  *
  * Objects (nodes, edges, ticks) refer to each other by their addresses in the process that made
  * them: `address` of its chunks says where these were. A chunk is never unmapped or moved, and
@@ -39,8 +39,8 @@
  * (default: paths; a name of tally_measurement_names). */
 #define TALLY_OUTPUT_VARIABLE "CPPROF_OUTPUT"
 #define TALLY_MEASURE_VARIABLE "CPPROF_MEASURE"
-/* Rules that say which places of the source are on (docs/control.md): a file. */
-#define TALLY_SITES_VARIABLE "CPPROF_SITES"
+/* Rules that say which probe points are on (docs/control.md): a file. */
+#define TALLY_PROBES_VARIABLE "CPPROF_SITES"
 
 #define TALLY_MAGIC \
 	"\x89"      \
@@ -97,14 +97,14 @@ struct tally_header {
 	uint32_t starts_paused; /* 1: nothing is counted before cpprof_start or moncontrol(1) */
 	uint32_t is_over;       /* 1: nobody reads what is written from now on */
 	struct tally_request requests[TALLY_REQUESTS];
-	/* What one entry and exit of a place of the source cost where each call is timed, in ps; 0: not measured. `inside`
-	 * falls between their two time stamps, which is time of the place itself, `outside` is that of who called it. */
+	/* What one entry and exit of a probe point cost where each call is timed, in ps; 0: not measured. `inside`
+	 * falls between their two time stamps, which is time of the probe point itself, `outside` is that of who called it. */
 	uint64_t probe_inside_ps, probe_outside_ps;
-	/* What could not be done about places: of the rules in CPPROF_SITES, or of the user's own implementation. "": nothing */
-	char sites_trouble[256];
-	/* The user's own implementation that was told of places, too: its name for itself. "": there is none */
+	/* What could not be done about probe points: of the rules in CPPROF_SITES, or of the user's own implementation. "": nothing */
+	char probes_trouble[256];
+	/* The user's own implementation that was told of probe points, too: its name for itself. "": there is none */
 	char implementation[64];
-	uint64_t throttle_calls, throttle_ns; /* the last rule: see tally_site.throttled_calls. 0: there is none */
+	uint64_t throttle_calls, throttle_ns; /* the last rule: see tally_probe.throttled_calls. 0: there is none */
 };
 
 /* --- chunks --- */
@@ -117,7 +117,7 @@ enum tally_chunk_kind {
 	TALLY_BLOCK_COUNTS,
 	TALLY_EVENTS,
 	TALLY_RING,
-	TALLY_SITES,
+	TALLY_PROBES,
 	TALLY_CHUNK_KINDS
 };
 
@@ -139,7 +139,7 @@ enum tally_hook { /* which were called, or-ed in tally_process.hooks */
 		  TALLY_HOOK_CYG = 4,    /* __cyg_profile_func_enter and _exit */
 		  TALLY_HOOK_BLOCK = 8,  /* __sanitizer_cov_trace_pc */
 		  TALLY_HOOK_GUARD = 16, /* __sanitizer_cov_trace_pc_guard */
-		  TALLY_HOOK_SITE = 32 /* cpprof_site_enter and _leave, or what stands for them in cpprof/profiler.h */
+		  TALLY_HOOK_PROBE = 32 /* cpprof_site_enter and _leave, or what stands for them in cpprof/profiler.h */
 };
 
 enum { TALLY_BUILD_ID_MAX = 32 };
@@ -200,16 +200,17 @@ enum { TALLY_NODES_MAX = 1 << 21 };
 
 enum tally_edge_flags {
 	TALLY_EDGE_FOREIGN = 1, /* the call site is not in the parent's code: something between is not instrumented */
-	TALLY_EDGE_INLINED = 2, /* the function is inlined into its parent: the site is that of the parent's call */
+	TALLY_EDGE_INLINED =
+		2, /* the function is inlined into its parent: the call site is that of the parent's call */
 	TALLY_EDGE_WITHIN =
-		8, /* `function` is a place within its parent, not a function that is called: a region, a loop */
+		8, /* `function` is a probe point within its parent, not a function that is called: a region, a loop */
 	TALLY_EDGE_FOLDED = 4 /* too many nodes: `child` is not below the parent, but one of the same function nearer
 				 * to the root, or else below the root */
 };
 
-/* A call of `function` from `site`, below the node that has it in its list. */
+/* A call of `function` from `call_site`, below the node that has it in its list. */
 struct tally_edge {
-	uint64_t site;            /* the return address; 0: not known */
+	uint64_t call_site;       /* the return address; 0: not known */
 	uint64_t function;        /* as in the child */
 	uint64_t count;           /* calls */
 	struct tally_node *child; /* TALLY_ARCS and TALLY_BLOCKS: NULL */
@@ -306,11 +307,11 @@ struct tally_ring {
 	uint64_t words[];
 };
 
-/* --- places of the source --- */
+/* --- probe points --- */
 
-/* A place that was reached: what nodes and edges have as `function` is then the address of its descriptor. They follow each other
- * in a SITES chunk; each is complete before sites_bytes counts it. Where a chunk is full another one is begun. */
-struct tally_site {
+/* A probe point that was reached: what nodes and edges have as `function` is then the address of its descriptor. They follow each other
+ * in a PROBES chunk; each is complete before probes_bytes counts it. Where a chunk is full another one is begun. */
+struct tally_probe {
 	uint32_t bytes;   /* of this and its texts, a multiple of 8 */
 	uint32_t number;  /* from 1, of its process */
 	uint64_t address; /* of the descriptor: tally_node.function, tally_edge.function */
@@ -318,25 +319,25 @@ struct tally_site {
 	uint16_t kind;    /* enum cpprof_kind */
 	uint16_t level;   /* enum cpprof_level */
 	uint32_t line;
-	uint32_t flags;                  /* enum tally_site_flags, or-ed; changes while the program runs */
+	uint32_t flags;                  /* enum tally_probe_flags, or-ed; changes while the program runs */
 	uint32_t switched;               /* how often it was switched off or on */
-	uint64_t throttled_calls;        /* TALLY_SITE_THROTTLED: after so many calls ... */
+	uint64_t throttled_calls;        /* TALLY_PROBE_THROTTLED: after so many calls ... */
 	uint64_t throttled_ns;           /* ... of so much time altogether */
 	uint32_t signature, file, group; /* where in `texts` they begin; the name at 0. "": none */
 	uint32_t spare;
 	char texts[];
 };
 
-enum tally_site_flags {
-	TALLY_SITE_OFF = 1,       /* it is off now */
-	TALLY_SITE_THROTTLED = 2, /* ... by itself */
-	TALLY_SITE_WAITS = 4      /* time in it is spent waiting: of libcpprof-wrap */
+enum tally_probe_flags {
+	TALLY_PROBE_OFF = 1,       /* it is off now */
+	TALLY_PROBE_THROTTLED = 2, /* ... by itself */
+	TALLY_PROBE_WAITS = 4      /* time in it is spent waiting: of libcpprof-wrap */
 };
 
-struct tally_sites {
+struct tally_probes {
 	struct tally_chunk chunk;
-	uint64_t sites_bytes; /* of the sites below, as far as they are complete */
-	struct tally_site sites[];
+	uint64_t probes_bytes; /* of the probes below, as far as they are complete */
+	struct tally_probe probes[];
 };
 
 _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header has room");

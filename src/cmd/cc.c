@@ -42,9 +42,9 @@ static void report(void *context, const char *source, const struct instrument_re
 	const char *path = option_value(invocation, OPTION_REPORT);
 	char *text = NULL;
 	size_t size = 0;
-	struct place_list list = { .out = open_memstream(&text, &size) };
+	struct probe_list list = { .out = open_memstream(&text, &size) };
 	if (list.out) {
-		place_list_add(&list, source, result, fallback);
+		probe_list_add(&list, source, result, fallback);
 		fclose(list.out);
 	}
 	int fd = text ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
@@ -81,7 +81,7 @@ static int run(struct invocation *invocation)
 			return usage_error(invocation, "'%s' is no number of seconds", word);
 	}
 	int status = EXIT_FAILED;
-	options.selection = place_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
+	options.selection = probe_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
 	if (!options.selection)
 		return status;
 	struct error error = { 0 };
@@ -110,8 +110,8 @@ static const struct command_option options[] = {
 	  "to do so "
 	  "(tcc)",
 	  NULL },
-	{ OPTION_REPORT, 0, "report", "FILE", "Append a line for each place to FILE: instrumented, or skipped and why",
-	  NULL },
+	{ OPTION_REPORT, 0, "report", "FILE",
+	  "Append a line for each probe point to FILE: instrumented, or skipped and why", NULL },
 	{ OPTION_LIMIT, 0, "limit", "S",
 	  "Compile a source without instrumentation if reading it takes more than S seconds of CPU time (default: 300)",
 	  NULL },

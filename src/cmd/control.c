@@ -13,65 +13,65 @@
 
 /* A line of the answer, in the order in which the process tells it. */
 enum {
-	PLACE_STATE,
-	PLACE_KIND,
-	PLACE_LEVEL,
-	PLACE_NAME,
-	PLACE_SIGNATURE,
-	PLACE_FILE,
-	PLACE_LINE,
-	PLACE_GROUP,
-	PLACE_FIELDS
+	PROBE_STATE,
+	PROBE_KIND,
+	PROBE_LEVEL,
+	PROBE_NAME,
+	PROBE_SIGNATURE,
+	PROBE_FILE,
+	PROBE_LINE,
+	PROBE_GROUP,
+	PROBE_FIELDS
 };
 
 /* Splits a line at its tabs; false: it is none. */
-static bool split(char *line, char *fields[PLACE_FIELDS])
+static bool split(char *line, char *fields[PROBE_FIELDS])
 {
-	for (int i = 0; i < PLACE_FIELDS; i++) {
+	for (int i = 0; i < PROBE_FIELDS; i++) {
 		fields[i] = line;
 		line = line ? strchr(line, '\t') : NULL;
 		if (line)
 			*line++ = 0;
-		else if (i < PLACE_FIELDS - 1)
+		else if (i < PROBE_FIELDS - 1)
 			return false;
 	}
 	return true;
 }
 
 /* A function by its signature if it has one, what is within it by that and its name. */
-static void print_name(char *fields[PLACE_FIELDS])
+static void print_name(char *fields[PROBE_FIELDS])
 {
-	bool is_function = strcmp(fields[PLACE_KIND], "0") == 0, has_signature = fields[PLACE_SIGNATURE][0] != 0;
+	bool is_function = strcmp(fields[PROBE_KIND], "0") == 0, has_signature = fields[PROBE_SIGNATURE][0] != 0;
 	if (has_signature) {
-		render_safe_text(stdout, fields[PLACE_SIGNATURE]);
+		render_safe_text(stdout, fields[PROBE_SIGNATURE]);
 		fputs(is_function ? "" : ": ", stdout);
 	}
 	if (!is_function || !has_signature)
-		render_safe_text(stdout, fields[PLACE_NAME]);
+		render_safe_text(stdout, fields[PROBE_NAME]);
 }
 
-static void print_place(char *fields[PLACE_FIELDS])
+static void print_probe(char *fields[PROBE_FIELDS])
 {
-	printf("%-9s  %5s  ", fields[PLACE_STATE], fields[PLACE_LEVEL]);
+	printf("%-9s  %5s  ", fields[PROBE_STATE], fields[PROBE_LEVEL]);
 	print_name(fields);
-	if (fields[PLACE_GROUP][0]) {
+	if (fields[PROBE_GROUP][0]) {
 		fputs("  {", stdout);
-		render_safe_text(stdout, fields[PLACE_GROUP]);
+		render_safe_text(stdout, fields[PROBE_GROUP]);
 		fputs("}", stdout);
 	}
 	fputs("  ", stdout);
-	render_safe_text(stdout, fields[PLACE_FILE]);
-	printf(":%s\n", fields[PLACE_LINE]);
+	render_safe_text(stdout, fields[PROBE_FILE]);
+	printf(":%s\n", fields[PROBE_LINE]);
 }
 
-static void print_places(char *answer)
+static void print_probes(char *answer)
 {
-	char *place = NULL, *fields[PLACE_FIELDS];
-	strtok_r(answer, "\n", &place); /* how many there are */
-	printf("%-9s  %5s  %s\n", "STATE", "LEVEL", "PLACE");
-	for (char *line = strtok_r(NULL, "\n", &place); line; line = strtok_r(NULL, "\n", &place))
+	char *rest = NULL, *fields[PROBE_FIELDS];
+	strtok_r(answer, "\n", &rest); /* how many there are */
+	printf("%-9s  %5s  %s\n", "STATE", "LEVEL", "PROBE POINT");
+	for (char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (split(line, fields))
-			print_place(fields);
+			print_probe(fields);
 }
 
 /* --- rules --- */
@@ -87,14 +87,15 @@ static void print_turned(const struct invocation *invocation, const char *line, 
 	if (sscanf(answer, "%" SCNu64 " %" SCNu64 " %" SCNu64, &known, &matching, &changed) != 3)
 		return;
 	if (strncmp(line, "throttle", strlen("throttle")) == 0) {
-		printf("%s: from now on, for %" PRIu64 " place%s and those reached later\n", line, known,
+		printf("%s: from now on, for %" PRIu64 " probe point%s and those reached later\n", line, known,
 		       plural(known));
 		return;
 	}
-	printf("%s: %" PRIu64 " of %" PRIu64 " place%s, %" PRIu64 " switched\n", line, matching, known, plural(known),
-	       changed);
+	printf("%s: %" PRIu64 " of %" PRIu64 " probe point%s, %" PRIu64 " switched\n", line, matching, known,
+	       plural(known), changed);
 	if (matching == 0)
-		notice(invocation, "no place that was reached so far is of '%s'; those reached later will obey", line);
+		notice(invocation, "no probe point that was reached so far is of '%s'; those reached later will obey",
+		       line);
 }
 
 /* --- the command --- */
@@ -110,7 +111,7 @@ static int ask(const struct invocation *invocation, const struct control_target 
 	buffer_init(&answer);
 	int result = control_ask(target, line, &answer, &error);
 	if (result == 0 && strncmp(line, "list", strlen("list")) == 0)
-		print_places((char *)answer.bytes);
+		print_probes((char *)answer.bytes);
 	else if (result == 0)
 		print_turned(invocation, line, (const char *)answer.bytes);
 	buffer_release(&answer);
@@ -190,7 +191,7 @@ static const char *const usage[] = {
 static const struct command_option options[] = { { 0 } };
 
 static const struct command_example examples[] = {
-	{ "cpprof control 4711 list", "the places that the program has reached, and which are on" },
+	{ "cpprof control 4711 list", "the probe points that the program has reached, and which are on" },
 	{ "cpprof control 4711 off 'parse_*' file:io.c",
 	  "these functions, and all of that file, cost nothing from now on" },
 	{ "cpprof control 4711 level 1", "functions alone: no loops, regions, calls and blocks" },

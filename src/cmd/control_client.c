@@ -90,12 +90,11 @@ int control_find(struct control_target *target, pid_t pid, struct error *error)
 	snprintf(target->socket, sizeof(target->socket), "%s/%d", folder, (int)process.own_pid);
 	if (is_private(folder, process.user) && access(target->socket, F_OK) == 0)
 		return 0;
-	return error_set(
-		error, ERROR_NOT_FOUND,
-		"process %d has no places of its source to control: either it was not built with 'cpprof cc' (or has "
-		"no CPPROF_FUNCTION by hand), or has not reached any yet, or nothing is measured in it, or "
-		"CPPROF_CONTROL=0 forbids it",
-		(int)pid);
+	return error_set(error, ERROR_NOT_FOUND,
+			 "process %d has no probe points to control: either it was not built with 'cpprof cc' (or has "
+			 "no CPPROF_FUNCTION by hand), or has not reached any yet, or nothing is measured in it, or "
+			 "CPPROF_CONTROL=0 forbids it",
+			 (int)pid);
 }
 
 /* --- what it says --- */

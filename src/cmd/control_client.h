@@ -1,4 +1,4 @@
-/* A process that has places of the source (cpprof/profiler.h), as `cpprof control` talks to it: over the socket that
+/* A process that has probe points (cpprof/profiler.h), as `cpprof control` talks to it: over the socket that
  * src/collect/agent/control/thread.h tells of, a line to it and a text from it. */
 #ifndef CMD_CONTROL_CLIENT_H
 #define CMD_CONTROL_CLIENT_H

@@ -35,7 +35,7 @@ struct work {
 	const char *folder; /* of the copies; NULL: none are written, or to standard output */
 	bool to_output;     /* the copy of the one file */
 	bool to_report;
-	struct place_list list;
+	struct probe_list list;
 	int here;     /* the folder that this was started in */
 	char **flags; /* behind `--`: a compiler or not, and its options */
 	size_t flag_count;
@@ -108,11 +108,11 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 		code = error_set_errno(&error, "cannot go back from '%s'", source->directory);
 	if (code < 0) {
 		if (work->to_report)
-			place_list_add(&work->list, source->path, &result, error.message);
+			probe_list_add(&work->list, source->path, &result, error.message);
 		work->status = failure(work->invocation, "%s: %s", source->path, error.message);
 	} else {
 		if (work->to_report)
-			place_list_add(&work->list, source->path, &result, NULL);
+			probe_list_add(&work->list, source->path, &result, NULL);
 		write_copies(work, &result);
 	}
 	instrument_release(&result);
@@ -182,7 +182,7 @@ static int choose_format(struct work *work)
 	const char *name = option_value(work->invocation, OPTION_FORMAT_NAME);
 	for (int i = 0; i < 3; i++)
 		if (!name || strcmp(name, names[i]) == 0) {
-			work->list.format = (enum place_format)i;
+			work->list.format = (enum probe_list_format)i;
 			return EXIT_DONE;
 		}
 	return usage_error(work->invocation, "unknown format '%s': it is text, json or csv", name);
@@ -235,17 +235,17 @@ static int run(struct invocation *invocation)
 		.flag_count = invocation->argument_count - invocation->separated,
 	};
 	int status = EXIT_FAILED;
-	struct selection *selection = place_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
+	struct selection *selection = probe_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
 	work.selection = selection;
 	if (!selection)
 		return status;
 	status = prepare(&work);
 	if (status == EXIT_DONE) {
 		if (work.to_report)
-			place_list_open(&work.list);
+			probe_list_open(&work.list);
 		instrument_all(&work);
 		if (work.to_report)
-			place_list_close(&work.list);
+			probe_list_close(&work.list);
 		status = work.status;
 	}
 	if (work.here >= 0)
@@ -261,7 +261,7 @@ static const char *const usage[] = { "[OPTION]... FILE... [-- [COMPILER] FLAG...
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "DIR",
 	  "Write the copies below DIR; a single one goes to standard output otherwise", NULL },
-	{ OPTION_REPORT, 0, "report", NULL, "List each place: instrumented, or skipped and why", NULL },
+	{ OPTION_REPORT, 0, "report", NULL, "List each probe point: instrumented, or skipped and why", NULL },
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "How --report lists them: text, json or csv", "text" },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
 	{ OPTION_EXPLICIT, 0, "explicit", NULL,

@@ -8,12 +8,12 @@
 
 static const char *const kinds[] = { "function", "region", "loop", "call", "block" };
 
-void place_list_open(struct place_list *list)
+void probe_list_open(struct probe_list *list)
 {
-	if (list->format == PLACE_CSV)
+	if (list->format == PROBE_LIST_CSV)
 		fputs("file,line,kind,level,name,signature,group,instrumented,reason,warning\n", list->out);
-	else if (list->format == PLACE_JSON)
-		fputs("{\"places\": [", list->out);
+	else if (list->format == PROBE_LIST_JSON)
+		fputs("{\"probe_points\": [", list->out);
 }
 
 static void print_csv_field(FILE *out, const char *text)
@@ -27,19 +27,19 @@ static void print_csv_field(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void print_csv(FILE *out, const struct instrument_place *place, const char *reason)
+static void print_csv(FILE *out, const struct source_point *point, const char *reason)
 {
-	print_csv_field(out, place->file);
-	fprintf(out, ",%u,%s,%d,", place->line, kinds[place->kind], place->level);
-	print_csv_field(out, place->name);
+	print_csv_field(out, point->file);
+	fprintf(out, ",%u,%s,%d,", point->line, kinds[point->kind], point->level);
+	print_csv_field(out, point->name);
 	fputc(',', out);
-	print_csv_field(out, place->signature);
+	print_csv_field(out, point->signature);
 	fputc(',', out);
-	print_csv_field(out, place->group);
+	print_csv_field(out, point->group);
 	fprintf(out, ",%s,", reason ? "no" : "yes");
 	print_csv_field(out, reason);
 	fputc(',', out);
-	print_csv_field(out, place->warning);
+	print_csv_field(out, point->warning);
 	fputc('\n', out);
 }
 
@@ -52,72 +52,72 @@ static void print_member(FILE *out, const char *name, const char *text)
 		fputs("null", out);
 }
 
-static void print_json(FILE *out, const struct instrument_place *place, const char *reason, bool is_first)
+static void print_json(FILE *out, const struct source_point *point, const char *reason, bool is_first)
 {
 	fprintf(out, "%s\n  {\"file\": ", is_first ? "" : ",");
-	json_string(out, place->file);
-	fprintf(out, ", \"line\": %u, \"kind\": \"%s\", \"level\": %d", place->line, kinds[place->kind], place->level);
-	print_member(out, "name", place->name);
-	print_member(out, "signature", place->signature);
-	print_member(out, "group", place->group);
+	json_string(out, point->file);
+	fprintf(out, ", \"line\": %u, \"kind\": \"%s\", \"level\": %d", point->line, kinds[point->kind], point->level);
+	print_member(out, "name", point->name);
+	print_member(out, "signature", point->signature);
+	print_member(out, "group", point->group);
 	fprintf(out, ", \"instrumented\": %s", reason ? "false" : "true");
 	print_member(out, "reason", reason);
-	print_member(out, "warning", place->warning);
+	print_member(out, "warning", point->warning);
 	fputc('}', out);
 }
 
-static void print_text(FILE *out, const struct instrument_place *place, const char *reason)
+static void print_text(FILE *out, const struct source_point *point, const char *reason)
 {
-	render_safe_text(out, place->file);
-	fprintf(out, ":%u: ", place->line);
-	render_safe_text(out, place->name);
-	if (place->kind != INSTRUMENT_FUNCTION)
-		fprintf(out, " (%s)", kinds[place->kind]);
+	render_safe_text(out, point->file);
+	fprintf(out, ":%u: ", point->line);
+	render_safe_text(out, point->name);
+	if (point->kind != INSTRUMENT_FUNCTION)
+		fprintf(out, " (%s)", kinds[point->kind]);
 	fputs(reason ? ": skipped: " : ": instrumented", out);
 	if (reason)
 		render_safe_text(out, reason);
-	if (!reason && place->group) {
+	if (!reason && point->group) {
 		fputs(", group ", out);
-		render_safe_text(out, place->group);
+		render_safe_text(out, point->group);
 	}
-	if (place->warning) {
+	if (point->warning) {
 		fputs("; warning: ", out);
-		render_safe_text(out, place->warning);
+		render_safe_text(out, point->warning);
 	}
 	fputc('\n', out);
 }
 
-void place_list_add(struct place_list *list, const char *source, const struct instrument_result *result,
+void probe_list_add(struct probe_list *list, const char *source, const struct instrument_result *result,
 		    const char *failure)
 {
-	if (failure && list->format == PLACE_TEXT) {
+	if (failure && list->format == PROBE_LIST_TEXT) {
 		render_safe_text(list->out, source);
 		fputs(": left as it is: ", list->out);
 		render_safe_text(list->out, failure);
 		fputc('\n', list->out);
 	}
 	list->failed_count += failure != NULL;
-	for (size_t i = 0; i < result->place_count; i++) {
-		const struct instrument_place *place = &result->places[i];
-		const char *reason = place->skipped ? place->skipped : failure;
-		if (list->format == PLACE_CSV)
-			print_csv(list->out, place, reason);
-		else if (list->format == PLACE_JSON)
-			print_json(list->out, place, reason, list->row_count == 0);
+	for (size_t i = 0; i < result->point_count; i++) {
+		const struct source_point *point = &result->points[i];
+		const char *reason = point->skipped ? point->skipped : failure;
+		if (list->format == PROBE_LIST_CSV)
+			print_csv(list->out, point, reason);
+		else if (list->format == PROBE_LIST_JSON)
+			print_json(list->out, point, reason, list->row_count == 0);
 		else
-			print_text(list->out, place, reason);
+			print_text(list->out, point, reason);
 		list->row_count++;
 		list->skipped_count += reason != NULL;
 		list->instrumented_count += reason == NULL;
 	}
 }
 
-void place_list_close(struct place_list *list)
+void probe_list_close(struct probe_list *list)
 {
-	if (list->format == PLACE_JSON)
+	if (list->format == PROBE_LIST_JSON)
 		fprintf(list->out, "%s], \"instrumented\": %zu, \"skipped\": %zu}\n", list->row_count ? "\n" : "",
 			list->instrumented_count, list->skipped_count);
-	else if (list->format == PLACE_TEXT)
+	else if (list->format == PROBE_LIST_TEXT)
 		fprintf(list->out, "%zu instrumented, %zu skipped\n", list->instrumented_count, list->skipped_count);
 }
 
@@ -138,7 +138,7 @@ static int add_rules(const struct invocation *invocation, struct selection *sele
 	return code;
 }
 
-struct selection *place_selection(const struct invocation *invocation, int id_select, int id_rule, int id_headers,
+struct selection *probe_selection(const struct invocation *invocation, int id_select, int id_rule, int id_headers,
 				  int *status)
 {
 	struct error error = { .code = ERROR_MEMORY };

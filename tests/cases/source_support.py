@@ -9,7 +9,7 @@ from pathlib import Path
 # The library's, and what stands for it in the header where nothing is optimized, or in what the compiler may evaluate; and the header's own functions.
 ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
 OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
-PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_place_\d+4siteEv$")
+PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+4siteEv$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 

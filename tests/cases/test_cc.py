@@ -363,7 +363,7 @@ def test_cmake_launcher_and_database(project):
 	assert "cpprof" not in run(["cmake", "--build", "build"], project).stderr
 	assert counts("build/program", project) == COUNTS
 	listed = json.loads(run([CPPROF, "instrument", "-p", "build", "--report", "--format", "json"], project).stdout)
-	assert {place["name"] for place in listed["places"] if place["instrumented"]} == set(COUNTS)
+	assert {point["name"] for point in listed["probe_points"] if point["instrumented"]} == set(COUNTS)
 	run([CPPROF, "instrument", "-p", "build/compile_commands.json", "-o", "copies", "src/main.c"], project)
 	copies = list((project / "copies").rglob("*.c"))
 	assert len(copies) == 1 and "CPPROF_TOOL_FUNCTION" in copies[0].read_text()

@@ -1,4 +1,4 @@
-"""What of a program's places is measured, and who says so: `cpprof control` over its socket, rules at start, the program itself, places
+"""What of a program's probe points is measured, and who says so: `cpprof control` over its socket, rules at start, the program itself, probe points
 that turn themselves off; and implementations that users write."""
 import os
 import re
@@ -79,7 +79,7 @@ class Steered:
 
 
 def wait_until_listening(pid):
-	"""Its thread has been started when the first place was reached, but need not have run yet."""
+	"""Its thread has been started when the first probe point was reached, but need not have run yet."""
 	path = OWN_SOCKETS / str(pid)
 	with subprocess.Popen(["timeout", str(SECONDS_ALLOWED), "sh", "-c", f"until test -S {path}; do :; done"]) as waiting:
 		assert waiting.wait() == 0
@@ -97,11 +97,11 @@ def calls(path):
 
 
 def states(text):
-	"""{place: state} of what `list` prints."""
+	"""{probe point: state} of what `list` prints."""
 	return {re.split("  +", line)[2]: line.split()[0] for line in text.splitlines()[1:]}
 
 
-def test_places_are_listed_and_switched(program, tmp_path):
+def test_probe_points_are_listed_and_switched(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		run.tell("work 10")
 		listed = run.control("list").stdout
@@ -109,12 +109,12 @@ def test_places_are_listed_and_switched(program, tmp_path):
 		assert re.search(r"^on +1 +grouped +\{io\} +\S*steered\.c:\d+$", listed, re.M), listed
 		assert re.search(r"^on +2 +work: row +\S*steered\.c:\d+$", listed, re.M), listed
 		assert states(run.control("list", "ti*", "group:io").stdout) == {"tiny": "on", "grouped": "on"}
-		assert run.control("off", "tiny").stdout == "off tiny: 1 of 5 places, 1 switched\n"
+		assert run.control("off", "tiny").stdout == "off tiny: 1 of 5 probe points, 1 switched\n"
 		run.tell("work 10")
 		assert states(run.control().stdout)["tiny"] == "off"
-		assert run.control("off", "t?ny").stdout == "off t?ny: 1 of 5 places, 0 switched\n"
+		assert run.control("off", "t?ny").stdout == "off t?ny: 1 of 5 probe points, 0 switched\n"
 		for name, found in ("work: row", 1), ("w*: *", 1), ("main: row", 0), ("work:row", 0):
-			assert f" {found} of 5 places" in run.control("on", name).stdout, name
+			assert f" {found} of 5 probe points" in run.control("on", name).stdout, name
 		run.control("on", "*")
 		run.tell("work 10")
 		run.control("level", "1")
@@ -132,7 +132,7 @@ def test_places_are_listed_and_switched(program, tmp_path):
 def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		nothing = run.control("off", "l*e")
-		assert nothing.stdout == "off l*e: 0 of 1 place, 0 switched\n"
+		assert nothing.stdout == "off l*e: 0 of 1 probe point, 0 switched\n"
 		assert "reached later will obey" in nothing.stderr
 		run.tell("late 3")
 		run.control("on", "late")
@@ -310,7 +310,7 @@ def test_forked_processes_are_controlled_by_themselves(program, tmp_path):
 		run.control("off", "late")
 		child = int(run.tell("fork"))
 		wait_until_listening(child)
-		assert control(child, "off", "tiny").stdout == "off tiny: 1 of 2 places, 1 switched\n"
+		assert control(child, "off", "tiny").stdout == "off tiny: 1 of 2 probe points, 1 switched\n"
 		assert states(control(child).stdout) == {"main": "on", "tiny": "off"}
 		assert states(run.control().stdout) == {"main": "on", "tiny": "on"}
 		run.tell("late 2")
@@ -327,7 +327,7 @@ def test_code_that_was_unloaded(program, plugin, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert run.tell(f"plugin {plugin}") == "0"
 		assert states(run.control("list", "plugged").stdout) == {"plugged": "on"}
-		assert run.control("off", "plugged").stdout == "off plugged: 1 of 2 places, 1 switched\n"
+		assert run.control("off", "plugged").stdout == "off plugged: 1 of 2 probe points, 1 switched\n"
 		assert run.tell(f"plugin {plugin}") == "0"
 		assert run.control("on", "*").returncode == 0
 		assert run.tell(f"plugin {plugin}") == "0"
@@ -371,7 +371,7 @@ def test_who_cannot_be_controlled(program, tmp_path):
 	assert control(2 ** 22 + 1).stderr == f"cpprof control: there is no process {2 ** 22 + 1}\n"
 	none = control(os.getpid())
 	assert (none.returncode, none.stdout) == (1, "")
-	assert f"process {os.getpid()} has no places of its source to control" in none.stderr
+	assert f"process {os.getpid()} has no probe points to control" in none.stderr
 
 
 def test_a_stopped_program_is_said_to_be(program, tmp_path):
@@ -410,7 +410,7 @@ def test_somebody_else_s_folder_is_not_used(program, tmp_path):
 # --- implementations that users write ---
 
 def histories(path):
-	"""{place: (entered, left, wrong)}, as histories.c has written it."""
+	"""{probe point: (entered, left, wrong)}, as histories.c has written it."""
 	return {line.split()[0]: tuple(map(int, line.split()[1:])) for line in Path(f"{path}.histories").read_text().splitlines()}
 
 
@@ -418,7 +418,7 @@ def build_histories(*flags):
 	return build(f"libhistories{''.join(flags)}.so", FOLDER / "histories.c", "-Werror", "-shared", "-fPIC", *flags)
 
 
-def test_an_implementation_is_told_of_places(program, tmp_path):
+def test_an_implementation_is_told_of_probe_points(program, tmp_path):
 	library = build_histories()
 	expected = {"work": (10, 10, 0), "row": (20, 20, 0), "tiny": (23, 23, 0), "grouped": (10, 10, 0), "jump": (3, 3, 0), "leap": (3, 0, 0)}
 	with Steered(program, tmp_path, CPPROF_MEASURE=str(library)) as run:

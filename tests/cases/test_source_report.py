@@ -1,5 +1,5 @@
 """
-What reports make of places of the source (include/cpprof/profiler.h): a program with objects put in by hand, whose calls are known.
+What reports make of probe points (include/cpprof/profiler.h): a program with objects put in by hand, whose calls are known.
 """
 import json
 import os

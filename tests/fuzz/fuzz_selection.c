@@ -21,13 +21,13 @@ static void decide(const struct selection *selection)
 {
 	static const char *const names[] = { "f", "ns::C<int>::f", "operator<", "a::operator()", "f: loop at 12" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct instrument_place place = { .kind = i == 4 ? INSTRUMENT_LOOP : INSTRUMENT_FUNCTION,
-						  .level = i == 4 ? 2 : 1,
-						  .name = names[i],
-						  .signature = "f(int, char *)",
-						  .file = "src/a.c",
-						  .is_cxx = i == 1,
-						  .is_inline = i == 2 };
+		struct source_point place = { .kind = i == 4 ? INSTRUMENT_LOOP : INSTRUMENT_FUNCTION,
+					      .level = i == 4 ? 2 : 1,
+					      .name = names[i],
+					      .signature = "f(int, char *)",
+					      .file = "src/a.c",
+					      .is_cxx = i == 1,
+					      .is_inline = i == 2 };
 		selection_decide(selection, &place);
 		require(!place.skipped || place.skipped[0]);
 	}

@@ -15,14 +15,14 @@
 /* Not believed above: rows of hits hold 32 bits, and would fill the memory. */
 #define COUNTS_MAX (UINT64_C(1) << 54)
 
-struct tallied_line {
+struct count_line {
 	uint32_t location;
 	uint64_t count;
 	bool is_entry;
 };
 
-struct tallied_lines {
-	struct tallied_line *items;
+struct count_lines {
+	struct count_line *items;
 	size_t count, capacity;
 };
 
@@ -42,11 +42,11 @@ struct finding {
 
 /* --- all counts in the file --- */
 
-typedef int block_fn(struct finding *finding, const struct tallied_thread *thread, const struct tally_block *block);
+typedef int block_fn(struct finding *finding, const struct count_thread *thread, const struct tally_block *block);
 
-static int each_block_of(struct finding *finding, const struct tallied_thread *thread, block_fn *visit)
+static int each_block_of(struct finding *finding, const struct count_thread *thread, block_fn *visit)
 {
-	const struct tallied_chunk *chunk = NULL;
+	const struct count_chunk *chunk = NULL;
 	while ((chunk = tally_next_chunk(finding->tally, thread, TALLY_BLOCK_COUNTS, chunk))) {
 		size_t count = (chunk->used - sizeof(struct tally_blocks)) / sizeof(struct tally_block);
 		for (size_t i = 0; i < count; i++) {
@@ -69,9 +69,9 @@ static int each_block(struct finding *finding, block_fn *visit)
 	return status;
 }
 
-static int find_block(struct finding *finding, const struct tallied_thread *thread, const struct tally_block *block)
+static int find_block(struct finding *finding, const struct count_thread *thread, const struct tally_block *block)
 {
-	int64_t id = tally_site_location(finding->tally, finding->profile, thread->process, block->pc);
+	int64_t id = tally_call_site_location(finding->tally, finding->profile, thread->process, block->pc);
 	if (id < 0)
 		return (int)id;
 	if (block->count > finding->left)
@@ -86,11 +86,11 @@ static int find_block(struct finding *finding, const struct tallied_thread *thre
 	return 0;
 }
 
-static int add_block(struct finding *finding, const struct tallied_thread *thread, const struct tally_block *block)
+static int add_block(struct finding *finding, const struct count_thread *thread, const struct tally_block *block)
 {
 	struct profile *profile = finding->profile;
 	uint32_t resource = finding->tally->blocks;
-	int64_t id = tally_site_location(finding->tally, profile, thread->process, block->pc);
+	int64_t id = tally_call_site_location(finding->tally, profile, thread->process, block->pc);
 	int64_t node = id < 0 ? id : profile_add_node(profile, thread->base, (uint32_t)id);
 	if (node < 0)
 		return (int)node;
@@ -124,16 +124,16 @@ static bool open_module(const struct profile *profile, uint32_t number, struct m
 
 static int keep_lines(struct finding *finding, uint32_t module, const struct block_lines *lines)
 {
-	struct tallied_lines *kept = finding->tally->lines_found;
+	struct count_lines *kept = finding->tally->lines_found;
 	for (size_t i = 0; i < lines->count; i++) {
 		int64_t id = profile_add_location(finding->profile, module, lines->lines[i].address);
 		if (id < 0)
 			return (int)id;
 		if (ARRAY_RESERVE(kept->items, kept->capacity, kept->count + 1) < 0)
 			return ERROR_MEMORY;
-		kept->items[kept->count++] = (struct tallied_line){ .location = (uint32_t)id,
-								    .count = lines->lines[i].count,
-								    .is_entry = lines->lines[i].is_entry };
+		kept->items[kept->count++] = (struct count_line){ .location = (uint32_t)id,
+								  .count = lines->lines[i].count,
+								  .is_entry = lines->lines[i].is_entry };
 	}
 	return 0;
 }
@@ -194,13 +194,13 @@ static void set_entry_line(struct profile *profile, uint32_t id)
 
 static int add_lines(struct finding *finding)
 {
-	const struct tallied_lines *lines = finding->tally->lines_found;
+	const struct count_lines *lines = finding->tally->lines_found;
 	struct profile *profile = finding->profile;
 	uint32_t resource = finding->tally->lines;
 	int status = 0;
 	finding->left = COUNTS_MAX;
 	for (size_t i = 0; i < lines->count && status == 0; i++) {
-		const struct tallied_line *line = &lines->items[i];
+		const struct count_line *line = &lines->items[i];
 		if (line->is_entry)
 			set_entry_line(profile, line->location);
 		int64_t node = profile_add_node(profile, PROFILE_ROOT, line->location);

@@ -1,8 +1,8 @@
 /*
- * What a probe takes is part of what it measures: of each call of a place, `inside` falls between the two time stamps and
- * is time of the place's path, `outside` is that of the path which called it.
+ * What a probe takes is part of what it measures: of each call of a probe point, `inside` falls between the two time stamps and
+ * is time of the probe point's path, `outside` is that of the path which called it.
  *
- *     caller   ... ][ enter: outside | stamp | inside ][ the place ... ][ leave: inside | stamp | outside ][ caller ...
+ *     caller   ... ][ enter: outside | stamp | inside ][ the probe point ... ][ leave: inside | stamp | outside ][ caller ...
  */
 #include "collect/count/parts.h"
 
@@ -17,19 +17,19 @@ static uint64_t cost_ns(uint64_t calls, uint64_t ps)
 }
 
 /* How much was taken: of a path no more than there is. */
-static uint64_t take(struct tallied_path *path, uint64_t ns)
+static uint64_t take(struct count_path *path, uint64_t ns)
 {
 	uint64_t taken = ns < path->exclusive_ns ? ns : path->exclusive_ns;
 	path->exclusive_ns -= taken;
 	return taken;
 }
 
-static void compensate_tree(struct tally *tally, struct tallied_thread *thread, const struct probe *probe)
+static void compensate_tree(struct tally *tally, struct count_thread *thread, const struct probe *probe)
 {
-	struct tallied_tree *tree = &thread->tree;
+	struct count_tree *tree = &thread->tree;
 	for (size_t i = 0; i < tree->call_count; i++) {
-		const struct tallied_call *call = &tree->calls[i];
-		if (call->child == TALLY_NONE || !tally_site_at(tally, thread->process, call->function))
+		const struct count_call *call = &tree->calls[i];
+		if (call->child == TALLY_NONE || !tally_probe_at(tally, thread->process, call->function))
 			continue;
 		tally->compensated_calls += call->count;
 		tally->compensated_ns += take(&tree->paths[call->child], cost_ns(call->count, probe->inside_ps));

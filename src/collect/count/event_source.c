@@ -22,7 +22,7 @@ struct source {
 	struct buffer text;    /* of an address without a name */
 	size_t next_thread;
 	/* The thread that is being read; NULL: none. */
-	const struct tallied_thread *thread;
+	const struct count_thread *thread;
 	struct tally_events events;
 	bool *is_open;          /* by path: its last `enter` has no `leave` yet */
 	uint32_t current;       /* path */
@@ -37,7 +37,7 @@ struct source {
 
 static uint64_t since_start_ns(const struct source *source, uint64_t tsc)
 {
-	const struct tallied_process *process = &source->tally->processes[source->thread->process];
+	const struct count_process *process = &source->tally->processes[source->thread->process];
 	uint64_t start = process->shared->start_tsc, began = source->tally->header.start_ns;
 	uint64_t now = process->shared->start_ns + (tsc > start ? tally_ns(process, tsc - start) : 0);
 	return now > began ? now - began : 0;
@@ -96,7 +96,7 @@ static int set_sample(struct source *source, const struct tally_event *raw, stru
 
 /* --- from changes of the path to enters and leaves --- */
 
-static bool is_below(const struct tallied_tree *tree, uint32_t path, uint32_t ancestor)
+static bool is_below(const struct count_tree *tree, uint32_t path, uint32_t ancestor)
 {
 	while (path != TALLY_NONE && path > ancestor)
 		path = tree->paths[path].parent;
@@ -111,7 +111,7 @@ static void leave_to(struct source *source, uint64_t tsc, uint32_t path)
 /* A call ends the calls that are open below its caller, even if no hook reported that they were left. */
 static void take_enter(struct source *source, const struct tally_event *raw)
 {
-	const struct tallied_tree *tree = &source->thread->tree;
+	const struct count_tree *tree = &source->thread->tree;
 	uint32_t parent = tree->paths[raw->path].parent;
 	if (source->only_tell && parent != TALLY_NONE && is_below(tree, source->current, parent))
 		leave_to(source, raw->tsc, parent);
@@ -124,7 +124,7 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 static void take_leave(struct source *source, const struct tally_event *raw)
 {
 	/* From here on no path is timed: the thread ends in the midst of its calls, or goes on with them later. */
-	if (source->has_stayed && raw->path == TALLIED_ROOT)
+	if (source->has_stayed && raw->path == COUNT_ROOT)
 		return;
 	source->has_stayed = raw->path == source->current;
 	if (source->leaves && is_below(&source->thread->tree, source->current, raw->path))
@@ -176,7 +176,7 @@ static int take(struct source *source, const struct tally_event *raw, struct eve
 
 static int begin_thread(struct source *source)
 {
-	const struct tallied_thread *thread = &source->tally->threads[source->next_thread++];
+	const struct count_thread *thread = &source->tally->threads[source->next_thread++];
 	uint32_t hooks = source->tally->processes[thread->process].shared->hooks;
 	source->is_open = calloc(thread->tree.path_count, sizeof(*source->is_open));
 	int status = source->is_open ? tally_events_begin(&source->events, source->tally, thread) : ERROR_MEMORY;
@@ -186,9 +186,9 @@ static int begin_thread(struct source *source)
 		return status;
 	}
 	source->thread = thread;
-	source->current = TALLIED_ROOT;
+	source->current = COUNT_ROOT;
 	source->has_stayed = false;
-	source->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE);
+	source->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_PROBE);
 	source->only_tell = source->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));
 	source->leaving = (struct leaving){ 0 };
 	source->is_entering = false;
@@ -252,7 +252,7 @@ static int name_all(struct source *source, struct error *error)
 	int status = tally_locations(source->tally, source->names, error);
 	if (status == 0)
 		status = frames_name_profile(source->names, NULL, error);
-	if (status == 0 && tally_name_sites(source->tally, source->names) < 0)
+	if (status == 0 && tally_name_probes(source->tally, source->names) < 0)
 		status = error_set(error, ERROR_MEMORY, "out of memory");
 	return status;
 }

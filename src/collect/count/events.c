@@ -86,7 +86,7 @@ static int understand(struct tally_events *events, struct tally_event *event)
 	event->kind = (enum tally_event_kind)(word & KIND_MASK);
 	event->tsc = events->base | word >> TALLY_EVENT_TIME_SHIFT;
 	if (event->kind != TALLY_EVENT_OTHER) {
-		event->path = number ? hash_map_get(&events->paths, number) : TALLIED_ROOT;
+		event->path = number ? hash_map_get(&events->paths, number) : COUNT_ROOT;
 		return event->path == HASH_MAP_NONE ? ERROR_CORRUPT : 1;
 	}
 	event->other = (enum tally_event_other)number;
@@ -138,9 +138,9 @@ int tally_events_next(struct tally_events *events, struct tally_event *event)
 
 /* --- begin and end --- */
 
-int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct tallied_thread *thread)
+int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct count_thread *thread)
 {
-	const struct tallied_tree *tree = &thread->tree;
+	const struct count_tree *tree = &thread->tree;
 	*events = (struct tally_events){ .tally = tally, .thread = thread, .chunk_kind = TALLY_EVENTS };
 	hash_map_init(&events->paths);
 	int status = 0;
@@ -157,7 +157,7 @@ void tally_events_end(struct tally_events *events)
 	hash_map_release(&events->paths);
 }
 
-int tally_events_error(const struct tallied_thread *thread, int code, struct error *error)
+int tally_events_error(const struct count_thread *thread, int code, struct error *error)
 {
 	if (code == ERROR_CORRUPT)
 		return error_set(error, code, "the trace is damaged: events of thread %" PRIu32 " make no sense",

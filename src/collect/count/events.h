@@ -20,10 +20,10 @@ struct tally_event {
 /* The iterator's own. */
 struct tally_events {
 	const struct tally *tally;
-	const struct tallied_thread *thread;
-	const struct tallied_chunk *chunk; /* NULL: none so far */
-	uint32_t chunk_kind;               /* TALLY_EVENTS, then TALLY_RING */
-	const uint8_t *words;              /* those of the chunk that are left */
+	const struct count_thread *thread;
+	const struct count_chunk *chunk; /* NULL: none so far */
+	uint32_t chunk_kind;             /* TALLY_EVENTS, then TALLY_RING */
+	const uint8_t *words;            /* those of the chunk that are left */
 	size_t count;
 	uint64_t next;         /* number of the first of these words, as the thread counts them */
 	uint64_t base;         /* the upper half of TSCs */
@@ -32,12 +32,12 @@ struct tally_events {
 
 /* The thread's tree is to be there, and it and the tally to outlive the iterator. 0, ERROR_MEMORY or ERROR_LIMIT; then
  * there is nothing to end. */
-int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct tallied_thread *thread);
+int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct count_thread *thread);
 /* 1; 0: there are no more; ERROR_CORRUPT: what comes makes no sense. */
 int tally_events_next(struct tally_events *events, struct tally_event *event);
 void tally_events_end(struct tally_events *events);
 
 /* Says in which thread: ERROR_CORRUPT, or another code as it is. */
-int tally_events_error(const struct tallied_thread *thread, int code, struct error *error);
+int tally_events_error(const struct count_thread *thread, int code, struct error *error);
 
 #endif

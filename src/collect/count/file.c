@@ -41,7 +41,7 @@ static int read_header(struct tally *tally, const char *name, struct error *erro
 	if (header->version != TALLY_VERSION || header->measurement >= TALLY_MEASUREMENTS ||
 	    header->request_count > TALLY_REQUESTS || header->used < TALLY_HEADER_BYTES)
 		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: its header makes no sense", name);
-	END_TEXT(header->sites_trouble);
+	END_TEXT(header->probes_trouble);
 	END_TEXT(header->implementation);
 	for (uint32_t i = 0; i < header->request_count; i++) {
 		struct tally_request *request = &header->requests[i];
@@ -64,7 +64,7 @@ static uint64_t least_bytes(uint32_t kind)
 		[TALLY_PROCESS] = sizeof(struct tally_process), [TALLY_THREAD] = sizeof(struct tally_thread),
 		[TALLY_OBJECTS] = sizeof(struct tally_chunk),   [TALLY_BLOCK_COUNTS] = sizeof(struct tally_blocks),
 		[TALLY_EVENTS] = sizeof(struct tally_trace),    [TALLY_RING] = sizeof(struct tally_ring),
-		[TALLY_SITES] = sizeof(struct tally_sites),
+		[TALLY_PROBES] = sizeof(struct tally_probes),
 	};
 	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
 }
@@ -74,7 +74,7 @@ static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint
 	if (ARRAY_RESERVE(tally->chunks, tally->chunk_capacity, tally->chunk_count + 1) < 0)
 		return ERROR_MEMORY;
 	uint64_t least = least_bytes(header->kind);
-	tally->chunks[tally->chunk_count++] = (struct tallied_chunk){
+	tally->chunks[tally->chunk_count++] = (struct count_chunk){
 		.bytes = tally->bytes + offset,
 		.size = header->bytes < left ? header->bytes : left,
 		.used = header->used < least ? least : header->used,
@@ -143,11 +143,11 @@ static int read_chunks(struct tally *tally, const char *name, struct error *erro
 	return 0;
 }
 
-const struct tallied_chunk *tally_next_chunk(const struct tally *tally, const struct tallied_thread *thread,
-					     uint32_t kind, const struct tallied_chunk *after)
+const struct count_chunk *tally_next_chunk(const struct tally *tally, const struct count_thread *thread, uint32_t kind,
+					   const struct count_chunk *after)
 {
-	const struct tallied_chunk *first = tally->chunks + thread->first_chunk, *end = first + thread->chunk_count;
-	for (const struct tallied_chunk *chunk = after ? after + 1 : first; chunk < end; chunk++)
+	const struct count_chunk *first = tally->chunks + thread->first_chunk, *end = first + thread->chunk_count;
+	for (const struct count_chunk *chunk = after ? after + 1 : first; chunk < end; chunk++)
 		if (chunk->kind == kind)
 			return chunk;
 	return NULL;
@@ -163,7 +163,7 @@ static int read_all(struct tally *tally, const char *name, struct error *error)
 	if (result == 0)
 		result = tally_read_processes(tally, name, error);
 	if (result == 0)
-		result = tally_read_sites(tally, name, error);
+		result = tally_read_probes(tally, name, error);
 	if (result == 0)
 		result = tally_read_threads(tally, name, error);
 	if (result == 0)
@@ -223,11 +223,11 @@ void tally_free(struct tally *tally)
 	for (size_t i = 0; i < tally->process_count; i++) {
 		free(tally->processes[i].modules);
 		free(tally->processes[i].mapped);
-		free(tally->processes[i].sites);
+		free(tally->processes[i].probes);
 		hash_map_release(&tally->processes[i].locations);
 	}
 	for (size_t i = 0; i < tally->thread_count; i++)
-		tallied_tree_release(&tally->threads[i].tree);
+		count_tree_release(&tally->threads[i].tree);
 	tally_block_release(tally);
 	free(tally->chunks);
 	free(tally->processes);

@@ -10,8 +10,8 @@
  *     main@site sort@site   compare@pc       a sample in it
  *     main@site             sort@site        the outer node of compare
  *
- * Where a path was called from two sites, each call is counted below its own, but what happens in it is known for both
- * together: then the caller's frame above it is its entry, unless the sites are on one line anyway.
+ * Where a path was called from two call sites, each call is counted below its own, but what happens in it is known for both
+ * together: then the caller's frame above it is its entry, unless the call sites are on one line anyway.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t 
 /* The node of the caller, as far as all calls of a path agree about it. */
 static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
 {
-	const struct tallied_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = placing_tree(placing, thread);
 	int64_t agreed = PROFILE_NONE;
 	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next) {
 		int64_t node = placing_caller(placing, thread, &tree->calls[i]);
@@ -58,10 +58,10 @@ static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t pat
 	return agreed != PROFILE_NONE ? agreed : placing_self(placing, thread, tree->paths[path].parent);
 }
 
-static uint32_t body_of(const struct placed *placed, const struct tallied_tree *tree, uint32_t path)
+static uint32_t body_of(const struct placed *placed, const struct count_tree *tree, uint32_t path)
 {
 	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next)
-		if (tree->calls[i].flags & TALLY_EDGE_INLINED && tree->paths[path].parent != TALLIED_ROOT)
+		if (tree->calls[i].flags & TALLY_EDGE_INLINED && tree->paths[path].parent != COUNT_ROOT)
 			return placed->body[tree->paths[path].parent];
 	return path;
 }
@@ -90,12 +90,12 @@ static int64_t mark_below(struct placing *placing, int64_t node)
 static int64_t base_node(struct placing *placing, uint32_t thread)
 {
 	enum { MARKERS_MAX = 16 }; /* of a program whose threads each start their successor the tree has an end */
-	struct tallied_thread *at = &placing->tally->threads[thread];
+	struct count_thread *at = &placing->tally->threads[thread];
 	at->markers = 0;
 	if (at->creator == TALLY_NONE || !placing->threads[at->creator].is_placed)
 		return PROFILE_ROOT;
-	const struct tallied_thread *creator = &placing->tally->threads[at->creator];
-	if (at->creator_path == TALLIED_ROOT) /* nothing says where */
+	const struct count_thread *creator = &placing->tally->threads[at->creator];
+	if (at->creator_path == COUNT_ROOT) /* nothing says where */
 		return PROFILE_ROOT;
 	int64_t node = placing_self(placing, at->creator, at->creator_path);
 	at->markers = creator->markers;
@@ -110,21 +110,21 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 static int place_thread(struct placing *placing, uint32_t thread)
 {
 	struct placed *placed = &placing->threads[thread];
-	const struct tallied_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = placing_tree(placing, thread);
 	int64_t node = base_node(placing, thread);
 	placed->outer = calloc(tree->path_count, sizeof(*placed->outer));
 	placed->body = calloc(tree->path_count, sizeof(*placed->body));
 	if (!placed->outer || !placed->body)
 		return ERROR_MEMORY;
 	for (uint32_t path = 0; path < tree->path_count && node >= 0; path++) {
-		if (path != TALLIED_ROOT)
+		if (path != COUNT_ROOT)
 			node = outer_node(placing, thread, path);
 		placed->outer[path] = (uint32_t)node;
-		placed->body[path] = path == TALLIED_ROOT ? path : body_of(placed, tree, path);
+		placed->body[path] = path == COUNT_ROOT ? path : body_of(placed, tree, path);
 	}
 	if (node < 0)
 		return (int)node;
-	placing->tally->threads[thread].base = placed->outer[TALLIED_ROOT];
+	placing->tally->threads[thread].base = placed->outer[COUNT_ROOT];
 	placed->is_placed = true;
 	return 0;
 }
@@ -162,7 +162,7 @@ static int add_hit(struct placing *placing, uint32_t thread, int64_t node, uint3
 			       count);
 }
 
-static int add_call(struct placing *placing, uint32_t thread, const struct tallied_call *call)
+static int add_call(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
 	const struct tally *tally = placing->tally;
 	int64_t node = placing_caller(placing, thread, call);
@@ -175,7 +175,7 @@ static int add_call(struct placing *placing, uint32_t thread, const struct talli
 
 static int add_calls(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = placing_tree(placing, thread);
 	uint32_t resource = placing->tally->calls;
 	for (size_t i = 0; i < tree->call_count && resource != PROFILE_NONE; i++) {
 		int result = tree->calls[i].count ? add_call(placing, thread, &tree->calls[i]) : 0;
@@ -188,8 +188,8 @@ static int add_calls(struct placing *placing, uint32_t thread)
 
 static bool is_wait(const struct placing *placing, uint32_t thread, uint32_t path)
 {
-	const struct tallied_site *site = placing_site(placing, thread, path);
-	return site && site->flags & TALLY_SITE_WAITS && placing->tally->wait != PROFILE_NONE;
+	const struct count_probe *probe = placing_probe(placing, thread, path);
+	return probe && probe->flags & TALLY_PROBE_WAITS && placing->tally->wait != PROFILE_NONE;
 }
 
 static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uint32_t resource, uint64_t ns)
@@ -200,7 +200,7 @@ static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uin
 
 static int add_times(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = placing_tree(placing, thread);
 	uint32_t resource = placing->tally->real;
 	for (uint32_t path = 0; path < tree->path_count && resource != PROFILE_NONE; path++) {
 		uint64_t ns = tree->paths[path].exclusive_ns;
@@ -214,7 +214,7 @@ static int add_times(struct placing *placing, uint32_t thread)
 }
 
 /* One row for each sample, as each is one when errors are estimated. */
-static int add_samples(struct placing *placing, uint32_t thread, int64_t node, const struct tallied_tick *tick)
+static int add_samples(struct placing *placing, uint32_t thread, int64_t node, const struct count_tick *tick)
 {
 	uint32_t resource = placing->tally->requests[tick->request];
 	uint64_t rows = tick->samples < tick->hits ? tick->samples : tick->hits;
@@ -264,7 +264,7 @@ static bool is_probe(const struct profile *profile, uint32_t id)
 	       tally_is_probe(profile, profile->frames[location->first_frame].function);
 }
 
-static int64_t tick_node(struct placing *placing, uint32_t thread, const struct tallied_tick *tick)
+static int64_t tick_node(struct placing *placing, uint32_t thread, const struct count_tick *tick)
 {
 	uint32_t process = placing->tally->threads[thread].process;
 	bool is_hook = tally_is_runtime(placing->tally, process, tick->pc);
@@ -273,14 +273,14 @@ static int64_t tick_node(struct placing *placing, uint32_t thread, const struct 
 		return location;
 	if (is_hook || is_probe(placing->profile, (uint32_t)location))
 		return placing_below(placing, placing_self(placing, thread, tick->path), hooks_location(placing));
-	return placing_place(placing, thread, tick->path, location, false);
+	return placing_put(placing, thread, tick->path, location, false);
 }
 
 static int add_ticks(struct placing *placing, uint32_t thread)
 {
-	const struct tallied_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = placing_tree(placing, thread);
 	for (size_t i = 0; i < tree->tick_count; i++) {
-		const struct tallied_tick *tick = &tree->ticks[i];
+		const struct count_tick *tick = &tree->ticks[i];
 		int64_t node = tick_node(placing, thread, tick);
 		int result = node < 0 ? (int)node : add_samples(placing, thread, node, tick);
 		if (result < 0)
@@ -291,7 +291,7 @@ static int add_ticks(struct placing *placing, uint32_t thread)
 
 static int add_all(struct placing *placing)
 {
-	int result = tally_name_sites(placing->tally, placing->profile);
+	int result = tally_name_probes(placing->tally, placing->profile);
 	if (result == 0)
 		result = place_threads(placing);
 	for (uint32_t i = 0; i < placing->tally->thread_count && result == 0; i++) {

@@ -278,8 +278,9 @@ static void explain_nothing(const struct counted_run *run)
 		snprintf(text, bytes, "nothing was counted: %s", run->result->shortcoming);
 	else if (has_note(run->result->profile, "switched off"))
 		snprintf(text, bytes,
-			 "nothing was counted: all places that were reached were switched off, by the file of rules "
-			 "in " TALLY_SITES_VARIABLE ", by the program or by cpprof control");
+			 "nothing was counted: all probe points that were reached were switched off, by the file of "
+			 "rules "
+			 "in " TALLY_PROBES_VARIABLE ", by the program or by cpprof control");
 	else if (run->options->record->paused)
 		snprintf(
 			text, bytes,

@@ -26,7 +26,8 @@ struct instrumented_options {
 	/* resources, time_interval, paused, command, command_line, progress, warn and context; no others are looked at */
 	const struct record_options *record;
 	enum tally_measurement measurement;
-	const char *implementation; /* a library that is told of places too (cpprof/implementation.h); NULL: none */
+	const char
+		*implementation; /* a library that is told of probe points too (cpprof/implementation.h); NULL: none */
 	const char *output;
 	bool wrap; /* with libcpprof-wrap.so, also if the command is not linked with it */
 };

@@ -79,7 +79,7 @@ static bool is_timed(const struct tally *tally)
 static bool has_times(const struct tally *tally)
 {
 	for (size_t i = 0; i < tally->thread_count && is_timed(tally); i++) {
-		const struct tallied_tree *tree = &tally->threads[i].tree;
+		const struct count_tree *tree = &tally->threads[i].tree;
 		for (size_t path = 0; path < tree->path_count; path++)
 			if (tree->paths[path].exclusive_ns > 0)
 				return true;
@@ -91,8 +91,8 @@ static bool has_times(const struct tally *tally)
 static bool has_waits(const struct tally *tally)
 {
 	for (size_t i = 0; i < tally->process_count && has_times(tally); i++)
-		for (size_t j = 0; j < tally->processes[i].site_count; j++)
-			if (tally->processes[i].sites[j].flags & TALLY_SITE_WAITS)
+		for (size_t j = 0; j < tally->processes[i].probe_count; j++)
+			if (tally->processes[i].probes[j].flags & TALLY_PROBE_WAITS)
 				return true;
 	return false;
 }
@@ -127,13 +127,13 @@ static int64_t add_wait(const struct tally *tally, struct profile *profile)
 /* Says what was not counted. */
 static int64_t add_calls(const struct tally *tally, struct profile *profile)
 {
-	const struct tally_sites_off off = tally_sites_off(tally);
+	const struct tally_probes_off off = tally_probes_off(tally);
 	char note[160] = "", throttled[80] = "", switched[80] = "";
 	if (off.throttled > 0)
-		snprintf(throttled, sizeof(throttled), "%" PRIu64 " place%s turned %s off after many calls",
+		snprintf(throttled, sizeof(throttled), "%" PRIu64 " probe point%s turned %s off after many calls",
 			 off.throttled, off.throttled == 1 ? "" : "s", off.throttled == 1 ? "itself" : "themselves");
 	if (off.switched > 0)
-		snprintf(switched, sizeof(switched), "%" PRIu64 " place%s switched off for a time", off.switched,
+		snprintf(switched, sizeof(switched), "%" PRIu64 " probe point%s switched off for a time", off.switched,
 			 off.switched == 1 ? " was" : "s were");
 	if (throttled[0] || switched[0])
 		snprintf(note, sizeof(note), "%s%s%s: see cpprof info", throttled,
@@ -171,9 +171,9 @@ static int add_resources(struct tally *tally, struct profile *profile)
 static int add_processes(struct tally *tally, struct profile *profile)
 {
 	for (size_t i = 0; i < tally->process_count; i++) {
-		struct tallied_process *process = &tally->processes[i];
+		struct count_process *process = &tally->processes[i];
 		const struct tally_process *shared = process->shared;
-		const struct tallied_process *parent = tally_find_process(tally, shared->parent);
+		const struct count_process *parent = tally_find_process(tally, shared->parent);
 		char name[sizeof(shared->name)];
 		memcpy(name, shared->name, sizeof(name));
 		name[sizeof(name) - 1] = 0;
@@ -200,7 +200,7 @@ static int add_processes(struct tally *tally, struct profile *profile)
 static int add_threads(struct tally *tally, struct profile *profile)
 {
 	for (size_t i = 0; i < tally->thread_count; i++) {
-		struct tallied_thread *thread = &tally->threads[i];
+		struct count_thread *thread = &tally->threads[i];
 		const struct tally_thread *shared = thread->shared;
 		char name[sizeof(shared->name) + 1] = "";
 		memcpy(name, shared->name, sizeof(shared->name));
@@ -249,9 +249,9 @@ static int add_modules(struct tally *tally, struct profile *profile)
 	hash_map_init(&known);
 	int64_t id = 0;
 	for (size_t i = 0; i < tally->process_count && id >= 0; i++) {
-		const struct tallied_process *process = &tally->processes[i];
+		const struct count_process *process = &tally->processes[i];
 		for (size_t j = 0; j < process->module_count && id >= 0; j++) {
-			struct tallied_module *module = &process->modules[j];
+			struct count_module *module = &process->modules[j];
 			if (!module->is_vdso && module->path[0] != '/')
 				continue;
 			id = add_module(profile, &known, module->path, module->is_vdso ? MODULE_VDSO : MODULE_FILE,
@@ -265,7 +265,7 @@ static int add_modules(struct tally *tally, struct profile *profile)
 }
 
 /* The module that has an address, if it has a file; or NULL. */
-static const struct tallied_module *module_at(const struct tallied_process *process, uint64_t address)
+static const struct count_module *module_at(const struct count_process *process, uint64_t address)
 {
 	size_t low = 0, high = process->module_count;
 	while (low < high) { /* the last one that begins at or below it */
@@ -275,7 +275,7 @@ static const struct tallied_module *module_at(const struct tallied_process *proc
 		else
 			high = middle;
 	}
-	const struct tallied_module *found = low > 0 ? &process->modules[low - 1] : NULL;
+	const struct count_module *found = low > 0 ? &process->modules[low - 1] : NULL;
 	return found && address < found->end && found->id != PROFILE_NONE ? found : NULL;
 }
 
@@ -292,7 +292,7 @@ static int64_t anonymous_module(struct profile *profile)
 
 uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias)
 {
-	const struct tallied_module *module = module_at(&tally->processes[process], address);
+	const struct count_module *module = module_at(&tally->processes[process], address);
 	if (bias)
 		*bias = module ? module->bias : 0;
 	return module ? module->id : PROFILE_NONE;
@@ -300,17 +300,17 @@ uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t addr
 
 bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address)
 {
-	const struct tallied_module *module = module_at(&tally->processes[process], address);
+	const struct count_module *module = module_at(&tally->processes[process], address);
 	return module && module->is_runtime;
 }
 
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address)
 {
-	struct tallied_process *in = &tally->processes[process];
+	struct count_process *in = &tally->processes[process];
 	uint32_t known = hash_map_get(&in->locations, address);
 	if (known != HASH_MAP_NONE)
 		return known;
-	const struct tallied_module *module = module_at(in, address);
+	const struct count_module *module = module_at(in, address);
 	int64_t in_module = module ? module->id : anonymous_module(profile);
 	int64_t id = in_module < 0
 			     ? in_module
@@ -319,9 +319,10 @@ int64_t tally_location(const struct tally *tally, struct profile *profile, uint3
 	return result < 0 ? result : id;
 }
 
-int64_t tally_site_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t site)
+int64_t tally_call_site_location(const struct tally *tally, struct profile *profile, uint32_t process,
+				 uint64_t call_site)
 {
-	return tally_location(tally, profile, process, site - 1);
+	return tally_location(tally, profile, process, call_site - 1);
 }
 
 /* What named function has the code at a location; PROFILE_NONE: it has no names yet. */
@@ -335,18 +336,18 @@ static uint32_t function_at(const struct profile *profile, uint32_t id)
 
 /* Hooks that know entries alone tell an address behind their call, which is to be looked up in the call, as any
  * return address; others the first byte of the function, before which is another one. Where a process has both
- * the names decide. Places have locations of their own, but that of the code that reached them until they have names. */
+ * the names decide. Probe points have locations of their own, but that of the code that reached them until they have names. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function)
 {
-	const struct tallied_site *place = tally_site_at(tally, process, function);
-	if (place && place->location != PROFILE_NONE)
-		return place->location;
-	if (place)
-		return tally_site_location(tally, profile, process, place->code ? place->code : function + 1);
+	const struct count_probe *probe = tally_probe_at(tally, process, function);
+	if (probe && probe->location != PROFILE_NONE)
+		return probe->location;
+	if (probe)
+		return tally_call_site_location(tally, profile, process, probe->code ? probe->code : function + 1);
 	uint32_t hooks = tally->processes[process].shared->hooks;
 	bool may_be_behind = hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
 	bool may_be_first = hooks & TALLY_HOOK_CYG || !may_be_behind;
-	int64_t behind = may_be_behind ? tally_site_location(tally, profile, process, function) : 0;
+	int64_t behind = may_be_behind ? tally_call_site_location(tally, profile, process, function) : 0;
 	if (behind < 0 || !may_be_first)
 		return behind;
 	int64_t first = tally_location(tally, profile, process, function);
@@ -356,14 +357,14 @@ int64_t tally_entry_location(const struct tally *tally, struct profile *profile,
 	return named != PROFILE_NONE && named == function_at(profile, (uint32_t)behind) ? behind : first;
 }
 
-static int add_locations_of(const struct tally *tally, const struct tallied_thread *thread, struct profile *profile)
+static int add_locations_of(const struct tally *tally, const struct count_thread *thread, struct profile *profile)
 {
-	const struct tallied_tree *tree = &thread->tree;
+	const struct count_tree *tree = &thread->tree;
 	int64_t id = 0;
 	for (size_t i = 0; i < tree->call_count && id >= 0; i++) {
 		id = tally_entry_location(tally, profile, thread->process, tree->calls[i].function);
-		if (id >= 0 && tree->calls[i].site != 0)
-			id = tally_site_location(tally, profile, thread->process, tree->calls[i].site);
+		if (id >= 0 && tree->calls[i].call_site != 0)
+			id = tally_call_site_location(tally, profile, thread->process, tree->calls[i].call_site);
 	}
 	for (size_t i = 0; i < tree->tick_count && id >= 0; i++)
 		if (!tally_is_runtime(tally, thread->process, tree->ticks[i].pc))
@@ -372,13 +373,13 @@ static int add_locations_of(const struct tally *tally, const struct tallied_thre
 }
 
 /* Their names come from the code, also of those that nobody has called. */
-static int add_sites_of(const struct tally *tally, uint32_t process, struct profile *profile)
+static int add_probes_of(const struct tally *tally, uint32_t process, struct profile *profile)
 {
-	const struct tallied_process *in = &tally->processes[process];
+	const struct count_process *in = &tally->processes[process];
 	int64_t id = 0;
-	for (size_t i = 0; i < in->site_count && id >= 0; i++)
-		if (in->sites[i].code)
-			id = tally_site_location(tally, profile, process, in->sites[i].code);
+	for (size_t i = 0; i < in->probe_count && id >= 0; i++)
+		if (in->probes[i].code)
+			id = tally_call_site_location(tally, profile, process, in->probes[i].code);
 	return id < 0 ? (int)id : 0;
 }
 
@@ -388,7 +389,7 @@ static int add_locations(struct tally *tally, struct profile *profile)
 	for (size_t i = 0; i < tally->thread_count && result == 0; i++)
 		result = add_locations_of(tally, &tally->threads[i], profile);
 	for (uint32_t i = 0; i < tally->process_count && result == 0; i++)
-		result = add_sites_of(tally, i, profile);
+		result = add_probes_of(tally, i, profile);
 	return result;
 }
 
@@ -405,7 +406,7 @@ static int describe(const struct tally *tally, struct profile *profile)
 		{ TALLY_HOOK_CYG, "__cyg_profile_func_enter" },
 		{ TALLY_HOOK_BLOCK, "__sanitizer_cov_trace_pc" },
 		{ TALLY_HOOK_GUARD, "__sanitizer_cov_trace_pc_guard" },
-		{ TALLY_HOOK_SITE, "source" },
+		{ TALLY_HOOK_PROBE, "source" },
 	};
 	int64_t result =
 		profile_add_note(profile, TALLY_NOTE_MEASUREMENT, tally_measurement_name(tally->header.measurement));

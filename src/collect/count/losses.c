@@ -15,7 +15,7 @@ struct losses {
 	uint64_t mixed;      /* 1: libraries came to addresses where others had been, or were too many */
 };
 
-static uint64_t folded_calls(const struct tallied_tree *tree)
+static uint64_t folded_calls(const struct count_tree *tree)
 {
 	uint64_t count = 0;
 	for (size_t i = 0; i < tree->call_count; i++)
@@ -110,5 +110,5 @@ int tally_note_losses(const struct tally *tally, struct profile *profile)
 		if (result < 0)
 			return (int)result;
 	}
-	return tally_note_sites(tally, profile);
+	return tally_note_probes(tally, profile);
 }

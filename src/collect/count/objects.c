@@ -13,8 +13,8 @@
 
 struct reading {
 	const struct tally *tally;
-	struct tallied_thread *thread;
-	struct tallied_tree *tree;
+	struct count_thread *thread;
+	struct count_tree *tree;
 	struct hash_map *paths; /* by the addresses of their nodes */
 	uint64_t *nodes;        /* addresses, by path */
 	size_t node_capacity;
@@ -55,7 +55,7 @@ static int put_node(struct reading *reading, uint32_t path, uint64_t address)
 /* A node below `path` that no call has led to before: it becomes a path of its own. */
 static int64_t begin_path(struct reading *reading, uint32_t path, const struct tally_edge *edge)
 {
-	int64_t added = tallied_tree_add_path(reading->tree, path, edge->function);
+	int64_t added = count_tree_add_path(reading->tree, path, edge->function);
 	int result = added < 0 ? (int)added : put_node(reading, (uint32_t)added, (uint64_t)(uintptr_t)edge->child);
 	return result < 0 ? result : added;
 }
@@ -82,16 +82,16 @@ static int add_call(struct reading *reading, uint32_t path, const struct tally_e
 	int64_t child = find_child(reading, path, edge);
 	if (child < 0)
 		return (int)child;
-	struct tallied_call call = { .site = edge->site,
-				     .function = edge->function,
-				     .count = edge->count,
-				     .path = path,
-				     .child = (uint32_t)child,
-				     .flags = edge->flags };
+	struct count_call call = { .call_site = edge->call_site,
+				   .function = edge->function,
+				   .count = edge->count,
+				   .path = path,
+				   .child = (uint32_t)child,
+				   .flags = edge->flags };
 	/* A child elsewhere, by whatever mistake: the call is told, as folded. */
 	if (call.child != TALLY_NONE && reading->tree->paths[call.child].parent != path)
 		call.flags |= TALLY_EDGE_FOLDED;
-	int64_t added = tallied_tree_add_call(reading->tree, &call);
+	int64_t added = count_tree_add_call(reading->tree, &call);
 	if (added < 0)
 		return (int)added;
 	if (ARRAY_RESERVE(reading->children, reading->child_capacity, (size_t)added + 1) < 0)
@@ -137,10 +137,10 @@ static int read_ticks(struct reading *reading, uint32_t path, const struct tally
 		struct tally_tick tick;
 		if (!take(reading, at, &tick, sizeof(tick)) || tick.request >= reading->tally->header.request_count)
 			return damaged(reading, "samples");
-		struct tallied_tick added = {
+		struct count_tick added = {
 			.pc = tick.pc, .hits = tick.hits, .samples = tick.samples, .path = path, .request = tick.request
 		};
-		int64_t result = tallied_tree_add_tick(reading->tree, &added);
+		int64_t result = count_tree_add_tick(reading->tree, &added);
 		if (result < 0)
 			return (int)result;
 		at = tick.next;
@@ -160,7 +160,7 @@ static int read_node(struct reading *reading, uint32_t path)
 	return result < 0 ? result : read_ticks(reading, path, node.ticks);
 }
 
-static uint64_t bytes_of_objects(const struct tally *tally, const struct tallied_thread *thread)
+static uint64_t bytes_of_objects(const struct tally *tally, const struct count_thread *thread)
 {
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < thread->chunk_count; i++)
@@ -171,14 +171,14 @@ static uint64_t bytes_of_objects(const struct tally *tally, const struct tallied
 static int read_nodes(struct reading *reading)
 {
 	const struct tally_chunk *chunk = &reading->thread->shared->chunk;
-	int result = put_node(reading, TALLIED_ROOT, chunk->address + offsetof(struct tally_thread, root));
+	int result = put_node(reading, COUNT_ROOT, chunk->address + offsetof(struct tally_thread, root));
 	for (size_t path = 0; path < reading->tree->path_count && result == 0; path++)
 		result = read_node(reading, (uint32_t)path);
 	return result == 0 ? find_folded(reading) : result;
 }
 
-int tally_read_objects(const struct tally *tally, struct tallied_thread *thread, struct hash_map *paths,
-		       const char *name, struct error *error)
+int tally_read_objects(const struct tally *tally, struct count_thread *thread, struct hash_map *paths, const char *name,
+		       struct error *error)
 {
 	struct reading reading = {
 		.tally = tally,

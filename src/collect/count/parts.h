@@ -7,35 +7,34 @@
 /* processes.c: the table of processes with their modules and mapped chunks, from the chunks. */
 int tally_read_processes(struct tally *tally, const char *name, struct error *error);
 /* The process of that number in the file, or NULL. */
-struct tallied_process *tally_find_process(const struct tally *tally, uint32_t number);
+struct count_process *tally_find_process(const struct tally *tally, uint32_t number);
 /* The bytes of an object of the thread that is at an address of its process, aligned to 8 and whole in one
  * of its chunks; NULL: there is none. */
-const void *tally_object(const struct tally *tally, const struct tallied_thread *thread, uint64_t address,
-			 size_t bytes);
+const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes);
 
-/* probes.c: the places of the source that each process has reached, from its chunks. */
-int tally_read_sites(struct tally *tally, const char *name, struct error *error);
+/* probes.c: the probe points that each process has reached, from its chunks. */
+int tally_read_probes(struct tally *tally, const char *name, struct error *error);
 
 /* threads.c: the table of threads; then who created whom, once all have their trees. */
 int tally_read_threads(struct tally *tally, const char *name, struct error *error);
 
 /* objects.c: a thread's tree from the objects that its process has made. `paths`, empty: the path that each
  * node has become, by the node's address. */
-int tally_read_objects(const struct tally *tally, struct tallied_thread *thread, struct hash_map *paths,
-		       const char *name, struct error *error);
+int tally_read_objects(const struct tally *tally, struct count_thread *thread, struct hash_map *paths, const char *name,
+		       struct error *error);
 
-/* compensate.c: what the probes of places took is taken from the times of the trees' paths. */
+/* compensate.c: what the probes took is taken from the times of the trees' paths. */
 void tally_compensate(struct tally *tally);
 
-/* probes_off.c: places that turned themselves off, and those that somebody else has switched; in notes of the profile. */
-int tally_note_sites(const struct tally *tally, struct profile *profile);
-struct tally_sites_off {
+/* probes_off.c: probe points that turned themselves off, and those that somebody else has switched; in notes of the profile. */
+int tally_note_probes(const struct tally *tally, struct profile *profile);
+struct tally_probes_off {
 	uint64_t throttled, switched;
 };
-struct tally_sites_off tally_sites_off(const struct tally *tally);
+struct tally_probes_off tally_probes_off(const struct tally *tally);
 
 struct frames_options;
-/* taken.c: whose addresses functions take, as the files of modules with places tell it; as notes of the profile. */
+/* taken.c: whose addresses functions take, as the files of modules with probe points tell it; as notes of the profile. */
 int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options);
 
 /* losses.c: what is missing, as notes of the profile. */

@@ -11,7 +11,7 @@
  */
 #include "collect/count/placing.h"
 
-const struct tallied_tree *placing_tree(const struct placing *placing, uint32_t thread)
+const struct count_tree *placing_tree(const struct placing *placing, uint32_t thread)
 {
 	return &placing->tally->threads[thread].tree;
 }
@@ -33,11 +33,11 @@ static bool is_named(const struct profile *profile, uint32_t function)
 	return function != PROFILE_NONE && profile->functions[function].linkage != 0;
 }
 
-/* The place of the source that a path is; NULL: it is a function that a compiler's hook tells of. */
-const struct tallied_site *placing_site(const struct placing *placing, uint32_t thread, uint32_t path)
+/* The probe point that a path is; NULL: it is a function that a compiler's hook tells of. */
+const struct count_probe *placing_probe(const struct placing *placing, uint32_t thread, uint32_t path)
 {
-	return tally_site_at(placing->tally, placing->tally->threads[thread].process,
-			     placing_tree(placing, thread)->paths[path].function);
+	return tally_probe_at(placing->tally, placing->tally->threads[thread].process,
+			      placing_tree(placing, thread)->paths[path].function);
 }
 
 /* Of a path; not of the root. */
@@ -49,7 +49,7 @@ static int64_t entry_of(const struct placing *placing, uint32_t thread, uint32_t
 
 static uint32_t function_of(const struct placing *placing, uint32_t thread, uint32_t path)
 {
-	int64_t entry = path == TALLIED_ROOT ? -1 : entry_of(placing, thread, path);
+	int64_t entry = path == COUNT_ROOT ? -1 : entry_of(placing, thread, path);
 	return entry < 0 ? PROFILE_NONE : outermost(placing->profile, entry);
 }
 
@@ -65,7 +65,7 @@ int64_t placing_below(const struct placing *placing, int64_t node, int64_t locat
 int64_t placing_self(const struct placing *placing, uint32_t thread, uint32_t path)
 {
 	uint32_t outer = placing->threads[thread].outer[path];
-	return path == TALLIED_ROOT ? outer : placing_below(placing, outer, entry_of(placing, thread, path));
+	return path == COUNT_ROOT ? outer : placing_below(placing, outer, entry_of(placing, thread, path));
 }
 
 /* --- code that several paths share --- */
@@ -96,8 +96,8 @@ static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_
 	uint32_t frame = count > 0 && at->frame_count > 0 ? at->frame_count - 1 : PROFILE_NONE;
 	*is_told = true;
 	while (count > 0 && frame != PROFILE_NONE) {
-		const struct tallied_site *site = placing_site(placing, thread, paths[--count]);
-		if (site && !tallied_is_function(site)) {
+		const struct count_probe *probe = placing_probe(placing, thread, paths[--count]);
+		if (probe && !count_is_function(probe)) {
 			*is_told = false;
 			continue;
 		}
@@ -160,13 +160,13 @@ static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t p
 
 /* The node of code at a location while a path was current. `is_foreign`: it is known, or may be, that it is not the
  * path's own code. */
-int64_t placing_place(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
+int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
 	const struct placed *placed = &placing->threads[thread];
 	if (location < 0)
 		return location;
-	if (path == TALLIED_ROOT)
+	if (path == COUNT_ROOT)
 		return placing_below(placing, placed->outer[path], location);
 	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
 	uint32_t body = placed->body[path];
@@ -175,31 +175,31 @@ int64_t placing_place(struct placing *placing, uint32_t thread, uint32_t path, i
 					     : placing_self(placing, thread, path);
 	if (there != PROFILE_NONE && there == function)
 		return placing_below(placing, placed->outer[path], location);
-	bool is_site = placing_site(placing, thread, path) != NULL;
+	bool is_probe = placing_probe(placing, thread, path) != NULL;
 	/* Code without symbols, of which its objects alone tell what it is. */
-	if (!is_foreign && is_site && !is_named(profile, there))
+	if (!is_foreign && is_probe && !is_named(profile, there))
 		return placing_self(placing, thread, path);
-	bool is_known = is_named(profile, function) || is_site;
+	bool is_known = is_named(profile, function) || is_probe;
 	if (!is_foreign && !(is_known && is_named(profile, there)))
 		return placing_below(placing, placed->outer[path], location);
 	return placing_below(placing, placing_self(placing, thread, path), location);
 }
 
-/* The node of what a place is in: of regions the line is known. */
-static int64_t around_node(struct placing *placing, uint32_t thread, const struct tallied_call *call)
+/* The node of what a probe point is in: of regions the line is known. */
+static int64_t around_node(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
 	struct profile *profile = placing->profile;
-	const struct tallied_site *site =
-		tally_site_at(placing->tally, placing->tally->threads[thread].process, call->function);
+	const struct count_probe *probe =
+		tally_probe_at(placing->tally, placing->tally->threads[thread].process, call->function);
 	int64_t entry = entry_of(placing, thread, call->path);
-	if (entry < 0 || !site || tallied_is_function(site) || !placing_site(placing, thread, call->path))
+	if (entry < 0 || !probe || count_is_function(probe) || !placing_probe(placing, thread, call->path))
 		return placing_self(placing, thread, call->path);
-	uint64_t key = hash_u64((uint64_t)entry << 32 | site->location);
+	uint64_t key = hash_u64((uint64_t)entry << 32 | probe->location);
 	uint32_t known = hash_map_get(&placing->within, key);
 	if (known != HASH_MAP_NONE)
 		return placing_below(placing, placing->threads[thread].outer[call->path], known);
 	struct profile_frame frame = profile->frames[profile->locations[entry].first_frame];
-	frame.line = site->line;
+	frame.line = probe->line;
 	int64_t id = add_within(placing, key, (uint32_t)entry);
 	int64_t first = id < 0 ? id : profile_add_frame(profile, &frame);
 	if (first < 0)
@@ -210,13 +210,13 @@ static int64_t around_node(struct placing *placing, uint32_t thread, const struc
 }
 
 /* The node of the caller, at the call. */
-int64_t placing_caller(struct placing *placing, uint32_t thread, const struct tallied_call *call)
+int64_t placing_caller(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
-	if (call->flags & TALLY_EDGE_INLINED && call->path != TALLIED_ROOT)
+	if (call->flags & TALLY_EDGE_INLINED && call->path != COUNT_ROOT)
 		return around_node(placing, thread, call);
-	if (call->site == 0 || call->flags & TALLY_EDGE_INLINED)
+	if (call->call_site == 0 || call->flags & TALLY_EDGE_INLINED)
 		return placing_self(placing, thread, call->path);
-	int64_t site = tally_site_location(placing->tally, placing->profile, placing->tally->threads[thread].process,
-					   call->site);
-	return placing_place(placing, thread, call->path, site, call->flags & TALLY_EDGE_FOREIGN);
+	int64_t call_site = tally_call_site_location(placing->tally, placing->profile,
+						     placing->tally->threads[thread].process, call->call_site);
+	return placing_put(placing, thread, call->path, call_site, call->flags & TALLY_EDGE_FOREIGN);
 }

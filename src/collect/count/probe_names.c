@@ -1,9 +1,9 @@
 /*
- * Places of the source get names and locations, when the code has got its own.
+ * Probe points get names and locations, when the code has got its own.
  *
  * A function is called as its symbol is, so that all ways to measure it agree; where the code tells none of that name
  * (it was inlined, and there is no debug information; the program is stripped) its own words are what there is. Other
- * places are functions of their own, named after the one in which they are: "work: row".
+ * probe points are functions of their own, named after the one in which they are: "work: row".
  */
 #include <string.h>
 
@@ -15,14 +15,14 @@
 struct naming {
 	struct tally *tally;
 	struct profile *profile;
-	struct hash_map locations; /* by (module, address) of descriptors: of the same place in other processes */
+	struct hash_map locations; /* by (module, address) of descriptors: of the same probe point in other processes */
 	struct hash_map functions; /* by (module, name): see function_key */
 	struct buffer scratch;
 };
 
-/* A place in the process at hand, while it gets its name. */
-struct naming_site {
-	const struct tallied_site *site;
+/* A probe point in the process at hand, while it gets its name. */
+struct naming_probe {
+	const struct count_probe *probe;
 	uint32_t process;
 	uint32_t module; /* of its code, or of its descriptor */
 	int64_t code;    /* location; negative: it has none */
@@ -70,39 +70,39 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* "T f() [with T = int]", "[T = int]" */
-static bool is_instance(const struct tallied_site *site)
+static bool is_instance(const struct count_probe *probe)
 {
-	size_t length = strlen(site->signature);
-	return tallied_is_function(site) && length > 0 && site->signature[length - 1] == ']';
+	size_t length = strlen(probe->signature);
+	return count_is_function(probe) && length > 0 && probe->signature[length - 1] == ']';
 }
 
 /* By what it is called or, of an instance of a template, whose name may not be told from its signature ("operator T"), by where it is
  * declared. */
-static bool is_of(const struct profile *profile, uint32_t function, const struct tallied_site *site, bool by_line)
+static bool is_of(const struct profile *profile, uint32_t function, const struct count_probe *probe, bool by_line)
 {
 	const struct profile_function *of = &profile->functions[function];
-	const char *wanted = tallied_is_function(site) ? site->name : site->signature;
+	const char *wanted = count_is_function(probe) ? probe->name : probe->signature;
 	if (by_line)
-		return is_instance(site) && of->line != 0 && of->line == site->line &&
-		       same_file(profile_string(profile, of->file), site->file);
+		return is_instance(probe) && of->line != 0 && of->line == probe->line &&
+		       same_file(profile_string(profile, of->file), probe->file);
 	return !wanted[0] || signature_is_of(profile_string(profile, of->name), wanted);
 }
 
-static uint32_t search_frames(const struct naming *naming, const struct naming_site *at, bool by_line)
+static uint32_t search_frames(const struct naming *naming, const struct naming_probe *at, bool by_line)
 {
 	const struct profile *profile = naming->profile;
 	const struct profile_location *location = &profile->locations[at->code];
 	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		uint32_t frame = location->first_frame + i, function = profile->frames[frame].function;
-		if (!tally_is_probe(profile, function) && is_of(profile, function, at->site, by_line))
+		if (!tally_is_probe(profile, function) && is_of(profile, function, at->probe, by_line))
 			return frame;
 	}
 	return PROFILE_NONE;
 }
 
-/* The frame at the place's code whose function has its name, the innermost one. A region's is that of the function around
+/* The frame at the probe point's code whose function has its name, the innermost one. A region's is that of the function around
  * it; of one that does not say in which it is, the innermost. */
-static uint32_t find_frame(const struct naming *naming, const struct naming_site *at)
+static uint32_t find_frame(const struct naming *naming, const struct naming_probe *at)
 {
 	if (at->code < 0)
 		return PROFILE_NONE;
@@ -112,7 +112,7 @@ static uint32_t find_frame(const struct naming *naming, const struct naming_site
 
 /* --- functions of their own --- */
 
-static void append_around(struct naming *naming, const struct naming_site *at)
+static void append_around(struct naming *naming, const struct naming_probe *at)
 {
 	const struct profile *profile = naming->profile;
 	if (at->frame != PROFILE_NONE)
@@ -120,20 +120,20 @@ static void append_around(struct naming *naming, const struct naming_site *at)
 			&naming->scratch,
 			profile_string(profile, profile->functions[profile->frames[at->frame].function].name));
 	else
-		signature_append(&naming->scratch, at->site->signature);
+		signature_append(&naming->scratch, at->probe->signature);
 }
 
-static int64_t make_name(struct naming *naming, const struct naming_site *at)
+static int64_t make_name(struct naming *naming, const struct naming_probe *at)
 {
-	const struct tallied_site *site = at->site;
+	const struct count_probe *probe = at->probe;
 	buffer_clear(&naming->scratch);
-	if (!tallied_is_function(site)) {
+	if (!count_is_function(probe)) {
 		append_around(naming, at);
 		if (naming->scratch.size > 0)
 			buffer_append_string(&naming->scratch, ": ");
-		buffer_append_string(&naming->scratch, site->name);
+		buffer_append_string(&naming->scratch, probe->name);
 	} else {
-		signature_append(&naming->scratch, site->signature[0] ? site->signature : site->name);
+		signature_append(&naming->scratch, probe->signature[0] ? probe->signature : probe->name);
 	}
 	buffer_append_byte(&naming->scratch, 0);
 	return buffer_error(&naming->scratch)
@@ -141,11 +141,11 @@ static int64_t make_name(struct naming *naming, const struct naming_site *at)
 		       : profile_add_string(naming->profile, (const char *)naming->scratch.bytes);
 }
 
-static int64_t add_function(struct naming *naming, const struct naming_site *at)
+static int64_t add_function(struct naming *naming, const struct naming_probe *at)
 {
 	struct profile *profile = naming->profile;
 	int64_t name = make_name(naming, at);
-	int64_t file = name < 0 ? name : profile_add_string(profile, at->site->file);
+	int64_t file = name < 0 ? name : profile_add_string(profile, at->probe->file);
 	if (file < 0)
 		return file;
 	uint64_t key = function_key(at->module, (uint32_t)name);
@@ -156,8 +156,8 @@ static int64_t add_function(struct naming *naming, const struct naming_site *at)
 		.name = (uint32_t)name,
 		.module = at->module,
 		.file = (uint32_t)file,
-		.line = at->site->line,
-		.role = tallied_is_function(at->site) && strcmp(profile_string(profile, (uint32_t)name), "main") == 0
+		.line = at->probe->line,
+		.role = count_is_function(at->probe) && strcmp(profile_string(profile, (uint32_t)name), "main") == 0
 				? ROLE_MAIN
 				: ROLE_NONE,
 	};
@@ -165,12 +165,12 @@ static int64_t add_function(struct naming *naming, const struct naming_site *at)
 	return id < 0 || hash_map_put(&naming->functions, key, (uint32_t)id) == 0 ? id : ERROR_MEMORY;
 }
 
-static int64_t choose_function(struct naming *naming, const struct naming_site *at)
+static int64_t choose_function(struct naming *naming, const struct naming_probe *at)
 {
 	struct profile *profile = naming->profile;
-	bool is_known = tallied_is_function(at->site) && at->frame != PROFILE_NONE;
+	bool is_known = count_is_function(at->probe) && at->frame != PROFILE_NONE;
 	int64_t id = is_known ? profile->frames[at->frame].function : add_function(naming, at);
-	int64_t group = id < 0 ? id : profile_add_string(profile, at->site->group);
+	int64_t group = id < 0 ? id : profile_add_string(profile, at->probe->group);
 	if (group < 0)
 		return group;
 	if (profile->functions[id].group == 0)
@@ -192,26 +192,26 @@ static int64_t anonymous_module(struct profile *profile)
 
 /* Of a function that is one in the machine code, too, the address is there; of others that of the descriptor, where no
  * code is: nobody is to take them for what they are inlined into. */
-static uint64_t address_of(const struct naming *naming, const struct naming_site *at)
+static uint64_t address_of(const struct naming *naming, const struct naming_probe *at)
 {
 	uint64_t bias;
-	tally_module(naming->tally, at->process, at->site->address, &bias);
-	if (!tallied_is_function(at->site) || at->frame == PROFILE_NONE)
-		return at->site->address - bias;
+	tally_module(naming->tally, at->process, at->probe->address, &bias);
+	if (!count_is_function(at->probe) || at->frame == PROFILE_NONE)
+		return at->probe->address - bias;
 	const struct profile_location *code = &naming->profile->locations[at->code];
-	return at->frame == code->first_frame + code->frame_count - 1 ? code->address : at->site->address - bias;
+	return at->frame == code->first_frame + code->frame_count - 1 ? code->address : at->probe->address - bias;
 }
 
-static int64_t add_location(struct naming *naming, const struct naming_site *at)
+static int64_t add_location(struct naming *naming, const struct naming_probe *at)
 {
 	struct profile *profile = naming->profile;
 	int64_t function = choose_function(naming, at);
-	int64_t file = function < 0 ? function : profile_add_string(profile, at->site->file);
+	int64_t file = function < 0 ? function : profile_add_string(profile, at->probe->file);
 	if (file < 0)
 		return file;
 	const struct profile_frame frame = { .function = (uint32_t)function,
 					     .file = (uint32_t)file,
-					     .line = at->site->line };
+					     .line = at->probe->line };
 	int64_t first = profile_add_frame(profile, &frame);
 	int64_t id = first < 0 ? first : profile_append_location(profile, at->module, address_of(naming, at));
 	if (id < 0)
@@ -221,17 +221,17 @@ static int64_t add_location(struct naming *naming, const struct naming_site *at)
 	return id;
 }
 
-static int64_t name_site(struct naming *naming, uint32_t process, const struct tallied_site *site)
+static int64_t name_probe(struct naming *naming, uint32_t process, const struct count_probe *probe)
 {
 	uint64_t bias;
-	uint32_t module = tally_module(naming->tally, process, site->address, &bias);
-	uint64_t key = hash_u64(site->address - bias) ^ hash_u64(module + UINT64_C(1));
+	uint32_t module = tally_module(naming->tally, process, probe->address, &bias);
+	uint64_t key = hash_u64(probe->address - bias) ^ hash_u64(module + UINT64_C(1));
 	uint32_t known = module == PROFILE_NONE ? HASH_MAP_NONE : hash_map_get(&naming->locations, key);
 	if (known != HASH_MAP_NONE)
 		return known;
-	struct naming_site at = { .site = site, .process = process, .module = module, .code = ERROR_NOT_FOUND };
-	if (site->code) {
-		at.code = tally_site_location(naming->tally, naming->profile, process, site->code);
+	struct naming_probe at = { .probe = probe, .process = process, .module = module, .code = ERROR_NOT_FOUND };
+	if (probe->code) {
+		at.code = tally_call_site_location(naming->tally, naming->profile, process, probe->code);
 		if (at.code < 0)
 			return at.code;
 		at.module = naming->profile->locations[at.code].module;
@@ -249,19 +249,19 @@ static int64_t name_site(struct naming *naming, uint32_t process, const struct t
 
 static int name_process(struct naming *naming, uint32_t process)
 {
-	struct tallied_process *in = &naming->tally->processes[process];
-	for (size_t i = 0; i < in->site_count; i++) {
-		if (in->sites[i].location != PROFILE_NONE)
+	struct count_process *in = &naming->tally->processes[process];
+	for (size_t i = 0; i < in->probe_count; i++) {
+		if (in->probes[i].location != PROFILE_NONE)
 			continue;
-		int64_t location = name_site(naming, process, &in->sites[i]);
+		int64_t location = name_probe(naming, process, &in->probes[i]);
 		if (location < 0)
 			return (int)location;
-		in->sites[i].location = (uint32_t)location;
+		in->probes[i].location = (uint32_t)location;
 	}
 	return 0;
 }
 
-int tally_name_sites(struct tally *tally, struct profile *profile)
+int tally_name_probes(struct tally *tally, struct profile *profile)
 {
 	struct naming naming = { .tally = tally, .profile = profile };
 	hash_map_init(&naming.locations);

@@ -1,4 +1,4 @@
-/* Places of the source that a process has reached: from its SITES chunks. */
+/* Probe points that a process has reached: from its chunks of probes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,10 @@ static const char *text_at(const struct texts *texts, uint32_t at)
 	return at < texts->size ? texts->bytes + at : NULL;
 }
 
-/* The place at the start of `left` bytes: how many it has, or ERROR_CORRUPT. */
-static int64_t read_site(const uint8_t *bytes, uint64_t left, struct tallied_site *site)
+/* The probe point at the start of `left` bytes: how many it has, or ERROR_CORRUPT. */
+static int64_t read_probe(const uint8_t *bytes, uint64_t left, struct count_probe *probe)
 {
-	struct tally_site header;
+	struct tally_probe header;
 	if (left < sizeof(header))
 		return ERROR_CORRUPT;
 	memcpy(&header, bytes, sizeof(header));
@@ -28,7 +28,7 @@ static int64_t read_site(const uint8_t *bytes, uint64_t left, struct tallied_sit
 	    bytes[header.bytes - 1] != 0)
 		return ERROR_CORRUPT;
 	const struct texts texts = { (const char *)bytes + sizeof(header), header.bytes - sizeof(header) };
-	*site = (struct tallied_site){
+	*probe = (struct count_probe){
 		.address = header.address,
 		.code = header.code,
 		.name = text_at(&texts, 0),
@@ -44,25 +44,25 @@ static int64_t read_site(const uint8_t *bytes, uint64_t left, struct tallied_sit
 		.throttled_ns = header.throttled_ns,
 		.location = PROFILE_NONE,
 	};
-	return site->signature && site->file && site->group ? (int64_t)header.bytes : ERROR_CORRUPT;
+	return probe->signature && probe->file && probe->group ? (int64_t)header.bytes : ERROR_CORRUPT;
 }
 
-static int read_chunk(struct tallied_process *process, const struct tallied_chunk *chunk)
+static int read_chunk(struct count_process *process, const struct count_chunk *chunk)
 {
-	struct tally_sites header;
+	struct tally_probes header;
 	memcpy(&header, chunk->bytes, sizeof(header));
 	const uint8_t *at = chunk->bytes + sizeof(header);
-	uint64_t left = header.sites_bytes;
+	uint64_t left = header.probes_bytes;
 	if (left > chunk->size - sizeof(header))
 		return ERROR_CORRUPT;
 	while (left > 0) {
-		struct tallied_site site;
-		int64_t bytes = read_site(at, left, &site);
+		struct count_probe probe;
+		int64_t bytes = read_probe(at, left, &probe);
 		if (bytes < 0)
 			return (int)bytes;
-		if (ARRAY_RESERVE(process->sites, process->site_capacity, process->site_count + 1) < 0)
+		if (ARRAY_RESERVE(process->probes, process->probe_capacity, process->probe_count + 1) < 0)
 			return ERROR_MEMORY;
-		process->sites[process->site_count++] = site;
+		process->probes[process->probe_count++] = probe;
 		at += bytes;
 		left -= (uint64_t)bytes;
 	}
@@ -70,56 +70,56 @@ static int read_chunk(struct tallied_process *process, const struct tallied_chun
 }
 
 /* Of those with one address in their order: what was read later may know more. */
-static int order_of_sites(const void *a, const void *b)
+static int order_of_probes(const void *a, const void *b)
 {
-	const struct tallied_site *first = a, *second = b;
+	const struct count_probe *first = a, *second = b;
 	if (first->address != second->address)
 		return first->address < second->address ? -1 : 1;
 	return first->name < second->name ? -1 : first->name > second->name;
 }
 
 /* Of several at one address, the last stays. */
-static void sort_sites(struct tallied_process *process)
+static void sort_probes(struct count_process *process)
 {
 	size_t count = 0;
-	if (process->site_count > 0)
-		qsort(process->sites, process->site_count, sizeof(*process->sites), order_of_sites);
-	for (size_t i = 0; i < process->site_count; i++) {
-		if (i + 1 < process->site_count && process->sites[i].address == process->sites[i + 1].address)
+	if (process->probe_count > 0)
+		qsort(process->probes, process->probe_count, sizeof(*process->probes), order_of_probes);
+	for (size_t i = 0; i < process->probe_count; i++) {
+		if (i + 1 < process->probe_count && process->probes[i].address == process->probes[i + 1].address)
 			continue;
-		process->sites[count++] = process->sites[i];
+		process->probes[count++] = process->probes[i];
 	}
-	process->site_count = count;
+	process->probe_count = count;
 }
 
-int tally_read_sites(struct tally *tally, const char *name, struct error *error)
+int tally_read_probes(struct tally *tally, const char *name, struct error *error)
 {
 	for (size_t i = 0; i < tally->chunk_count; i++) {
-		const struct tallied_chunk *chunk = &tally->chunks[i];
-		struct tallied_process *process = &tally->processes[chunk->process];
-		int result = chunk->kind == TALLY_SITES ? read_chunk(process, chunk) : 0;
+		const struct count_chunk *chunk = &tally->chunks[i];
+		struct count_process *process = &tally->processes[chunk->process];
+		int result = chunk->kind == TALLY_PROBES ? read_chunk(process, chunk) : 0;
 		if (result == ERROR_CORRUPT)
 			return error_set(error, result,
-					 "'%s' is damaged: the places of its process %" PRIu32 " make no sense", name,
-					 process->number);
+					 "'%s' is damaged: the probe points of its process %" PRIu32 " make no sense",
+					 name, process->number);
 		if (result < 0)
 			return tally_out_of_memory(error);
 	}
 	for (size_t i = 0; i < tally->process_count; i++)
-		sort_sites(&tally->processes[i]);
+		sort_probes(&tally->processes[i]);
 	return 0;
 }
 
-const struct tallied_site *tally_site_at(const struct tally *tally, uint32_t process, uint64_t address)
+const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address)
 {
-	const struct tallied_process *in = &tally->processes[process];
-	size_t low = 0, high = in->site_count;
+	const struct count_process *in = &tally->processes[process];
+	size_t low = 0, high = in->probe_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (in->sites[middle].address < address)
+		if (in->probes[middle].address < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < in->site_count && in->sites[low].address == address ? &in->sites[low] : NULL;
+	return low < in->probe_count && in->probes[low].address == address ? &in->probes[low] : NULL;
 }

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "collect/count/parts.h"
 
-static int damaged(const char *name, const struct tallied_process *process, const char *what, struct error *error)
+static int damaged(const char *name, const struct count_process *process, const char *what, struct error *error)
 {
 	return error_set(error, ERROR_CORRUPT, "'%s' is damaged: %s of its process %" PRIu32 " make no sense", name,
 			 what, process->number);
@@ -16,12 +16,12 @@ static int damaged(const char *name, const struct tallied_process *process, cons
 
 static int order_of_modules(const void *a, const void *b)
 {
-	const struct tallied_module *first = a, *second = b;
+	const struct count_module *first = a, *second = b;
 	return first->start < second->start ? -1 : first->start > second->start;
 }
 
 /* The module at the start of `left` bytes; how many it has, 0: there are no more, or ERROR_CORRUPT. */
-static int64_t read_module(const uint8_t *bytes, uint64_t left, struct tallied_module *module)
+static int64_t read_module(const uint8_t *bytes, uint64_t left, struct count_module *module)
 {
 	struct tally_module header;
 	if (left < sizeof(header))
@@ -34,7 +34,7 @@ static int64_t read_module(const uint8_t *bytes, uint64_t left, struct tallied_m
 	    !memchr(path, 0, header.bytes - sizeof(header)) || header.start >= header.end ||
 	    header.build_id_bytes > TALLY_BUILD_ID_MAX)
 		return ERROR_CORRUPT;
-	*module = (struct tallied_module){
+	*module = (struct count_module){
 		.start = header.start,
 		.end = header.end,
 		.bias = header.bias,
@@ -48,14 +48,14 @@ static int64_t read_module(const uint8_t *bytes, uint64_t left, struct tallied_m
 	return header.bytes;
 }
 
-static int read_modules(struct tallied_process *process, uint64_t room, const char *name, struct error *error)
+static int read_modules(struct count_process *process, uint64_t room, const char *name, struct error *error)
 {
 	const uint8_t *at = (const uint8_t *)process->shared->modules;
 	uint64_t left = process->shared->modules_bytes;
 	if (left > room)
 		return damaged(name, process, "the modules", error);
 	while (left > 0) {
-		struct tallied_module module;
+		struct count_module module;
 		int64_t bytes = read_module(at, left, &module);
 		if (bytes < 0)
 			return damaged(name, process, "the modules", error);
@@ -76,16 +76,16 @@ static int read_modules(struct tallied_process *process, uint64_t room, const ch
 
 static int order_of_processes(const void *a, const void *b)
 {
-	const struct tallied_process *first = a, *second = b;
+	const struct count_process *first = a, *second = b;
 	return first->number < second->number ? -1 : first->number > second->number;
 }
 
-static int add_process(struct tally *tally, const struct tallied_chunk *chunk, const char *name, struct error *error)
+static int add_process(struct tally *tally, const struct count_chunk *chunk, const char *name, struct error *error)
 {
 	if (ARRAY_RESERVE(tally->processes, tally->process_capacity, tally->process_count + 1) < 0)
 		return tally_out_of_memory(error);
-	struct tallied_process *process = &tally->processes[tally->process_count++];
-	*process = (struct tallied_process){
+	struct count_process *process = &tally->processes[tally->process_count++];
+	*process = (struct count_process){
 		.shared = (const struct tally_process *)chunk->bytes,
 		.number = chunk->process,
 		.id = PROFILE_NONE,
@@ -111,9 +111,9 @@ static int read_list(struct tally *tally, const char *name, struct error *error)
 	return 0;
 }
 
-struct tallied_process *tally_find_process(const struct tally *tally, uint32_t number)
+struct count_process *tally_find_process(const struct tally *tally, uint32_t number)
 {
-	const struct tallied_process key = { .number = number };
+	const struct count_process key = { .number = number };
 	return tally->process_count
 		       ? bsearch(&key, tally->processes, tally->process_count, sizeof(key), order_of_processes)
 		       : NULL;
@@ -123,7 +123,7 @@ struct tallied_process *tally_find_process(const struct tally *tally, uint32_t n
 
 static int order_of_chunks(const void *a, const void *b)
 {
-	const struct tallied_chunk *first = a, *second = b;
+	const struct count_chunk *first = a, *second = b;
 	if (first->process != second->process)
 		return first->process < second->process ? -1 : 1;
 	if (first->thread != second->thread)
@@ -133,12 +133,12 @@ static int order_of_chunks(const void *a, const void *b)
 
 static int order_of_mapped(const void *a, const void *b)
 {
-	const struct tallied_chunk *first = *(const struct tallied_chunk *const *)a;
-	const struct tallied_chunk *second = *(const struct tallied_chunk *const *)b;
+	const struct count_chunk *first = *(const struct count_chunk *const *)a;
+	const struct count_chunk *second = *(const struct count_chunk *const *)b;
 	return first->address < second->address ? -1 : first->address > second->address;
 }
 
-static int add_mapped(struct tallied_process *process, const struct tallied_chunk *chunk)
+static int add_mapped(struct count_process *process, const struct count_chunk *chunk)
 {
 	if (ARRAY_RESERVE(process->mapped, process->mapped_capacity, process->mapped_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -150,8 +150,8 @@ static int add_mapped(struct tallied_process *process, const struct tallied_chun
 static int share_out(struct tally *tally, const char *name, struct error *error)
 {
 	for (size_t i = 0; i < tally->chunk_count; i++) {
-		struct tallied_chunk *chunk = &tally->chunks[i];
-		struct tallied_process *process = tally_find_process(tally, chunk->process);
+		struct count_chunk *chunk = &tally->chunks[i];
+		struct count_process *process = tally_find_process(tally, chunk->process);
 		if (!process)
 			return error_set(error, ERROR_CORRUPT,
 					 "'%s' is damaged: its process %" PRIu32 " is described nowhere", name,
@@ -161,19 +161,19 @@ static int share_out(struct tally *tally, const char *name, struct error *error)
 	if (tally->chunk_count)
 		qsort(tally->chunks, tally->chunk_count, sizeof(*tally->chunks), order_of_chunks);
 	for (size_t i = 0; i < tally->chunk_count; i++) {
-		const struct tallied_chunk *chunk = &tally->chunks[i];
+		const struct count_chunk *chunk = &tally->chunks[i];
 		if (chunk->address != 0 && add_mapped(&tally->processes[chunk->process], chunk) < 0)
 			return tally_out_of_memory(error);
 	}
 	return 0;
 }
 
-static int sort_mapped(struct tallied_process *process, const char *name, struct error *error)
+static int sort_mapped(struct count_process *process, const char *name, struct error *error)
 {
 	if (process->mapped_count)
-		qsort(process->mapped, process->mapped_count, sizeof(struct tallied_chunk *), order_of_mapped);
+		qsort(process->mapped, process->mapped_count, sizeof(struct count_chunk *), order_of_mapped);
 	for (size_t i = 0; i < process->mapped_count; i++) {
-		const struct tallied_chunk *chunk = process->mapped[i];
+		const struct count_chunk *chunk = process->mapped[i];
 		uint64_t next = i + 1 < process->mapped_count ? process->mapped[i + 1]->address : UINT64_MAX;
 		if (chunk->address % sizeof(uint64_t) != 0 || next - chunk->address < chunk->size)
 			return damaged(name, process, "the addresses", error);
@@ -200,7 +200,7 @@ static void find_rate(struct tally *tally)
 		tally->processes[i].ns_per_tsc = rate;
 }
 
-uint64_t tally_ns(const struct tallied_process *process, uint64_t tsc)
+uint64_t tally_ns(const struct count_process *process, uint64_t tsc)
 {
 	double ns = (double)tsc * process->ns_per_tsc;
 	static const double most = 1e18; /* 30 years */
@@ -218,9 +218,9 @@ int tally_read_processes(struct tally *tally, const char *name, struct error *er
 	return result;
 }
 
-const void *tally_object(const struct tally *tally, const struct tallied_thread *thread, uint64_t address, size_t bytes)
+const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes)
 {
-	const struct tallied_process *process = &tally->processes[thread->process];
+	const struct count_process *process = &tally->processes[thread->process];
 	size_t low = 0, high = process->mapped_count;
 	while (low < high) { /* the last one that begins at or below the address */
 		size_t middle = low + (high - low) / 2;
@@ -229,7 +229,7 @@ const void *tally_object(const struct tally *tally, const struct tallied_thread 
 		else
 			high = middle;
 	}
-	const struct tallied_chunk *chunk = low > 0 ? process->mapped[low - 1] : NULL;
+	const struct count_chunk *chunk = low > 0 ? process->mapped[low - 1] : NULL;
 	if (!chunk || chunk->thread != thread->number || address % sizeof(uint64_t) != 0 ||
 	    (chunk->kind != TALLY_THREAD && chunk->kind != TALLY_OBJECTS))
 		return NULL;

@@ -13,14 +13,14 @@ struct replay {
 static void change_path(struct replay *replay, const struct tally_event *event)
 {
 	/* The clocks of two processors may differ by a few ticks; and a handler comes before what it has interrupted. */
-	if (replay->last && event->tsc > replay->last && replay->current != TALLIED_ROOT)
+	if (replay->last && event->tsc > replay->last && replay->current != COUNT_ROOT)
 		replay->times[replay->current] += event->tsc - replay->last;
 	if (event->tsc > replay->last)
 		replay->last = event->tsc;
 	replay->current = event->path;
 }
 
-static int replay_all(struct replay *replay, const struct tally *tally, const struct tallied_thread *thread)
+static int replay_all(struct replay *replay, const struct tally *tally, const struct count_thread *thread)
 {
 	struct tally_events events;
 	struct tally_event event;
@@ -34,14 +34,14 @@ static int replay_all(struct replay *replay, const struct tally *tally, const st
 	return status;
 }
 
-int tally_replay(const struct tally *tally, struct tallied_thread *thread, struct error *error)
+int tally_replay(const struct tally *tally, struct count_thread *thread, struct error *error)
 {
-	const struct tallied_process *process = &tally->processes[thread->process];
-	struct tallied_tree *tree = &thread->tree;
+	const struct count_process *process = &tally->processes[thread->process];
+	struct count_tree *tree = &thread->tree;
 	/* Hooks that know entries alone do not tell how long anything took. */
-	if (!(process->shared->hooks & (TALLY_HOOK_CYG | TALLY_HOOK_SITE)))
+	if (!(process->shared->hooks & (TALLY_HOOK_CYG | TALLY_HOOK_PROBE)))
 		return 0;
-	struct replay replay = { .times = calloc(tree->path_count, sizeof(*replay.times)), .current = TALLIED_ROOT };
+	struct replay replay = { .times = calloc(tree->path_count, sizeof(*replay.times)), .current = COUNT_ROOT };
 	int status = replay.times ? replay_all(&replay, tally, thread) : ERROR_MEMORY;
 	for (size_t i = 0; i < tree->path_count && status == 0; i++)
 		tree->paths[i].exclusive_ns = tally_ns(process, replay.times[i]);

@@ -140,7 +140,7 @@ static void read_arguments(struct signature *signature, const char *text, size_t
 	}
 }
 
-/* The next place in `part` that is this whole word, from `from` on; its length: none. */
+/* The next position in `part` that is this whole word, from `from` on; its length: none. */
 static size_t find_word(struct part part, struct part word, size_t from)
 {
 	for (size_t i = from; i + word.length <= part.length; i++)

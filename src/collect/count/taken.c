@@ -60,12 +60,12 @@ static int read_module(struct profile *profile, uint32_t module, const struct fr
 	return result;
 }
 
-/* Only modules with places may have it. */
+/* Only modules with probe points may have it. */
 static bool has_places(const struct tally *tally, uint32_t module)
 {
 	for (uint32_t i = 0; i < tally->process_count; i++)
-		for (size_t j = 0; j < tally->processes[i].site_count; j++)
-			if (tally_module(tally, i, tally->processes[i].sites[j].address, NULL) == module)
+		for (size_t j = 0; j < tally->processes[i].probe_count; j++)
+			if (tally_module(tally, i, tally->processes[i].probes[j].address, NULL) == module)
 				return true;
 	return false;
 }

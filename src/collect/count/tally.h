@@ -13,7 +13,7 @@
  *
  * Each thread has a tree of call paths, from the objects in the file (objects.c); events tell how long
  * its paths took (replay.c). Paths are made of functions, not of call sites: a path
- * that was called from two sites is one, with two calls above it.
+ * that was called from two call sites is one, with two calls above it.
  *
  *   root (function 0) --call site 1--> main --call site 2--> sort --call site 3--> compare
  *                                           --call site 4-->
@@ -34,9 +34,9 @@
 
 /* --- call paths of one thread --- */
 
-enum { TALLIED_ROOT = 0 }; /* the path that all others are below: function 0 */
+enum { COUNT_ROOT = 0 }; /* the path that all others are below: function 0 */
 
-struct tallied_path {
+struct count_path {
 	uint64_t function;     /* an address in it, as in struct tally_node */
 	uint64_t exclusive_ns; /* time in it, and not in an instrumented callee; 0 too if it was not timed */
 	uint32_t parent;       /* index of a smaller path; the root's: TALLY_NONE */
@@ -44,8 +44,8 @@ struct tallied_path {
 	uint64_t number;       /* by which events refer to it (tally_node.number); 0: by none */
 };
 
-struct tallied_call {
-	uint64_t site; /* return address; 0: not known */
+struct count_call {
+	uint64_t call_site; /* return address; 0: not known */
 	uint64_t function;
 	uint64_t count;
 	uint32_t path;  /* from which it was called */
@@ -54,7 +54,7 @@ struct tallied_call {
 	uint32_t next;  /* another call that leads to the same child, or TALLY_NONE; as `folded` ones are not */
 };
 
-struct tallied_tick {
+struct count_tick {
 	uint64_t pc;
 	uint64_t hits;
 	uint64_t samples;
@@ -62,27 +62,27 @@ struct tallied_tick {
 	uint32_t request;
 };
 
-struct tallied_tree {
-	struct tallied_path *paths; /* parents before their children */
-	struct tallied_call *calls;
-	struct tallied_tick *ticks;
+struct count_tree {
+	struct count_path *paths; /* parents before their children */
+	struct count_call *calls;
+	struct count_tick *ticks;
 	size_t path_count, call_count, tick_count;
 	size_t path_capacity, call_capacity, tick_capacity;
 };
 
 /* With its root. 0 or ERROR_MEMORY; then nothing is to be released. */
-int tallied_tree_init(struct tallied_tree *tree);
-void tallied_tree_release(struct tallied_tree *tree);
+int count_tree_init(struct count_tree *tree);
+void count_tree_release(struct count_tree *tree);
 /* Each appends one, without looking for an equal one: its index, or ERROR_MEMORY or ERROR_LIMIT.
  * A call with a child is linked to that, unless it is folded (TALLY_EDGE_FOLDED). */
-int64_t tallied_tree_add_path(struct tallied_tree *tree, uint32_t parent, uint64_t function);
-int64_t tallied_tree_add_call(struct tallied_tree *tree, const struct tallied_call *call);
-int64_t tallied_tree_add_tick(struct tallied_tree *tree, const struct tallied_tick *tick);
+int64_t count_tree_add_path(struct count_tree *tree, uint32_t parent, uint64_t function);
+int64_t count_tree_add_call(struct count_tree *tree, const struct count_call *call);
+int64_t count_tree_add_tick(struct count_tree *tree, const struct count_tick *tick);
 
 /* --- the file --- */
 
 /* A chunk, copied and checked: it lies in the file, `used` in it. */
-struct tallied_chunk {
+struct count_chunk {
 	const uint8_t *bytes; /* its header first */
 	uint64_t size;
 	uint64_t used; /* at least that of its header */
@@ -92,7 +92,7 @@ struct tallied_chunk {
 	uint32_t thread;  /* its number in that process */
 };
 
-struct tallied_module {
+struct count_module {
 	uint64_t start, end; /* addresses in its process */
 	uint64_t bias;
 	const char *path; /* in the file; ends with a NUL there */
@@ -105,44 +105,44 @@ struct tallied_module {
 };
 
 /* As enum cpprof_kind (cpprof/profiler.h): a function's whole body, or what stands within one. */
-enum tallied_kind { TALLIED_FUNCTION, TALLIED_REGION, TALLIED_LOOP, TALLIED_CALL, TALLIED_BLOCK, TALLIED_WAIT };
+enum count_kind { COUNT_FUNCTION, COUNT_REGION, COUNT_LOOP, COUNT_CALL, COUNT_BLOCK, COUNT_WAIT };
 
-/* A place of the source that was reached; texts are in the file, and end there with a NUL. */
-struct tallied_site {
+/* A probe point that was reached; texts are in the file, and end there with a NUL. */
+struct count_probe {
 	uint64_t address; /* of its descriptor: what paths and calls have as `function` */
 	uint64_t code;    /* a return address in the code that reached it first; 0: not known */
 	const char *name, *signature, *file, *group; /* "": none */
-	uint16_t kind;                               /* enum tallied_kind */
+	uint16_t kind;                               /* enum count_kind */
 	uint16_t level;
 	uint32_t line;
-	uint32_t flags; /* enum tally_site_flags, as of now */
+	uint32_t flags; /* enum tally_probe_flags, as of now */
 	uint32_t switched;
 	uint64_t throttled_calls, throttled_ns;
-	uint32_t location; /* in the profile, once tally_name_sites has run; PROFILE_NONE before */
+	uint32_t location; /* in the profile, once tally_name_probes has run; PROFILE_NONE before */
 };
 
-static inline bool tallied_is_function(const struct tallied_site *site)
+static inline bool count_is_function(const struct count_probe *probe)
 {
-	return site->kind == TALLIED_FUNCTION || site->kind == TALLIED_WAIT;
+	return probe->kind == COUNT_FUNCTION || probe->kind == COUNT_WAIT;
 }
 
-struct tallied_process {
+struct count_process {
 	const struct tally_process *shared; /* in the file: whole, but without its modules */
-	struct tallied_module *modules;     /* sorted by their start */
+	struct count_module *modules;       /* sorted by their start */
 	size_t module_count, module_capacity;
-	const struct tallied_chunk **mapped; /* those with an address, sorted by it, none overlap */
+	const struct count_chunk **mapped; /* those with an address, sorted by it, none overlap */
 	size_t mapped_count, mapped_capacity;
-	struct tallied_site *sites; /* sorted by address */
-	size_t site_count, site_capacity;
+	struct count_probe *probes; /* sorted by address */
+	size_t probe_count, probe_capacity;
 	struct hash_map locations; /* of addresses, in the profile */
 	double ns_per_tsc;         /* 0: not known */
 	uint32_t number;           /* as the file has it; tally.processes are sorted by it */
 	uint32_t id;               /* in the profile */
 };
 
-struct tallied_thread {
+struct count_thread {
 	const struct tally_thread *shared; /* in the file */
-	struct tallied_tree tree;
+	struct count_tree tree;
 	uint32_t first_chunk, chunk_count; /* in tally.chunks */
 	uint32_t process;                  /* index in tally.processes */
 	uint32_t number;                   /* in its process */
@@ -156,19 +156,19 @@ struct tallied_thread {
 struct tally {
 	const uint8_t *bytes; /* of the file, to `size` */
 	size_t size;
-	bool is_mapped;               /* to be unmapped by tally_free */
-	struct tally_header header;   /* a copy, checked: counts within bounds, texts end with a NUL */
-	struct tallied_chunk *chunks; /* sorted by process, thread and place in the file */
-	struct tallied_process *processes;
-	struct tallied_thread *threads; /* sorted by process and number */
+	bool is_mapped;             /* to be unmapped by tally_free */
+	struct tally_header header; /* a copy, checked: counts within bounds, texts end with a NUL */
+	struct count_chunk *chunks; /* sorted by process, thread and offset in the file */
+	struct count_process *processes;
+	struct count_thread *threads; /* sorted by process and number */
 	size_t chunk_count, process_count, thread_count;
 	size_t chunk_capacity, process_capacity, thread_capacity;
-	/* Time that the probes of places took, which was taken from their paths' and their callers' (compensate.c). */
+	/* Time that the probes took, which was taken from their paths' and their callers' (compensate.c). */
 	uint64_t compensated_ns, compensated_calls;
 	bool ends_early; /* the file is shorter than its header says: full disk, or cut since */
 	/* Resources in the profile, once tally_locations has run; PROFILE_NONE: there is none. */
 	uint32_t requests[TALLY_REQUESTS], calls, real, wait, blocks, lines;
-	struct tallied_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
+	struct count_lines *lines_found; /* blocks.c: between tally_block_locations and tally_block_hits */
 };
 
 /* Notes of its profile: how it was measured ("paths"), and by which hooks ("mcount"), one note each. */
@@ -193,9 +193,9 @@ void tally_free(struct tally *tally); /* NULL is fine */
 /* Fills in an empty profile: description, resources, processes, threads, modules, and the location of each
  * address, to be named then. Losses are its notes, "warning". 0 or ERROR_MEMORY, ERROR_LIMIT. */
 int tally_locations(struct tally *tally, struct profile *profile, struct error *error);
-/* Places of the source get locations and functions, by the names that their code has got; once, by tally_hits or whoever
+/* Probe points get locations and functions, by the names that their code has got; once, by tally_hits or whoever
  * needs them before. 0 or ERROR_MEMORY, ERROR_LIMIT. */
-int tally_name_sites(struct tally *tally, struct profile *profile);
+int tally_name_probes(struct tally *tally, struct profile *profile);
 /* Adds nodes and hits to that profile, its locations being named or not. */
 int tally_hits(struct tally *tally, struct profile *profile, struct error *error);
 
@@ -207,22 +207,23 @@ struct profile *tally_load(const char *path, const struct frames_options *names,
 
 /* The chunks of a kind of one thread, in the file's order: the next one behind `after`
  * (NULL: the first), or NULL. */
-const struct tallied_chunk *tally_next_chunk(const struct tally *tally, const struct tallied_thread *thread,
-					     uint32_t kind, const struct tallied_chunk *after);
+const struct count_chunk *tally_next_chunk(const struct tally *tally, const struct count_thread *thread, uint32_t kind,
+					   const struct count_chunk *after);
 /* TSC ticks of a process as ns; 0 where the process did not live long enough to tell. */
-uint64_t tally_ns(const struct tallied_process *process, uint64_t tsc);
+uint64_t tally_ns(const struct count_process *process, uint64_t tsc);
 /* The location of an address, added if new: its module's, or that of code without a file. `process`: index in
  * tally.processes. */
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address);
 /* Whether an address is in the hooks and what they call. */
 bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address);
 /* ... of a return address: that of the call before it. */
-int64_t tally_site_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t site);
+int64_t tally_call_site_location(const struct tally *tally, struct profile *profile, uint32_t process,
+				 uint64_t call_site);
 /* ... of a function's entry, as hooks tell it. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
-/* The place of the source that has its descriptor there, or NULL. */
-const struct tallied_site *tally_site_at(const struct tally *tally, uint32_t process, uint64_t address);
-/* Whether a function is one of cpprof/profiler.h's, which are inlined where the places are. */
+/* The probe point that has its descriptor there, or NULL. */
+const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address);
+/* Whether a function is one of cpprof/profiler.h's, which are inlined where the probe points are. */
 bool tally_is_probe(const struct profile *profile, uint32_t function);
 /* The module of an address, in the profile; PROFILE_NONE: it has none, or no file. `bias` may be NULL. */
 uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias);
@@ -231,7 +232,7 @@ int64_t tally_add_exact(struct profile *profile, const char *name, const char *t
 
 /* replay.c: goes through a thread's events (TALLY_TRACE), for the times of the tree's paths, which is there
  * already but for them. 0, ERROR_MEMORY, ERROR_LIMIT or ERROR_CORRUPT. */
-int tally_replay(const struct tally *tally, struct tallied_thread *thread, struct error *error);
+int tally_replay(const struct tally *tally, struct count_thread *thread, struct error *error);
 /* blocks.c: the locations of all blocks; the resources `blocks` and `lines` (TALLY_BLOCKS). */
 int tally_block_locations(struct tally *tally, struct profile *profile, struct error *error);
 int tally_block_hits(struct tally *tally, struct profile *profile, struct error *error);

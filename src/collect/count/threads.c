@@ -8,12 +8,12 @@
 
 /* --- the list --- */
 
-static int add_thread(struct tally *tally, const struct tallied_chunk *chunk, uint32_t first, uint32_t count)
+static int add_thread(struct tally *tally, const struct count_chunk *chunk, uint32_t first, uint32_t count)
 {
 	if (ARRAY_RESERVE(tally->threads, tally->thread_capacity, tally->thread_count + 1) < 0)
 		return ERROR_MEMORY;
-	struct tallied_thread *thread = &tally->threads[tally->thread_count];
-	*thread = (struct tallied_thread){
+	struct count_thread *thread = &tally->threads[tally->thread_count];
+	*thread = (struct count_thread){
 		.shared = (const struct tally_thread *)chunk->bytes,
 		.first_chunk = first,
 		.chunk_count = count,
@@ -23,7 +23,7 @@ static int add_thread(struct tally *tally, const struct tallied_chunk *chunk, ui
 		.creator_path = TALLY_NONE,
 		.id = PROFILE_NONE,
 	};
-	int result = tallied_tree_init(&thread->tree);
+	int result = count_tree_init(&thread->tree);
 	if (result == 0)
 		tally->thread_count++;
 	return result;
@@ -34,7 +34,7 @@ static int read_list(struct tally *tally, const char *name, struct error *error)
 {
 	size_t next;
 	for (size_t first = 0; first < tally->chunk_count; first = next) {
-		const struct tallied_chunk *chunks = tally->chunks, *described = NULL;
+		const struct count_chunk *chunks = tally->chunks, *described = NULL;
 		for (next = first; next < tally->chunk_count && chunks[next].process == chunks[first].process &&
 				   chunks[next].thread == chunks[first].thread;
 		     next++) {
@@ -68,7 +68,7 @@ static int order_of_creations(const void *a, const void *b)
 
 static int order_of_threads(const void *a, const void *b)
 {
-	const struct tallied_thread *first = a, *second = b;
+	const struct count_thread *first = a, *second = b;
 	if (first->process != second->process)
 		return first->process < second->process ? -1 : 1;
 	return first->number < second->number ? -1 : first->number > second->number;
@@ -77,17 +77,17 @@ static int order_of_threads(const void *a, const void *b)
 /* The thread in whose chunks an address of a process is; TALLY_NONE: in nobody's. */
 static uint32_t owner_of(const struct tally *tally, uint32_t process_number, uint64_t address)
 {
-	const struct tallied_process *process = tally_find_process(tally, process_number);
+	const struct count_process *process = tally_find_process(tally, process_number);
 	for (size_t low = 0, high = process ? process->mapped_count : 0; low < high;) {
 		size_t middle = low + (high - low) / 2;
-		const struct tallied_chunk *chunk = process->mapped[middle];
+		const struct count_chunk *chunk = process->mapped[middle];
 		if (address < chunk->address) {
 			high = middle;
 		} else if (address - chunk->address >= chunk->size) {
 			low = middle + 1;
 		} else {
-			const struct tallied_thread key = { .process = chunk->process, .number = chunk->thread };
-			const struct tallied_thread *found =
+			const struct count_thread key = { .process = chunk->process, .number = chunk->thread };
+			const struct count_thread *found =
 				bsearch(&key, tally->threads, tally->thread_count, sizeof(key), order_of_threads);
 			return found ? (uint32_t)(found - tally->threads) : TALLY_NONE;
 		}
@@ -114,7 +114,7 @@ static struct creation *list_creations(const struct tally *tally, size_t *count)
 
 static void set_creator(struct tally *tally, const struct creation *creation, const struct hash_map *paths)
 {
-	struct tallied_thread *thread = &tally->threads[creation->thread];
+	struct count_thread *thread = &tally->threads[creation->thread];
 	uint32_t path = hash_map_get(paths, (uint64_t)(uintptr_t)thread->shared->creator);
 	if (path == HASH_MAP_NONE)
 		return;
@@ -124,7 +124,7 @@ static void set_creator(struct tally *tally, const struct creation *creation, co
 
 /* --- trees --- */
 
-static int read_tree(struct tally *tally, struct tallied_thread *thread, struct hash_map *paths, const char *name,
+static int read_tree(struct tally *tally, struct count_thread *thread, struct hash_map *paths, const char *name,
 		     struct error *error)
 {
 	hash_map_release(paths); /* not cleared: it may have been a large one */

@@ -4,28 +4,28 @@
 #include "base/array.h"
 #include "collect/count/tally.h"
 
-int tallied_tree_init(struct tallied_tree *tree)
+int count_tree_init(struct count_tree *tree)
 {
-	*tree = (struct tallied_tree){ 0 };
-	int64_t root = tallied_tree_add_path(tree, TALLY_NONE, 0);
+	*tree = (struct count_tree){ 0 };
+	int64_t root = count_tree_add_path(tree, TALLY_NONE, 0);
 	return root < 0 ? (int)root : 0;
 }
 
-void tallied_tree_release(struct tallied_tree *tree)
+void count_tree_release(struct count_tree *tree)
 {
 	free(tree->paths);
 	free(tree->calls);
 	free(tree->ticks);
-	*tree = (struct tallied_tree){ 0 };
+	*tree = (struct count_tree){ 0 };
 }
 
-int64_t tallied_tree_add_path(struct tallied_tree *tree, uint32_t parent, uint64_t function)
+int64_t count_tree_add_path(struct count_tree *tree, uint32_t parent, uint64_t function)
 {
 	if (tree->path_count >= TALLY_NONE)
 		return ERROR_LIMIT;
 	if (ARRAY_RESERVE(tree->paths, tree->path_capacity, tree->path_count + 1) < 0)
 		return ERROR_MEMORY;
-	tree->paths[tree->path_count] = (struct tallied_path){
+	tree->paths[tree->path_count] = (struct count_path){
 		.function = function,
 		.parent = parent,
 		.call = TALLY_NONE,
@@ -33,7 +33,7 @@ int64_t tallied_tree_add_path(struct tallied_tree *tree, uint32_t parent, uint64
 	return (int64_t)tree->path_count++;
 }
 
-int64_t tallied_tree_add_call(struct tallied_tree *tree, const struct tallied_call *call)
+int64_t count_tree_add_call(struct count_tree *tree, const struct count_call *call)
 {
 	if (tree->call_count >= TALLY_NONE)
 		return ERROR_LIMIT;
@@ -49,7 +49,7 @@ int64_t tallied_tree_add_call(struct tallied_tree *tree, const struct tallied_ca
 	return number;
 }
 
-int64_t tallied_tree_add_tick(struct tallied_tree *tree, const struct tallied_tick *tick)
+int64_t count_tree_add_tick(struct count_tree *tree, const struct count_tick *tick)
 {
 	if (tree->tick_count >= TALLY_NONE)
 		return ERROR_LIMIT;

@@ -12,7 +12,7 @@ static volatile unsigned long sink;
 
 /* As CPPROF_FUNCTION, of a group. */
 #define FUNCTION_OF(group) \
-	CPPROF_PLACE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, group, __COUNTER__)
+	CPPROF_PROBE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, group, __COUNTER__)
 
 static inline __attribute__((always_inline)) void tiny(int amount)
 {

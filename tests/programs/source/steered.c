@@ -17,8 +17,8 @@
 
 static volatile int sink;
 
-#define PLACE_OF_GROUP(group)                                                                          \
-	CPPROF_SITE_(place_of_group, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, 0, group); \
+#define PLACE_OF_GROUP(group)                                                                                \
+	CPPROF_DESCRIPTOR_(place_of_group, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, 0, group); \
 	CPPROF_OBJECT_(object_of_group, place_of_group)
 
 static __attribute__((noinline)) void tiny(void)

@@ -6,17 +6,17 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-uint64_t tally_world_address(tally_place place)
+uint64_t tally_world_address(tally_offset offset)
 {
-	return place ? BASE + place : 0;
+	return offset ? BASE + offset : 0;
 }
 
 /* --- the file --- */
 
-static tally_place grow(struct tally_world *world, size_t bytes)
+static tally_offset grow(struct tally_world *world, size_t bytes)
 {
 	uint8_t *grown = aligned_alloc(64, world->size + bytes);
-	tally_place at = world->size;
+	tally_offset at = world->size;
 	if (!grown)
 		abort();
 	if (world->bytes)
@@ -29,39 +29,39 @@ static tally_place grow(struct tally_world *world, size_t bytes)
 	return at;
 }
 
-static void *at_place(struct tally_world *world, tally_place place)
+static void *at_offset(struct tally_world *world, tally_offset offset)
 {
-	return world->bytes + place;
+	return world->bytes + offset;
 }
 
 struct tally_header *tally_world_header(struct tally_world *world)
 {
-	return at_place(world, 0);
+	return at_offset(world, 0);
 }
 
-struct tally_process *tally_world_process(struct tally_world *world, tally_place process)
+struct tally_process *tally_world_process(struct tally_world *world, tally_offset process)
 {
-	return at_place(world, process);
+	return at_offset(world, process);
 }
 
-struct tally_thread *tally_world_thread(struct tally_world *world, tally_place thread)
+struct tally_thread *tally_world_thread(struct tally_world *world, tally_offset thread)
 {
-	return at_place(world, thread);
+	return at_offset(world, thread);
 }
 
-struct tally_node *tally_world_node(struct tally_world *world, tally_place node)
+struct tally_node *tally_world_node(struct tally_world *world, tally_offset node)
 {
-	return at_place(world, node);
+	return at_offset(world, node);
 }
 
-struct tally_edge *tally_world_edge(struct tally_world *world, tally_place edge)
+struct tally_edge *tally_world_edge(struct tally_world *world, tally_offset edge)
 {
-	return at_place(world, edge);
+	return at_offset(world, edge);
 }
 
-struct tally_tick *tally_world_tick(struct tally_world *world, tally_place tick)
+struct tally_tick *tally_world_tick(struct tally_world *world, tally_offset tick)
 {
-	return at_place(world, tick);
+	return at_offset(world, tick);
 }
 
 void tally_world_init(struct tally_world *world, enum tally_measurement measurement)
@@ -90,11 +90,11 @@ void tally_world_add_request(struct tally_world *world, uint64_t interval)
 
 /* --- chunks --- */
 
-tally_place tally_world_add_chunk(struct tally_world *world, enum tally_chunk_kind kind, uint32_t process,
-				  uint32_t thread, uint64_t bytes)
+tally_offset tally_world_add_chunk(struct tally_world *world, enum tally_chunk_kind kind, uint32_t process,
+				   uint32_t thread, uint64_t bytes)
 {
-	tally_place at = grow(world, bytes);
-	*(struct tally_chunk *)at_place(world, at) = (struct tally_chunk){
+	tally_offset at = grow(world, bytes);
+	*(struct tally_chunk *)at_offset(world, at) = (struct tally_chunk){
 		.magic = TALLY_CHUNK_MAGIC,
 		.kind = kind,
 		.bytes = bytes,
@@ -106,9 +106,9 @@ tally_place tally_world_add_chunk(struct tally_world *world, enum tally_chunk_ki
 	return at;
 }
 
-tally_place tally_world_add_process(struct tally_world *world, uint32_t number)
+tally_offset tally_world_add_process(struct tally_world *world, uint32_t number)
 {
-	tally_place at = tally_world_add_chunk(world, TALLY_PROCESS, number, 0, TALLY_GRANULE);
+	tally_offset at = tally_world_add_chunk(world, TALLY_PROCESS, number, 0, TALLY_GRANULE);
 	struct tally_process *process = tally_world_process(world, at);
 	process->chunk.used = sizeof(*process);
 	process->pid = 100 + number;
@@ -122,7 +122,7 @@ tally_place tally_world_add_process(struct tally_world *world, uint32_t number)
 	return at;
 }
 
-void tally_world_add_module(struct tally_world *world, tally_place at, const char *path, uint64_t start, uint64_t end,
+void tally_world_add_module(struct tally_world *world, tally_offset at, const char *path, uint64_t start, uint64_t end,
 			    uint64_t bias)
 {
 	struct tally_process *process = tally_world_process(world, at);
@@ -136,9 +136,9 @@ void tally_world_add_module(struct tally_world *world, tally_place at, const cha
 	process->modules_bytes += module->bytes;
 }
 
-tally_place tally_world_add_thread(struct tally_world *world, uint32_t process, uint32_t number)
+tally_offset tally_world_add_thread(struct tally_world *world, uint32_t process, uint32_t number)
 {
-	tally_place at = tally_world_add_chunk(world, TALLY_THREAD, process, number, TALLY_GRANULE);
+	tally_offset at = tally_world_add_chunk(world, TALLY_THREAD, process, number, TALLY_GRANULE);
 	struct tally_thread *thread = tally_world_thread(world, at);
 	thread->chunk.used = sizeof(*thread);
 	thread->tid = 100 + process + number;
@@ -147,59 +147,59 @@ tally_place tally_world_add_thread(struct tally_world *world, uint32_t process, 
 	return at;
 }
 
-tally_place tally_world_root(tally_place thread)
+tally_offset tally_world_root(tally_offset thread)
 {
 	return thread + offsetof(struct tally_thread, root);
 }
 
 /* Appends it to the texts of a site that has `bytes` so far; where it begins. */
-static uint32_t add_text(struct tally_site *site, uint32_t *bytes, const char *text)
+static uint32_t add_text(struct tally_probe *probe, uint32_t *bytes, const char *text)
 {
 	uint32_t at = *bytes;
 	size_t length = text ? strlen(text) + 1 : 1;
-	memcpy(site->texts + at, text ? text : "", length);
+	memcpy(probe->texts + at, text ? text : "", length);
 	*bytes += (uint32_t)length;
 	return at;
 }
 
-tally_place tally_world_add_site(struct tally_world *world, tally_place chunk, const struct tally_site *site,
-				 const struct tally_world_texts *texts)
+tally_offset tally_world_add_probe(struct tally_world *world, tally_offset chunk, const struct tally_probe *probe,
+				   const struct tally_world_texts *texts)
 {
-	struct tally_sites *sites = at_place(world, chunk);
-	tally_place at = chunk + sizeof(*sites) + sites->sites_bytes;
-	struct tally_site *made = at_place(world, at);
+	struct tally_probes *probes = at_offset(world, chunk);
+	tally_offset at = chunk + sizeof(*probes) + probes->probes_bytes;
+	struct tally_probe *made = at_offset(world, at);
 	uint32_t bytes = 0;
-	*made = *site;
+	*made = *probe;
 	add_text(made, &bytes, texts->name);
 	made->signature = add_text(made, &bytes, texts->signature);
 	made->file = add_text(made, &bytes, texts->file);
 	made->group = add_text(made, &bytes, texts->group);
 	made->bytes = (uint32_t)(sizeof(*made) + bytes + 7) / 8 * 8;
-	sites->sites_bytes += made->bytes;
-	sites->chunk.used = sizeof(*sites) + sites->sites_bytes;
+	probes->probes_bytes += made->bytes;
+	probes->chunk.used = sizeof(*probes) + probes->probes_bytes;
 	return at;
 }
 
 /* --- objects --- */
 
-static tally_place take(struct tally_world *world, tally_place at, size_t bytes)
+static tally_offset take(struct tally_world *world, tally_offset at, size_t bytes)
 {
-	struct tally_chunk *chunk = at_place(world, at);
+	struct tally_chunk *chunk = at_offset(world, at);
 	if (chunk->bytes - chunk->used < bytes)
 		abort();
 	chunk->used += bytes;
 	return at + chunk->used - bytes;
 }
 
-static void *pointer(tally_place place)
+static void *pointer(tally_offset offset)
 {
-	return (void *)(uintptr_t)tally_world_address(place);
+	return (void *)(uintptr_t)tally_world_address(offset);
 }
 
-tally_place tally_world_add_edge(struct tally_world *world, tally_place chunk, tally_place node, tally_place child,
-				 const struct tally_edge *edge)
+tally_offset tally_world_add_edge(struct tally_world *world, tally_offset chunk, tally_offset node, tally_offset child,
+				  const struct tally_edge *edge)
 {
-	tally_place at = take(world, chunk, sizeof(*edge));
+	tally_offset at = take(world, chunk, sizeof(*edge));
 	struct tally_edge *made = tally_world_edge(world, at);
 	*made = *edge;
 	made->child = pointer(child);
@@ -208,20 +208,20 @@ tally_place tally_world_add_edge(struct tally_world *world, tally_place chunk, t
 	return at;
 }
 
-tally_place tally_world_call(struct tally_world *world, tally_place chunk, tally_place node, uint64_t site,
-			     uint64_t function, uint64_t count)
+tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t site,
+			      uint64_t function, uint64_t count)
 {
-	tally_place child = take(world, chunk, sizeof(struct tally_node));
+	tally_offset child = take(world, chunk, sizeof(struct tally_node));
 	*tally_world_node(world, child) = (struct tally_node){ .function = function, .parent = pointer(node) };
-	const struct tally_edge edge = { .site = site, .function = function, .count = count };
+	const struct tally_edge edge = { .call_site = site, .function = function, .count = count };
 	tally_world_add_edge(world, chunk, node, child, &edge);
 	return child;
 }
 
-tally_place tally_world_add_tick(struct tally_world *world, tally_place chunk, tally_place node, uint64_t pc,
-				 uint64_t hits, uint64_t samples)
+tally_offset tally_world_add_tick(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t pc,
+				  uint64_t hits, uint64_t samples)
 {
-	tally_place at = take(world, chunk, sizeof(struct tally_tick));
+	tally_offset at = take(world, chunk, sizeof(struct tally_tick));
 	*tally_world_tick(world, at) = (struct tally_tick){ .pc = pc, .hits = hits, .samples = samples };
 	tally_world_tick(world, at)->next = tally_world_node(world, node)->ticks;
 	tally_world_node(world, node)->ticks = pointer(at);

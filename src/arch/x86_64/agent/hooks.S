@@ -5,7 +5,7 @@
  *
  *	mcount, in a function that has its frame            __fentry__, its first instruction
  *
- *	|  return address   |  8(%rbp)   <- place           |  return address   |  <- place
+ *	|  return address   |  8(%rbp)   <- slot            |  return address   |  <- slot
  *	|  caller's rbp     |  (%rbp)                       |  in the function  |  <- rsp
  *	:                   :
  *	|  in the function  |  <- rsp
@@ -58,12 +58,12 @@ name:                            \
  * stack pointer was when nothing was pushed. rax: the thread; three registers are pushed, and all that is not so goes to `otherwise`
  * with these. */
 .macro COUNT_PATH slot, base, from_stack, otherwise, writes_event
-	/* rcx: the frame that has called; rdx: how far it is from the place, rdi. */
+	/* rcx: the frame that has called; rdx: how far it is from the return slot, rdi. */
 	PUSH(%rsi)
 	PUSH(%rdi)
 	mov	THREAD_TOP(%rax), %rcx
 	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
-	mov	FRAME_PLACE(%rcx), %rdx
+	mov	FRAME_RETURN_SLOT(%rcx), %rdx
 	sub	%rdi, %rdx
 	jbe	.Lreturned\@
 .Lcaller\@:
@@ -73,7 +73,7 @@ name:                            \
 	mov	FRAME_GUESS(%rcx), %rdi
 	cmp	EDGE_CODE(%rdi), %edx
 	jne	.Lslow\@
-	cmp	EDGE_SITE(%rdi), %rsi
+	cmp	EDGE_CALL_SITE(%rdi), %rsi
 	jne	.Lslow\@
 	mov	PUSHED_FIVE(%rsp), %rdx
 	cmp	EDGE_FUNCTION(%rdi), %rdx
@@ -87,8 +87,8 @@ name:                            \
 	jne	.Lnode\@
 .Lpush\@:
 	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
-	mov	%rdi, FRAME_PLACE(%rcx)
-	mov	%rsi, FRAME_SITE(%rcx)
+	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
+	mov	%rsi, FRAME_CALL_SITE(%rcx)
 	mov	%rcx, THREAD_TOP(%rax)
 	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lagain\@
@@ -103,11 +103,11 @@ name:                            \
 
 .Lreturned\@:
 	sub	$FRAME_BYTES, %rcx
-	mov	FRAME_PLACE(%rcx), %rdx
+	mov	FRAME_RETURN_SLOT(%rcx), %rdx
 	sub	%rdi, %rdx
 	ja	.Lcaller\@
 	sub	$FRAME_BYTES, %rcx
-	mov	FRAME_PLACE(%rcx), %rdx
+	mov	FRAME_RETURN_SLOT(%rcx), %rdx
 	sub	%rdi, %rdx
 	ja	.Lcaller\@
 	jmp	.Lreturned\@
@@ -128,8 +128,8 @@ name:                            \
 	/* A handler has come before it was on top, and has used its words. */
 .Lagain\@:
 	mov	%rdx, FRAME_NODE(%rcx)
-	mov	%rdi, FRAME_PLACE(%rcx)
-	mov	%rsi, FRAME_SITE(%rcx)
+	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
+	mov	%rsi, FRAME_CALL_SITE(%rcx)
 	lea	hooks_no_edge(%rip), %rdi
 	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Ldone\@
@@ -140,7 +140,7 @@ name:                            \
 	jmp	\otherwise
 .endm
 
-/* That the path of node rdx is current now; five registers are pushed. hooks/trace.c says how: a place is taken, then it is
+/* That the path of node rdx is current now; five registers are pushed. hooks/trace.c says how: an entry of the ring is taken, then it is
  * written, if it is one and still is. */
 .macro WRITE_EVENT
 	mov	%rax, %rdi
@@ -180,7 +180,7 @@ name:                            \
 	add	%rdx, %rcx
 	and	$(CACHE_SIZE - 1), %ecx
 	mov	THREAD_CACHE(%rax, %rcx, 8), %rax
-	cmp	EDGE_SITE(%rax), %rdx
+	cmp	EDGE_CALL_SITE(%rax), %rdx
 	jne	.Lmeasurement\@
 	mov	PUSHED_THREE(%rsp), %rcx
 	cmp	EDGE_FUNCTION(%rax), %rcx
@@ -225,7 +225,7 @@ BEGIN(__fentry__)
 	HOOK	8, %rsp, 1
 END(__fentry__)
 
-/* Calls the measurement, with the three registers above on the stack and the place in rcx; then all are as they
+/* Calls the measurement, with the three registers above on the stack and the return slot in rcx; then all are as they
  * were, and it returns for the hook. */
 	.type	go_to_measurement, @function
 	.balign	16

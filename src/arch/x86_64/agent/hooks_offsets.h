@@ -16,15 +16,15 @@
 
 /* struct hook_frame */
 #define FRAME_NODE 0
-#define FRAME_PLACE 8
-#define FRAME_SITE 16
+#define FRAME_RETURN_SLOT 8
+#define FRAME_CALL_SITE 16
 #define FRAME_GUESS 24
 #define FRAME_BYTES 32
 
 /* struct tally_node and tally_edge */
 #define NODE_NUMBER 40
 #define NODE_RECENT 48
-#define EDGE_SITE 0
+#define EDGE_CALL_SITE 0
 #define EDGE_FUNCTION 8
 #define EDGE_COUNT 16
 #define EDGE_CHILD 24
@@ -38,7 +38,7 @@
 /* Of a ring, as far as events may begin. */
 #define EVENTS_BYTES 65432
 
-/* An edge's place in hook_thread.cache: (site + function / 4) modulo its size. */
+/* An edge's index in hook_thread.cache: (call site + function / 4) modulo its size. */
 #define CACHE_SHIFT 2
 #define CACHE_SIZE 4096
 

@@ -94,16 +94,16 @@ static inline uint64_t machine_thread_pointer(void)
 	return value;
 }
 
-/* What a handler that was called with its return address at `place` has interrupted: its stack pointer; 0: `site`
+/* What a handler that was called with its return address at `return_slot` has interrupted: its stack pointer; 0: `return_address`
  * is not where handlers return to. The kernel puts a ucontext_t behind the return address. */
-static inline uint64_t machine_interrupted_by(uint64_t site, uint64_t place)
+static inline uint64_t machine_interrupted_by(uint64_t return_address, uint64_t return_slot)
 {
 	/* mov $SYS_rt_sigreturn, %rax; syscall */
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
 	for (uint32_t i = 0; i < sizeof(code); i++)
-		if (((const uint8_t *)(uintptr_t)site)[i] != code[i])
+		if (((const uint8_t *)(uintptr_t)return_address)[i] != code[i])
 			return 0;
-	return machine_stack_pointer_of((const ucontext_t *)(uintptr_t)(place + sizeof(uint64_t)));
+	return machine_stack_pointer_of((const ucontext_t *)(uintptr_t)(return_slot + sizeof(uint64_t)));
 }
 
 /* Where longjmp will put it: the C library keeps it turned and mixed with a number of the thread. */

@@ -70,15 +70,15 @@ static void put_number(struct answer *answer, uint64_t number)
 
 /* --- what is asked --- */
 
-static const char *state_of(const struct tally_site *told)
+static const char *state_of(const struct tally_probe *told)
 {
 	uint32_t flags = __atomic_load_n(&told->flags, __ATOMIC_RELAXED);
-	if (flags & TALLY_SITE_THROTTLED)
+	if (flags & TALLY_PROBE_THROTTLED)
 		return "throttled";
-	return flags & TALLY_SITE_OFF ? "off" : "on";
+	return flags & TALLY_PROBE_OFF ? "off" : "on";
 }
 
-static void put_place(struct answer *answer, const struct tally_site *told)
+static void put_probe(struct answer *answer, const struct tally_probe *told)
 {
 	const char *const texts[] = { told->texts, told->texts + told->signature, told->texts + told->file };
 	put_word(answer, state_of(told));
@@ -97,18 +97,18 @@ static void put_place(struct answer *answer, const struct tally_site *told)
 	put_byte(answer, '\n');
 }
 
-/* Whether a place is of any of the patterns, each behind a tab; or there are none. */
-static bool is_listed(const struct tally_site *told, const char *patterns, size_t bytes)
+/* Whether a probe point is of any of the patterns, each behind a tab; or there are none. */
+static bool is_listed(const struct tally_probe *told, const char *patterns, size_t bytes)
 {
 	bool matches = bytes == 0;
 	for (size_t at = 1; at <= bytes && !matches; at++) {
 		const char *end = memchr(patterns + at, '\t', bytes - at);
 		size_t length = end ? (size_t)(end - patterns) - at : bytes - at;
-		char pattern[SITES_PATTERN_MAX];
+		char pattern[PROBES_PATTERN_MAX];
 		if (length < sizeof(pattern)) {
 			memcpy(pattern, patterns + at, length);
 			pattern[length] = 0;
-			matches = sites_pattern_matches(pattern, told);
+			matches = probes_pattern_matches(pattern, told);
 		}
 		at += length;
 	}
@@ -117,18 +117,18 @@ static bool is_listed(const struct tally_site *told, const char *patterns, size_
 
 static void list(struct answer *answer, const char *patterns, size_t bytes)
 {
-	uint32_t count = sites_count();
+	uint32_t count = probes_count();
 	put_word(answer, "ok ");
 	put_number(answer, count);
 	put_byte(answer, '\n');
 	for (uint32_t i = 0; i < count && !answer->is_over; i++)
-		if (sites_at(i)->told && is_listed(sites_at(i)->told, patterns, bytes))
-			put_place(answer, sites_at(i)->told);
+		if (probes_at(i)->told && is_listed(probes_at(i)->told, patterns, bytes))
+			put_probe(answer, probes_at(i)->told);
 }
 
 static void obey(struct answer *answer, const char *line, size_t bytes)
 {
-	struct sites_turned turned = sites_obey(line, bytes);
+	struct probes_turned turned = probes_obey(line, bytes);
 	put_word(answer, turned.trouble ? "error " : "ok ");
 	if (turned.trouble) {
 		put_word(answer, turned.trouble);

@@ -1,10 +1,10 @@
 /*
  * What `cpprof control` asks, and what it is answered: a line each way, and for `list` more.
  *
- *     list \t PATTERN ...     "ok KNOWN\n", then a line for each place that was reached, of any of the patterns if there are some:
+ *     list \t PATTERN ...     "ok KNOWN\n", then a line for each probe point that was reached, of any of the patterns if there are some:
  *                             STATE \t KIND \t LEVEL \t NAME \t SIGNATURE \t FILE \t LINE \t GROUP
  *                             STATE is on, off or throttled; KIND and LEVEL are numbers; control characters in texts are '?'
- *     a rule (probes/registry.h)        "ok KNOWN MATCHING CHANGED\n", all of them numbers of places
+ *     a rule (probes/registry.h)        "ok KNOWN MATCHING CHANGED\n", all of them numbers of probe points
  *     what is wrong           "error WHY\n"
  */
 #ifndef COLLECT_AGENT_CONTROL_SERVE_H

@@ -5,7 +5,7 @@
  *     4 KB      | 64 KB     | as many as reach down to ours, and 64 KB             | 2 KB
  *
  * Variables are all 0 but for the one that tells hooks to do nothing: the program may have functions of its own that stand for
- * memcpy and its like, with hooks or places in them.
+ * memcpy and its like, with hooks or probe points in them.
  *
  * Since nobody who changes the rights of the process (setuid, say) knows of the thread, it gives up what it has: it keeps its user, but no
  * capability, and a filter permits no system call but those that serve a client. What breaks into the program finds nothing in it.

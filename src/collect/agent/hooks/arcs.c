@@ -2,9 +2,9 @@
 #include "arch/x86_64/agent/hooks_offsets.h"
 #include "collect/agent/hooks/paths.h"
 
-static struct tally_edge **cached(struct hook_thread *thread, uint64_t function, uint64_t site)
+static struct tally_edge **cached(struct hook_thread *thread, uint64_t function, uint64_t call_site)
 {
-	return &thread->cache[(site + (function >> CACHE_SHIFT)) % HOOK_CACHE];
+	return &thread->cache[(call_site + (function >> CACHE_SHIFT)) % HOOK_CACHE];
 }
 
 /* Who looks there finds an edge, if only that of no call. */
@@ -26,24 +26,25 @@ static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, s
 	}
 	if (!edge)
 		return;
-	*cached(thread, call->function, call->site) = edge;
+	*cached(thread, call->function, call->call_site) = edge;
 	hooks_count(&edge->count);
 }
 
-static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
+	struct hook_call call = { function, call_site, return_slot, 0, 0, 0, 0 };
 	count_slowly(thread, &call);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		  uint64_t code)
 {
-	struct tally_edge *edge = *cached(thread, function, site);
-	if (__builtin_expect(edge->site == site && edge->function == function, 1)) {
+	struct tally_edge *edge = *cached(thread, function, call_site);
+	if (__builtin_expect(edge->call_site == call_site && edge->function == function, 1)) {
 		hooks_count(&edge->count);
 		return;
 	}
-	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
+	struct hook_call call = { function, call_site, return_slot, code, 0, hooks_code_word(code), 0 };
 	count_slowly(thread, &call);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Stands between hooks and the measurement that was chosen where more is to be done at each call of a place. What is known of a call until
+ * Stands between hooks and the measurement that was chosen where more is to be done at each call of a probe point. What is known of a call until
  * it ends is kept beside its frame: so it is right whatever jumps over calls.
  *
  *     frames  root | main | work | row |          of the thread, as the inner measurement has them
@@ -53,7 +53,7 @@ static struct hook_note *note_of(struct hook_thread *thread, const struct hook_f
 
 /* --- the implementation --- */
 
-/* False: a handler has interrupted it, or it has called what has places itself: that is not for it. Where it was left by a jump,
+/* False: a handler has interrupted it, or it has called what has probe points itself: that is not for it. Where it was left by a jump,
  * it was called from a part of the stack that is gone. */
 static bool begin_work(void)
 {
@@ -83,16 +83,17 @@ static void tell_leave(const struct hook_note *note)
 
 /* --- the measurement --- */
 
-static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	inner->entered(thread, function, site, place);
+	inner->entered(thread, function, call_site, return_slot);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		  uint64_t code)
 {
-	inner->enter(thread, function, site, place, code);
+	inner->enter(thread, function, call_site, return_slot, code);
 	const struct hook_frame *top = thread->top;
-	if (!(place & HOOK_FRAME_SITE) || top->place != place || top->node->function != function)
+	if (!(return_slot & HOOK_FRAME_PROBE) || top->return_slot != return_slot || top->node->function != function)
 		return;
 	struct hook_note *note = note_of(thread, top);
 	if (!note)
@@ -104,10 +105,10 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, 
 }
 
 /* What is known of the call that this frame is, if it is that; then it is known no more. */
-static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function, uint64_t place,
-		      struct hook_note *taken)
+static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function,
+		      uint64_t return_slot, struct hook_note *taken)
 {
-	struct hook_note *note = frame->place == place ? note_of(thread, frame) : NULL;
+	struct hook_note *note = frame->return_slot == return_slot ? note_of(thread, frame) : NULL;
 	if (!note || note->function != function)
 		return false;
 	*taken = *note;
@@ -118,24 +119,24 @@ static bool take_note(struct hook_thread *thread, const struct hook_frame *frame
 static void finish(const struct hook_note *note, uint64_t now)
 {
 	if (times_calls)
-		sites_took(note->function, now - note->tsc);
+		probes_took(note->function, now - note->tsc);
 	if (implementation)
 		tell_leave(note);
 }
 
 /* Mostly it is the call on top: then the implementation is told while its path is current. Else what lies behind the top is what was
  * left, once it is. */
-static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	uint64_t now = machine_time_stamp();
-	bool is_place = place & HOOK_FRAME_SITE;
+	bool is_probe = return_slot & HOOK_FRAME_PROBE;
 	struct hook_note note;
-	bool is_known = is_place && take_note(thread, thread->top, function, place, &note);
+	bool is_known = is_probe && take_note(thread, thread->top, function, return_slot, &note);
 	if (is_known)
 		finish(&note, now);
-	inner->leave(thread, function, site, place);
-	if (is_place && !is_known && thread->top + 1 < thread->limit &&
-	    take_note(thread, thread->top + 1, function, place, &note))
+	inner->leave(thread, function, call_site, return_slot);
+	if (is_probe && !is_known && thread->top + 1 < thread->limit &&
+	    take_note(thread, thread->top + 1, function, return_slot, &note))
 		finish(&note, now);
 }
 

@@ -86,19 +86,20 @@ static void block(struct hook_thread *thread, uint64_t pc)
 		hooks_block_count_slowly(thread, pc, TALLY_HOOK_BLOCK);
 }
 
-static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	hooks_arcs.entered(thread, function, site, place);
+	hooks_arcs.entered(thread, function, call_site, return_slot);
 }
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		  uint64_t code)
 {
-	hooks_arcs.enter(thread, function, site, place, code);
+	hooks_arcs.enter(thread, function, call_site, return_slot, code);
 }
 
-static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	hooks_arcs.leave(thread, function, site, place);
+	hooks_arcs.leave(thread, function, call_site, return_slot);
 }
 
 static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)

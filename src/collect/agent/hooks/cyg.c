@@ -6,7 +6,7 @@ void __cyg_profile_func_enter(void *called, void *caller) __attribute__((visibil
 void __cyg_profile_func_exit(void *called, void *caller) __attribute__((visibility("default")));
 
 /* The stack pointer of the function that calls the hook. */
-#define PLACE ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() | HOOK_FRAME_LEAVES)
+#define RETURN_SLOT ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() | HOOK_FRAME_LEAVES)
 #define CODE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 /* The measurements of each call are asked for first: a jump by an address that is read before costs as much as one of
@@ -15,16 +15,16 @@ HOOK_HOT void __cyg_profile_func_enter(void *called, void *caller)
 {
 	struct hook_thread *thread = hook_thread;
 	const struct hook_measurement *measurement = thread->measurement;
-	uint64_t function = (uint64_t)(uintptr_t)called, site = (uint64_t)(uintptr_t)caller;
+	uint64_t function = (uint64_t)(uintptr_t)called, call_site = (uint64_t)(uintptr_t)caller;
 	if (__builtin_expect(measurement == &hooks_paths, 1)) {
-		hooks_paths_enter(thread, function, site, PLACE, CODE);
+		hooks_paths_enter(thread, function, call_site, RETURN_SLOT, CODE);
 	} else if (__builtin_expect(measurement == &hooks_paths_timed, 1)) {
 		hooks_paths_charge(thread);
-		hooks_paths_enter(thread, function, site, PLACE, CODE);
+		hooks_paths_enter(thread, function, call_site, RETURN_SLOT, CODE);
 	} else if (measurement == &hooks_trace) {
-		hooks_trace_enter(thread, function, site, PLACE, CODE);
+		hooks_trace_enter(thread, function, call_site, RETURN_SLOT, CODE);
 	} else if (measurement != &hooks_off) {
-		measurement->enter(thread, function, site, PLACE, CODE);
+		measurement->enter(thread, function, call_site, RETURN_SLOT, CODE);
 	}
 }
 
@@ -32,15 +32,15 @@ HOOK_HOT void __cyg_profile_func_exit(void *called, void *caller)
 {
 	struct hook_thread *thread = hook_thread;
 	const struct hook_measurement *measurement = thread->measurement;
-	uint64_t function = (uint64_t)(uintptr_t)called, site = (uint64_t)(uintptr_t)caller;
+	uint64_t function = (uint64_t)(uintptr_t)called, call_site = (uint64_t)(uintptr_t)caller;
 	if (__builtin_expect(measurement == &hooks_paths, 1)) {
-		hooks_paths_leave(thread, function, site, PLACE);
+		hooks_paths_leave(thread, function, call_site, RETURN_SLOT);
 	} else if (__builtin_expect(measurement == &hooks_paths_timed, 1)) {
 		hooks_paths_charge(thread);
-		hooks_paths_leave(thread, function, site, PLACE);
+		hooks_paths_leave(thread, function, call_site, RETURN_SLOT);
 	} else if (measurement == &hooks_trace) {
-		hooks_trace_leave(thread, function, site, PLACE);
+		hooks_trace_leave(thread, function, call_site, RETURN_SLOT);
 	} else if (measurement != &hooks_off) {
-		measurement->leave(thread, function, site, PLACE);
+		measurement->leave(thread, function, call_site, RETURN_SLOT);
 	}
 }

@@ -15,7 +15,7 @@
 
 enum { NEAR_EDGES = 8, PROBES = 64 };
 
-struct tally_edge hooks_no_edge = { .site = UINT64_MAX, .function = UINT64_MAX, .after = &hooks_no_edge };
+struct tally_edge hooks_no_edge = { .call_site = UINT64_MAX, .function = UINT64_MAX, .after = &hooks_no_edge };
 
 struct slot {
 	struct tally_edge *edge;
@@ -37,33 +37,33 @@ static uint64_t turn(uint64_t value, uint32_t bits)
 	return value << bits | value >> (BITS - bits);
 }
 
-static uint64_t hash(const struct tally_node *node, uint64_t site, uint64_t function)
+static uint64_t hash(const struct tally_node *node, uint64_t call_site, uint64_t function)
 {
 	enum { THIRD = 21, HALF = 32 };
 	const uint64_t golden = 0x9e3779b97f4a7c15;
-	return (((uint64_t)(uintptr_t)node ^ turn(site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
+	return (((uint64_t)(uintptr_t)node ^ turn(call_site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
 }
 
-/* `site` ANY_SITE: any edge of the node to that function, which were put there as such. */
-static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t site,
+/* `call_site` ANY_SITE: any edge of the node to that function, which were put there as such. */
+static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t call_site,
 				  uint64_t function)
 {
-	uint64_t at = hash(node, site, function);
+	uint64_t at = hash(node, call_site, function);
 	for (uint32_t i = 0; edges && i < PROBES; i++) {
 		const struct slot *slot = &edges->slots[(at + i) & edges->mask];
 		if (!slot->node)
 			return NULL;
 		if (slot->node == node && slot->edge->function == function &&
-		    (slot->edge->site == site || site == ANY_SITE))
+		    (slot->edge->call_site == call_site || call_site == ANY_SITE))
 			return slot->edge;
 	}
 	return NULL;
 }
 
 /* False: there is no room nearby. */
-static bool put(struct hook_edges *edges, struct tally_node *node, uint64_t site, struct tally_edge *edge)
+static bool put(struct hook_edges *edges, struct tally_node *node, uint64_t call_site, struct tally_edge *edge)
 {
-	uint64_t at = hash(node, site, edge->function);
+	uint64_t at = hash(node, call_site, edge->function);
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct slot *slot = &edges->slots[(at + i) & edges->mask];
 		if (slot->node)
@@ -89,13 +89,13 @@ static struct hook_edges *new_table(uint64_t slots)
 	return edges;
 }
 
-/* By its site, and if it is the first with that function, by that. */
+/* By its call site, and if it is the first with that function, by that. */
 static void put_both(struct hook_edges *edges, struct tally_node *node, struct tally_edge *edge)
 {
 	if (!look_up(edges, node, ANY_SITE, edge->function))
 		put(edges, node, ANY_SITE, edge);
-	if (!look_up(edges, node, edge->site, edge->function))
-		put(edges, node, edge->site, edge);
+	if (!look_up(edges, node, edge->call_site, edge->function))
+		put(edges, node, edge->call_site, edge);
 }
 
 static void grow(struct hook_thread *thread)
@@ -127,7 +127,7 @@ static void enlist(struct hook_thread *thread, struct tally_node *node, struct t
 
 static bool is_for(const struct tally_edge *edge, const struct hook_call *call)
 {
-	return edge->site == call->site && edge->function == call->function;
+	return edge->call_site == call->call_site && edge->function == call->function;
 }
 
 struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struct tally_node *node,
@@ -139,7 +139,7 @@ struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struc
 		edge = edge->next;
 		passed++;
 	}
-	return passed < NEAR_EDGES ? edge : look_up(thread->edges, node, call->site, call->function);
+	return passed < NEAR_EDGES ? edge : look_up(thread->edges, node, call->call_site, call->function);
 }
 
 /* --- new ones --- */
@@ -191,7 +191,7 @@ static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node
 	struct tally_edge *edge = tally_object_new(thread, sizeof(*edge));
 	if (!edge)
 		return NULL;
-	edge->site = call->site;
+	edge->call_site = call->call_site;
 	edge->function = call->function;
 	edge->child = child;
 	edge->after = edge;
@@ -213,8 +213,8 @@ static struct tally_node *fold(struct hook_thread *thread, struct tally_node *no
 	if (child)
 		return child;
 	child = new_node(thread, root, call->function);
-	const struct hook_call foreign = { call->function,     call->site, 0, call->code_address,
-					   TALLY_EDGE_FOREIGN, call->code, 0 };
+	const struct hook_call foreign = { call->function,     call->call_site, 0, call->code_address,
+					   TALLY_EDGE_FOREIGN, call->code,      0 };
 	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
 }
 
@@ -231,7 +231,7 @@ static void note_hook(const struct hook_call *call)
 	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, PUSH_RBP = 0x55, FIRST_CALL_END = 10 };
 	uint32_t hook = TALLY_HOOK_CYG;
 	uint64_t start, end;
-	if ((!call->code && hooks.process->hooks & ENTRIES) || call->place & HOOK_FRAME_SITE)
+	if ((!call->code && hooks.process->hooks & ENTRIES) || call->return_slot & HOOK_FRAME_PROBE)
 		return;
 	if (!call->code)
 		hook = hooks_function_bounds(call->function, &start, &end) &&
@@ -250,7 +250,7 @@ static uint64_t make(void *argument, uint64_t has_child)
 	const struct hook_call *call = wanted->call;
 	struct tally_node *child = NULL;
 	uint32_t flags = 0;
-	tally_know_code(call->site);
+	tally_know_code(call->call_site);
 	tally_know_code(call->function);
 	note_hook(call);
 	if (has_child) {

@@ -8,22 +8,23 @@ static uint64_t begin_thread(void *nothing, uint64_t neither)
 	return (uint64_t)(uintptr_t)hooks_thread_begin();
 }
 
-static void nobody_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void nobody_entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	thread = (void *)(uintptr_t)hooks_keep_vectors(begin_thread, NULL, 0);
-	thread->measurement->entered(thread, function, site, place);
+	thread->measurement->entered(thread, function, call_site, return_slot);
 }
 
-static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void nobody_enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+			 uint64_t code)
 {
 	thread = hooks_thread_begin();
-	thread->measurement->enter(thread, function, site, place, code);
+	thread->measurement->enter(thread, function, call_site, return_slot, code);
 }
 
-static void nobody_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void nobody_leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	thread = hooks_thread_begin();
-	thread->measurement->leave(thread, function, site, place);
+	thread->measurement->leave(thread, function, call_site, return_slot);
 }
 
 static void nobody_block(struct hook_thread *thread, uint64_t pc)

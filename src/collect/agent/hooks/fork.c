@@ -8,24 +8,24 @@
 #include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
 
-/* How `node` was called, from that site if possible; NULL: it is not known (TALLY_EDGE_FOLDED). */
-static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t site)
+/* How `node` was called, from that call site if possible; NULL: it is not known (TALLY_EDGE_FOLDED). */
+static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t call_site)
 {
 	const struct tally_edge *found = NULL;
 	for (const struct tally_edge *edge = node->parent ? node->parent->edges : NULL; edge; edge = edge->next)
-		if (edge->child == node && (!found || edge->site == site))
+		if (edge->child == node && (!found || edge->call_site == call_site))
 			found = edge;
 	return found;
 }
 
 /* The path below `parent` that is to the child what `node` is to its parent; NULL: there is no room. */
 static struct tally_node *copy_node(struct hook_thread *thread, struct tally_node *parent,
-				    const struct tally_node *node, uint64_t site)
+				    const struct tally_node *node, uint64_t call_site)
 {
-	const struct tally_edge *before = edge_to(node, site);
+	const struct tally_edge *before = edge_to(node, call_site);
 	const struct hook_call call = {
 		.function = before ? before->function : node->function,
-		.site = before ? before->site : site,
+		.call_site = before ? before->call_site : call_site,
 		.flags = before ? before->flags : 0,
 		.code = before ? before->code : 0,
 	};
@@ -58,7 +58,7 @@ bool hooks_copy_frames(struct hook_thread *thread, const struct hook_frame *top)
 		if (before && !before->function)
 			last = &thread->shared->root;
 		else if (before && before != last_before)
-			last = copy_node(thread, last, before, frame->site);
+			last = copy_node(thread, last, before, frame->call_site);
 		if (!last)
 			return false;
 		last_before = before;

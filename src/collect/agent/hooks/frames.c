@@ -4,15 +4,15 @@
  * next event comes.
  *
  *	|  caller                                    higher addresses
- *	|  return address of f    <- place of f, if its hook tells of entries alone
+ *	|  return address of f    <- return slot of f, if its hook tells of entries alone
  *	|  frame of f
- *	|                         <- place of f, if its hook tells when it is left (HOOK_FRAME_LEAVES)
- *	|  return address of g    <- place of g ...
+ *	|                         <- return slot of f, if its hook tells when it is left (HOOK_FRAME_LEAVES)
+ *	|  return address of g    <- return slot of g ...
  *
- *   1. Frames of one stack are compared by their places, and a run (hooks/stacks.c) has those of one stack alone, each
- *      below the one before it, or (what is inlined) at the same place.
- *   2. A call at place A is made by code whose stack pointer is above A. So frames at A or below have returned, or
- *      were jumped over: they are dropped. Except that what is inlined has the place and the call site of the function
+ *   1. Frames of one stack are compared by their return slots, and a run (hooks/stacks.c) has those of one stack alone, each
+ *      below the one before it, or (what is inlined) at the same return slot.
+ *   2. A call at return slot A is made by code whose stack pointer is above A. So frames at A or below have returned, or
+ *      were jumped over: they are dropped. Except that what is inlined has the return slot and the call site of the function
  *      that it is inlined into (hooks_is_inlined).
  *   3. A frame above A may be dead as well: its function has returned to its caller, which has then moved its stack
  *      pointer down (alloca, arguments), or called code without hooks that has called back. What has returned does not keep
@@ -20,14 +20,14 @@
  *      Of hooks that tell of returns there is no slot, and no need.
  *   4. A slot is read only if it lies between the present stack pointer and the stack's top, on a stack of which this
  *      is known.
- *   5. A slot that nothing has overwritten since may still hold it. So a caller's distance from the call's place is
+ *   5. A slot that nothing has overwritten since may still hold it. So a caller's distance from the call's return slot is
  *      remembered, which is the same whenever that call is made but for functions that take more of the stack as they
  *      go (alloca): of the frames of its function, that one is the caller (hooks_frames_at_distance). hooks.S
  *      looks at distances alone. Where a call has no edge yet, its call site is looked for by the functions' unwind tables,
  *      and dead is what is above the frame of that function (hooks_frames_caller). What no frame's function contains
  *      is foreign, and each time such a call comes all frames' slots are looked at (hooks_frames_whole), and a
  *      handler's calls are those of what was there above the stack pointer that it has interrupted.
- *   6. A tail call of a function takes its caller's place and call site: the caller's frame is gone, by 2, and
+ *   6. A tail call of a function takes its caller's return slot and call site: the caller's frame is gone, by 2, and
  *      what is called hangs below the one before it. (With hooks that tell of returns, nothing is a tail call.)
  *   7. Whatever is wrong about frames, a call counts once.
  */
@@ -38,7 +38,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 {
 	thread->frames[0] = (struct hook_frame){ root, HOOK_FRAME_BASE, 0, &hooks_no_edge };
 	thread->top = thread->run = thread->frames;
-	/* No place is on it. */
+	/* No return slot is on it. */
 	thread->stack_low = UINT64_MAX;
 	thread->stack_high = 0;
 	hooks_allow_direct(thread);
@@ -49,7 +49,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 	hooks_forget_arcs(thread);
 }
 
-/* --- by places and slots --- */
+/* --- by return slots and what they hold --- */
 
 static bool is_on_stack(const struct hook_thread *thread, uint64_t address)
 {
@@ -64,10 +64,10 @@ static bool is_on_other(const struct hook_thread *thread, uint64_t address)
 /* Of a frame of the present stack, for a stack pointer there, or one that is below it. */
 static bool is_dead(const struct hook_thread *thread, const struct hook_frame *frame, uint64_t stack_pointer)
 {
-	if (frame->place < stack_pointer)
+	if (frame->return_slot < stack_pointer)
 		return true;
-	return !hooks_frame_leaves(frame) && is_on_stack(thread, frame->place) &&
-	       *(const uint64_t *)(uintptr_t)frame->place != frame->site;
+	return !hooks_frame_leaves(frame) && is_on_stack(thread, frame->return_slot) &&
+	       *(const uint64_t *)(uintptr_t)frame->return_slot != frame->call_site;
 }
 
 struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer)
@@ -82,13 +82,14 @@ struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct h
 
 struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call)
 {
-	uint64_t address = call->place & ~(uint64_t)HOOK_FRAME_LEAVES;
+	uint64_t address = call->return_slot & ~(uint64_t)HOOK_FRAME_LEAVES;
 	if (!is_on_stack(thread, address) && !is_on_other(thread, address))
-		hooks_stack_turn(thread, address, call->code ? 0 : machine_interrupted_by(call->site, address));
+		hooks_stack_turn(thread, address, call->code ? 0 : machine_interrupted_by(call->call_site, address));
 	else if (thread->other_high)
 		hooks_stack_turn(thread, address, 0);
 	struct hook_frame *top = thread->top;
-	while (top->place < call->place || (top->place == call->place && (!call->code || top->site != call->site)) ||
+	while (top->return_slot < call->return_slot ||
+	       (top->return_slot == call->return_slot && (!call->code || top->call_site != call->call_site)) ||
 	       is_dead(thread, top, 0))
 		top--;
 	return top;
@@ -98,12 +99,12 @@ struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct
 					    const struct tally_edge *edge)
 {
 	uint64_t function = top->node->function;
-	if (edge->code == 0 || edge->code == (uint32_t)(top->place - call->place))
+	if (edge->code == 0 || edge->code == (uint32_t)(top->return_slot - call->return_slot))
 		return top;
 	for (struct hook_frame *frame = top - 1; !hooks_frame_is_base(top) && !hooks_frame_is_base(frame); frame--) {
-		if (frame->place - call->place > edge->code)
+		if (frame->return_slot - call->return_slot > edge->code)
 			break;
-		if (frame->place - call->place == edge->code && frame->node->function == function)
+		if (frame->return_slot - call->return_slot == edge->code && frame->node->function == function)
 			return frame;
 	}
 	return top;
@@ -137,15 +138,15 @@ static bool contains(struct bounds bounds, uint64_t address)
 /* The edge that has led to a frame; NULL: it is not found. */
 static const struct tally_edge *edge_to(const struct hook_thread *thread, const struct hook_frame *frame)
 {
-	const struct hook_call call = { .function = frame->node->function, .site = frame->site };
+	const struct hook_call call = { .function = frame->node->function, .call_site = frame->call_site };
 	return frame > thread->frames ? hooks_edge_find(thread, (frame - 1)->node, &call) : NULL;
 }
 
-/* Whether a frame's function is that code. Of a place of the source it is known where the hook was called when it was
+/* Whether a frame's function is that code. Of a probe point it is known where the hook was called when it was
  * entered first, the lower half of that address. */
 static bool is_of(const struct hook_thread *thread, const struct hook_frame *frame, struct bounds bounds)
 {
-	if (!hooks_frame_is_site(frame))
+	if (!hooks_frame_is_probe(frame))
 		return contains(bounds, frame->node->function);
 	const struct tally_edge *edge = edge_to(thread, frame);
 	return edge && edge->code && edge->code - (uint32_t)bounds.start < bounds.end - bounds.start;
@@ -155,7 +156,7 @@ bool hooks_is_inlined_code(const struct hook_call *call)
 {
 	if (!call->code)
 		return false;
-	if (hooks_call_is_site(call))
+	if (hooks_call_is_probe(call))
 		return hooks_call_is_within(call);
 	struct bounds bounds = bounds_of(call->code_address - 1);
 	return bounds.end && !contains(bounds, call->function);
@@ -163,10 +164,10 @@ bool hooks_is_inlined_code(const struct hook_call *call)
 
 bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame *top, const struct hook_call *call)
 {
-	if (!call->code || hooks_frame_is_base(top) || !hooks_frame_leaves(top) || top->site != call->site)
+	if (!call->code || hooks_frame_is_base(top) || !hooks_frame_leaves(top) || top->call_site != call->call_site)
 		return false;
-	if (hooks_call_is_site(call)) /* by hooks_frames_inlining */
-		return top->place == call->place;
+	if (hooks_call_is_probe(call)) /* by hooks_frames_inlining */
+		return top->return_slot == call->return_slot;
 	if (top->node->function == call->function) {
 		/* Of the two hooks of a function that is inlined into itself, or the same hook again. */
 		const struct tally_edge *edge = top > thread->frames ? edge_to(thread, top) : NULL;
@@ -177,7 +178,7 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 
 static bool shares_call(const struct hook_frame *frame, const struct hook_call *call)
 {
-	return frame->place == call->place && frame->site == call->site;
+	return frame->return_slot == call->return_slot && frame->call_site == call->call_site;
 }
 
 static uint64_t is_part_keeping(void *nothing, uint64_t address)
@@ -186,7 +187,7 @@ static uint64_t is_part_keeping(void *nothing, uint64_t address)
 	return hooks_is_function_part(address);
 }
 
-/* Of frames at a call's place, from `top` on down, the last before the first that must be an older one's: that was entered by the
+/* Of frames at a call's return slot, from `top` on down, the last before the first that must be an older one's: that was entered by the
  * same code, or is of the same region, with no function entered in between. What a function has entered it leaves before
  * it does so again, so it was jumped over. NULL: none must be. */
 static struct hook_frame *before_older(const struct hook_thread *thread, struct hook_frame *top,
@@ -230,19 +231,19 @@ struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struc
 static bool is_inlined_frame(const struct hook_frame *frame)
 {
 	const struct hook_frame *before = frame - 1;
-	return hooks_frame_leaves(frame) && !hooks_frame_is_base(before) && frame->site == before->site &&
-	       (frame->place == before->place || frame->node->function != before->node->function);
+	return hooks_frame_leaves(frame) && !hooks_frame_is_base(before) && frame->call_site == before->call_site &&
+	       (frame->return_slot == before->return_slot || frame->node->function != before->node->function);
 }
 
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top, struct hook_call *call)
 {
-	enum { NEAR_FRAMES = 64 }; /* what is dead and above the place that was called from has little room */
+	enum { NEAR_FRAMES = 64 }; /* what is dead and above the code that called has little room */
 	call->flags = TALLY_EDGE_INLINED;
 	if (hooks_is_inlined(thread, top, call))
 		return top;
 	call->flags = 0;
-	struct bounds caller = bounds_of(call->site - 1);
-	if (hooks_frame_is_site(top) && hooks_keep_vectors(is_part_keeping, NULL, call->site - 1))
+	struct bounds caller = bounds_of(call->call_site - 1);
+	if (hooks_frame_is_probe(top) && hooks_keep_vectors(is_part_keeping, NULL, call->call_site - 1))
 		return top;
 	struct hook_frame *last = top; /* of those that are inlined into each other */
 	for (struct hook_frame *frame = top; caller.end && !hooks_frame_is_base(frame) && top - frame < NEAR_FRAMES;
@@ -254,8 +255,8 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 	}
 	/* Who has called an object is often not known where other compilers than gcc and clang were at work, which write no unwind tables:
 	 * then the last one is believed. */
-	call->flags = hooks_call_is_site(call) && !caller.end ? 0 : TALLY_EDGE_FOREIGN;
-	uint64_t interrupted = call->code ? 0 : machine_interrupted_by(call->site, call->place);
+	call->flags = hooks_call_is_probe(call) && !caller.end ? 0 : TALLY_EDGE_FOREIGN;
+	uint64_t interrupted = call->code ? 0 : machine_interrupted_by(call->call_site, call->return_slot);
 	return hooks_frames_whole(thread, top, is_on_stack(thread, interrupted) ? interrupted : 0);
 }
 

@@ -473,7 +473,7 @@ void hooks_forked(void)
 		hooks.process = process;
 	else
 		hooks.measurement = &hooks_off;
-	sites_forked();
+	probes_forked();
 	implementation_forked();
 	if (!has_state(thread))
 		hook_thread = &hooks_nobody;

@@ -30,16 +30,17 @@
 /* A call that has not returned, as far as is known. */
 struct hook_frame {
 	struct tally_node *node;
-	uint64_t place; /* entries alone known: where its return address lies; else its stack pointer where it called
-			 * the hook, and HOOK_FRAME_LEAVES; or where its return address lies, that and HOOK_FRAME_SITE */
-	uint64_t site;  /* its return address */
+	uint64_t
+		return_slot; /* entries alone known: where its return address lies; else its stack pointer where it called
+			 * the hook, and HOOK_FRAME_LEAVES; or where its return address lies, that and HOOK_FRAME_PROBE */
+	uint64_t call_site;       /* its return address */
 	struct tally_edge *guess; /* of its node: what it calls next, probably; or &hooks_no_edge */
 };
-enum {                        /* in `place` */
+enum {                        /* in `return_slot` */
        HOOK_FRAME_LEAVES = 1, /* its hook tells when it is left */
-       HOOK_FRAME_SITE = 2    /* ... and is the source's own: the node's function is a struct cpprof_site's address */
+       HOOK_FRAME_PROBE = 2   /* ... and is the source's own: the node's function is a struct cpprof_site's address */
 };
-/* As `place`: none was called here, a run of frames on another stack begins; frames[0] is one. */
+/* As `return_slot`: none was called here, a run of frames on another stack begins; frames[0] is one. */
 #define HOOK_FRAME_BASE UINT64_MAX
 
 /* Of no call. */
@@ -54,21 +55,22 @@ struct hook_landing {
 };
 
 /* A measurement: every member is required. They are called with the present thread's state, and return as soon as
- * they can. `place` as in hook_frame. */
+ * they can. `return_slot` as in hook_frame. */
 struct hook_measurement {
 	const char *name;
-	/* mcount, __fentry__: `function` was called, its return address `site` lies at `place`. */
-	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+	/* mcount, __fentry__: `function` was called, its return address `call_site` lies at `return_slot`. */
+	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* __cyg_profile_func_enter and _exit, and the source's own (`function` is then a struct cpprof_site's address). `code`:
 	 * where the hook returns to, which is in the function, or where that is inlined. */
-	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code);
-	void (*leave)(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		      uint64_t code);
+	void (*leave)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* A basic block begins; `pc` is in it. */
 	void (*block)(struct hook_thread *thread, uint64_t pc);
 	/* A resource's interval was over `hits` times, and this is where (a handler's third argument; NULL: here).
 	 * Async-signal-safe; may have interrupted any of the others. */
 	void (*tick)(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
-	/* About to jump there: frames whose place is below its stack pointer are gone, and those that came behind setjmp. */
+	/* About to jump there: frames whose return slot is below its stack pointer are gone, and those that came behind setjmp. */
 	void (*rewind)(struct hook_thread *thread, const struct hook_landing *landing);
 	/* Writes what is still in private memory; the thread may go on. */
 	void (*flush)(struct hook_thread *thread);
@@ -82,7 +84,7 @@ struct hook_jump {
 	struct hook_landing landing;
 	uint64_t depth; /* which of the thread's frames that was, and what is to be found there */
 	const struct tally_node *node;
-	uint64_t place, site;
+	uint64_t return_slot, call_site;
 };
 
 /* Whose state it is: of hooks.c alone. */
@@ -111,7 +113,7 @@ struct hook_thread {
 	uint64_t *events_end; /* ... and where none begins */
 	uint32_t tsc_high;    /* ... the upper half of the last TALLY_EVENT_TIME */
 	uint32_t spare;
-	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (site, function), a hint. */
+	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (call site, function), a hint. */
 	struct tally_edge *cache[HOOK_CACHE];
 	struct hook_frame *run;         /* hooks/stacks.c: the base of the run that `top` is in */
 	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */

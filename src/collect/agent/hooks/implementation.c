@@ -58,7 +58,7 @@ static void load(const char *path)
 	else if (!found)
 		trouble = "it defines no cpprof_implementation";
 	if (trouble) {
-		sites_say_trouble(path, 0, trouble);
+		probes_say_trouble(path, 0, trouble);
 		return;
 	}
 	loaded = found;

@@ -1,5 +1,5 @@
 /*
- * Which places of one function a jump within it leaves: their frames lie where the function's own does, so the stack pointer does
+ * Which probe points of one function a jump within it leaves: their frames lie where the function's own does, so the stack pointer does
  * not tell.
  *
  *     work()                                   frames  root | main | work
@@ -10,7 +10,7 @@
  *             }
  *             ...                                      root | main | work
  *
- * A frame that is remembered may be another call's by now: then it has another node, place or call site. The buffer may have been
+ * A frame that is remembered may be another call's by now: then it has another node, return slot or call site. The buffer may have been
  * copied: then it was filled in with another stack pointer, or is not known at all. Two buffers may want the same slot: the last one has it.
  */
 #include "collect/agent/hooks/paths.h"
@@ -28,8 +28,8 @@ void hooks_remember(const struct hook_landing *landing)
 	if (thread->measurement == &hooks_off || !thread->frames)
 		return;
 	const struct hook_frame *top = thread->top;
-	thread->jumps[slot_of(landing->buffer)] =
-		(struct hook_jump){ *landing, (uint64_t)(top - thread->frames), top->node, top->place, top->site };
+	thread->jumps[slot_of(landing->buffer)] = (struct hook_jump){ *landing, (uint64_t)(top - thread->frames),
+								      top->node, top->return_slot, top->call_site };
 }
 
 struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct hook_frame *top,
@@ -40,7 +40,7 @@ struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct
 	    jump->landing.stack_pointer != landing->stack_pointer || jump->depth >= (uint64_t)(top - thread->frames))
 		return top;
 	struct hook_frame *found = thread->frames + jump->depth;
-	if (found->node != jump->node || found->place != jump->place || found->site != jump->site)
+	if (found->node != jump->node || found->return_slot != jump->return_slot || found->call_site != jump->call_site)
 		return top;
 	for (const struct hook_frame *frame = top; frame > found; frame--)
 		if (hooks_frame_is_base(frame))

@@ -7,12 +7,12 @@ void hooks_rewind(const struct hook_landing *landing)
 	thread->measurement->rewind(thread, landing);
 }
 
-void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	(void)thread;
 	(void)function;
-	(void)site;
-	(void)place;
+	(void)call_site;
+	(void)return_slot;
 }
 
 void hooks_no_block(struct hook_thread *thread, uint64_t pc)
@@ -32,12 +32,13 @@ void hooks_no_flush(struct hook_thread *thread)
 	(void)thread;
 }
 
-static void no_entry(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void no_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		     uint64_t code)
 {
 	(void)thread;
 	(void)function;
-	(void)site;
-	(void)place;
+	(void)call_site;
+	(void)return_slot;
 	(void)code;
 }
 

@@ -9,11 +9,11 @@ AT(hook_thread, limit, THREAD_LIMIT);
 AT(hook_thread, cache, THREAD_CACHE);
 AT(hook_measurement, entered, MEASUREMENT_ENTERED);
 AT(hook_frame, node, FRAME_NODE);
-AT(hook_frame, place, FRAME_PLACE);
-AT(hook_frame, site, FRAME_SITE);
+AT(hook_frame, return_slot, FRAME_RETURN_SLOT);
+AT(hook_frame, call_site, FRAME_CALL_SITE);
 AT(hook_frame, guess, FRAME_GUESS);
 AT(tally_node, recent, NODE_RECENT);
-AT(tally_edge, site, EDGE_SITE);
+AT(tally_edge, call_site, EDGE_CALL_SITE);
 AT(tally_edge, function, EDGE_FUNCTION);
 AT(tally_edge, count, EDGE_COUNT);
 AT(tally_edge, child, EDGE_CHILD);
@@ -22,7 +22,7 @@ AT(tally_edge, after, EDGE_AFTER);
 _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
 
 /* What comes next is guessed to be what came next before: `edge` behind the call that this frame has made last, or that
- * its node made last when it was in the same place; or else as its first. */
+ * its node made last when it was at the same return slot; or else as its first. */
 static void learn(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
 {
 	struct tally_node *node = frame->node;
@@ -31,7 +31,7 @@ static void learn(struct hook_thread *thread, struct hook_frame *frame, struct t
 	if (hooks_edge_needs_a_look(edge))
 		return;
 	if (callee->node && callee->node->parent == node) {
-		const struct hook_call call = { .function = callee->node->function, .site = callee->site };
+		const struct hook_call call = { .function = callee->node->function, .call_site = callee->call_site };
 		last = hooks_edge_find(thread, node, &call);
 	}
 	if (last && !hooks_edge_needs_a_look(last))
@@ -53,7 +53,7 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 	}
 	if (!edge) {
 		if (!call->code && !(call->flags & TALLY_EDGE_FOREIGN))
-			call->distance = (uint32_t)(top->place - call->place);
+			call->distance = (uint32_t)(top->return_slot - call->return_slot);
 		edge = hooks_edge_new(thread, top->node, call, true);
 	}
 	if (!edge)
@@ -62,7 +62,7 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 	if (top + 1 < thread->limit) {
 		struct tally_node *node = edge->child;
 		learn(thread, top, edge);
-		hooks_frame_push(thread, top, node, call->site, call->place);
+		hooks_frame_push(thread, top, node, call->call_site, call->return_slot);
 		return node;
 	}
 	thread->depth_unknown++;
@@ -72,9 +72,10 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 
 /* --- hooks that tell of entries alone --- */
 
-struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site,
+					   uint64_t return_slot)
 {
-	struct hook_call call = { function, site, place, 0, 0, 0, 0 };
+	struct hook_call call = { function, call_site, return_slot, 0, 0, 0, 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
@@ -86,19 +87,19 @@ struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t 
 	return count(thread, caller, edge, &call);
 }
 
-void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	(void)hooks_paths_count_entry(thread, function, site, place);
+	(void)hooks_paths_count_entry(thread, function, call_site, return_slot);
 }
 
 /* --- hooks that tell of returns --- */
 
-void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 			      uint64_t code)
 {
-	struct hook_call call = { function, site, place, code, 0, hooks_code_word(code), 0 };
+	struct hook_call call = { function, call_site, return_slot, code, 0, hooks_code_word(code), 0 };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
-	if (hooks_call_is_site(&call) && top->place == place && top->site == site) {
+	if (hooks_call_is_probe(&call) && top->return_slot == return_slot && top->call_site == call_site) {
 		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 		bool is_usual = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
 		if (!is_usual)
@@ -106,8 +107,8 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 		count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
 		return;
 	}
-	/* At its place: inlined there, or left behind, since the same call was made again. */
-	while (top->place == place && top->site == site) {
+	/* At its return slot: inlined there, or left behind, since the same call was made again. */
+	while (top->return_slot == return_slot && top->call_site == call_site) {
 		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 		bool is_inlined = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
 		if (is_inlined || hooks_is_inlined(thread, top, &call)) {
@@ -119,53 +120,54 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 	count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
 }
 
-/* The frame of a function that is left, from `top` on down. It lies at its place, or above that if it has taken more of
+/* The frame of a function that is left, from `top` on down. It lies at its return slot, or above that if it has taken more of
  * the stack since, or below if the hook was jumped to when its frame was given back. What lies below and is not its,
  * is gone: *gone is then the frame before. NULL: it has none. */
-static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, uint64_t site, uint64_t place,
+static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, uint64_t call_site, uint64_t return_slot,
 				    struct hook_frame **gone)
 {
 	struct hook_frame *frame = top;
 	for (; !hooks_frame_is_base(frame); frame--) {
-		bool is_it = frame->node->function == function && frame->site == site;
-		if (frame->place >= place && is_it)
+		bool is_it = frame->node->function == function && frame->call_site == call_site;
+		if (frame->return_slot >= return_slot && is_it)
 			return frame;
-		if (frame->place > place)
+		if (frame->return_slot > return_slot)
 			return NULL;
-		if (frame->place < place && is_it && (frame - 1)->place >= place)
+		if (frame->return_slot < return_slot && is_it && (frame - 1)->return_slot >= return_slot)
 			return frame;
-		if (frame->place < place)
+		if (frame->return_slot < return_slot)
 			*gone = frame - 1;
 	}
 	return NULL;
 }
 
-void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	uint64_t address = place & ~(uint64_t)HOOK_FRAME_LEAVES;
+	uint64_t address = return_slot & ~(uint64_t)HOOK_FRAME_LEAVES;
 	bool is_near = address >= thread->stack_low && address < thread->stack_high;
 	if (!is_near)
 		hooks_stack_turn(thread, address, 0);
 	struct hook_frame *top = thread->top, *gone = top;
-	if (thread->depth_unknown && top->place > place) {
+	if (thread->depth_unknown && top->return_slot > return_slot) {
 		thread->depth_unknown--;
 		return;
 	}
-	struct hook_frame *left = find_left(top, function, site, place, &gone);
+	struct hook_frame *left = find_left(top, function, call_site, return_slot, &gone);
 	thread->depth_unknown = 0;
 	thread->top = left ? left - 1 : gone;
 }
 
 /* --- the rest --- */
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		  uint64_t code)
 {
-	hooks_paths_enter(thread, function, site, place, code);
+	hooks_paths_enter(thread, function, call_site, return_slot, code);
 }
 
-static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	hooks_paths_leave(thread, function, site, place);
+	hooks_paths_leave(thread, function, call_site, return_slot);
 }
 
 void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing)
@@ -174,7 +176,7 @@ void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *l
 	if (stack_pointer < thread->stack_low || stack_pointer >= thread->stack_high)
 		hooks_stack_turn(thread, stack_pointer, 0);
 	struct hook_frame *top = thread->top;
-	while (top->place < stack_pointer)
+	while (top->return_slot < stack_pointer)
 		top--;
 	thread->depth_unknown = 0;
 	thread->top = hooks_frames_landing(thread, top, landing);

@@ -17,23 +17,25 @@
 
 /* A call, as a hook tells of it. */
 struct hook_call {
-	uint64_t function, site, place; /* as in struct hook_frame */
-	uint64_t code_address;          /* hooks that tell of returns: where the hook returns to */
-	uint32_t flags;                 /* enum tally_edge_flags, of an edge that is made for it */
-	uint32_t code;                  /* of code_address: the lower half, odd; 0: the hook knows entries alone */
-	uint32_t distance; /* mcount, __fentry__: from its place up to that of its caller's frame; 0: not of use */
+	uint64_t function, call_site, return_slot; /* as in struct hook_frame */
+	uint64_t code_address;                     /* hooks that tell of returns: where the hook returns to */
+	uint32_t flags;                            /* enum tally_edge_flags, of an edge that is made for it */
+	uint32_t code; /* of code_address: the lower half, odd; 0: the hook knows entries alone */
+	uint32_t
+		distance; /* mcount, __fentry__: from its return slot up to that of its caller's frame; 0: not of use */
 };
 
-static inline bool hooks_call_is_site(const struct hook_call *call)
+static inline bool hooks_call_is_probe(const struct hook_call *call)
 {
-	return call->place & HOOK_FRAME_SITE;
+	return call->return_slot & HOOK_FRAME_PROBE;
 }
 
-/* A place within the function that it is in. */
+/* A probe point within the function that it is in. */
 static inline bool hooks_call_is_within(const struct hook_call *call)
 {
-	const struct cpprof_site *site = (const void *)(uintptr_t)call->function;
-	return hooks_call_is_site(call) && site->kind != CPPROF_KIND_FUNCTION && site->kind != CPPROF_KIND_WAIT;
+	const struct cpprof_site *descriptor = (const void *)(uintptr_t)call->function;
+	return hooks_call_is_probe(call) && descriptor->kind != CPPROF_KIND_FUNCTION &&
+	       descriptor->kind != CPPROF_KIND_WAIT;
 }
 
 /* The lower half of an address in code, with the lowest bit set: none is 0. */
@@ -61,17 +63,17 @@ static inline bool hooks_edge_needs_a_look(const struct tally_edge *edge)
 
 static inline bool hooks_frame_leaves(const struct hook_frame *frame)
 {
-	return frame->place & HOOK_FRAME_LEAVES;
+	return frame->return_slot & HOOK_FRAME_LEAVES;
 }
 
-static inline bool hooks_frame_is_site(const struct hook_frame *frame)
+static inline bool hooks_frame_is_probe(const struct hook_frame *frame)
 {
-	return frame->place & HOOK_FRAME_SITE && frame->place != HOOK_FRAME_BASE;
+	return frame->return_slot & HOOK_FRAME_PROBE && frame->return_slot != HOOK_FRAME_BASE;
 }
 
 static inline bool hooks_frame_is_base(const struct hook_frame *frame)
 {
-	return frame->place == HOOK_FRAME_BASE;
+	return frame->return_slot == HOOK_FRAME_BASE;
 }
 
 /* The stack of this address is the one that thread->stack_low and _high tell of from now on, and thread->top the
@@ -79,7 +81,7 @@ static inline bool hooks_frame_is_base(const struct hook_frame *frame)
  * it was left for this stack; 0: not known. */
 void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted);
 
-/* The last frame that is still there for a call at call->place, as far as that tells. */
+/* The last frame that is still there for a call at call->return_slot, as far as that tells. */
 struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call);
 
 /* The last one from `top` on down whose and whose callers' return addresses are all there, the stack pointer being
@@ -87,7 +89,7 @@ struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct h
 struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer);
 
 /* The frame that a call was made from, which has an edge for it if made from `top`: that one, or below it another of
- * the same function that lies as far from the call's place as such calls' callers do. */
+ * the same function that lies as far from the call's return slot as such calls' callers do. */
 struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct hook_call *call,
 					    const struct tally_edge *edge);
 
@@ -95,7 +97,7 @@ struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top,
 				       struct hook_call *call);
 
-/* The frame that such a call of a place of the source is made from, of `top` and those below it that share its own place and
+/* The frame that such a call of a probe point is made from, of `top` and those below it that share its own return slot and
  * call: `top` itself if it stands in the same function as the call's code, so one is inlined into the other; or below
  * all that a jump has left behind. */
 struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struct hook_frame *top,
@@ -119,92 +121,95 @@ struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64
  * who reads it next waits for what `node` was read from. The last frame that there is room for guesses nothing: so
  * who has guessed needs not ask. */
 static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_thread *thread, struct hook_frame *top,
-								   struct tally_node *node, uint64_t site,
-								   uint64_t place)
+								   struct tally_node *node, uint64_t call_site,
+								   uint64_t return_slot)
 {
 	struct hook_frame *frame = top + 1;
 	if (__builtin_expect(frame->node != node, 0)) {
 		frame->node = node;
 		frame->guess = frame + 1 < thread->limit ? node->recent : &hooks_no_edge;
 	}
-	frame->place = place;
-	frame->site = site;
+	frame->return_slot = return_slot;
+	frame->call_site = call_site;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A handler that came before it was on top has used its words. */
 	if (__builtin_expect(frame->node != node, 0))
-		*frame = (struct hook_frame){ node, place, site, &hooks_no_edge };
+		*frame = (struct hook_frame){ node, return_slot, call_site, &hooks_no_edge };
 }
 
 /* --- paths: also of measurements that count them and do more --- */
 
 /* What hooks_paths_entered does; returns the path that is current then. */
-struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t site,
-					   uint64_t place);
-void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
-void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site,
+					   uint64_t return_slot);
+void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
+void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 			      uint64_t code);
-void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 
-/* Whether what is entered at `place` may be called by the frame on top: it lies below, or, inlined there, at the same place. */
+/* Whether what is entered at `return_slot` may be called by the frame on top: it lies below, or, inlined there, at the same return slot. */
 static inline __attribute__((always_inline)) bool hooks_is_below(const struct hook_frame *top,
-								 const struct tally_edge *edge, uint64_t place)
+								 const struct tally_edge *edge, uint64_t return_slot)
 {
-	_Static_assert(TALLY_EDGE_INLINED < sizeof(uint64_t), "places are that far from each other");
-	return top->place + (edge->flags & TALLY_EDGE_INLINED) > place;
+	_Static_assert(TALLY_EDGE_INLINED < sizeof(uint64_t), "return slots are that far from each other");
+	return top->return_slot + (edge->flags & TALLY_EDGE_INLINED) > return_slot;
 }
 
 /* What nearly always is all there is to do; false: it is not. */
 static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct hook_thread *thread, uint64_t function,
-									 uint64_t site, uint64_t place)
+									 uint64_t call_site, uint64_t return_slot)
 {
 	struct hook_frame *top = thread->top;
 	struct tally_edge *edge = top->guess;
-	if (__builtin_expect(hooks_is_below(top, edge, place) && place >= thread->stack_low && edge->site == site &&
-				     edge->function == function,
+	if (__builtin_expect(hooks_is_below(top, edge, return_slot) && return_slot >= thread->stack_low &&
+				     edge->call_site == call_site && edge->function == function,
 			     1)) {
 		hooks_count(&edge->count);
 		top->guess = edge->after;
-		hooks_frame_push(thread, top, edge->child, site, place);
+		hooks_frame_push(thread, top, edge->child, call_site, return_slot);
 		return true;
 	}
 	return false;
 }
 
-/* Whether a function that is left at `place` may be `top`'s, which had given back its part of the stack before its hook was jumped to:
+/* Whether a function that is left at `return_slot` may be `top`'s, which had given back its part of the stack before its hook was jumped to:
  * compilers do that where the hook is all that is left to do. */
 static inline __attribute__((always_inline)) bool hooks_has_given_back(const struct hook_thread *thread,
-								       const struct hook_frame *top, uint64_t site,
-								       uint64_t place)
+								       const struct hook_frame *top, uint64_t call_site,
+								       uint64_t return_slot)
 {
-	return top->place < place && top->site == site && (top - 1)->place >= place && place < thread->stack_high;
+	return top->return_slot < return_slot && top->call_site == call_site && (top - 1)->return_slot >= return_slot &&
+	       return_slot < thread->stack_high;
 }
 
 static inline __attribute__((always_inline)) bool hooks_paths_leave_fast(struct hook_thread *thread, uint64_t function,
-									 uint64_t site, uint64_t place)
+									 uint64_t call_site, uint64_t return_slot)
 {
 	struct hook_frame *top = thread->top;
 	if (__builtin_expect(top->node->function != function, 0) ||
-	    (__builtin_expect(top->place != place, 0) && !hooks_has_given_back(thread, top, site, place)))
+	    (__builtin_expect(top->return_slot != return_slot, 0) &&
+	     !hooks_has_given_back(thread, top, call_site, return_slot)))
 		return false;
 	thread->top = top - 1;
 	return true;
 }
 
 static inline __attribute__((always_inline)) void hooks_paths_enter(struct hook_thread *thread, uint64_t function,
-								    uint64_t site, uint64_t place, uint64_t code)
+								    uint64_t call_site, uint64_t return_slot,
+								    uint64_t code)
 {
-	if (!hooks_paths_enter_fast(thread, function, site, place))
-		hooks_paths_enter_slowly(thread, function, site, place, code);
+	if (!hooks_paths_enter_fast(thread, function, call_site, return_slot))
+		hooks_paths_enter_slowly(thread, function, call_site, return_slot, code);
 }
 
 static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_thread *thread, uint64_t function,
-								    uint64_t site, uint64_t place)
+								    uint64_t call_site, uint64_t return_slot)
 {
-	if (!hooks_paths_leave_fast(thread, function, site, place))
-		hooks_paths_leave_slowly(thread, function, site, place);
+	if (!hooks_paths_leave_fast(thread, function, call_site, return_slot))
+		hooks_paths_leave_slowly(thread, function, call_site, return_slot);
 }
 
 /* The time since the last event is the current path's. A handler that comes between charges what it finds, and then
@@ -234,7 +239,7 @@ void hooks_tick_root(struct hook_thread *thread, uint32_t request, uint64_t hits
 
 /* --- members of hook_measurement that do nothing --- */
 
-void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place);
+void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 void hooks_no_block(struct hook_thread *thread, uint64_t pc);
 void hooks_no_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 void hooks_no_flush(struct hook_thread *thread);

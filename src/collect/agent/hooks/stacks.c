@@ -176,7 +176,7 @@ static struct hook_frame *find_run(struct hook_thread *thread, struct range stac
 	struct hook_frame *top = thread->top;
 	for (;;) {
 		struct hook_frame *base = base_of(thread, top);
-		bool is_its = top == base ? base == thread->frames : is_in(stack, top->place);
+		bool is_its = top == base ? base == thread->frames : is_in(stack, top->return_slot);
 		thread->run = base;
 		if (is_its)
 			return top;

@@ -4,16 +4,17 @@
  */
 #include "collect/agent/hooks/paths.h"
 
-static void enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place, uint64_t code)
+static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
+		  uint64_t code)
 {
 	hooks_paths_charge(thread);
-	hooks_paths_enter(thread, function, site, place, code);
+	hooks_paths_enter(thread, function, call_site, return_slot, code);
 }
 
-static void leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	hooks_paths_charge(thread);
-	hooks_paths_leave(thread, function, site, place);
+	hooks_paths_leave(thread, function, call_site, return_slot);
 }
 
 static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)

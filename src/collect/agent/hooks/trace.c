@@ -8,11 +8,11 @@
  *     thread->next_event      where the next event is put
  *     thread->events_end      where no event begins any more
  *
- * A handler may interrupt any of this and write events itself. So a place is taken by one instruction (exchange and
+ * A handler may interrupt any of this and write events itself. So an entry of the ring is taken by one instruction (exchange and
  * add, of this thread alone: no lock), and the event is put there by another one; no word of any event is 0. A handler
  * that comes between the two and finds the ring full sees by the zero that somebody is about to write there: it begins another ring,
  * and who goes on with the old one sees by `events_end` that it is out of use, and puts its event again. It may as well have come (or
- * forked) before the place was taken, which then is one of another ring, or none: so a place is taken only if it lies
+ * forked) before the entry was taken, which then is one of another ring, or none: so an entry is taken only if it lies
  * before the end that was read first. All that is rare is done with signals blocked.
  */
 #include "collect/agent/hooks/trace.h"
@@ -212,50 +212,50 @@ static inline bool goes_on(const struct hook_thread *thread)
 
 /* --- what the vtable has --- */
 
-static void entered(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	const struct tally_node *node = hooks_paths_count_entry(thread, function, site, place);
+	const struct tally_node *node = hooks_paths_count_entry(thread, function, call_site, return_slot);
 	uint64_t now = machine_time_stamp();
 	if (goes_on(thread))
 		put(thread, node->number, TALLY_EVENT_ENTER, now);
 }
 
-static __attribute__((noinline)) void enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t site,
-						   uint64_t place, uint64_t code)
+static __attribute__((noinline)) void enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site,
+						   uint64_t return_slot, uint64_t code)
 {
-	hooks_paths_enter_slowly(thread, function, site, place, code);
+	hooks_paths_enter_slowly(thread, function, call_site, return_slot, code);
 	uint64_t now = machine_time_stamp();
 	if (goes_on(thread))
 		put_current(thread, TALLY_EVENT_ENTER, now);
 }
 
-static __attribute__((noinline)) void leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t site,
-						   uint64_t place, uint64_t now)
+static __attribute__((noinline)) void leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site,
+						   uint64_t return_slot, uint64_t now)
 {
 	const struct hook_frame *before = thread->top;
-	hooks_paths_leave_slowly(thread, function, site, place);
+	hooks_paths_leave_slowly(thread, function, call_site, return_slot);
 	if (thread->top != before && goes_on(thread))
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 }
 
 /* The function's own time begins behind all that is done for it, and ends before. Whatever else these call they call last: then
  * no register is kept. */
-HOOK_HOT void hooks_trace_enter(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place,
+HOOK_HOT void hooks_trace_enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 				uint64_t code)
 {
-	if (__builtin_expect(hooks_paths_enter_fast(thread, function, site, place), 1))
+	if (__builtin_expect(hooks_paths_enter_fast(thread, function, call_site, return_slot), 1))
 		put_current(thread, TALLY_EVENT_ENTER, machine_time_stamp());
 	else
-		enter_slowly(thread, function, site, place, code);
+		enter_slowly(thread, function, call_site, return_slot, code);
 }
 
-HOOK_HOT void hooks_trace_leave(struct hook_thread *thread, uint64_t function, uint64_t site, uint64_t place)
+HOOK_HOT void hooks_trace_leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	uint64_t now = machine_time_stamp();
-	if (__builtin_expect(hooks_paths_leave_fast(thread, function, site, place), 1))
+	if (__builtin_expect(hooks_paths_leave_fast(thread, function, call_site, return_slot), 1))
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 	else
-		leave_slowly(thread, function, site, place, now);
+		leave_slowly(thread, function, call_site, return_slot, now);
 }
 
 static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context)

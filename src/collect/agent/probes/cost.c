@@ -1,8 +1,8 @@
 /*
- * What a probe costs: a place of our own is entered and left some thousand times, in a thread state of our own that the
+ * What a probe costs: a probe point of our own is entered and left some thousand times, in a thread state of our own that the
  * tally does not have, by the same code and measurement as all others.
  *
- *     caller |<- a ->|<------ b ------->| place |<-- a' -->|<-- b' -->| caller
+ *     caller |<- a ->|<------ b ------->| probe point |<-- a' -->|<-- b' -->| caller
  *                    time stamp of enter                   time stamp of leave
  *
  * b and a' fall between the time stamps: inside; a and b' are charged to who called: outside. Where paths are timed the state's nodes
@@ -84,7 +84,7 @@ static uint64_t time_between_events(const struct tally_ring *ring)
 	return time;
 }
 
-static uint64_t time_in_place(const struct hook_thread *thread)
+static uint64_t time_in_probe(const struct hook_thread *thread)
 {
 	const struct tally_edge *edge = thread->shared->root.edges;
 	if (thread->measurement == &hooks_trace)
@@ -94,13 +94,13 @@ static uint64_t time_in_place(const struct hook_thread *thread)
 
 static __attribute__((noinline)) struct cost turn(struct hook_thread *thread)
 {
-	static struct cpprof_site site = { .state = CPPROF_STATE_ON, .name = "", .file = "" };
-	uint64_t inside = time_in_place(thread), start = machine_time_stamp();
+	static struct cpprof_site descriptor = { .state = CPPROF_STATE_ON, .name = "", .file = "" };
+	uint64_t inside = time_in_probe(thread), start = machine_time_stamp();
 	for (int i = 0; i < TURNS; i++) {
-		struct cpprof_entry entry = cpprof_entered(&site);
+		struct cpprof_entry entry = cpprof_entered(&descriptor);
 		cpprof_left(&entry);
 	}
-	return (struct cost){ machine_time_stamp() - start, time_in_place(thread) - inside };
+	return (struct cost){ machine_time_stamp() - start, time_in_probe(thread) - inside };
 }
 
 /* The least of some rounds: others have interrupted the rest. */

@@ -1,4 +1,4 @@
-/* What one entry and exit of a place of the source costs by itself, for reports to subtract. */
+/* What one entry and exit of a probe point costs by itself, for reports to subtract. */
 #ifndef COLLECT_AGENT_PROBES_COST_H
 #define COLLECT_AGENT_PROBES_COST_H
 

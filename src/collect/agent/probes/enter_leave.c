@@ -1,4 +1,4 @@
-/* What the objects of cpprof/profiler.h call when a place is entered and left, where that is not done at once. */
+/* What the objects of cpprof/profiler.h call when a probe point is entered and left, where that is not done at once. */
 #include <cpprof/profiler.h>
 
 #include "collect/agent/hooks/paths.h"
@@ -10,15 +10,15 @@
 	_Static_assert(offsetof(struct cpprof_##type, member) == offsetof(struct ours, its), "as in profiler.h")
 AT(node, function, tally_node, function);
 AT(node, recent, tally_node, recent);
-AT(edge, caller, tally_edge, site);
+AT(edge, caller, tally_edge, call_site);
 AT(edge, function, tally_edge, function);
 AT(edge, count, tally_edge, count);
 AT(edge, child, tally_edge, child);
 AT(edge, flags, tally_edge, flags);
 AT(edge, after, tally_edge, after);
 AT(frame, node, hook_frame, node);
-AT(frame, place, hook_frame, place);
-AT(frame, caller, hook_frame, site);
+AT(frame, return_slot, hook_frame, return_slot);
+AT(frame, caller, hook_frame, call_site);
 AT(frame, guess, hook_frame, guess);
 AT(thread, top, hook_thread, top);
 AT(thread, low, hook_thread, direct_low);
@@ -26,19 +26,19 @@ AT(thread, limit, hook_thread, limit);
 AT(thread, charged, hook_thread, last_tsc);
 AT(node, ticks, tally_node, exclusive_tsc);
 _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPROF_EDGE_INLINED_ == TALLY_EDGE_INLINED &&
-		       CPPROF_PLACE_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_SITE),
+		       CPPROF_SLOT_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE),
 	       "as in profiler.h");
 
 /* Where the return address of the function lies that the object stands in: below its caller's part of the stack, so
  * it lies between those of the other hooks' frames. */
 static uint64_t place_of(const void *frame_address)
 {
-	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_SITE;
+	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE;
 }
 
 /* Of an object that does not know who has called its function (another compiler than gcc or clang): nor is its frame known, but the
  * stack pointer with which it calls, which lies below all that its function's own callers have, and above all it calls. The
- * bytes of a return address there are not its, so its place lies above those of what it calls. */
+ * bytes of a return address there are not its, so its return slot lies above those of what it calls. */
 #define UNKNOWN_CALLER_S(stack_pointer) ((const char *)(stack_pointer) + sizeof(uint64_t))
 
 /* In this process, whatever comes: then nobody needs to ask again. */
@@ -58,9 +58,9 @@ static inline bool is_within(const void *address)
 
 /* By this library: the program has a memcpy or getenv of its own, with an object in it. That would be entered while another is,
  * and again for itself; nor are they calls of the program's. */
-static inline bool is_called_here(const struct cpprof_site *site, const void *caller)
+static inline bool is_called_here(const struct cpprof_site *descriptor, const void *caller)
 {
-	return __builtin_expect(is_within(caller), 0) && !is_within(site);
+	return __builtin_expect(is_within(caller), 0) && !is_within(descriptor);
 }
 
 /* What cpprof/profiler.h does not do by itself, and is asked for each time. */
@@ -69,14 +69,15 @@ static inline bool is_traced(const struct hook_thread *thread)
 	return thread->measurement == &hooks_trace;
 }
 
-static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *site, const void *caller,
-									const void *frame_address, uint64_t code)
+static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *descriptor,
+									const void *caller, const void *frame_address,
+									uint64_t code)
 {
 	struct hook_thread *thread = hook_thread;
-	if (is_called_here(site, caller))
+	if (is_called_here(descriptor, caller))
 		return NULL;
-	if (is_traced(thread) && __atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_ON) {
-		hooks_trace_enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+	if (is_traced(thread) && __atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_ON) {
+		hooks_trace_enter(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
 				  place_of(frame_address), code);
 		return CPPROF_FRAME_UNKNOWN;
 	}
@@ -84,38 +85,40 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
 		if (never_counts())
-			__atomic_store_n(&site->state, CPPROF_STATE_OFF, __ATOMIC_RELAXED);
+			__atomic_store_n(&descriptor->state, CPPROF_STATE_OFF, __ATOMIC_RELAXED);
 		return NULL;
 	}
-	if (__atomic_load_n(&site->state, __ATOMIC_ACQUIRE) == CPPROF_STATE_NEW)
-		sites_register(site, code);
-	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_ON)
+	if (__atomic_load_n(&descriptor->state, __ATOMIC_ACQUIRE) == CPPROF_STATE_NEW)
+		probes_register(descriptor, code);
+	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) != CPPROF_STATE_ON)
 		return NULL;
-	thread->measurement->enter(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+	thread->measurement->enter(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address), code);
 	bool may_leave_direct =
-		thread->direct_low != UINT64_MAX && thread->top->node->function == (uint64_t)(uintptr_t)site;
+		thread->direct_low != UINT64_MAX && thread->top->node->function == (uint64_t)(uintptr_t)descriptor;
 	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
 }
 
-HOOK_HOT struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address)
+HOOK_HOT struct cpprof_frame *cpprof_site_enter(struct cpprof_site *descriptor, const void *caller,
+						const void *frame_address)
 {
 	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (__builtin_expect(!caller, 0))
 		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
-	return enter(site, caller, frame_address, code);
+	return enter(descriptor, caller, frame_address, code);
 }
 
-struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site, const void *caller, const void *frame_address,
-					    const void *code)
+struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *descriptor, const void *caller,
+					    const void *frame_address, const void *code)
 {
-	return enter(site, caller, frame_address, (uint64_t)(uintptr_t)code);
+	return enter(descriptor, caller, frame_address, (uint64_t)(uintptr_t)code);
 }
 
-struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge, uint64_t place)
+struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
+					 uint64_t return_slot)
 {
 	*(struct hook_frame *)frame =
-		(struct hook_frame){ (struct tally_node *)edge->child, place, edge->caller, &hooks_no_edge };
+		(struct hook_frame){ (struct tally_node *)edge->child, return_slot, edge->caller, &hooks_no_edge };
 	return CPPROF_FRAME_UNKNOWN;
 }
 
@@ -128,22 +131,22 @@ void hooks_allow_direct(struct hook_thread *thread)
 	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
 }
 
-HOOK_HOT void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address)
+HOOK_HOT void cpprof_site_leave(struct cpprof_site *descriptor, const void *caller, const void *frame_address)
 {
 	if (__builtin_expect(!caller, 0))
 		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
 	struct hook_thread *thread = hook_thread;
 	if (is_traced(thread)) {
-		hooks_trace_leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+		hooks_trace_leave(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
 				  place_of(frame_address));
 		return;
 	}
-	thread->measurement->leave(thread, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)caller,
+	thread->measurement->leave(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
 				   place_of(frame_address));
 }
 
-void cpprof_site_block(struct cpprof_site *site, const void *caller, const void *frame_address)
+void cpprof_site_block(struct cpprof_site *descriptor, const void *caller, const void *frame_address)
 {
-	if (enter(site, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0)))
-		cpprof_site_leave(site, caller, frame_address);
+	if (enter(descriptor, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0)))
+		cpprof_site_leave(descriptor, caller, frame_address);
 }

@@ -1,12 +1,12 @@
 /*
- * Which places are to be on: rules in the order in which they came. A place is on if the last rule about it says so, or there is none, and
+ * Which probe points are to be on: rules in the order in which they came. A probe point is on if the last rule about it says so, or there is none, and
  * if its level is not above the last one asked for. Nothing here calls what the C library could lock.
  */
 #include <string.h>
 
 #include "collect/agent/probes/registry.h"
 
-static struct sites_rule rules[SITES_RULES_MAX];
+static struct probes_rule rules[PROBES_RULES_MAX];
 static uint32_t rule_count;
 static uint64_t level = CPPROF_LEVEL_BLOCK;
 
@@ -78,14 +78,14 @@ static bool matches_signature(const char *pattern, const char *signature)
 }
 
 /* "work: row", as lists and reports call it. */
-static bool matches_within(const char *pattern, const struct tally_site *told)
+static bool matches_within(const char *pattern, const struct tally_probe *told)
 {
 	static const char separator[] = ": ";
 	const char *name = told->texts;
 	if (told->kind == CPPROF_KIND_FUNCTION || told->kind == CPPROF_KIND_WAIT)
 		return false;
 	for (const char *at = strstr(pattern, separator); at; at = strstr(at + 1, separator)) {
-		char function[SITES_PATTERN_MAX];
+		char function[PROBES_PATTERN_MAX];
 		size_t bytes = (size_t)(at - pattern);
 		if (bytes >= sizeof(function) || !matches(at + sizeof(separator) - 1, name, strlen(name)))
 			continue;
@@ -97,7 +97,7 @@ static bool matches_within(const char *pattern, const struct tally_site *told)
 	return false;
 }
 
-bool sites_pattern_matches(const char *pattern, const struct tally_site *told)
+bool probes_pattern_matches(const char *pattern, const struct tally_probe *told)
 {
 	static const char file_word[] = "file:", group_word[] = "group:";
 	const char *name = told->texts, *signature = told->texts + told->signature;
@@ -113,14 +113,14 @@ bool sites_pattern_matches(const char *pattern, const struct tally_site *told)
 	       matches_within(pattern, told);
 }
 
-bool sites_rule_matches(const struct sites_rule *rule, const struct tally_site *told)
+bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *told)
 {
 	switch (rule->kind) {
-	case SITES_TURN:
-		return sites_pattern_matches(rule->pattern, told);
-	case SITES_GROUP:
+	case PROBES_TURN:
+		return probes_pattern_matches(rule->pattern, told);
+	case PROBES_GROUP:
 		return matches(rule->pattern, told->texts + told->group, strlen(told->texts + told->group));
-	case SITES_LEVEL:
+	case PROBES_LEVEL:
 		return true;
 	default:
 		return false;
@@ -129,24 +129,24 @@ bool sites_rule_matches(const struct sites_rule *rule, const struct tally_site *
 
 /* --- the list --- */
 
-bool sites_wanted(const struct tally_site *told)
+bool probes_wanted(const struct tally_probe *told)
 {
 	bool on = true;
 	for (uint32_t i = 0; i < rule_count; i++)
-		if (sites_rule_matches(&rules[i], told))
+		if (probes_rule_matches(&rules[i], told))
 			on = rules[i].on;
 	return on && told->level <= level;
 }
 
-static bool is_about_the_same(const struct sites_rule *a, const struct sites_rule *b)
+static bool is_about_the_same(const struct probes_rule *a, const struct probes_rule *b)
 {
 	return a->kind == b->kind && strcmp(a->pattern, b->pattern) == 0;
 }
 
 /* One about the same as this has no meaning any more, and if this is about everything, no other has. */
-static void forget_replaced(const struct sites_rule *rule)
+static void forget_replaced(const struct probes_rule *rule)
 {
-	bool is_about_all = rule->kind == SITES_TURN && strcmp(rule->pattern, "*") == 0;
+	bool is_about_all = rule->kind == PROBES_TURN && strcmp(rule->pattern, "*") == 0;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < rule_count; i++)
 		if (!is_about_all && !is_about_the_same(&rules[i], rule)) {
@@ -157,14 +157,14 @@ static void forget_replaced(const struct sites_rule *rule)
 	rule_count = kept;
 }
 
-bool sites_rule_add(const struct sites_rule *rule)
+bool probes_rule_add(const struct probes_rule *rule)
 {
-	if (rule->kind == SITES_LEVEL)
+	if (rule->kind == PROBES_LEVEL)
 		level = rule->number;
-	if (rule->kind != SITES_TURN && rule->kind != SITES_GROUP)
+	if (rule->kind != PROBES_TURN && rule->kind != PROBES_GROUP)
 		return true;
 	forget_replaced(rule);
-	if (rule_count == SITES_RULES_MAX)
+	if (rule_count == PROBES_RULES_MAX)
 		return false;
 	rules[rule_count++] = *rule;
 	return true;
@@ -224,7 +224,7 @@ static bool take_number(struct words *words, uint64_t *number)
 	return bytes > 0 && bytes <= DIGITS_MAX;
 }
 
-static const char *take_pattern(struct sites_rule *rule, const char *pattern, size_t bytes)
+static const char *take_pattern(struct probes_rule *rule, const char *pattern, size_t bytes)
 {
 	if (bytes == 0)
 		return "a pattern is missing, such as 'parse_*', 'C::work' or 'file:io.c'";
@@ -237,32 +237,32 @@ static const char *take_pattern(struct sites_rule *rule, const char *pattern, si
 	return NULL;
 }
 
-static const char *read_group(struct sites_rule *rule, struct words *words)
+static const char *read_group(struct probes_rule *rule, struct words *words)
 {
 	size_t name_bytes, bytes;
 	const char *name = next_word(words, &name_bytes), *state = next_word(words, &bytes);
-	rule->kind = SITES_GROUP;
+	rule->kind = PROBES_GROUP;
 	rule->on = is_word(state, bytes, "on");
 	if (!rule->on && !is_word(state, bytes, "off"))
 		return "say 'group NAME on' or 'group NAME off'";
 	return take_pattern(rule, name, name_bytes);
 }
 
-static const char *read_level(struct sites_rule *rule, struct words *words)
+static const char *read_level(struct probes_rule *rule, struct words *words)
 {
-	rule->kind = SITES_LEVEL;
+	rule->kind = PROBES_LEVEL;
 	if (!take_number(words, &rule->number) || rule->number > CPPROF_LEVEL_BLOCK)
 		return "a level is a number from 0 (nothing) over 1 (functions), 2 (loops and regions), 3 (calls) to 4 "
 		       "(blocks)";
 	return NULL;
 }
 
-static const char *read_throttle(struct sites_rule *rule, struct words *words)
+static const char *read_throttle(struct probes_rule *rule, struct words *words)
 {
 	struct words ahead = *words;
 	size_t bytes;
 	const char *word = next_word(&ahead, &bytes);
-	rule->kind = SITES_THROTTLE;
+	rule->kind = PROBES_THROTTLE;
 	if (is_word(word, bytes, "off")) {
 		*words = ahead;
 		return NULL;
@@ -281,7 +281,7 @@ static size_t bytes_before_comment(const char *line, size_t bytes)
 	return at;
 }
 
-const char *sites_rule_read(struct sites_rule *rule, const char *line, size_t bytes)
+const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t bytes)
 {
 	struct words words = { line, line + bytes_before_comment(line, bytes) };
 	size_t word_bytes;
@@ -290,7 +290,7 @@ const char *sites_rule_read(struct sites_rule *rule, const char *line, size_t by
 	if (word_bytes == 0)
 		return NULL;
 	if (is_word(word, word_bytes, "on") || is_word(word, word_bytes, "off")) {
-		rule->kind = SITES_TURN;
+		rule->kind = PROBES_TURN;
 		rule->on = is_word(word, word_bytes, "on");
 		word = rest_of(&words, &word_bytes);
 		trouble = take_pattern(rule, word, word_bytes);

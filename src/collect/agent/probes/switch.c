@@ -16,51 +16,51 @@
 /* --- one rule --- */
 
 /* As all rules say now. What has turned itself off is turned on again by a rule that is about it. */
-static struct sites_turned apply(const struct sites_rule *rule)
+static struct probes_turned apply(const struct probes_rule *rule)
 {
-	struct sites_turned turned = { .known = sites_count() };
+	struct probes_turned turned = { .known = probes_count() };
 	for (uint32_t i = 0; i < turned.known; i++) {
-		struct sites_place *place = sites_at(i);
-		if (!place->told || (rule && !sites_rule_matches(rule, place->told)))
+		struct probes_entry *probe = probes_at(i);
+		if (!probe->told || (rule && !probes_rule_matches(rule, probe->told)))
 			continue;
 		turned.matching++;
-		bool wanted = sites_wanted(place->told);
-		if (wanted == !!(place->told->flags & TALLY_SITE_OFF))
-			turned.changed += sites_switch(place, wanted, 0);
+		bool wanted = probes_wanted(probe->told);
+		if (wanted == !!(probe->told->flags & TALLY_PROBE_OFF))
+			turned.changed += probes_switch(probe, wanted, 0);
 	}
 	return turned;
 }
 
-static const char *add(const struct sites_rule *rule)
+static const char *add(const struct probes_rule *rule)
 {
-	if (rule->kind == SITES_THROTTLE && rule->number && !hooks_have_frames())
+	if (rule->kind == PROBES_THROTTLE && rule->number && !hooks_have_frames())
 		return "nothing can be throttled where arcs or blocks are counted, or nothing is: no call is timed";
-	if (!sites_rule_add(rule))
+	if (!probes_rule_add(rule))
 		return "there are too many rules; 'on *' or 'off *' forgets all others";
-	if (rule->kind == SITES_THROTTLE)
-		sites_throttle(rule->number, rule->ns);
+	if (rule->kind == PROBES_THROTTLE)
+		probes_throttle(rule->number, rule->ns);
 	return NULL;
 }
 
-static struct sites_turned follow(const struct sites_rule *rule)
+static struct probes_turned follow(const struct probes_rule *rule)
 {
 	uint64_t signals;
-	struct sites_turned turned = { 0 };
-	sites_lock(&signals);
+	struct probes_turned turned = { 0 };
+	probes_lock(&signals);
 	const char *trouble = add(rule);
 	if (trouble)
 		turned.trouble = trouble;
 	else
 		turned = apply(rule);
-	sites_unlock(&signals);
+	probes_unlock(&signals);
 	return turned;
 }
 
-struct sites_turned sites_obey(const char *line, size_t bytes)
+struct probes_turned probes_obey(const char *line, size_t bytes)
 {
-	struct sites_rule rule;
-	struct sites_turned turned = { .trouble = sites_rule_read(&rule, line, bytes) };
-	return turned.trouble || rule.kind == SITES_NOTHING ? turned : follow(&rule);
+	struct probes_rule rule;
+	struct probes_turned turned = { .trouble = probes_rule_read(&rule, line, bytes) };
+	return turned.trouble || rule.kind == PROBES_NOTHING ? turned : follow(&rule);
 }
 
 /* --- the rules of a file --- */
@@ -70,9 +70,9 @@ enum { FILE_MOST = 1 << 20 };
 /* Appended, as far as there is room. */
 static void say(const char *text)
 {
-	char *trouble = hooks.header->sites_trouble;
-	size_t used = strnlen(trouble, sizeof(hooks.header->sites_trouble) - 1);
-	size_t bytes = strlen(text), room = sizeof(hooks.header->sites_trouble) - 1 - used;
+	char *trouble = hooks.header->probes_trouble;
+	size_t used = strnlen(trouble, sizeof(hooks.header->probes_trouble) - 1);
+	size_t bytes = strlen(text), room = sizeof(hooks.header->probes_trouble) - 1 - used;
 	memcpy(trouble + used, text, bytes < room ? bytes : room);
 }
 
@@ -87,9 +87,9 @@ static void say_number(uint64_t number)
 	say(text + at);
 }
 
-void sites_say_trouble(const char *path, uint64_t line, const char *what)
+void probes_say_trouble(const char *path, uint64_t line, const char *what)
 {
-	if (hooks.header->sites_trouble[0])
+	if (hooks.header->probes_trouble[0])
 		return;
 	say(path);
 	if (line) {
@@ -105,13 +105,13 @@ static void read_lines(const char *path, const char *text, size_t bytes)
 	uint64_t number = 0;
 	for (const char *line = text, *end = text + bytes; line < end;) {
 		const char *next = memchr(line, '\n', (size_t)(end - line));
-		struct sites_rule rule;
-		const char *trouble = sites_rule_read(&rule, line, (size_t)((next ? next : end) - line));
+		struct probes_rule rule;
+		const char *trouble = probes_rule_read(&rule, line, (size_t)((next ? next : end) - line));
 		number++;
 		if (!trouble)
 			trouble = add(&rule);
 		if (trouble)
-			sites_say_trouble(path, number, trouble);
+			probes_say_trouble(path, number, trouble);
 		line = next ? next + 1 : end;
 	}
 }
@@ -131,10 +131,10 @@ static long read_file(const char *path, char *text)
 	return got < 0 ? got : used;
 }
 
-void sites_rules_begin(void)
+void probes_rules_begin(void)
 {
-	const char *path = hooks_environment_value(TALLY_SITES_VARIABLE);
-	sites_throttle_begin();
+	const char *path = hooks_environment_value(TALLY_PROBES_VARIABLE);
+	probes_throttle_begin();
 	if (!path || !path[0])
 		return;
 	long mapped = machine_syscall(SYS_mmap, 0, FILE_MOST, PROT_READ | PROT_WRITE,
@@ -143,11 +143,11 @@ void sites_rules_begin(void)
 		return;
 	long bytes = read_file(path, (char *)mapped);
 	if (bytes < 0)
-		sites_say_trouble(path, 0, bytes == -ENOENT ? "there is no such file" : "it cannot be read");
+		probes_say_trouble(path, 0, bytes == -ENOENT ? "there is no such file" : "it cannot be read");
 	else
 		read_lines(path, (const char *)mapped, (size_t)bytes);
 	machine_syscall(SYS_munmap, mapped, FILE_MOST, 0, 0, 0, 0);
-	/* Another thread may have been faster to reach a place. */
+	/* Another thread may have been faster to reach a probe point. */
 	apply(NULL);
 }
 
@@ -159,20 +159,20 @@ static void begin(void)
 	int error = errno;
 	hooks_begin();
 	if (hooks.header)
-		sites_begin();
+		probes_begin();
 	errno = error;
 }
 
-static int follow_own(const struct sites_rule *rule)
+static int follow_own(const struct probes_rule *rule)
 {
 	begin();
-	struct sites_turned turned = follow(rule);
+	struct probes_turned turned = follow(rule);
 	return turned.trouble ? -1 : (int)turned.matching;
 }
 
 int cpprof_sites_turn(const char *pattern, int on)
 {
-	struct sites_rule rule = { .kind = SITES_TURN, .on = on != 0 };
+	struct probes_rule rule = { .kind = PROBES_TURN, .on = on != 0 };
 	size_t bytes = pattern ? strnlen(pattern, sizeof(rule.pattern)) : 0;
 	if (bytes == 0 || bytes == sizeof(rule.pattern))
 		return -1;
@@ -182,7 +182,7 @@ int cpprof_sites_turn(const char *pattern, int on)
 
 int cpprof_sites_level(int level)
 {
-	const struct sites_rule rule = { .kind = SITES_LEVEL, .number = (uint64_t)level };
+	const struct probes_rule rule = { .kind = PROBES_LEVEL, .number = (uint64_t)level };
 	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : follow_own(&rule);
 }
 
@@ -194,17 +194,17 @@ int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
 	begin();
 	if (calls && !hooks_have_frames())
 		return -1;
-	sites_lock(&signals);
-	sites_throttle(calls, ns);
-	sites_unlock(&signals);
+	probes_lock(&signals);
+	probes_throttle(calls, ns);
+	probes_unlock(&signals);
 	return 0;
 }
 
 size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context), void *context)
 {
-	uint32_t count = sites_count();
+	uint32_t count = probes_count();
 	for (uint32_t i = 0; visit && i < count; i++) {
-		const struct tally_site *told = sites_at(i)->told;
+		const struct tally_probe *told = probes_at(i)->told;
 		if (!told)
 			continue;
 		uint32_t flags = told->flags;
@@ -216,8 +216,8 @@ size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, vo
 			.line = told->line,
 			.kind = told->kind,
 			.level = told->level,
-			.is_on = !(flags & TALLY_SITE_OFF),
-			.is_throttled = !!(flags & TALLY_SITE_THROTTLED),
+			.is_on = !(flags & TALLY_PROBE_OFF),
+			.is_throttled = !!(flags & TALLY_PROBE_THROTTLED),
 		};
 		visit(&state, context);
 	}

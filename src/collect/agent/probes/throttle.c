@@ -1,15 +1,15 @@
 /*
- * Throttling: a place that is entered often and does little each time turns itself off. While it is asked for, each call of a
- * place is timed (hooks/around.c), and a place is looked at whenever it was called so many times again.
+ * Throttling: a probe point that is entered often and does little each time turns itself off. While it is asked for, each call of a
+ * probe point is timed (hooks/around.c), and a probe point is looked at whenever it was called so many times again.
  */
 #include "collect/agent/hooks/around.h"
 #include "collect/agent/hooks/system.h"
 #include "collect/agent/probes/registry.h"
 
-static uint64_t calls_wanted; /* 0: no place turns itself off */
+static uint64_t calls_wanted; /* 0: no probe point turns itself off */
 static uint64_t ns_wanted;    /* a call takes less than that */
 
-void sites_throttle(uint64_t calls, uint64_t ns)
+void probes_throttle(uint64_t calls, uint64_t ns)
 {
 	__atomic_store_n(&ns_wanted, ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&calls_wanted, calls, __ATOMIC_RELAXED);
@@ -17,15 +17,15 @@ void sites_throttle(uint64_t calls, uint64_t ns)
 		return;
 	hooks.header->throttle_calls = calls;
 	hooks.header->throttle_ns = ns;
-	for (uint32_t i = 0, count = sites_count(); i < count; i++)
-		sites_at(i)->calls = sites_at(i)->tsc = 0;
+	for (uint32_t i = 0, count = probes_count(); i < count; i++)
+		probes_at(i)->calls = probes_at(i)->tsc = 0;
 	hooks_time_calls(calls != 0);
 }
 
-void sites_throttle_begin(void)
+void probes_throttle_begin(void)
 {
 	if (calls_wanted)
-		sites_throttle(calls_wanted, ns_wanted);
+		probes_throttle(calls_wanted, ns_wanted);
 }
 
 static uint64_t ns_of(uint64_t tsc)
@@ -37,29 +37,29 @@ static uint64_t ns_of(uint64_t tsc)
 	return tsc / PARTS * (ns * PARTS / (all / PARTS + 1)) / PARTS;
 }
 
-static void look(struct sites_place *place)
+static void look(struct probes_entry *probe)
 {
 	uint64_t signals;
-	sites_lock(&signals);
-	uint64_t calls = place->calls, ns = ns_of(place->tsc);
+	probes_lock(&signals);
+	uint64_t calls = probe->calls, ns = ns_of(probe->tsc);
 	bool is_due = calls_wanted && calls >= calls_wanted;
-	if (is_due && ns / calls < ns_wanted && place->told && !(place->told->flags & TALLY_SITE_OFF)) {
-		place->told->throttled_calls = calls;
-		place->told->throttled_ns = ns;
-		(void)sites_switch(place, false, TALLY_SITE_THROTTLED);
+	if (is_due && ns / calls < ns_wanted && probe->told && !(probe->told->flags & TALLY_PROBE_OFF)) {
+		probe->told->throttled_calls = calls;
+		probe->told->throttled_ns = ns;
+		(void)probes_switch(probe, false, TALLY_PROBE_THROTTLED);
 	} else if (is_due) {
-		place->calls = place->tsc = 0;
+		probe->calls = probe->tsc = 0;
 	}
-	sites_unlock(&signals);
+	probes_unlock(&signals);
 }
 
-void sites_took(uint64_t address, uint64_t tsc)
+void probes_took(uint64_t address, uint64_t tsc)
 {
-	struct sites_place *place = sites_find((const struct cpprof_site *)(uintptr_t)address);
+	struct probes_entry *probe = probes_find((const struct cpprof_site *)(uintptr_t)address);
 	uint64_t wanted = __atomic_load_n(&calls_wanted, __ATOMIC_RELAXED);
-	if (!place || !wanted)
+	if (!probe || !wanted)
 		return;
-	__atomic_add_fetch(&place->tsc, tsc, __ATOMIC_RELAXED);
-	if (__atomic_add_fetch(&place->calls, 1, __ATOMIC_RELAXED) >= wanted)
-		look(place);
+	__atomic_add_fetch(&probe->tsc, tsc, __ATOMIC_RELAXED);
+	if (__atomic_add_fetch(&probe->calls, 1, __ATOMIC_RELAXED) >= wanted)
+		look(probe);
 }

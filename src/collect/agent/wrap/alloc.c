@@ -13,15 +13,15 @@ static void *no_memory(void)
 	return NULL;
 }
 
-#define ALLOCATING(name, parameters, arguments)              \
-	WRAP_SITE(name##_site, #name, CPPROF_KIND_FUNCTION); \
-	INTERPOSED void *name parameters                     \
-	{                                                    \
-		__typeof__(&name) real = REAL(name);         \
-		if (__builtin_expect(!real, 0))              \
-			return no_memory();                  \
-		WRAP_ENTER(name##_site);                     \
-		return real arguments;                       \
+#define ALLOCATING(name, parameters, arguments)                \
+	WRAP_PROBE(name##_probe, #name, CPPROF_KIND_FUNCTION); \
+	INTERPOSED void *name parameters                       \
+	{                                                      \
+		__typeof__(&name) real = REAL(name);           \
+		if (__builtin_expect(!real, 0))                \
+			return no_memory();                    \
+		WRAP_ENTER(name##_probe);                      \
+		return real arguments;                         \
 	}
 
 ALLOCATING(malloc, (size_t bytes), (bytes))
@@ -33,23 +33,23 @@ ALLOCATING(aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
 ALLOCATING(valloc, (size_t bytes), (bytes))
 ALLOCATING(pvalloc, (size_t bytes), (bytes))
 
-WRAP_SITE(posix_memalign_site, "posix_memalign", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(posix_memalign_probe, "posix_memalign", CPPROF_KIND_FUNCTION);
 INTERPOSED int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
 	__typeof__(&posix_memalign) real = REAL(posix_memalign);
 	if (!real)
 		return ENOMEM;
-	WRAP_ENTER(posix_memalign_site);
+	WRAP_ENTER(posix_memalign_probe);
 	return real(memory, alignment, bytes);
 }
 
-WRAP_SITE(free_site, "free", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(free_probe, "free", CPPROF_KIND_FUNCTION);
 INTERPOSED void free(void *memory)
 {
 	__typeof__(&free) real = REAL(free);
 	/* NULL: so early that nothing was allocated by whom we are to find. */
 	if (__builtin_expect(!real, 0))
 		return;
-	WRAP_ENTER(free_site);
+	WRAP_ENTER(free_probe);
 	real(memory);
 }

@@ -22,23 +22,23 @@ static bool makes_file(int flags)
 }
 
 #define UNPACK(...) __VA_ARGS__
-#define OPENING(site, name, first_parameters, first_arguments)              \
+#define OPENING(descriptor, name, first_parameters, first_arguments)        \
 	INTERPOSED int name(UNPACK first_parameters, int flags, ...)        \
 	{                                                                   \
 		va_list more;                                               \
 		va_start(more, flags);                                      \
 		mode_t mode = makes_file(flags) ? va_arg(more, mode_t) : 0; \
 		va_end(more);                                               \
-		WRAP_ENTER(site);                                           \
+		WRAP_ENTER(descriptor);                                     \
 		return REAL(name)(UNPACK first_arguments, flags, mode);     \
 	}
 
-WRAP_SITE(open_site, "open", CPPROF_KIND_FUNCTION);
-WRAP_SITE(openat_site, "openat", CPPROF_KIND_FUNCTION);
-OPENING(open_site, open, (const char *path), (path))
-OPENING(open_site, open64, (const char *path), (path))
-OPENING(openat_site, openat, (int folder, const char *path), (folder, path))
-OPENING(openat_site, openat64, (int folder, const char *path), (folder, path))
+WRAP_PROBE(open_probe, "open", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(openat_probe, "openat", CPPROF_KIND_FUNCTION);
+OPENING(open_probe, open, (const char *path), (path))
+OPENING(open_probe, open64, (const char *path), (path))
+OPENING(openat_probe, openat, (int folder, const char *path), (folder, path))
+OPENING(openat_probe, openat64, (int folder, const char *path), (folder, path))
 
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);

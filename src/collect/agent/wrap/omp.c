@@ -2,8 +2,8 @@
  * OpenMP, by its tools interface (clang's libomp has it, gcc's libgomp has not).
  *
  * The runtime calls back when something begins and when it ends, from functions that return in between: no frame of ours
- * lasts. So a place is entered as one in the frame of the function that is current, at its lower end: what is called
- * meanwhile lies below, and who leaves that function leaves the place too. A worker thread has no such function; there
+ * lasts. So a probe point is entered as one in the frame of the function that is current, at its lower end: what is called
+ * meanwhile lies below, and who leaves that function leaves the probe point too. A worker thread has no such function; there
  * it is in the frame that the thread's first call-back came from, which is where it waits for work.
  *
  *	main, whose region it is            a worker of the team
@@ -18,32 +18,32 @@
 
 #include "collect/agent/wrap/wrap.h"
 
-WRAP_SITE(parallel_site, "omp_parallel", CPPROF_KIND_FUNCTION);
-WRAP_SITE(loop_site, "omp_for", CPPROF_KIND_FUNCTION);
-WRAP_SITE(sections_site, "omp_sections", CPPROF_KIND_FUNCTION);
-WRAP_SITE(single_site, "omp_single", CPPROF_KIND_FUNCTION);
-WRAP_SITE(taskloop_site, "omp_taskloop", CPPROF_KIND_FUNCTION);
-WRAP_SITE(task_site, "omp_task", CPPROF_KIND_FUNCTION);
-WRAP_SITE(barrier_site, "omp_barrier", CPPROF_KIND_WAIT);
-WRAP_SITE(taskwait_site, "omp_taskwait", CPPROF_KIND_WAIT);
-WRAP_SITE(taskgroup_site, "omp_taskgroup", CPPROF_KIND_WAIT);
-WRAP_SITE(reduction_site, "omp_reduction", CPPROF_KIND_WAIT);
-WRAP_SITE(critical_site, "omp_critical", CPPROF_KIND_WAIT);
-WRAP_SITE(atomic_site, "omp_atomic", CPPROF_KIND_WAIT);
-WRAP_SITE(ordered_site, "omp_ordered", CPPROF_KIND_WAIT);
-WRAP_SITE(lock_site, "omp_lock", CPPROF_KIND_WAIT);
+WRAP_PROBE(parallel_probe, "omp_parallel", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(loop_probe, "omp_for", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(sections_probe, "omp_sections", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(single_probe, "omp_single", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(taskloop_probe, "omp_taskloop", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(task_probe, "omp_task", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(barrier_probe, "omp_barrier", CPPROF_KIND_WAIT);
+WRAP_PROBE(taskwait_probe, "omp_taskwait", CPPROF_KIND_WAIT);
+WRAP_PROBE(taskgroup_probe, "omp_taskgroup", CPPROF_KIND_WAIT);
+WRAP_PROBE(reduction_probe, "omp_reduction", CPPROF_KIND_WAIT);
+WRAP_PROBE(critical_probe, "omp_critical", CPPROF_KIND_WAIT);
+WRAP_PROBE(atomic_probe, "omp_atomic", CPPROF_KIND_WAIT);
+WRAP_PROBE(ordered_probe, "omp_ordered", CPPROF_KIND_WAIT);
+WRAP_PROBE(lock_probe, "omp_lock", CPPROF_KIND_WAIT);
 
-/* --- places without frames --- */
+/* --- probe points without frames --- */
 
-enum { OPEN_MOST = 32, PLACE_BITS = 7 };
+enum { OPEN_MOST = 32, SLOT_BITS = 7 };
 
 /* Entered and not left, of the present thread. */
-struct open_place {
-	struct cpprof_site *site;
+struct open_probe {
+	struct cpprof_site *descriptor;
 	const void *caller, *frame_address;
 	bool is_counted; /* the library wants to know of its end */
 };
-static _Thread_local struct open_place open_places[OPEN_MOST] __attribute__((tls_model("initial-exec")));
+static _Thread_local struct open_probe open_probes[OPEN_MOST] __attribute__((tls_model("initial-exec")));
 static _Thread_local uint32_t open_count __attribute__((tls_model("initial-exec")));
 /* Of the thread's first call-back: below it all is that the thread does. 0: it is not the runtime's own thread. */
 static _Thread_local uint64_t thread_bottom __attribute__((tls_model("initial-exec")));
@@ -53,63 +53,63 @@ static const struct cpprof_frame *frame_around(uint64_t here)
 {
 	const struct cpprof_thread *thread = cpprof_thread_1;
 	const struct cpprof_frame *frame = thread->top;
-	while (frame && frame->place < here)
+	while (frame && frame->return_slot < here)
 		frame--;
-	return frame && frame->place != UINT64_MAX ? frame : NULL;
+	return frame && frame->return_slot != UINT64_MAX ? frame : NULL;
 }
 
-static void enter(struct cpprof_site *site, const void *caller, uint64_t here)
+static void enter(struct cpprof_site *descriptor, const void *caller, uint64_t here)
 {
 	if (open_count >= OPEN_MOST) {
 		open_count++;
 		return;
 	}
-	if (__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF && open_count == 0)
+	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF && open_count == 0)
 		return;
 	const struct cpprof_frame *frame = frame_around(here);
-	const struct open_place *last = open_count ? &open_places[open_count - 1] : NULL;
-	struct open_place place = { .site = site, .caller = caller };
-	if (frame && last && frame->node->function == (uint64_t)(uintptr_t)last->site) {
-		place.frame_address = last->frame_address; /* within that one */
-		place.caller = last->caller;
+	const struct open_probe *last = open_count ? &open_probes[open_count - 1] : NULL;
+	struct open_probe probe = { .descriptor = descriptor, .caller = caller };
+	if (frame && last && frame->node->function == (uint64_t)(uintptr_t)last->descriptor) {
+		probe.frame_address = last->frame_address; /* within that one */
+		probe.caller = last->caller;
 	} else if (frame) {
-		place.frame_address = (const void *)(uintptr_t)(frame->place & ~(uint64_t)PLACE_BITS);
+		probe.frame_address = (const void *)(uintptr_t)(frame->return_slot & ~(uint64_t)SLOT_BITS);
 	} else {
-		place.frame_address = (const void *)(uintptr_t)(thread_bottom ? thread_bottom : here);
+		probe.frame_address = (const void *)(uintptr_t)(thread_bottom ? thread_bottom : here);
 	}
-	place.is_counted = __atomic_load_n(&site->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF &&
-			   cpprof_site_enter(site, place.caller, place.frame_address) != NULL;
-	open_places[open_count++] = place;
+	probe.is_counted = __atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF &&
+			   cpprof_site_enter(descriptor, probe.caller, probe.frame_address) != NULL;
+	open_probes[open_count++] = probe;
 }
 
 /* And whatever was entered in it. An end without a beginning means nothing. */
-static void leave(const struct cpprof_site *site)
+static void leave(const struct cpprof_site *descriptor)
 {
 	if (open_count > OPEN_MOST) {
 		open_count--;
 		return;
 	}
 	uint32_t at = open_count;
-	while (at > 0 && open_places[at - 1].site != site)
+	while (at > 0 && open_probes[at - 1].descriptor != descriptor)
 		at--;
 	while (at > 0 && open_count >= at) {
-		const struct open_place *place = &open_places[--open_count];
-		if (place->is_counted)
-			cpprof_site_leave(place->site, place->caller, place->frame_address);
+		const struct open_probe *probe = &open_probes[--open_count];
+		if (probe->is_counted)
+			cpprof_site_leave(probe->descriptor, probe->caller, probe->frame_address);
 	}
 }
 
 #define HERE ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
 #define CALLER __builtin_return_address(0)
 
-static void at_endpoint(struct cpprof_site *site, int endpoint, const void *caller, uint64_t here)
+static void at_endpoint(struct cpprof_site *descriptor, int endpoint, const void *caller, uint64_t here)
 {
-	if (!site)
+	if (!descriptor)
 		return;
 	if (endpoint == OMPT_BEGINS)
-		enter(site, caller, here);
+		enter(descriptor, caller, here);
 	else if (endpoint == OMPT_ENDS)
-		leave(site);
+		leave(descriptor);
 }
 
 /* --- what the OpenMP runtime calls --- */
@@ -126,13 +126,13 @@ static void parallel_begin(union ompt_data *task, const void *frame, union ompt_
 			   int flags, const void *caller)
 {
 	(void)task, (void)frame, (void)parallel, (void)wanted, (void)flags;
-	enter(&parallel_site, caller ? caller : CALLER, HERE);
+	enter(&parallel_probe, caller ? caller : CALLER, HERE);
 }
 
 static void parallel_end(union ompt_data *parallel, union ompt_data *task, int flags, const void *caller)
 {
 	(void)parallel, (void)task, (void)flags, (void)caller;
-	leave(&parallel_site);
+	leave(&parallel_probe);
 }
 
 /* That of the thread which has begun the region is within it already. */
@@ -141,20 +141,20 @@ static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_da
 {
 	(void)parallel, (void)task, (void)threads;
 	if (index != 0 && !(flags & OMPT_TASK_INITIAL))
-		at_endpoint(&parallel_site, endpoint, CALLER, HERE);
+		at_endpoint(&parallel_probe, endpoint, CALLER, HERE);
 }
 
-static struct cpprof_site *site_of_work(int kind)
+static struct cpprof_site *probe_of_work(int kind)
 {
 	switch (kind) {
 	case OMPT_WORK_LOOP:
-		return &loop_site;
+		return &loop_probe;
 	case OMPT_WORK_SECTIONS:
-		return &sections_site;
+		return &sections_probe;
 	case OMPT_WORK_SINGLE:
-		return &single_site;
+		return &single_probe;
 	case OMPT_WORK_TASKLOOP:
-		return &taskloop_site;
+		return &taskloop_probe;
 	default: /* those who do not do it */
 		return NULL;
 	}
@@ -164,20 +164,20 @@ static void work(int kind, int endpoint, union ompt_data *parallel, union ompt_d
 		 const void *caller)
 {
 	(void)parallel, (void)task, (void)count;
-	at_endpoint(site_of_work(kind), endpoint, caller ? caller : CALLER, HERE);
+	at_endpoint(probe_of_work(kind), endpoint, caller ? caller : CALLER, HERE);
 }
 
-static struct cpprof_site *site_of_sync(int kind)
+static struct cpprof_site *probe_of_sync(int kind)
 {
 	switch (kind) {
 	case OMPT_SYNC_TASKWAIT:
-		return &taskwait_site;
+		return &taskwait_probe;
 	case OMPT_SYNC_TASKGROUP:
-		return &taskgroup_site;
+		return &taskgroup_probe;
 	case OMPT_SYNC_REDUCTION:
-		return &reduction_site;
+		return &reduction_probe;
 	default:
-		return &barrier_site;
+		return &barrier_probe;
 	}
 }
 
@@ -185,22 +185,22 @@ static void sync_region_wait(int kind, int endpoint, union ompt_data *parallel, 
 			     const void *caller)
 {
 	(void)parallel, (void)task;
-	at_endpoint(site_of_sync(kind), endpoint, caller ? caller : CALLER, HERE);
+	at_endpoint(probe_of_sync(kind), endpoint, caller ? caller : CALLER, HERE);
 }
 
 /* NULL: of those that only try nobody tells whether they got it. */
-static struct cpprof_site *site_of_mutex(int kind)
+static struct cpprof_site *probe_of_mutex(int kind)
 {
 	switch (kind) {
 	case OMPT_MUTEX_LOCK:
 	case OMPT_MUTEX_NEST_LOCK:
-		return &lock_site;
+		return &lock_probe;
 	case OMPT_MUTEX_CRITICAL:
-		return &critical_site;
+		return &critical_probe;
 	case OMPT_MUTEX_ATOMIC:
-		return &atomic_site;
+		return &atomic_probe;
 	case OMPT_MUTEX_ORDERED:
-		return &ordered_site;
+		return &ordered_probe;
 	default:
 		return NULL;
 	}
@@ -209,13 +209,13 @@ static struct cpprof_site *site_of_mutex(int kind)
 static void mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t mutex, const void *caller)
 {
 	(void)hint, (void)how, (void)mutex;
-	at_endpoint(site_of_mutex(kind), OMPT_BEGINS, caller ? caller : CALLER, HERE);
+	at_endpoint(probe_of_mutex(kind), OMPT_BEGINS, caller ? caller : CALLER, HERE);
 }
 
 static void mutex_acquired(int kind, uint64_t mutex, const void *caller)
 {
 	(void)mutex, (void)caller;
-	at_endpoint(site_of_mutex(kind), OMPT_ENDS, NULL, 0);
+	at_endpoint(probe_of_mutex(kind), OMPT_ENDS, NULL, 0);
 }
 
 /* Explicit tasks, by what is kept of each: */
@@ -234,11 +234,11 @@ static void task_schedule(union ompt_data *before, int status, union ompt_data *
 	bool has_ended = status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL || status == OMPT_TASK_DETACH;
 	if (has_ended && before && before->value == TASK_BEGUN) {
 		before->value = 0;
-		leave(&task_site);
+		leave(&task_probe);
 	}
 	if (next && next->value == TASK_NEW) {
 		next->value = TASK_BEGUN;
-		enter(&task_site, CALLER, HERE);
+		enter(&task_probe, CALLER, HERE);
 	}
 }
 

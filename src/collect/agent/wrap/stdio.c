@@ -87,8 +87,8 @@ WRAP_LIKE(vprintf, int, __vprintf_chk, (int flag, const char *format, va_list va
 WRAP_LIKE(vfprintf, int, __vfprintf_chk, (FILE * to, int flag, const char *format, va_list values),
 	  (to, flag, format, values))
 /* By the names that the standards' versions of the header give them. */
-WRAP_SITE(vscanf_site, "vscanf", CPPROF_KIND_FUNCTION);
-WRAP_SITE(vfscanf_site, "vfscanf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(vscanf_probe, "vscanf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(vfscanf_probe, "vfscanf", CPPROF_KIND_FUNCTION);
 WRAP_LIKE(vscanf, int, __isoc99_vscanf, (const char *format, va_list values), (format, values))
 WRAP_LIKE(vfscanf, int, __isoc99_vfscanf, (FILE * from, const char *format, va_list values), (from, format, values))
 WRAP_LIKE(vscanf, int, __isoc23_vscanf, (const char *format, va_list values), (format, values))
@@ -96,31 +96,31 @@ WRAP_LIKE(vfscanf, int, __isoc23_vfscanf, (FILE * from, const char *format, va_l
 
 /* Their arguments are handed on to the one that takes a list. */
 #define UNPACK(...) __VA_ARGS__
-#define FORMATTING(site, name, parameters, real_call) \
-	INTERPOSED int name(UNPACK parameters, ...)   \
-	{                                             \
-		va_list values;                       \
-		WRAP_ENTER(site);                     \
-		va_start(values, format);             \
-		int result = real_call;               \
-		va_end(values);                       \
-		return result;                        \
+#define FORMATTING(descriptor, name, parameters, real_call) \
+	INTERPOSED int name(UNPACK parameters, ...)         \
+	{                                                   \
+		va_list values;                             \
+		WRAP_ENTER(descriptor);                     \
+		va_start(values, format);                   \
+		int result = real_call;                     \
+		va_end(values);                             \
+		return result;                              \
 	}
 
-WRAP_SITE(printf_site, "printf", CPPROF_KIND_FUNCTION);
-WRAP_SITE(fprintf_site, "fprintf", CPPROF_KIND_FUNCTION);
-WRAP_SITE(dprintf_site, "dprintf", CPPROF_KIND_FUNCTION);
-WRAP_SITE(scanf_site, "scanf", CPPROF_KIND_FUNCTION);
-WRAP_SITE(fscanf_site, "fscanf", CPPROF_KIND_FUNCTION);
-FORMATTING(printf_site, printf, (const char *format), REAL(vprintf)(format, values))
-FORMATTING(fprintf_site, fprintf, (FILE * to, const char *format), REAL(vfprintf)(to, format, values))
-FORMATTING(dprintf_site, dprintf, (int to, const char *format), REAL(vdprintf)(to, format, values))
-FORMATTING(printf_site, __printf_chk, (int flag, const char *format), REAL(__vprintf_chk)(flag, format, values))
-FORMATTING(fprintf_site, __fprintf_chk, (FILE * to, int flag, const char *format),
+WRAP_PROBE(printf_probe, "printf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(fprintf_probe, "fprintf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(dprintf_probe, "dprintf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(scanf_probe, "scanf", CPPROF_KIND_FUNCTION);
+WRAP_PROBE(fscanf_probe, "fscanf", CPPROF_KIND_FUNCTION);
+FORMATTING(printf_probe, printf, (const char *format), REAL(vprintf)(format, values))
+FORMATTING(fprintf_probe, fprintf, (FILE * to, const char *format), REAL(vfprintf)(to, format, values))
+FORMATTING(dprintf_probe, dprintf, (int to, const char *format), REAL(vdprintf)(to, format, values))
+FORMATTING(printf_probe, __printf_chk, (int flag, const char *format), REAL(__vprintf_chk)(flag, format, values))
+FORMATTING(fprintf_probe, __fprintf_chk, (FILE * to, int flag, const char *format),
 	   REAL(__vfprintf_chk)(to, flag, format, values))
-FORMATTING(scanf_site, __isoc99_scanf, (const char *format), REAL(__isoc99_vscanf)(format, values))
-FORMATTING(fscanf_site, __isoc99_fscanf, (FILE * from, const char *format),
+FORMATTING(scanf_probe, __isoc99_scanf, (const char *format), REAL(__isoc99_vscanf)(format, values))
+FORMATTING(fscanf_probe, __isoc99_fscanf, (FILE * from, const char *format),
 	   REAL(__isoc99_vfscanf)(from, format, values))
-FORMATTING(scanf_site, __isoc23_scanf, (const char *format), REAL(__isoc23_vscanf)(format, values))
-FORMATTING(fscanf_site, __isoc23_fscanf, (FILE * from, const char *format),
+FORMATTING(scanf_probe, __isoc23_scanf, (const char *format), REAL(__isoc23_vscanf)(format, values))
+FORMATTING(fscanf_probe, __isoc23_fscanf, (FILE * from, const char *format),
 	   REAL(__isoc23_vfscanf)(from, format, values))

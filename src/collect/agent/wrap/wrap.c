@@ -1,12 +1,13 @@
-/* All places of libcpprof-wrap, which are off before anybody's main and the constructors of programs. */
+/* All probe points of libcpprof-wrap, which are off before anybody's main and the constructors of programs. */
 #include "collect/agent/wrap/wrap.h"
 
-extern struct cpprof_site __start_cpprof_wrap_sites[] __attribute__((visibility("hidden")));
-extern struct cpprof_site __stop_cpprof_wrap_sites[] __attribute__((visibility("hidden")));
+extern struct cpprof_site __start_cpprof_wrap_probes[] __attribute__((visibility("hidden")));
+extern struct cpprof_site __stop_cpprof_wrap_probes[] __attribute__((visibility("hidden")));
 
 /* The real functions are known by now: an older constructor of this library looks them up. */
 __attribute__((constructor)) static void begin(void)
 {
-	for (struct cpprof_site *site = __start_cpprof_wrap_sites; site < __stop_cpprof_wrap_sites; site++)
-		__atomic_store_n(&site->state, CPPROF_STATE_NEW, __ATOMIC_RELEASE);
+	for (struct cpprof_site *descriptor = __start_cpprof_wrap_probes; descriptor < __stop_cpprof_wrap_probes;
+	     descriptor++)
+		__atomic_store_n(&descriptor->state, CPPROF_STATE_NEW, __ATOMIC_RELEASE);
 }

@@ -1,11 +1,11 @@
 /*
- * libcpprof-wrap: functions of the C library as places of the group RUNTIME.
+ * libcpprof-wrap: functions of the C library as probe points of the group RUNTIME.
  *
  *	program --> our read: cpprof_site_enter --> the real read --> cpprof_site_leave --> program
  *
  * A wrapper is a frame like any other function that the source itself tells of. It holds nothing but that: a thread may
  * be cancelled in the real one (these files are compiled with -fexceptions, so it is left then too), or jump out of it.
- * Places are off until our constructor has run: before that the dynamic linker and others' constructors call us.
+ * Probe points are off until our constructor has run: before that the dynamic linker and others' constructors call us.
  */
 #ifndef COLLECT_AGENT_WRAP_WRAP_H
 #define COLLECT_AGENT_WRAP_WRAP_H
@@ -14,31 +14,31 @@
 #include <cpprof/profiler.h>
 
 /* The linker puts all of them in a row. `text`: as reports call the function. */
-#define WRAP_SITE(variable, text, kind)                                                                        \
-	static struct cpprof_site variable __attribute__((section("cpprof_wrap_sites"), used, aligned(8))) = { \
-		CPPROF_STATE_OFF, kind, CPPROF_LEVEL_FUNCTION, 0, 0, text, NULL, "", WRAP_GROUP, 0, 0          \
+#define WRAP_PROBE(variable, text, kind)                                                                        \
+	static struct cpprof_site variable __attribute__((section("cpprof_wrap_probes"), used, aligned(8))) = { \
+		CPPROF_STATE_OFF, kind, CPPROF_LEVEL_FUNCTION, 0, 0, text, NULL, "", WRAP_GROUP, 0, 0           \
 	}
 #define WRAP_GROUP "RUNTIME"
 
 #define WRAP_ENTER(variable) \
 	struct cpprof_entry cpprof_entry __attribute__((cleanup(cpprof_left), unused)) = cpprof_entered(&(variable))
 
-#define WRAP_BODY(site, type, name, parameters, real_call) \
-	INTERPOSED type name parameters                    \
-	{                                                  \
-		WRAP_ENTER(site);                          \
-		return real_call;                          \
+#define WRAP_BODY(descriptor, type, name, parameters, real_call) \
+	INTERPOSED type name parameters                          \
+	{                                                        \
+		WRAP_ENTER(descriptor);                          \
+		return real_call;                                \
 	}
 
 /* A function that does something, and one that waits. */
-#define WRAP(type, name, parameters, arguments)              \
-	WRAP_SITE(name##_site, #name, CPPROF_KIND_FUNCTION); \
-	WRAP_BODY(name##_site, type, name, parameters, REAL(name) arguments)
-#define WRAP_WAIT(type, name, parameters, arguments)     \
-	WRAP_SITE(name##_site, #name, CPPROF_KIND_WAIT); \
-	WRAP_BODY(name##_site, type, name, parameters, REAL(name) arguments)
+#define WRAP(type, name, parameters, arguments)                \
+	WRAP_PROBE(name##_probe, #name, CPPROF_KIND_FUNCTION); \
+	WRAP_BODY(name##_probe, type, name, parameters, REAL(name) arguments)
+#define WRAP_WAIT(type, name, parameters, arguments)       \
+	WRAP_PROBE(name##_probe, #name, CPPROF_KIND_WAIT); \
+	WRAP_BODY(name##_probe, type, name, parameters, REAL(name) arguments)
 /* Another name for what is the same to a reader of reports: one of 64-bit offsets, one that checks lengths. */
 #define WRAP_LIKE(like, type, name, parameters, arguments) \
-	WRAP_BODY(like##_site, type, name, parameters, REAL(name) arguments)
+	WRAP_BODY(like##_probe, type, name, parameters, REAL(name) arguments)
 
 #endif

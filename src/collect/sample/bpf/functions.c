@@ -60,7 +60,7 @@ int bpf_functions_attach(struct bpf_functions *functions, int program_fd, pid_t 
 }
 
 int bpf_functions_widen(struct bpf_functions *functions, int program_fd,
-			int (*add_place)(void *context, uint64_t number, pid_t but_not, uint64_t *copy), void *context)
+			int (*add_probe)(void *context, uint64_t number, pid_t but_not, uint64_t *copy), void *context)
 {
 	pid_t first = functions->pid;
 	int result = 0;
@@ -69,7 +69,7 @@ int bpf_functions_widen(struct bpf_functions *functions, int program_fd,
 		const struct bpf_group *group = &functions->groups[i];
 		uint64_t cookies[BPF_GROUP_MAX];
 		for (size_t j = 0; j < group->count && result == 0; j++)
-			result = add_place(context, group->cookies[j], first, &cookies[j]);
+			result = add_probe(context, group->cookies[j], first, &cookies[j]);
 		if (result == 0)
 			result = attach_group(functions, program_fd, group, cookies, 0);
 	}

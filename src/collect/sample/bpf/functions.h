@@ -16,13 +16,13 @@
 
 enum { BPF_GROUP_MAX = 64 };
 
-/* Places in one file. */
+/* Probes in one file. */
 struct bpf_group {
 	char *path; /* owned */
 	bool at_return;
 	size_t count;
 	uint64_t offsets[BPF_GROUP_MAX];
-	uint64_t cookies[BPF_GROUP_MAX]; /* numbers of their places */
+	uint64_t cookies[BPF_GROUP_MAX]; /* numbers of their probes */
 };
 
 struct bpf_functions {
@@ -42,10 +42,10 @@ bool bpf_functions_can_limit(void);
 /* Traps them: of process `pid`, or of all if it is 0. */
 int bpf_functions_attach(struct bpf_functions *functions, int program_fd, pid_t pid, struct error *error);
 
-/* From now on everybody's, by places of their own that pass over the first process's.
- * `add_place` makes a copy of a place that passes over a process, and gives its number. */
+/* From now on everybody's, by probes of their own that pass over the first process's.
+ * `add_probe` makes a copy of a probe that passes over a process, and gives its number. */
 int bpf_functions_widen(struct bpf_functions *functions, int program_fd,
-			int (*add_place)(void *context, uint64_t number, pid_t but_not, uint64_t *copy), void *context);
+			int (*add_probe)(void *context, uint64_t number, pid_t but_not, uint64_t *copy), void *context);
 
 void bpf_functions_release(struct bpf_functions *functions); /* {0} is fine */
 

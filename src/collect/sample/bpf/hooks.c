@@ -133,18 +133,18 @@ static int attach_to_cpus(struct bpf_hooks *hooks, struct programs *programs, co
 	return result;
 }
 
-/* --- places --- */
+/* --- probes --- */
 
-static int add_place(struct bpf_hooks *hooks, struct programs *programs, const struct bpf_place *place,
+static int add_probe(struct bpf_hooks *hooks, struct programs *programs, const struct bpf_probe *probe,
 		     uint64_t *cookie, struct error *error)
 {
-	uint32_t number = (uint32_t)hooks->place_count;
-	if (number == BPF_PLACES)
+	uint32_t number = (uint32_t)hooks->probe_count;
+	if (number == BPF_PROBES)
 		return error_set(error, ERROR_LIMIT, "more than %d functions, probes and tracepoints in one run",
-				 BPF_PLACES);
-	if (bpf_map_update_elem(bpf_map__fd(programs->maps.places), &number, place, BPF_ANY) < 0)
+				 BPF_PROBES);
+	if (bpf_map_update_elem(bpf_map__fd(programs->maps.probes), &number, probe, BPF_ANY) < 0)
 		return error_set_errno(error, "cannot tell the eBPF programs what to watch");
-	hooks->place_count++;
+	hooks->probe_count++;
 	*cookie = number;
 	return 0;
 }
@@ -161,12 +161,12 @@ static struct bpf_link *attach_point(struct programs *programs, const struct res
 	return bpf_program__attach_uprobe_opts(programs->progs.on_function, -1, point->path, point->offset, &options);
 }
 
-/* The place of a point; its number is the cookie. */
+/* The probe of a point; its number is the cookie. */
 static int add_point(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 		     size_t number, const struct probe_point *point, uint64_t *cookie, struct error *error)
 {
 	bool is_events = request->row->measure == MEASURE_EVENTS;
-	const struct bpf_place place = {
+	const struct bpf_probe probe = {
 		.request = (uint8_t)number,
 		.argument = is_events ? 0 : point->argument,
 		.factor = is_events ? 0 : point->factor,
@@ -175,7 +175,7 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 		.guard_above = point->guard_above,
 		.is_allocation = request->row->hook == HOOK_ALLOCATION,
 	};
-	return add_place(hooks, programs, &place, cookie, error);
+	return add_probe(hooks, programs, &probe, cookie, error);
 }
 
 /* Those from `first` on that are in one file. Returns how many, or an error. */
@@ -245,14 +245,14 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 	int result = tracepoint_find(request, &tracepoint, error);
 	if (result < 0)
 		return result;
-	const struct bpf_place place = {
+	const struct bpf_probe probe = {
 		.request = (uint8_t)number,
 		.field_bytes = (uint8_t)tracepoint.size,
 		.field_signed = tracepoint.is_signed,
 		.field_offset = tracepoint.offset,
 	};
 	uint64_t cookie = 0;
-	result = add_place(hooks, programs, &place, &cookie, error);
+	result = add_probe(hooks, programs, &probe, &cookie, error);
 	if (result < 0)
 		return result;
 	struct perf_event_attr attr = {
@@ -329,20 +329,20 @@ struct widening {
 	struct programs *programs;
 };
 
-static int copy_place(void *context, uint64_t number, pid_t but_not, uint64_t *copy)
+static int copy_probe(void *context, uint64_t number, pid_t but_not, uint64_t *copy)
 {
 	struct widening *widening = context;
-	struct bpf_place place;
+	struct bpf_probe probe;
 	uint32_t key = (uint32_t)number;
-	if (bpf_map_lookup_elem(bpf_map__fd(widening->programs->maps.places), &key, &place) < 0)
+	if (bpf_map_lookup_elem(bpf_map__fd(widening->programs->maps.probes), &key, &probe) < 0)
 		return ERROR_SYSTEM;
-	place.but_not = (uint32_t)but_not;
-	return add_place(widening->hooks, widening->programs, &place, copy, NULL);
+	probe.but_not = (uint32_t)but_not;
+	return add_probe(widening->hooks, widening->programs, &probe, copy, NULL);
 }
 
 int bpf_hooks_widen(struct bpf_hooks *hooks, struct programs *programs)
 {
 	struct widening widening = { hooks, programs };
-	return bpf_functions_widen(&hooks->functions, bpf_program__fd(programs->progs.on_function), copy_place,
+	return bpf_functions_widen(&hooks->functions, bpf_program__fd(programs->progs.on_function), copy_probe,
 				   &widening);
 }

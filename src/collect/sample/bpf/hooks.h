@@ -16,11 +16,11 @@ struct bpf_hooks {
 	struct bpf_link **links; /* owned */
 	size_t count, capacity;
 	struct bpf_functions functions;
-	size_t place_count; /* uprobes and tracepoints so far */
+	size_t probe_count; /* uprobes and tracepoints so far */
 };
 
 /* Attaches the loaded programs to what the request needs. Nothing is counted yet.
- * On an error, which names the place and what would do, the hooks are still to be
+ * On an error, which names the probe and what would do, the hooks are still to be
  * released. */
 int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
 		     const struct cpus *cpus, struct error *error);

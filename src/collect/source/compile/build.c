@@ -143,7 +143,7 @@ static int link_as_given(struct build *build)
 	return status;
 }
 
-/* With objects in the sources' places. */
+/* With objects in place of the sources. */
 static int link_objects(struct build *build, const struct word_list *objects)
 {
 	const struct compile_words *words = build->words;

@@ -27,7 +27,7 @@ struct build_teller {
 	void (*say)(void *context, const char *text);
 	/* What the compiler wrote to standard error. */
 	void (*pass_on)(void *context, const char *bytes, size_t size);
-	/* What was instrumented and is compiled; `fallback`: why it is not (result then may have no places). */
+	/* What was instrumented and is compiled; `fallback`: why it is not (result then may have no probe points). */
 	void (*report)(void *context, const char *source, const struct instrument_result *result, const char *fallback);
 };
 

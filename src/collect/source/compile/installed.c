@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 /* In a build folder, beside an installed program, and where the build was told to install to. */
-static bool find(char *path, const char *folder, const char *const *places, const char *name)
+static bool find(char *path, const char *folder, const char *const *points, const char *name)
 {
-	for (; *places; places++) {
+	for (; *points; points++) {
 		char near[PATH_MAX + 256];
-		if ((*places)[0] == '/')
-			snprintf(near, sizeof(near), "%s/%s", *places, name);
+		if ((*points)[0] == '/')
+			snprintf(near, sizeof(near), "%s/%s", *points, name);
 		else
-			snprintf(near, sizeof(near), "%s/%s/%s", folder, *places, name);
+			snprintf(near, sizeof(near), "%s/%s/%s", folder, *points, name);
 		char *real = realpath(near, NULL);
 		bool is_found = real && access(real, R_OK) == 0 && strlen(real) < PATH_MAX;
 		if (is_found)

@@ -158,7 +158,7 @@ static int lay_headers(struct overlay *overlay, const char *folder, const char *
 	int code = 0;
 	for (size_t i = 0; i < result->copy_count && code == 0; i++) {
 		const struct instrument_copy *copy = &result->copies[i];
-		const char *name = copy->is_main || copy->place_count == 0 ? NULL : below(folder, copy->path);
+		const char *name = copy->is_main || copy->point_count == 0 ? NULL : below(folder, copy->path);
 		if (!name || strncmp(name, "../", 3) == 0 || strstr(name, "/../"))
 			continue;
 		code = mirror_copy(folder, mirror, name, copy);

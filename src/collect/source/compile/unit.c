@@ -253,26 +253,26 @@ static bool says(const char *text, const char *file, unsigned line)
 }
 
 /* Whether something is said about a line in a function. */
-static bool says_within(const char *text, const struct instrument_place *place)
+static bool says_within(const char *text, const struct source_point *point)
 {
-	for (uint32_t line = place->line; line <= place->end_line; line++)
-		if (says(text, place->file, line))
+	for (uint32_t line = point->line; line <= point->end_line; line++)
+		if (says(text, point->file, line))
 			return true;
 	return false;
 }
 
-/* Leaves out the places that the compiler's errors are about, or else the functions that these lie in. Whether there are any. */
-static bool except_places(struct unit *unit, const char *errors)
+/* Leaves out the probe points that the compiler's errors are about, or else the functions that these lie in. Whether there are any. */
+static bool except_points(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
 	char *text = read_said(unit, errors, &size);
 	bool has_any = false;
 	for (int within = 0; text && within < 2 && !has_any; within++) {
-		for (size_t i = 0; i < unit->result.place_count; i++) {
-			const struct instrument_place *place = &unit->result.places[i];
-			bool is_meant = within ? says_within(text, place) : says(text, place->file, place->line);
-			if (!place->skipped && is_meant &&
-			    selection_except(unit->build->options->selection, place->file, place->line) == 0)
+		for (size_t i = 0; i < unit->result.point_count; i++) {
+			const struct source_point *point = &unit->result.points[i];
+			bool is_meant = within ? says_within(text, point) : says(text, point->file, point->line);
+			if (!point->skipped && is_meant &&
+			    selection_except(unit->build->options->selection, point->file, point->line) == 0)
 				has_any = true;
 		}
 	}
@@ -309,15 +309,15 @@ static size_t instrumented_count(const struct instrument_result *result)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < result->copy_count; i++)
-		count += result->copies[i].place_count;
+		count += result->copies[i].point_count;
 	return count;
 }
 
 /* Why nothing is instrumented at the first attempt: all of it is left out, or a doubt is among the reasons. */
 static int tell_nothing(struct unit *unit)
 {
-	for (size_t i = 0; i < unit->result.place_count; i++) {
-		const char *why = unit->result.places[i].skipped;
+	for (size_t i = 0; i < unit->result.point_count; i++) {
+		const char *why = unit->result.points[i].skipped;
 		if (why && strcmp(why, INSTRUMENT_DOUBT) == 0)
 			return error_set(&unit->error, ERROR_UNSUPPORTED, INSTRUMENT_DOUBT);
 	}
@@ -398,7 +398,7 @@ static int try_copy(struct unit *unit)
 				build->options->teller.pass_on(build->options->teller.context, text, size);
 			free(text);
 		}
-		if (!except_places(unit, errors))
+		if (!except_points(unit, errors))
 			break;
 	}
 	return code;
@@ -436,8 +436,8 @@ static void tell_result(const struct unit *unit, bool fell_back)
 			say(unit, "%s: compiled without instrumentation: %s", unit->source->path, unit->error.message);
 	} else if (options->verbose) {
 		size_t count = instrumented_count(&unit->result);
-		say(unit, "%s: %zu place%s instrumented, %zu left alone (%s)", unit->source->path, count,
-		    count == 1 ? "" : "s", unit->result.place_count - count, unit->result.libclang);
+		say(unit, "%s: %zu probe point%s instrumented, %zu left alone (%s)", unit->source->path, count,
+		    count == 1 ? "" : "s", unit->result.point_count - count, unit->result.libclang);
 	}
 }
 

@@ -212,7 +212,7 @@ void annotation_find(struct annotation *annotation, const char *text, size_t sta
 }
 
 struct attribute_search {
-	const struct places *places;
+	const struct source_points *points;
 	struct annotation *annotation;
 };
 
@@ -220,31 +220,31 @@ static enum CXChildVisitResult take_attribute(CXCursor cursor, CXCursor parent, 
 {
 	(void)parent;
 	struct attribute_search *search = data;
-	const struct clang *clang = search->places->clang;
+	const struct clang *clang = search->points->clang;
 	if (clang->getCursorKind(cursor) != CXCursor_AnnotateAttr)
 		return CXChildVisit_Continue;
 	CXString spelling = clang->getCursorSpelling(cursor);
 	const char *text = clang->getCString(spelling);
 	if (text)
-		annotation_parse(search->annotation, text, strlen(text), search->places->arena);
+		annotation_parse(search->annotation, text, strlen(text), search->points->arena);
 	clang->disposeString(spelling);
 	return CXChildVisit_Continue;
 }
 
-void annotations_take(const struct places_function *function)
+void annotations_take(const struct source_points_function *function)
 {
-	struct instrument_place *place = &function->item->place;
+	struct source_point *point = &function->item->point;
 	struct annotation annotation = { 0 };
 	if (!function->file->has_annotations)
 		return;
-	annotation_find(&annotation, function->file->text, function->start, function->open, function->places->arena);
-	struct attribute_search search = { function->places, &annotation };
-	function->places->clang->visitChildren(function->cursor, take_attribute, &search);
-	place->group = annotation.group;
-	place->hook = annotation.hook;
-	place->warning = annotation.wrong;
+	annotation_find(&annotation, function->file->text, function->start, function->open, function->points->arena);
+	struct attribute_search search = { function->points, &annotation };
+	function->points->clang->visitChildren(function->cursor, take_attribute, &search);
+	point->group = annotation.group;
+	point->hook = annotation.hook;
+	point->warning = annotation.wrong;
 	if (annotation.level)
-		place->level = annotation.level;
-	if (annotation.is_off && !place->skipped)
-		place->skipped = "the source says off";
+		point->level = annotation.level;
+	if (annotation.is_off && !point->skipped)
+		point->skipped = "the source says off";
 }

@@ -25,7 +25,7 @@ bool annotation_parse(struct annotation *annotation, const char *text, size_t si
 void annotation_find(struct annotation *annotation, const char *text, size_t start, size_t open,
 		     struct instrument_arena *arena);
 
-/* Sets the place's group, level and hook, and skips it where that is said. */
-void annotations_take(const struct places_function *function);
+/* Sets the probe point's group, level and hook, and skips it where that is said. */
+void annotations_take(const struct source_points_function *function);
 
 #endif

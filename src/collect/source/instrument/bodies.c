@@ -30,7 +30,7 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 }
 
 /* Bytes of lines that are spliced there: to clang they belong to what comes behind them. */
-static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
+static uint32_t spliced_length(const struct source_points_file *file, uint32_t offset)
 {
 	uint32_t length = 0;
 	while (offset + length + 1 < file->size && file->text[offset + length] == '\\' &&
@@ -39,7 +39,7 @@ static uint32_t spliced_length(const struct places_file *file, uint32_t offset)
 	return length;
 }
 
-uint32_t places_brace(const struct places_file *file, uint32_t offset)
+uint32_t source_points_brace(const struct source_points_file *file, uint32_t offset)
 {
 	static const char *const braces[] = { "{", "<%", "\?\?<" };
 	uint32_t spliced = spliced_length(file, offset);
@@ -62,14 +62,14 @@ bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body)
 }
 
 /* Whether it is met as another function: the text of both comes from one macro, or one file that is included twice. */
-static bool is_another(const struct places_function *function, const struct places_item *item)
+static bool is_another(const struct source_points_function *function, const struct source_points_item *item)
 {
-	const struct clang *clang = function->places->clang;
+	const struct clang *clang = function->points->clang;
 	enum CXCursorKind kind = clang->getCursorKind(function->cursor);
 	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
 		return false;
 	CXString spelling = clang->getCursorSpelling(function->cursor);
-	const char *name = clang->getCString(spelling), *known = item->place.name;
+	const char *name = clang->getCString(spelling), *known = item->point.name;
 	size_t size = name ? strlen(name) : 0, known_size = strlen(known);
 	bool is_same = known_size >= size && memcmp(known + known_size - size, name, size) == 0 &&
 		       (known_size == size || known[known_size - size - 1] == ':');
@@ -77,17 +77,17 @@ static bool is_another(const struct places_function *function, const struct plac
 	return size && !is_same;
 }
 
-bool bodies_is_known(const struct places_function *function, size_t *shared)
+bool bodies_is_known(const struct source_points_function *function, size_t *shared)
 {
-	struct places *places = function->places;
-	size_t file = (size_t)(function->file - places->files);
-	struct places_file *in = &places->files[file];
+	struct source_points *points = function->points;
+	size_t file = (size_t)(function->file - points->files);
+	struct source_points_file *in = &points->files[file];
 	if (function->open > in->furthest || !in->furthest) {
 		in->furthest = function->open;
 		return false;
 	}
-	for (size_t i = places->item_count; i-- > 0;) {
-		const struct places_item *item = &places->items[i];
+	for (size_t i = points->item_count; i-- > 0;) {
+		const struct source_points_item *item = &points->items[i];
 		if (item->file != file || item->function != i || item->open != function->open)
 			continue;
 		if (!is_another(function, item))

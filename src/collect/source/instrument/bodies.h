@@ -9,9 +9,9 @@
 /* Its { ... }: of a function-try-block what is tried. False: it has none. */
 bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);
 
-/* Whether it is one of places->items. Classes are met once as such, and once more in each variable that is declared with them:
+/* Whether it is one of point->items. Classes are met once as such, and once more in each variable that is declared with them:
  * struct { ... } a, b; and templates in what they are instantiated as. Two functions of one text, which comes from a macro or a file
  * that is included twice, are two: *shared is then the first one's item, and otherwise left as it is. */
-bool bodies_is_known(const struct places_function *function, size_t *shared);
+bool bodies_is_known(const struct source_points_function *function, size_t *shared);
 
 #endif

@@ -64,44 +64,43 @@ static bool asks_for_compiler(struct directives *directives, const char *stop)
 	return directives->depth && directives->depth <= DEPTH && directives->asks[directives->depth - 1];
 }
 
-static void add(struct places *places, CXSourceRange range, uint32_t start, uint32_t end)
+static void add(struct source_points *points, CXSourceRange range, uint32_t start, uint32_t end)
 {
-	struct places_item *item = places_add(places);
+	struct source_points_item *item = source_points_add(points);
 	if (!item)
 		return;
 	unsigned first = 0, last = 0, column = 0;
-	places->clang->getFileLocation(places->clang->getRangeStart(range), NULL, &first, &column, NULL);
-	places->clang->getFileLocation(places->clang->getRangeEnd(range), NULL, &last, NULL, NULL);
-	item->function = places->item_count - 1;
-	const char *name = instrument_arena_format(places->arena, "lines %u to %u", first, last);
-	item->place =
-		(struct instrument_place){ .kind = INSTRUMENT_REGION,
-					   .level = INSTRUMENT_LEVEL_FUNCTION,
-					   .name = name ? name : "",
-					   .signature = "",
-					   .file = places->files[0].path,
-					   .line = first,
-					   .column = column,
-					   .offset = start,
-					   .end = end,
-					   .is_cxx = places->words->is_cxx,
-					   .skipped = "a branch of #if that clang does not take; this compiler may" };
+	points->clang->getFileLocation(points->clang->getRangeStart(range), NULL, &first, &column, NULL);
+	points->clang->getFileLocation(points->clang->getRangeEnd(range), NULL, &last, NULL, NULL);
+	item->function = points->item_count - 1;
+	const char *name = instrument_arena_format(points->arena, "lines %u to %u", first, last);
+	item->point = (struct source_point){ .kind = INSTRUMENT_REGION,
+					     .level = INSTRUMENT_LEVEL_FUNCTION,
+					     .name = name ? name : "",
+					     .signature = "",
+					     .file = points->files[0].path,
+					     .line = first,
+					     .column = column,
+					     .offset = start,
+					     .end = end,
+					     .is_cxx = points->words->is_cxx,
+					     .skipped = "a branch of #if that clang does not take; this compiler may" };
 }
 
-void branches_take(struct places *places)
+void branches_take(struct source_points *points)
 {
-	const struct places_file *file = &places->files[0];
+	const struct source_points_file *file = &points->files[0];
 	struct directives directives = { .at = file->text, .end = file->text + file->size };
-	CXSourceRangeList *list = places->clang->getSkippedRanges(places->unit, file->file);
+	CXSourceRangeList *list = points->clang->getSkippedRanges(points->unit, file->file);
 	for (unsigned i = 0; list && i < list->count; i++) {
 		uint32_t start = 0, end = 0;
-		places_offset(places, places->clang->getRangeStart(list->ranges[i]), &start);
-		places_offset(places, places->clang->getRangeEnd(list->ranges[i]), &end);
+		source_points_offset(points, points->clang->getRangeStart(list->ranges[i]), &start);
+		source_points_offset(points, points->clang->getRangeEnd(list->ranges[i]), &end);
 		if (start >= end || end > file->size || !asks_for_compiler(&directives, file->text + start))
 			continue;
 		if (memchr(file->text + start, '{', end - start))
-			add(places, list->ranges[i], start, end);
+			add(points, list->ranges[i], start, end);
 	}
 	if (list)
-		places->clang->disposeSourceRangeList(list);
+		points->clang->disposeSourceRangeList(list);
 }

@@ -7,8 +7,8 @@
 
 #include "collect/source/instrument/source_points.h"
 
-/* Adds a place, which is skipped, for each branch of the main file that clang has left out and that has a `{` in it. */
-void branches_take(struct places *places);
+/* Adds a probe point, which is skipped, for each branch of the main file that clang has left out and that has a `{` in it. */
+void branches_take(struct source_points *points);
 
 /* Whether a condition is about the compiler: "__GNUC__ >= 7". It ends at `end`. */
 bool branches_is_of_compiler(const char *condition, const char *end);

@@ -10,23 +10,23 @@ static const uint32_t ELSEWHERE = UINT32_MAX;
 
 /* --- what is returned --- */
 
-static const char *keep(struct places *places, CXString string)
+static const char *keep(struct source_points *points, CXString string)
 {
-	const char *text = places->clang->getCString(string);
-	const char *kept = instrument_arena_text(places->arena, text ? text : "", text ? strlen(text) : 0);
-	places->clang->disposeString(string);
+	const char *text = points->clang->getCString(string);
+	const char *kept = instrument_arena_text(points->arena, text ? text : "", text ? strlen(text) : 0);
+	points->clang->disposeString(string);
 	return kept ? kept : "";
 }
 
 struct assigning {
-	const struct places *places;
+	const struct source_points *points;
 	bool is_refused; /* something in it is const */
 };
 
 static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
 {
 	struct assigning *assigning = data;
-	const struct clang *clang = assigning->places->clang;
+	const struct clang *clang = assigning->points->clang;
 	CXType type = clang->getCanonicalType(clang->getCursorType(cursor));
 	CXString spelling = clang->getTypeSpelling(type);
 	bool is_array_of_const =
@@ -39,26 +39,26 @@ static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
 	return assigning->is_refused ? CXVisit_Break : CXVisit_Continue;
 }
 
-static bool can_be_assigned(const struct places *places, CXType type)
+static bool can_be_assigned(const struct source_points *points, CXType type)
 {
-	struct assigning assigning = { places, false };
+	struct assigning assigning = { points, false };
 	if (type.kind == CXType_Record)
-		places->clang->Type_visitFields(type, look_at_field, &assigning);
+		points->clang->Type_visitFields(type, look_at_field, &assigning);
 	return !assigning.is_refused;
 }
 
 /* Whether a parameter hides a word of the type that is returned. */
-static bool is_hidden(const struct places_function *function, const char *type)
+static bool is_hidden(const struct source_points_function *function, const char *type)
 {
-	struct places *places = function->places;
-	int count = places->clang->Cursor_getNumArguments(function->cursor);
+	struct source_points *points = function->points;
+	int count = points->clang->Cursor_getNumArguments(function->cursor);
 	bool is_found = false;
 	for (int i = 0; i < count && !is_found; i++) {
-		CXCursor parameter = places->clang->Cursor_getArgument(function->cursor, (unsigned)i);
-		CXString name = places->clang->getCursorSpelling(parameter);
-		const char *text = places->clang->getCString(name);
+		CXCursor parameter = points->clang->Cursor_getArgument(function->cursor, (unsigned)i);
+		CXString name = points->clang->getCursorSpelling(parameter);
+		const char *text = points->clang->getCString(name);
 		is_found = text && *text && lexing_find(type, type + strlen(type), text);
-		places->clang->disposeString(name);
+		points->clang->disposeString(name);
 	}
 	return is_found;
 }
@@ -72,13 +72,13 @@ static const char *name_position(const char *type)
 
 /* "int *" of "int *const", "int" of "const int": without what forbids to assign to it. Where the type does not end there (its
  * declarator has more behind the name) only what stands there is looked at. */
-static const char *without_qualifiers(struct places *places, const char *type, size_t length, bool is_whole)
+static const char *without_qualifiers(struct source_points *points, const char *type, size_t length, bool is_whole)
 {
 	static const char *const qualifiers[] = { "const", "volatile", "restrict", "__restrict" };
 	const char *end = type + length;
 	const char *star = memrchr(type, '*', length);
 	const char *from = star ? star + 1 : is_whole ? type : end;
-	char *kept = instrument_arena_take(places->arena, length + 1);
+	char *kept = instrument_arena_take(points->arena, length + 1);
 	if (!kept)
 		return "";
 	size_t size = (size_t)(from - type);
@@ -99,50 +99,50 @@ static const char *without_qualifiers(struct places *places, const char *type, s
 	return kept;
 }
 
-void exits_describe(const struct places_function *function)
+void exits_describe(const struct source_points_function *function)
 {
-	struct places *places = function->places;
-	struct places_item *item = function->item;
-	const struct clang *clang = places->clang;
+	struct source_points *points = function->points;
+	struct source_points_item *item = function->item;
+	const struct clang *clang = points->clang;
 	CXType result = clang->getCursorResultType(function->cursor);
 	CXType type = clang->getCanonicalType(result);
 	if (type.kind == CXType_Void)
 		return;
-	const char *spelled = keep(places, clang->getTypeSpelling(result));
+	const char *spelled = keep(points, clang->getTypeSpelling(result));
 	const char *position = name_position(spelled);
 	item->value_behind = position;
-	item->value_before = without_qualifiers(places, spelled, (size_t)(position - spelled), *position == 0);
+	item->value_before = without_qualifiers(points, spelled, (size_t)(position - spelled), *position == 0);
 	if (strstr(spelled, "(unnamed") || strstr(spelled, "(anonymous"))
 		item->doubt = "what it returns is of a type without a name, so it cannot be kept";
 	else if (is_hidden(function, spelled))
 		item->doubt = "a parameter hides the type of what it returns, so it cannot be kept";
-	else if (!can_be_assigned(places, type))
+	else if (!can_be_assigned(points, type))
 		item->doubt = "what it returns has const in it, so it cannot be kept";
 }
 
 /* --- what clang has seen --- */
 
-void exits_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent)
+void exits_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent)
 {
-	const struct clang *clang = places->clang;
-	const struct places_item *item = &places->items[function];
-	const struct places_file *file = &places->files[item->file];
+	const struct clang *clang = points->clang;
+	const struct source_points_item *item = &points->items[function];
+	const struct source_points_file *file = &points->files[item->file];
 	uint32_t outer = ELSEWHERE, offset = ELSEWHERE;
-	bool is_outermost =
-		clang->getCursorKind(parent) == CXCursor_CompoundStmt &&
-		places_offset(places, clang->getRangeStart(clang->getCursorExtent(parent)), &outer) == file->file &&
-		outer == item->open;
-	for (size_t i = places->return_count; is_outermost && i > 0 && places->returns[i - 1].function == function; i--)
-		places->returns[i - 1].is_last = false;
+	bool is_outermost = clang->getCursorKind(parent) == CXCursor_CompoundStmt &&
+			    source_points_offset(points, clang->getRangeStart(clang->getCursorExtent(parent)),
+						 &outer) == file->file &&
+			    outer == item->open;
+	for (size_t i = points->return_count; is_outermost && i > 0 && points->returns[i - 1].function == function; i--)
+		points->returns[i - 1].is_last = false;
 	if (clang->getCursorKind(cursor) != CXCursor_ReturnStmt)
 		return;
-	if (places_offset(places, clang->getRangeStart(clang->getCursorExtent(cursor)), &offset) != file->file)
+	if (source_points_offset(points, clang->getRangeStart(clang->getCursorExtent(cursor)), &offset) != file->file)
 		offset = ELSEWHERE;
-	if (ARRAY_RESERVE(places->returns, places->return_capacity, places->return_count + 1)) {
-		places->error = ERROR_MEMORY;
+	if (ARRAY_RESERVE(points->returns, points->return_capacity, points->return_count + 1)) {
+		points->error = ERROR_MEMORY;
 		return;
 	}
-	places->returns[places->return_count++] = (struct places_return){ function, offset, is_outermost };
+	points->returns[points->return_count++] = (struct source_points_return){ function, offset, is_outermost };
 }
 
 /* --- what stands there --- */
@@ -199,7 +199,7 @@ static const char *find_end(const char *text, const char *at, const char *stop)
 }
 
 /* The next `return` from *at on, outside of directives. False: there is none. */
-static bool next_exit(const struct places_file *file, const char **at, const char *stop, struct exit *exit)
+static bool next_exit(const struct source_points_file *file, const char **at, const char *stop, struct exit *exit)
 {
 	for (struct lexing_token token = lexing_next(*at, stop); token.size; token = lexing_next(*at, stop)) {
 		*at = token.start + token.size;
@@ -218,13 +218,13 @@ static bool next_exit(const struct places_file *file, const char **at, const cha
 }
 
 /* Where a function's `}` begins; 0: it comes from a macro. */
-static uint32_t closing_brace(const struct places_file *file, const struct places_item *item)
+static uint32_t closing_brace(const struct source_points_file *file, const struct source_points_item *item)
 {
 	static const char *const braces[] = { "}", "%>", "\?\?>" };
-	uint32_t end = item->place.end;
+	uint32_t end = item->point.end;
 	for (size_t i = 0; i < sizeof(braces) / sizeof(braces[0]); i++) {
 		uint32_t length = (uint32_t)strlen(braces[i]);
-		if (end >= item->place.offset + length && end <= file->size &&
+		if (end >= item->point.offset + length && end <= file->size &&
 		    memcmp(file->text + end - length, braces[i], length) == 0)
 			return end - length;
 	}
@@ -232,18 +232,18 @@ static uint32_t closing_brace(const struct places_file *file, const struct place
 }
 
 /* Whether a return that clang has seen stands in the text. */
-static bool is_written(const struct places_file *file, const struct places_item *item, uint32_t offset)
+static bool is_written(const struct source_points_file *file, const struct source_points_item *item, uint32_t offset)
 {
 	static const char word[] = "return";
-	return offset >= item->place.offset && offset + strlen(word) < item->place.end &&
+	return offset >= item->point.offset && offset + strlen(word) < item->point.end &&
 	       memcmp(file->text + offset, word, strlen(word)) == 0;
 }
 
 /* `seen`: its returns, as far as clang knows. */
-static const char *doubt_of(const struct places *places, struct places_item *item, const struct places_return *seen,
-			    size_t seen_count)
+static const char *doubt_of(const struct source_points *points, struct source_points_item *item,
+			    const struct source_points_return *seen, size_t seen_count)
 {
-	const struct places_file *file = &places->files[item->file];
+	const struct source_points_file *file = &points->files[item->file];
 	uint32_t close = closing_brace(file, item);
 	if (!close)
 		return "its body ends in a macro";
@@ -255,7 +255,7 @@ static const char *doubt_of(const struct places *places, struct places_item *ite
 		if (seen[i].is_last)
 			item->last_return = seen[i].offset;
 	}
-	const char *at = file->text + item->place.offset;
+	const char *at = file->text + item->point.offset;
 	struct exit exit;
 	while (next_exit(file, &at, file->text + close, &exit)) {
 		if (!exit.end)
@@ -266,63 +266,63 @@ static const char *doubt_of(const struct places *places, struct places_item *ite
 }
 
 /* Of what is put into braces: whether it is left at their end alone. */
-static const char *doubt_within(const struct places *places, const struct places_item *item)
+static const char *doubt_within(const struct source_points *points, const struct source_points_item *item)
 {
-	const struct places_file *file = &places->files[item->file];
-	const struct instrument_place *place = &item->place;
-	if (places_has_word(file, place->offset, place->end, "goto"))
+	const struct source_points_file *file = &points->files[item->file];
+	const struct source_point *point = &item->point;
+	if (source_points_has_word(file, point->offset, point->end, "goto"))
 		return "a goto may lead out of it";
 	bool may_break =
-		place->kind == INSTRUMENT_CALL && (places_has_word(file, place->offset, place->end, "break") ||
-						   places_has_word(file, place->offset, place->end, "continue"));
+		point->kind == INSTRUMENT_CALL && (source_points_has_word(file, point->offset, point->end, "break") ||
+						   source_points_has_word(file, point->offset, point->end, "continue"));
 	return may_break ? "it may break out of itself" : NULL;
 }
 
-void exits_check(struct places *places)
+void exits_check(struct source_points *points)
 {
 	size_t seen = 0;
-	for (size_t i = 0; i < places->item_count; i++) {
-		struct places_item *item = &places->items[i];
-		bool is_function = item->place.kind == INSTRUMENT_FUNCTION;
-		while (seen < places->return_count && places->returns[seen].function < i)
+	for (size_t i = 0; i < points->item_count; i++) {
+		struct source_points_item *item = &points->items[i];
+		bool is_function = item->point.kind == INSTRUMENT_FUNCTION;
+		while (seen < points->return_count && points->returns[seen].function < i)
 			seen++;
 		size_t first = seen;
-		while (is_function && seen < places->return_count && places->returns[seen].function == i)
+		while (is_function && seen < points->return_count && points->returns[seen].function == i)
 			seen++;
-		if (item->place.skipped)
+		if (item->point.skipped)
 			continue;
 		if (is_function)
-			item->place.skipped = doubt_of(places, item, places->returns + first, seen - first);
-		else if (item->place.kind != INSTRUMENT_BLOCK)
-			item->place.skipped = doubt_within(places, item);
+			item->point.skipped = doubt_of(points, item, points->returns + first, seen - first);
+		else if (item->point.kind != INSTRUMENT_BLOCK)
+			item->point.skipped = doubt_within(points, item);
 	}
 }
 
 /* --- what is inserted --- */
 
-const char *exits_leave(const struct places *places, const struct places_item *item)
+const char *exits_leave(const struct source_points *points, const struct source_points_item *item)
 {
-	const char *text = item->place.kind == INSTRUMENT_FUNCTION && item->hook_size
-				   ? instrument_arena_format(places->arena, "CPPROF_TOOL_LEAVE_HOOK(%zu,%.*s)",
+	const char *text = item->point.kind == INSTRUMENT_FUNCTION && item->hook_size
+				   ? instrument_arena_format(points->arena, "CPPROF_TOOL_LEAVE_HOOK(%zu,%.*s)",
 							     item->number, (int)item->hook_size, item->hook)
-				   : instrument_arena_format(places->arena, "CPPROF_TOOL_LEAVE(%zu)", item->number);
+				   : instrument_arena_format(points->arena, "CPPROF_TOOL_LEAVE(%zu)", item->number);
 	return text ? text : "";
 }
 
-const char *exits_declaration(const struct places *places, const struct places_item *item)
+const char *exits_declaration(const struct source_points *points, const struct source_points_item *item)
 {
 	if (!item->has_value)
 		return "";
-	const char *text = instrument_arena_format(places->arena, "%s cpprof_value_%zu%s; ", item->value_before,
+	const char *text = instrument_arena_format(points->arena, "%s cpprof_value_%zu%s; ", item->value_before,
 						   item->number, item->value_behind);
 	return text ? text : "";
 }
 
-static void insert_exit(struct places *places, const struct places_item *item, const struct exit *exit,
+static void insert_exit(struct source_points *points, const struct source_points_item *item, const struct exit *exit,
 			const char *leave)
 {
-	struct edits *edits = &places->files[item->file].edits;
-	struct instrument_arena *arena = places->arena;
+	struct edits *edits = &points->files[item->file].edits;
+	struct instrument_arena *arena = points->arena;
 	if (!exit->has_value) {
 		edits_wrap(edits, exit->start, instrument_arena_format(arena, "{%s; ", leave), exit->end + 1, "}");
 	} else if (item->value_before) {
@@ -335,10 +335,10 @@ static void insert_exit(struct places *places, const struct places_item *item, c
 	}
 }
 
-void exits_insert(struct places *places, const struct places_item *item)
+void exits_insert(struct source_points *points, const struct source_points_item *item)
 {
-	const struct places_file *file = &places->files[item->file];
-	const char *leave = exits_leave(places, item), *at = file->text + item->place.offset;
+	const struct source_points_file *file = &points->files[item->file];
+	const char *leave = exits_leave(points, item), *at = file->text + item->point.offset;
 	uint32_t close = closing_brace(file, item);
 	const char *stop = file->text + close;
 	struct exit exit;
@@ -346,9 +346,9 @@ void exits_insert(struct places *places, const struct places_item *item)
 	while (next_exit(file, &at, stop, &exit)) {
 		struct lexing_token behind = lexing_next(file->text + exit.end + 1, stop);
 		ends_with_return = exit.start == item->last_return && !behind.size;
-		insert_exit(places, item, &exit, leave);
+		insert_exit(points, item, &exit, leave);
 	}
 	if (!ends_with_return)
-		edits_insert(&places->files[item->file].edits, close,
-			     instrument_arena_format(places->arena, "%s;", leave));
+		edits_insert(&points->files[item->file].edits, close,
+			     instrument_arena_format(points->arena, "%s;", leave));
 }

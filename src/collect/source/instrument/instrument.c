@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "collect/source/instrument/exits.h"
-#include "collect/source/instrument/source_points.h"
 #include "collect/source/instrument/selection.h"
+#include "collect/source/instrument/source_points.h"
 #include "collect/source/instrument/taken.h"
 
 static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION", "CPPROF_KIND_LOOP",
@@ -14,23 +14,23 @@ static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION"
 
 /* --- parsing --- */
 
-static CXTranslationUnit parse(const struct places *places, CXIndex index, struct error *error)
+static CXTranslationUnit parse(const struct source_points *points, CXIndex index, struct error *error)
 {
 	CXTranslationUnit unit = NULL;
-	enum CXErrorCode code = places->clang->parseTranslationUnit2(
-		index, places->source->path, places->words->items, (int)places->words->count, NULL, 0,
+	enum CXErrorCode code = points->clang->parseTranslationUnit2(
+		index, points->source->path, points->words->items, (int)points->words->count, NULL, 0,
 		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
 	if (code == CXError_Success && unit)
 		return unit;
 	error_set(error, ERROR_FORMAT, "libclang %s %s", code == CXError_Crashed ? "crashed at" : "cannot parse",
-		  places->source->path);
+		  points->source->path);
 	return NULL;
 }
 
 /* "file.c:12: text". */
-static int tell(const struct places *places, CXDiagnostic diagnostic, struct error *error)
+static int tell(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
-	const struct clang *clang = places->clang;
+	const struct clang *clang = points->clang;
 	CXFile file = NULL;
 	unsigned line = 0;
 	clang->getFileLocation(clang->getDiagnosticLocation(diagnostic), &file, &line, NULL, NULL);
@@ -40,51 +40,51 @@ static int tell(const struct places *places, CXDiagnostic diagnostic, struct err
 		error_set(error, ERROR_FORMAT, "%s:%u: %s", clang->getCString(name), line, clang->getCString(text));
 		clang->disposeString(name);
 	} else {
-		error_set(error, ERROR_FORMAT, "%s: %s", places->source->path, clang->getCString(text));
+		error_set(error, ERROR_FORMAT, "%s: %s", points->source->path, clang->getCString(text));
 	}
 	clang->disposeString(text);
 	return ERROR_FORMAT;
 }
 
 /* What to do about one of clang's errors: one within a function spoils that alone. */
-static int take_error(struct places *places, CXDiagnostic diagnostic, struct error *error)
+static int take_error(struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	static const char nested[] = "function definition is not allowed here";
-	const struct clang *clang = places->clang;
+	const struct clang *clang = points->clang;
 	CXString text = clang->getDiagnosticSpelling(diagnostic);
 	const char *said = clang->getCString(text);
 	bool is_nested = said && strstr(said, nested);
 	clang->disposeString(text);
 	uint32_t offset;
-	CXFile at = places_offset(places, clang->getDiagnosticLocation(diagnostic), &offset);
-	struct places_file *file = places_file(places, at);
-	size_t file_index = file ? (size_t)(file - places->files) : 0;
+	CXFile at = source_points_offset(points, clang->getDiagnosticLocation(diagnostic), &offset);
+	struct source_points_file *file = source_points_file(points, at);
+	size_t file_index = file ? (size_t)(file - points->files) : 0;
 	bool is_within = false;
-	for (size_t i = 0; file && i < places->item_count; i++) {
-		struct places_item *item = &places->items[i];
-		if (item->place.kind != INSTRUMENT_FUNCTION || item->file != file_index || offset < item->start ||
-		    offset >= item->place.end)
+	for (size_t i = 0; file && i < points->item_count; i++) {
+		struct source_points_item *item = &points->items[i];
+		if (item->point.kind != INSTRUMENT_FUNCTION || item->file != file_index || offset < item->start ||
+		    offset >= item->point.end)
 			continue;
 		is_within = true;
 		item->has_nested |= is_nested;
-		if (!item->has_nested && !item->place.skipped)
-			item->place.skipped = INSTRUMENT_DOUBT;
+		if (!item->has_nested && !item->point.skipped)
+			item->point.skipped = INSTRUMENT_DOUBT;
 	}
-	return is_within ? 0 : tell(places, diagnostic, error);
+	return is_within ? 0 : tell(points, diagnostic, error);
 }
 
-static int take_errors(struct places *places, struct error *error)
+static int take_errors(struct source_points *points, struct error *error)
 {
-	const struct clang *clang = places->clang;
-	unsigned count = clang->getNumDiagnostics(places->unit);
+	const struct clang *clang = points->clang;
+	unsigned count = clang->getNumDiagnostics(points->unit);
 	int code = 0;
 	for (unsigned i = 0; i < count && !code; i++) {
-		CXDiagnostic diagnostic = clang->getDiagnostic(places->unit, i);
+		CXDiagnostic diagnostic = clang->getDiagnostic(points->unit, i);
 		enum CXDiagnosticSeverity severity = clang->getDiagnosticSeverity(diagnostic);
 		if (severity == CXDiagnostic_Fatal)
-			code = tell(places, diagnostic, error);
+			code = tell(points, diagnostic, error);
 		else if (severity == CXDiagnostic_Error)
-			code = take_error(places, diagnostic, error);
+			code = take_error(points, diagnostic, error);
 		clang->disposeDiagnostic(diagnostic);
 	}
 	return code;
@@ -108,11 +108,11 @@ static void append_literal(struct buffer *buffer, const char *text)
 	buffer_append_byte(buffer, '"');
 }
 
-/* Which macros: of the function that a place is in. */
-static const char *variant_of(const struct places *places, const struct places_item *item)
+/* Which macros: of the function that a probe point is in. */
+static const char *variant_of(const struct source_points *points, const struct source_points_item *item)
 {
-	const struct places_item *function = &places->items[item->function];
-	if (places->is_explicit)
+	const struct source_points_item *function = &points->items[item->function];
+	if (points->is_explicit)
 		return "EXPLICIT_";
 	if (function->variant)
 		return function->variant;
@@ -120,9 +120,9 @@ static const char *variant_of(const struct places *places, const struct places_i
 }
 
 /* "f, a, b": f_enter(a, b) is called, and f_leave with what that returns. */
-static void describe_hook(struct places_item *item, const char *variant, struct buffer *text)
+static void describe_hook(struct source_points_item *item, const char *variant, struct buffer *text)
 {
-	const char *hook = item->place.hook;
+	const char *hook = item->point.hook;
 	bool has_own = strncmp(variant, "CONSTEXPR", 9) == 0 || strncmp(variant, "EXPLICIT", 8) == 0;
 	size_t name = strcspn(hook, ",");
 	const char *arguments = hook + name + (hook[name] == ',');
@@ -138,61 +138,61 @@ static void describe_hook(struct places_item *item, const char *variant, struct 
 		      arguments);
 }
 
-/* What a place's object is made of: the macro of its kind, and that of its hook. */
-static void describe(const struct places *places, struct places_item *item, struct buffer *text)
+/* What a probe point's object is made of: the macro of its kind, and that of its hook. */
+static void describe(const struct source_points *points, struct source_points_item *item, struct buffer *text)
 {
 	size_t number = item->number;
-	const struct instrument_place *place = &item->place;
-	const char *variant = variant_of(places, item);
-	if (place->kind == INSTRUMENT_FUNCTION)
-		buffer_printf(text, "CPPROF_TOOL_%sFUNCTION(%zu,%d,%u,", variant, number, place->level,
+	const struct source_point *point = &item->point;
+	const char *variant = variant_of(points, item);
+	if (point->kind == INSTRUMENT_FUNCTION)
+		buffer_printf(text, "CPPROF_TOOL_%sFUNCTION(%zu,%d,%u,", variant, number, point->level,
 			      (unsigned)item->name_line);
-	else if (place->kind == INSTRUMENT_BLOCK)
+	else if (point->kind == INSTRUMENT_BLOCK)
 		buffer_printf(text, "CPPROF_TOOL_%sBLOCK(%zu,%u,", variant, number, (unsigned)item->name_line);
 	else
-		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[place->kind],
-			      place->level, (unsigned)item->name_line);
-	if (place->kind != INSTRUMENT_FUNCTION) {
+		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
+			      point->level, (unsigned)item->name_line);
+	if (point->kind != INSTRUMENT_FUNCTION) {
 		append_literal(text, item->own_name);
 		buffer_append_byte(text, ',');
 	}
-	if (place->group)
-		append_literal(text, place->group);
+	if (point->group)
+		append_literal(text, point->group);
 	else
 		buffer_append_byte(text, '0');
 	buffer_append_string(text, ") ");
 	if (item->also)
 		buffer_printf(text, "%s(%zu) ", item->also, number);
-	if (place->kind == INSTRUMENT_FUNCTION && place->hook)
+	if (point->kind == INSTRUMENT_FUNCTION && point->hook)
 		describe_hook(item, variant, text);
-	if (place->kind == INSTRUMENT_FUNCTION && places->is_explicit)
-		buffer_append_string(text, exits_declaration(places, item));
+	if (point->kind == INSTRUMENT_FUNCTION && points->is_explicit)
+		buffer_append_string(text, exits_declaration(points, item));
 }
 
-static void insert(struct places *places, struct places_item *item)
+static void insert(struct source_points *points, struct source_points_item *item)
 {
-	struct places_file *file = &places->files[item->file];
+	struct source_points_file *file = &points->files[item->file];
 	struct buffer text;
 	buffer_init(&text);
 	if (item->is_wrapped)
 		buffer_append_byte(&text, '{');
 	item->number = ++file->instrumented;
-	describe(places, item, &text);
+	describe(points, item, &text);
 	const char *kept =
-		buffer_error(&text) ? NULL : instrument_arena_text(places->arena, (const char *)text.bytes, text.size);
+		buffer_error(&text) ? NULL : instrument_arena_text(points->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);
-	bool is_left = places->is_explicit && item->place.kind != INSTRUMENT_BLOCK;
+	bool is_left = points->is_explicit && item->point.kind != INSTRUMENT_BLOCK;
 	if (item->is_wrapped)
-		edits_wrap(&file->edits, item->place.offset, kept, item->place.end,
-			   is_left ? instrument_arena_format(places->arena, "%s;}", exits_leave(places, item)) : "}");
+		edits_wrap(&file->edits, item->point.offset, kept, item->point.end,
+			   is_left ? instrument_arena_format(points->arena, "%s;}", exits_leave(points, item)) : "}");
 	else
-		edits_insert(&file->edits, item->place.offset, kept);
+		edits_insert(&file->edits, item->point.offset, kept);
 }
 
-static int make_copy(struct places *places, struct places_file *file, struct instrument_copy *copy)
+static int make_copy(struct source_points *points, struct source_points_file *file, struct instrument_copy *copy)
 {
 	static const char mark[] = "\xef\xbb\xbf";
-	const struct instrument_source *source = places->source;
+	const struct instrument_source *source = points->source;
 	size_t begin = file->size >= 3 && memcmp(file->text, mark, 3) == 0 ? 3 : 0;
 	struct buffer text;
 	buffer_init(&text);
@@ -212,34 +212,34 @@ static int make_copy(struct places *places, struct places_file *file, struct ins
 		/* A line of its own, if there is anything to tell. */
 		buffer_append_byte(&text, '\n');
 		size_t behind = text.size;
-		taken_append(places, &text);
+		taken_append(points, &text);
 		code = buffer_error(&text);
 		text.size -= code == 0 && text.size == behind;
 	}
 	copy->path = file->path;
 	copy->size = text.size;
-	copy->place_count = file->instrumented;
+	copy->point_count = file->instrumented;
 	copy->is_main = file->is_main;
 	if (code == 0)
-		copy->text = instrument_arena_text(places->arena, (const char *)text.bytes, text.size);
+		copy->text = instrument_arena_text(points->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);
 	return code ? code : copy->text ? 0 : ERROR_MEMORY;
 }
 
-static int make_copies(struct places *places, struct instrument_result *result)
+static int make_copies(struct source_points *points, struct instrument_result *result)
 {
-	struct instrument_arena *arena = places->arena;
-	result->copies = instrument_arena_take(arena, places->file_count * sizeof(*result->copies));
-	result->places = instrument_arena_take(arena, places->item_count * sizeof(*result->places));
-	if (!result->copies || !result->places)
+	struct instrument_arena *arena = points->arena;
+	result->copies = instrument_arena_take(arena, points->file_count * sizeof(*result->copies));
+	result->points = instrument_arena_take(arena, points->item_count * sizeof(*result->points));
+	if (!result->copies || !result->points)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < places->item_count; i++)
-		result->places[result->place_count++] = places->items[i].place;
-	for (size_t i = 0; i < places->file_count; i++) {
-		struct places_file *file = &places->files[i];
+	for (size_t i = 0; i < points->item_count; i++)
+		result->points[result->point_count++] = points->items[i].point;
+	for (size_t i = 0; i < points->file_count; i++) {
+		struct source_points_file *file = &points->files[i];
 		if (!file->is_main && !file->instrumented)
 			continue;
-		int code = make_copy(places, file, &result->copies[result->copy_count++]);
+		int code = make_copy(points, file, &result->copies[result->copy_count++]);
 		if (code)
 			return code;
 	}
@@ -248,57 +248,57 @@ static int make_copies(struct places *places, struct instrument_result *result)
 
 /* --- all of it --- */
 
-static void decide(struct places *places, const struct selection *selection)
+static void decide(struct source_points *points, const struct selection *selection)
 {
-	for (size_t i = 0; i < places->item_count; i++) {
-		struct places_item *item = &places->items[i];
-		const char *outer = places->items[item->function].place.skipped;
-		if (!item->place.skipped)
-			item->place.skipped = outer;
+	for (size_t i = 0; i < points->item_count; i++) {
+		struct source_points_item *item = &points->items[i];
+		const char *outer = points->items[item->function].point.skipped;
+		if (!item->point.skipped)
+			item->point.skipped = outer;
 		if (item->is_shared)
-			item->place.skipped = places->items[item->shared].place.skipped;
-		else if (!item->place.skipped)
-			selection_decide(selection, &item->place);
+			item->point.skipped = points->items[item->shared].point.skipped;
+		else if (!item->point.skipped)
+			selection_decide(selection, &item->point);
 	}
 }
 
-static int work(struct places *places, struct instrument_result *result, const struct selection *selection,
+static int work(struct source_points *points, struct instrument_result *result, const struct selection *selection,
 		struct error *error)
 {
-	int code = places_find(places);
+	int code = source_points_find(points);
 	if (code)
-		return error_set(error, code, "%s: %s", places->source->path, error_text(code));
-	if (places->words->standard >= 20 && treat_cxx_is_module(&places->files[0]))
-		return error_set(error, ERROR_UNSUPPORTED, "%s: it is a module", places->source->path);
-	code = take_errors(places, error);
+		return error_set(error, code, "%s: %s", points->source->path, error_text(code));
+	if (points->words->standard >= 20 && treat_cxx_is_module(&points->files[0]))
+		return error_set(error, ERROR_UNSUPPORTED, "%s: it is a module", points->source->path);
+	code = take_errors(points, error);
 	if (code)
 		return code;
-	if (places->is_explicit)
-		exits_check(places);
-	decide(places, selection);
-	for (size_t i = 0; i < places->item_count; i++)
-		if (!places->items[i].place.skipped && !places->items[i].is_shared)
-			insert(places, &places->items[i]);
-	for (size_t i = 0; places->is_explicit && i < places->item_count; i++)
-		if (!places->items[i].place.skipped && !places->items[i].is_shared &&
-		    places->items[i].place.kind == INSTRUMENT_FUNCTION)
-			exits_insert(places, &places->items[i]);
-	code = make_copies(places, result);
-	return code ? error_set(error, code, "%s: %s", places->source->path, error_text(code)) : 0;
+	if (points->is_explicit)
+		exits_check(points);
+	decide(points, selection);
+	for (size_t i = 0; i < points->item_count; i++)
+		if (!points->items[i].point.skipped && !points->items[i].is_shared)
+			insert(points, &points->items[i]);
+	for (size_t i = 0; points->is_explicit && i < points->item_count; i++)
+		if (!points->items[i].point.skipped && !points->items[i].is_shared &&
+		    points->items[i].point.kind == INSTRUMENT_FUNCTION)
+			exits_insert(points, &points->items[i]);
+	code = make_copies(points, result);
+	return code ? error_set(error, code, "%s: %s", points->source->path, error_text(code)) : 0;
 }
 
-static int parse_and_work(struct places *places, struct instrument_result *result, const struct selection *selection,
-			  struct error *error)
+static int parse_and_work(struct source_points *points, struct instrument_result *result,
+			  const struct selection *selection, struct error *error)
 {
-	CXIndex index = places->clang->createIndex(0, 0);
+	CXIndex index = points->clang->createIndex(0, 0);
 	if (!index)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	places->unit = parse(places, index, error);
-	int code = places->unit ? work(places, result, selection, error) : ERROR_FORMAT;
-	places_release(places);
-	if (places->unit)
-		places->clang->disposeTranslationUnit(places->unit);
-	places->clang->disposeIndex(index);
+	points->unit = parse(points, index, error);
+	int code = points->unit ? work(points, result, selection, error) : ERROR_FORMAT;
+	source_points_release(points);
+	if (points->unit)
+		points->clang->disposeTranslationUnit(points->unit);
+	points->clang->disposeIndex(index);
 	return code;
 }
 
@@ -323,14 +323,14 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 	result->is_plain = words.is_plain;
 	struct selection *defaults = source->selection ? NULL : selection_new();
 	const struct selection *selection = source->selection ? source->selection : defaults;
-	struct places places = { .source = source,
-				 .clang = clang,
-				 .words = &words,
-				 .arena = result->arena,
-				 .is_explicit = (source->is_explicit || words.is_plain) && !words.is_cxx,
-				 .loose_label = UINT32_MAX,
-				 .level = selection ? selection_level(selection) : 0 };
-	code = selection ? parse_and_work(&places, result, selection, error)
+	struct source_points points = { .source = source,
+					.clang = clang,
+					.words = &words,
+					.arena = result->arena,
+					.is_explicit = (source->is_explicit || words.is_plain) && !words.is_cxx,
+					.loose_label = UINT32_MAX,
+					.level = selection ? selection_level(selection) : 0 };
+	code = selection ? parse_and_work(&points, result, selection, error)
 			 : error_set(error, ERROR_MEMORY, "out of memory");
 	selection_free(defaults);
 	return code;

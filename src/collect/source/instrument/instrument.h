@@ -3,7 +3,7 @@
  *
  *     a compiler's words ---- clang.h: libclang, loaded when it is needed first, parses what the compiler would
  *     the cursors of the file ---- source_points.h: what could be instrumented, each with what it is and where its `{` is
- *     the places ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
+ *     the probe points ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
  *     decisions ---- edits.h: an edit list, and the copy that it makes
  *
  * Nothing here compiles or prints: cmd/ does. (A compiler is asked once where it looks for headers.)
@@ -17,16 +17,16 @@
 
 #include "base/error.h"
 
-/* What stands at a place; as enum cpprof_kind in cpprof/profiler.h, and in its order. */
+/* What stands at a probe point; as enum cpprof_kind in cpprof/profiler.h, and in its order. */
 enum instrument_kind { INSTRUMENT_FUNCTION, INSTRUMENT_REGION, INSTRUMENT_LOOP, INSTRUMENT_CALL, INSTRUMENT_BLOCK };
 
 enum { INSTRUMENT_LEVEL_FUNCTION = 1, INSTRUMENT_LEVEL_LOOP, INSTRUMENT_LEVEL_CALL, INSTRUMENT_LEVEL_BLOCK };
 
-/* Of a place: why a function is left alone in which libclang found an error. */
+/* Of a probe point: why a function is left alone in which libclang found an error. */
 #define INSTRUMENT_DOUBT "clang does not understand all of it"
 
-/* Texts are the owner's (struct instrument_places), in its arena. */
-struct instrument_place {
+/* Texts are the owner's (struct instrument_result), in its arena. */
+struct source_point {
 	enum instrument_kind kind;
 	int level;
 	const char *name;      /* as its declaration has it, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
@@ -70,7 +70,7 @@ struct instrument_copy {
 	const char *path; /* of the original, as the compiler would open it */
 	const char *text; /* of `size` bytes and a NUL */
 	size_t size;
-	size_t place_count; /* that are instrumented in it; 0: the text is the original's */
+	size_t point_count; /* that are instrumented in it; 0: the text is the original's */
 	bool is_main;
 };
 
@@ -78,8 +78,8 @@ struct instrument_copy {
 struct instrument_result {
 	struct instrument_copy *copies;
 	size_t copy_count;
-	struct instrument_place *places; /* by file, and in the order of their `{` */
-	size_t place_count;
+	struct source_point *points; /* by file, and in the order of their `{` */
+	size_t point_count;
 	bool is_plain;        /* the compiler does not know GNU C: is_explicit in any case */
 	const char *libclang; /* "clang version 14.0.6", as it calls itself */
 	struct instrument_arena *arena;

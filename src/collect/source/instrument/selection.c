@@ -93,37 +93,37 @@ int selection_except(struct selection *selection, const char *file, uint32_t lin
 
 /* --- decisions --- */
 
-static bool is_excepted(const struct selection *selection, const struct instrument_place *place)
+static bool is_excepted(const struct selection *selection, const struct source_point *point)
 {
 	for (size_t i = 0; i < selection->exception_count; i++)
-		if (selection->exceptions[i].line == place->line &&
-		    strcmp(selection->exceptions[i].file, place->file) == 0)
+		if (selection->exceptions[i].line == point->line &&
+		    strcmp(selection->exceptions[i].file, point->file) == 0)
 			return true;
 	return false;
 }
 
-/* What is asked about a place. */
+/* What is asked about a probe point. */
 struct subject {
-	const struct instrument_place *place;
+	const struct source_point *point;
 	char name[1024]; /* of the function that it stands in: without a loop's ": loop at 12" */
 };
 
-static void find_function(struct subject *subject, const struct instrument_place *place)
+static void find_function(struct subject *subject, const struct source_point *point)
 {
-	subject->place = place;
-	const char *end = place->kind == INSTRUMENT_FUNCTION ? NULL : strstr(place->name, ": ");
+	subject->point = point;
+	const char *end = point->kind == INSTRUMENT_FUNCTION ? NULL : strstr(point->name, ": ");
 	snprintf(subject->name, sizeof(subject->name), "%.*s",
-		 end ? (int)(end - place->name) : (int)strlen(place->name), place->name);
+		 end ? (int)(end - point->name) : (int)strlen(point->name), point->name);
 }
 
 static bool rule_fits(const struct selection_rule *rule, const struct subject *subject)
 {
-	const struct instrument_place *place = subject->place;
+	const struct source_point *point = subject->point;
 	if (rule->of_all)
 		return true;
 	if (rule->of_files)
-		return place->file && selection_pattern_fits_file(&rule->pattern, place->file);
-	return selection_pattern_fits_function(&rule->pattern, subject->name, place->signature);
+		return point->file && selection_pattern_fits_file(&rule->pattern, point->file);
+	return selection_pattern_fits_function(&rule->pattern, subject->name, point->signature);
 }
 
 /* Includes, then excludes; those of files and of functions together, or (`apart`) both have to let it in.
@@ -154,7 +154,7 @@ static const char *by_last(const struct selection *selection, const struct subje
 	for (size_t i = 0; i < selection->rule_count; i++) {
 		const struct selection_rule *rule = &selection->rules[i];
 		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE &&
-		    !(rule->of_mangled && subject->place->is_cxx) && rule_fits(rule, subject))
+		    !(rule->of_mangled && subject->point->is_cxx) && rule_fits(rule, subject))
 			why[rule->of_files] = rule->why;
 	}
 	return why[0] ? why[0] : why[1];
@@ -174,20 +174,20 @@ static bool is_named(const struct selection *selection, const struct subject *su
 
 static const char *by_size(const struct selection *selection, const struct subject *subject)
 {
-	const struct instrument_place *place = subject->place;
-	if (place->kind != INSTRUMENT_FUNCTION || is_named(selection, subject))
+	const struct source_point *point = subject->point;
+	if (point->kind != INSTRUMENT_FUNCTION || is_named(selection, subject))
 		return NULL;
-	if (place->is_always_inline && !selection->always_inline)
+	if (point->is_always_inline && !selection->always_inline)
 		return "always_inline (the line 'always-inline on' includes such)";
-	if (place->is_inline && place->statements <= 1 && !selection->tiny)
+	if (point->is_inline && point->statements <= 1 && !selection->tiny)
 		return "tiny: inline, of one statement at most (the line 'tiny on' includes such)";
-	if (place->statements < selection->statements)
+	if (point->statements < selection->statements)
 		return "fewer statements than the selection asks for";
 	return NULL;
 }
 
 /* Sets the group, and returns the finest level here. */
-static int apply(const struct selection *selection, const struct subject *subject, struct instrument_place *place)
+static int apply(const struct selection *selection, const struct subject *subject, struct source_point *point)
 {
 	int level = selection->level;
 	for (size_t i = 0; i < selection->rule_count; i++) {
@@ -195,32 +195,32 @@ static int apply(const struct selection *selection, const struct subject *subjec
 		if (rule->verb <= SELECTION_EXCLUDE || !rule_fits(rule, subject))
 			continue;
 		if (rule->verb == SELECTION_GROUP)
-			place->group = rule->group;
+			point->group = rule->group;
 		else
 			level = rule->level;
 	}
 	return level;
 }
 
-void selection_decide(const struct selection *selection, struct instrument_place *place)
+void selection_decide(const struct selection *selection, struct source_point *point)
 {
-	if (place->skipped)
+	if (point->skipped)
 		return;
 	struct subject subject;
-	find_function(&subject, place);
-	int level = apply(selection, &subject, place);
-	if (is_excepted(selection, place))
-		place->skipped = "the compiler does not take it with an object in it";
-	else if (place->is_header && !selection->headers)
-		place->skipped = "in a header";
-	else if (place->kind != INSTRUMENT_REGION && place->level > level)
-		place->skipped = "finer than the level that is asked for";
-	if (!place->skipped)
-		place->skipped = by_lists(selection, &subject, SELECTION_OWN, false);
-	if (!place->skipped)
-		place->skipped = by_lists(selection, &subject, SELECTION_TAU, true);
-	if (!place->skipped)
-		place->skipped = by_last(selection, &subject);
-	if (!place->skipped)
-		place->skipped = by_size(selection, &subject);
+	find_function(&subject, point);
+	int level = apply(selection, &subject, point);
+	if (is_excepted(selection, point))
+		point->skipped = "the compiler does not take it with an object in it";
+	else if (point->is_header && !selection->headers)
+		point->skipped = "in a header";
+	else if (point->kind != INSTRUMENT_REGION && point->level > level)
+		point->skipped = "finer than the level that is asked for";
+	if (!point->skipped)
+		point->skipped = by_lists(selection, &subject, SELECTION_OWN, false);
+	if (!point->skipped)
+		point->skipped = by_lists(selection, &subject, SELECTION_TAU, true);
+	if (!point->skipped)
+		point->skipped = by_last(selection, &subject);
+	if (!point->skipped)
+		point->skipped = by_size(selection, &subject);
 }

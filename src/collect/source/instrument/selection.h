@@ -20,8 +20,8 @@ int selection_add(struct selection *selection, const char *line, struct error *e
 /* What begins in that line of a file stays out: the compiler did not take it. 0 or ERROR_MEMORY. */
 int selection_except(struct selection *selection, const char *file, uint32_t line);
 
-/* Sets place->skipped, ->group and ->level by the rules. Those that the language forbids are decided already. */
-void selection_decide(const struct selection *selection, struct instrument_place *place);
+/* Sets point->skipped, ->group and ->level by the rules. Those that the language forbids are decided already. */
+void selection_decide(const struct selection *selection, struct source_point *point);
 /* The finest level that is asked for: INSTRUMENT_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);
 

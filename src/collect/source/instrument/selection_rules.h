@@ -32,7 +32,7 @@ struct selection_rule {
 	bool of_mangled;
 	int level;
 	char *group;
-	char *why; /* it leaves a place out: "excluded by FILE:LINE" */
+	char *why; /* it leaves a probe point out: "excluded by FILE:LINE" */
 	struct selection_pattern pattern;
 };
 
@@ -60,7 +60,7 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
 /* Of a function's qualified name and its signature ("f(int)"; NULL: unknown). */
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
 
-/* A place in the text that is being read. */
+/* A probe point in the text that is being read. */
 struct selection_reading {
 	struct selection *selection;
 	const char *name; /* of the file; NULL: a word of the command line */

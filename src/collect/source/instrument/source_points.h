@@ -1,5 +1,5 @@
 /*
- * The places of a file that something could be inserted at, found by a walk over libclang's cursors.
+ * The probe points of a file that something could be inserted at, found by a walk over libclang's cursors.
  *
  * Of each cursor that has a body, what the copy could be made of is not what clang says but what stands there: the byte at its
  * `{` must be one, in the file itself and not in what a macro expands to.
@@ -14,7 +14,7 @@
 #include "collect/source/instrument/words.h"
 
 /* A file of which something may be edited. */
-struct places_file {
+struct source_points_file {
 	CXFile file;
 	const char *path;
 	const char *text; /* libclang's */
@@ -23,30 +23,31 @@ struct places_file {
 	bool has_annotations; /* "cpprof" or "CPPROF" stands in it */
 	bool has_resolvers;   /* "ifunc" stands in it */
 	struct edits edits;
-	size_t instrumented; /* places */
+	size_t instrumented; /* probe points */
 	uint32_t furthest;   /* bytes: where the last of the bodies begins that were found so far */
 	uint32_t *errors;    /* offsets at which clang understood nothing, ascending; owned */
 	size_t error_count, error_capacity;
 };
 
-/* A place, and how something would be inserted there. */
-struct places_item {
-	struct instrument_place place;
-	size_t file;          /* in places.files */
-	size_t function;      /* in places.items: the one that it is in, or itself */
-	const char *variant;  /* of the macros, which a function's places share: "CONSTEXPR_", "ASIDE_"; NULL: none */
+/* A probe point, and how something would be inserted there. */
+struct source_points_item {
+	struct source_point point;
+	size_t file;     /* in points.files */
+	size_t function; /* in points.items: the one that it is in, or itself */
+	const char
+		*variant; /* of the macros, which a function's probe points share: "CONSTEXPR_", "ASIDE_"; NULL: none */
 	const char *own_name; /* of what is in a function: "loop at 12" */
 	const char *also;     /* a second one behind it, which is told the number alone; NULL: none */
 	uint32_t name_line;
 	uint32_t start;  /* of a function, bytes: where its declaration begins */
 	uint32_t open;   /* ... and its body, as libclang says */
-	bool is_wrapped; /* put into braces, from place.offset to place.end */
+	bool is_wrapped; /* put into braces, from point.offset to point.end */
 	bool is_template;
 	bool is_shared; /* its body's text is that of items[shared] as well, which the edits are made for */
 	size_t shared;
 	bool returns_twice; /* what it calls: setjmp */
 	size_t number;      /* among those that are instrumented in its file */
-	const char *hook;   /* of place.hook, in the arena, the function's name and its bytes */
+	const char *hook;   /* of point.hook, in the arena, the function's name and its bytes */
 	size_t hook_size;
 	/* Where exits are said (exits.h): */
 	const char *value_before,
@@ -57,30 +58,30 @@ struct places_item {
 	bool has_nested;       /* functions of GNU C, which clang does not know */
 };
 
-struct places {
+struct source_points {
 	const struct instrument_source *source;
 	const struct clang *clang;
 	const struct words *words;
 	struct instrument_arena *arena;
 	CXTranslationUnit unit;
 	int level; /* the finest that is looked for */
-	struct places_file *files;
+	struct source_points_file *files;
 	size_t file_count, file_capacity;
-	struct places_item *items;
+	struct source_points_item *items;
 	size_t item_count, item_capacity;
-	bool is_explicit;              /* exits are said (exits.h) */
-	uint32_t loose_label;          /* bytes: where a label begins that is all that a branch has (statements.c) */
-	struct places_return *returns; /* where they are */
+	bool is_explicit;     /* exits are said (exits.h) */
+	uint32_t loose_label; /* bytes: where a label begins that is all that a branch has (statements.c) */
+	struct source_points_return *returns; /* where they are */
 	size_t return_count, return_capacity;
 	int error; /* ERROR_MEMORY */
 };
 
 /* What a treatment is asked about. */
-struct places_function {
-	struct places *places;
-	struct places_item *item;
+struct source_points_function {
+	struct source_points *points;
+	struct source_points_item *item;
 	CXCursor cursor, body; /* of the function; its body's `{`, behind `try` where that stands before it */
-	const struct places_file *file;
+	const struct source_points_file *file;
 	const char *declaration; /* as clang prints it, macros expanded and attributes shown; of a lambda "" */
 	uint32_t
 		start; /* bytes: where its declaration begins, attributes and `template <...>` among it where clang says so */
@@ -88,31 +89,31 @@ struct places_function {
 };
 
 /* Fills in files and items. 0, ERROR_MEMORY. */
-int places_find(struct places *places);
-void places_release(struct places *places);
+int source_points_find(struct source_points *points);
+void source_points_release(struct source_points *points);
 
 /* Its file, added if it is one that may be edited; NULL: it is not, or no memory. */
-struct places_file *places_file(struct places *places, CXFile file);
+struct source_points_file *source_points_file(struct source_points *points, CXFile file);
 
 /* Where a location is in the file that its macro, if it is in one, is used in. */
-CXFile places_offset(const struct places *places, CXSourceLocation location, uint32_t *offset);
+CXFile source_points_offset(const struct source_points *points, CXSourceLocation location, uint32_t *offset);
 
 /* A new one; it lies where it does until the next is added. NULL: no memory. */
-struct places_item *places_add(struct places *places);
+struct source_points_item *source_points_add(struct source_points *points);
 /* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` at an offset; 0: there is none. */
-uint32_t places_brace(const struct places_file *file, uint32_t offset);
+uint32_t source_points_brace(const struct source_points_file *file, uint32_t offset);
 /* Whether a word (an identifier) stands between two offsets, outside of comments and literals. */
-bool places_has_word(const struct places_file *file, uint32_t start, uint32_t end, const char *word);
+bool source_points_has_word(const struct source_points_file *file, uint32_t start, uint32_t end, const char *word);
 /* Whether a function has an attribute, wherever that comes from: "naked". */
-bool places_has_attribute(const struct places_function *function, const char *name);
+bool source_points_has_attribute(const struct source_points_function *function, const char *name);
 
 /* Whether a function of that name returns again when somebody jumps back, and so leaves what was left: "setjmp". */
-bool places_is_returning_twice(const char *name);
+bool source_points_is_returning_twice(const char *name);
 
-/* Whether the language allows it: sets item->place.skipped and .warning, ->macro. One for each language. */
-void treat_c(const struct places_function *function);
-void treat_cxx(const struct places_function *function);
+/* Whether the language allows it: sets item->point.skipped and .warning, ->macro. One for each language. */
+void treat_c(const struct source_points_function *function);
+void treat_cxx(const struct source_points_function *function);
 /* Whether a file's first words make it a module: nothing may be included before these. */
-bool treat_cxx_is_module(const struct places_file *file);
+bool treat_cxx_is_module(const struct source_points_file *file);
 
 #endif

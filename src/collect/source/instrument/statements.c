@@ -11,8 +11,8 @@ static const size_t NONE = SIZE_MAX;
 
 /* A statement and where it stands in its file. */
 struct statement {
-	struct places *places;
-	const struct places_file *file;
+	struct source_points *points;
+	const struct source_points_file *file;
 	size_t function;
 	CXCursor cursor;
 	enum CXCursorKind kind, parent_kind;
@@ -40,7 +40,7 @@ static bool is_branching(enum CXCursorKind kind)
 }
 
 /* Behind the keyword's parentheses, or (of `do`) before them: not in them. */
-static bool is_outside_parentheses(const struct places_file *file, uint32_t start, uint32_t at)
+static bool is_outside_parentheses(const struct source_points_file *file, uint32_t start, uint32_t at)
 {
 	const char *end = file->text + at;
 	int depth = 0;
@@ -58,16 +58,16 @@ static bool is_in_statement_position(const struct statement *statement)
 		return true;
 	if (!is_branching(statement->parent_kind))
 		return false;
-	const struct places *places = statement->places;
-	CXSourceLocation begin = places->clang->getRangeStart(places->clang->getCursorExtent(statement->parent));
+	const struct source_points *points = statement->points;
+	CXSourceLocation begin = points->clang->getRangeStart(points->clang->getCursorExtent(statement->parent));
 	uint32_t start;
-	if (clang_is_in_macro(begin) || places_offset(places, begin, &start) != statement->file->file)
+	if (clang_is_in_macro(begin) || source_points_offset(points, begin, &start) != statement->file->file)
 		return false;
 	return is_outside_parentheses(statement->file, start, statement->start);
 }
 
 /* Whether a `#` begins a directive: the first of its line. */
-static bool is_directive(const struct places_file *file, const char *at)
+static bool is_directive(const struct source_points_file *file, const char *at)
 {
 	while (at > file->text && (at[-1] == ' ' || at[-1] == '\t'))
 		at--;
@@ -75,7 +75,7 @@ static bool is_directive(const struct places_file *file, const char *at)
 }
 
 /* Whether the same branches of `#if` are open at its end as at its beginning. */
-static bool has_whole_conditionals(const struct places_file *file, uint32_t start, uint32_t end)
+static bool has_whole_conditionals(const struct source_points_file *file, uint32_t start, uint32_t end)
 {
 	const char *stop = file->text + end;
 	if (!memchr(file->text + start, '#', end - start))
@@ -99,7 +99,7 @@ static bool has_whole_conditionals(const struct places_file *file, uint32_t star
 }
 
 /* Behind its `;`, or its `}`; 0: it is not clear where. `end` is what clang says, which leaves most `;` out. */
-static uint32_t find_end(const struct places_file *file, uint32_t end)
+static uint32_t find_end(const struct source_points_file *file, uint32_t end)
 {
 	char last = file->text[end - 1];
 	if (last == ';')
@@ -113,18 +113,18 @@ static uint32_t find_end(const struct places_file *file, uint32_t end)
 /* Fills in `start`, `end` and `doubt`. False: it is in another file, or nothing is known of it. */
 static bool find_extent(struct statement *statement)
 {
-	const struct places *places = statement->places;
-	const struct places_file *file = statement->file;
-	CXSourceRange extent = places->clang->getCursorExtent(statement->cursor);
-	CXSourceLocation start = places->clang->getRangeStart(extent), end = places->clang->getRangeEnd(extent);
+	const struct source_points *points = statement->points;
+	const struct source_points_file *file = statement->file;
+	CXSourceRange extent = points->clang->getCursorExtent(statement->cursor);
+	CXSourceLocation start = points->clang->getRangeStart(extent), end = points->clang->getRangeEnd(extent);
 	uint32_t end_offset = 0;
-	if (places_offset(places, start, &statement->start) != file->file)
+	if (source_points_offset(points, start, &statement->start) != file->file)
 		return false;
 	if (clang_is_in_macro(start)) {
 		statement->doubt = "it begins in a macro";
 		return true;
 	}
-	if (clang_is_in_macro(end) || places_offset(places, end, &end_offset) != file->file ||
+	if (clang_is_in_macro(end) || source_points_offset(points, end, &end_offset) != file->file ||
 	    end_offset <= statement->start || end_offset > file->size) {
 		statement->doubt = "it ends in a macro";
 		return true;
@@ -137,27 +137,27 @@ static bool find_extent(struct statement *statement)
 	return true;
 }
 
-static uint32_t begin_of(const struct places *places, CXCursor cursor)
+static uint32_t begin_of(const struct source_points *points, CXCursor cursor)
 {
 	uint32_t start;
-	places_offset(places, places->clang->getRangeStart(places->clang->getCursorExtent(cursor)), &start);
+	source_points_offset(points, points->clang->getRangeStart(points->clang->getCursorExtent(cursor)), &start);
 	return start;
 }
 
 /* Keeps in mind a label that hangs from a branch, or from another label that does. Whether the statement stands behind one. */
 static bool take_label(const struct statement *statement)
 {
-	struct places *places = statement->places;
-	bool is_behind = is_label(statement->parent_kind) && begin_of(places, statement->parent) == places->loose_label;
+	struct source_points *points = statement->points;
+	bool is_behind = is_label(statement->parent_kind) && begin_of(points, statement->parent) == points->loose_label;
 	if (is_label(statement->kind))
-		places->loose_label = is_behind || is_branching(statement->parent_kind)
-					      ? begin_of(places, statement->cursor)
+		points->loose_label = is_behind || is_branching(statement->parent_kind)
+					      ? begin_of(points, statement->cursor)
 					      : UINT32_MAX;
 	return is_behind;
 }
 
 /* Bytes of blanks that a line begins with; NONE: `at` is not the first thing on it. */
-static size_t indentation(const struct places_file *file, const char *at)
+static size_t indentation(const struct source_points_file *file, const char *at)
 {
 	size_t blanks = 0;
 	while (at - blanks > file->text && (at[-1 - (ptrdiff_t)blanks] == ' ' || at[-1 - (ptrdiff_t)blanks] == '\t'))
@@ -168,7 +168,7 @@ static size_t indentation(const struct places_file *file, const char *at)
 /* Whether what follows stands as if it belonged to the branch, too: in braces compilers would not warn of that. */
 static bool is_misleading(const struct statement *statement)
 {
-	const struct places_file *file = statement->file;
+	const struct source_points_file *file = statement->file;
 	if (!is_branching(statement->parent_kind) || statement->parent_kind == CXCursor_DoStmt ||
 	    statement->kind == CXCursor_CompoundStmt || !statement->end)
 		return false;
@@ -189,7 +189,7 @@ static bool is_value(const struct statement *statement)
 	if (statement->parent_kind != CXCursor_CompoundStmt || !statement->end)
 		return false;
 	const char *text = statement->file->text, *end = text + statement->file->size;
-	uint32_t open = begin_of(statement->places, statement->parent);
+	uint32_t open = begin_of(statement->points, statement->parent);
 	while (open > 0 && open < statement->start && isspace((unsigned char)text[open - 1]))
 		open--;
 	if (open == 0 || text[open - 1] != '(')
@@ -201,7 +201,7 @@ static bool is_value(const struct statement *statement)
 /* --- what is in it --- */
 
 struct contents {
-	const struct places *places;
+	const struct source_points *points;
 	int switches; /* that the cursor is in */
 	bool has_call, has_label, returns_twice, has_compound_literal;
 	char callee[128]; /* of the first call; "": it has no name */
@@ -209,13 +209,13 @@ struct contents {
 
 static void take_call(struct contents *contents, CXCursor cursor)
 {
-	const struct clang *clang = contents->places->clang;
+	const struct clang *clang = contents->points->clang;
 	CXString spelling = clang->getCursorSpelling(cursor);
 	const char *name = clang->getCString(spelling);
 	if (!contents->has_call)
 		snprintf(contents->callee, sizeof(contents->callee), "%s", name ? name : "");
 	contents->has_call = true;
-	contents->returns_twice |= name && places_is_returning_twice(name);
+	contents->returns_twice |= name && source_points_is_returning_twice(name);
 	clang->disposeString(spelling);
 }
 
@@ -223,7 +223,7 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
 {
 	(void)parent;
 	struct contents *contents = data;
-	const struct clang *clang = contents->places->clang;
+	const struct clang *clang = contents->points->clang;
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	if (kind == CXCursor_LambdaExpr)
 		return CXChildVisit_Continue;
@@ -243,8 +243,8 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
 
 static struct contents look_into(const struct statement *statement)
 {
-	struct contents contents = { .places = statement->places };
-	const struct clang *clang = statement->places->clang;
+	struct contents contents = { .points = statement->points };
+	const struct clang *clang = statement->points->clang;
 	if (statement->kind == CXCursor_CallExpr)
 		take_call(&contents, statement->cursor);
 	contents.switches = statement->kind == CXCursor_SwitchStmt;
@@ -260,51 +260,51 @@ static const char *doubt_of(const struct statement *statement, const struct cont
 		return "a jump may lead into it";
 	if (contents->returns_twice)
 		return "it calls what returns twice, as setjmp does";
-	if (contents->has_compound_literal && !statement->places->words->is_cxx)
+	if (contents->has_compound_literal && !statement->points->words->is_cxx)
 		return "its compound literals must outlive it";
 	return NULL;
 }
 
-/* --- places --- */
+/* --- probe points --- */
 
-static struct places_item *add(const struct statement *statement, enum instrument_kind kind, const char *what)
+static struct source_points_item *add(const struct statement *statement, enum instrument_kind kind, const char *what)
 {
-	struct places *places = statement->places;
-	struct places_item *item = places_add(places);
+	struct source_points *points = statement->points;
+	struct source_points_item *item = source_points_add(points);
 	if (!item)
 		return NULL;
-	const struct places_item *function = &places->items[statement->function];
-	struct instrument_place *place = &item->place;
+	const struct source_points_item *function = &points->items[statement->function];
+	struct source_point *point = &item->point;
 	unsigned line = 0, column = 0;
-	places->clang->getFileLocation(places->clang->getRangeStart(places->clang->getCursorExtent(statement->cursor)),
+	points->clang->getFileLocation(points->clang->getRangeStart(points->clang->getCursorExtent(statement->cursor)),
 				       NULL, &line, &column, NULL);
-	*place = function->place;
-	place->skipped = place->warning = place->hook = NULL;
-	place->kind = kind;
-	place->level = kind == INSTRUMENT_LOOP   ? INSTRUMENT_LEVEL_LOOP
+	*point = function->point;
+	point->skipped = point->warning = point->hook = NULL;
+	point->kind = kind;
+	point->level = kind == INSTRUMENT_LOOP   ? INSTRUMENT_LEVEL_LOOP
 		       : kind == INSTRUMENT_CALL ? INSTRUMENT_LEVEL_CALL
 						 : INSTRUMENT_LEVEL_BLOCK;
-	place->line = line;
-	place->column = column;
-	place->offset = statement->start;
-	place->end = statement->end;
-	item->own_name = instrument_arena_format(places->arena, "%s at %u", what, line);
-	place->name = instrument_arena_format(places->arena, "%s: %s", function->place.name,
+	point->line = line;
+	point->column = column;
+	point->offset = statement->start;
+	point->end = statement->end;
+	item->own_name = instrument_arena_format(points->arena, "%s at %u", what, line);
+	point->name = instrument_arena_format(points->arena, "%s: %s", function->point.name,
 					      item->own_name ? item->own_name : "");
 	item->name_line = line;
 	item->file = function->file;
 	item->function = statement->function;
 	item->is_wrapped = true;
-	place->skipped = statement->doubt;
+	point->skipped = statement->doubt;
 	return item;
 }
 
 static void take_loop(const struct statement *statement)
 {
 	struct contents contents = look_into(statement);
-	struct places_item *item = add(statement, INSTRUMENT_LOOP, "loop");
+	struct source_points_item *item = add(statement, INSTRUMENT_LOOP, "loop");
 	if (item)
-		item->place.skipped = doubt_of(statement, &contents);
+		item->point.skipped = doubt_of(statement, &contents);
 }
 
 /* Of an expression, `return` or a declaration that calls something. */
@@ -315,14 +315,14 @@ static void take_call_statement(const struct statement *statement)
 		return;
 	char what[160];
 	snprintf(what, sizeof(what), contents.callee[0] ? "call of %s" : "call%s", contents.callee);
-	struct places_item *item = add(statement, INSTRUMENT_CALL, what);
+	struct source_points_item *item = add(statement, INSTRUMENT_CALL, what);
 	if (!item)
 		return;
-	item->place.skipped = doubt_of(statement, &contents);
-	if (!item->place.skipped && is_value(statement))
-		item->place.skipped = "it is the value of an expression";
+	item->point.skipped = doubt_of(statement, &contents);
+	if (!item->point.skipped && is_value(statement))
+		item->point.skipped = "it is the value of an expression";
 	if (statement->kind == CXCursor_DeclStmt)
-		item->place.skipped = "a declaration: what it declares must outlive it";
+		item->point.skipped = "a declaration: what it declares must outlive it";
 }
 
 /* A branch, or what stands behind a label. */
@@ -330,46 +330,46 @@ static void take_block(const struct statement *statement)
 {
 	if (is_label(statement->kind))
 		return; /* the statement behind the last label counts for all of them */
-	struct places_item *item = add(statement, INSTRUMENT_BLOCK, "block");
-	if (!item || item->place.skipped)
+	struct source_points_item *item = add(statement, INSTRUMENT_BLOCK, "block");
+	if (!item || item->point.skipped)
 		return;
 	if (statement->kind == CXCursor_CompoundStmt) {
-		uint32_t length = places_brace(statement->file, statement->start);
-		item->place.offset += length;
+		uint32_t length = source_points_brace(statement->file, statement->start);
+		item->point.offset += length;
 		item->is_wrapped = false;
 		if (!length)
-			item->place.skipped = "its `{` comes from a macro";
+			item->point.skipped = "its `{` comes from a macro";
 	} else if (is_label(statement->parent_kind) && !statement->is_loose) {
 		item->is_wrapped = false;
 	} else {
 		struct contents contents = look_into(statement);
-		item->place.skipped = doubt_of(statement, &contents);
+		item->point.skipped = doubt_of(statement, &contents);
 	}
 }
 
-static bool is_call_statement(const struct places *places, enum CXCursorKind kind)
+static bool is_call_statement(const struct source_points *points, enum CXCursorKind kind)
 {
-	return places->clang->isExpression(kind) || kind == CXCursor_ReturnStmt || kind == CXCursor_DeclStmt;
+	return points->clang->isExpression(kind) || kind == CXCursor_ReturnStmt || kind == CXCursor_DeclStmt;
 }
 
-void statements_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent)
+void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent)
 {
-	const struct clang *clang = places->clang;
-	struct statement statement = { .places = places,
-				       .file = &places->files[places->items[function].file],
+	const struct clang *clang = points->clang;
+	struct statement statement = { .points = points,
+				       .file = &points->files[points->items[function].file],
 				       .function = function,
 				       .cursor = cursor,
 				       .kind = clang->getCursorKind(cursor),
 				       .parent = parent,
 				       .parent_kind = clang->getCursorKind(parent) };
-	statement.is_loose = places->level >= INSTRUMENT_LEVEL_BLOCK && take_label(&statement);
-	bool is_block = places->level >= INSTRUMENT_LEVEL_BLOCK &&
+	statement.is_loose = points->level >= INSTRUMENT_LEVEL_BLOCK && take_label(&statement);
+	bool is_block = points->level >= INSTRUMENT_LEVEL_BLOCK &&
 			(is_branching(statement.parent_kind) || is_label(statement.parent_kind)) &&
 			statement.kind != CXCursor_NullStmt;
-	bool is_call = places->level >= INSTRUMENT_LEVEL_CALL && is_call_statement(places, statement.kind);
+	bool is_call = points->level >= INSTRUMENT_LEVEL_CALL && is_call_statement(points, statement.kind);
 	if (!is_block && !is_call && !is_loop(statement.kind))
 		return;
-	if (places->items[function].place.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))
+	if (points->items[function].point.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))
 		return;
 	/* An expression in the head of a `for`, or a `case`'s constant. */
 	if (clang->isExpression(statement.kind) && (!statement.end || statement.file->text[statement.end - 1] != ';'))

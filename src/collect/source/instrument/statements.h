@@ -11,7 +11,7 @@
 
 #include "collect/source/instrument/source_points.h"
 
-/* Adds the places of one cursor within the function `function` (its number in places->items), if it is one of these. */
-void statements_take(struct places *places, size_t function, CXCursor cursor, CXCursor parent);
+/* Adds the probe points of one cursor within the function `function` (its number in points->items), if it is one of these. */
+void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
 
 #endif

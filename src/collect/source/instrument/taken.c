@@ -3,8 +3,8 @@
 #include <string.h>
 
 struct walk {
-	struct places *places;
-	const struct places_file *main;
+	struct source_points *points;
+	const struct source_points_file *main;
 	struct buffer *text;
 	CXCursor callee; /* of the call around, and where that begins */
 	uint32_t call;
@@ -20,14 +20,14 @@ static bool is_function(enum CXCursorKind kind)
 /* The innermost function around an offset of the main file that is instrumented; the count of items: none. */
 static size_t function_around(const struct walk *walk, uint32_t offset)
 {
-	const struct places *places = walk->places;
-	size_t found = places->item_count;
-	for (size_t i = 0; i < places->item_count; i++) {
-		const struct instrument_place *place = &places->items[i].place;
-		if (&places->files[places->items[i].file] != walk->main || place->kind != INSTRUMENT_FUNCTION ||
-		    place->skipped || offset < place->offset || offset >= place->end)
+	const struct source_points *points = walk->points;
+	size_t found = points->item_count;
+	for (size_t i = 0; i < points->item_count; i++) {
+		const struct source_point *point = &points->items[i].point;
+		if (&points->files[points->items[i].file] != walk->main || point->kind != INSTRUMENT_FUNCTION ||
+		    point->skipped || offset < point->offset || offset >= point->end)
 			continue;
-		if (found == places->item_count || place->offset > places->items[found].place.offset)
+		if (found == points->item_count || point->offset > points->items[found].point.offset)
 			found = i;
 	}
 	return found;
@@ -41,17 +41,17 @@ static bool is_plain(const char *text)
 
 static void tell(struct walk *walk, CXCursor taken, uint32_t offset, unsigned line)
 {
-	const struct clang *clang = walk->places->clang;
+	const struct clang *clang = walk->points->clang;
 	size_t function = function_around(walk, offset);
-	if (function == walk->places->item_count ||
+	if (function == walk->points->item_count ||
 	    (function == walk->last_function && clang->equalCursors(walk->last, taken)))
 		return;
-	const struct instrument_place *place = &walk->places->items[function].place;
+	const struct source_point *point = &walk->points->items[function].point;
 	CXString name = clang->getCursorSpelling(taken);
 	const char *spelling = clang->getCString(name);
-	if (is_plain(spelling) && is_plain(place->name) && is_plain(place->file))
+	if (is_plain(spelling) && is_plain(point->name) && is_plain(point->file))
 		buffer_printf(walk->text, "CPPROF_TOOL_TAKEN(\"\\\"%s\\\",\\\"%s\\\",\\\"%s\\\",\\\"%u\\\"\")\n",
-			      spelling, place->name, place->file, line);
+			      spelling, point->name, point->file, line);
 	clang->disposeString(name);
 	walk->last_function = function;
 	walk->last = taken;
@@ -59,13 +59,13 @@ static void tell(struct walk *walk, CXCursor taken, uint32_t offset, unsigned li
 
 static void look(struct walk *walk, CXCursor cursor)
 {
-	const struct clang *clang = walk->places->clang;
+	const struct clang *clang = walk->points->clang;
 	CXCursor named = clang->getCursorReferenced(cursor);
 	CXSourceLocation at = clang->getRangeStart(clang->getCursorExtent(cursor));
 	uint32_t offset;
 	unsigned line = 0;
 	if (!is_function(clang->getCursorKind(named)) || clang_is_in_macro(at) ||
-	    places_offset(walk->places, at, &offset) != walk->main->file)
+	    source_points_offset(walk->points, at, &offset) != walk->main->file)
 		return;
 	if (offset == walk->call && clang->equalCursors(named, walk->callee))
 		return;
@@ -76,7 +76,7 @@ static void look(struct walk *walk, CXCursor cursor)
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct walk *walk = data;
-	const struct clang *clang = walk->places->clang;
+	const struct clang *clang = walk->points->clang;
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	(void)parent;
 	if (kind == CXCursor_DeclRefExpr)
@@ -86,7 +86,7 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	CXCursor callee = walk->callee;
 	uint32_t call = walk->call;
 	walk->callee = clang->getCursorReferenced(cursor);
-	places_offset(walk->places, clang->getRangeStart(clang->getCursorExtent(cursor)), &walk->call);
+	source_points_offset(walk->points, clang->getRangeStart(clang->getCursorExtent(cursor)), &walk->call);
 	clang->visitChildren(cursor, visit, walk);
 	walk->callee = callee;
 	walk->call = call;
@@ -97,23 +97,23 @@ static enum CXChildVisitResult visit_outermost(CXCursor cursor, CXCursor parent,
 {
 	struct walk *walk = data;
 	uint32_t offset;
-	CXSourceLocation at = walk->places->clang->getCursorLocation(cursor);
+	CXSourceLocation at = walk->points->clang->getCursorLocation(cursor);
 	(void)parent;
-	if (places_offset(walk->places, at, &offset) != walk->main->file)
+	if (source_points_offset(walk->points, at, &offset) != walk->main->file)
 		return CXChildVisit_Continue;
 	visit(cursor, parent, data);
-	walk->places->clang->visitChildren(cursor, visit, walk);
+	walk->points->clang->visitChildren(cursor, visit, walk);
 	return CXChildVisit_Continue;
 }
 
-void taken_append(struct places *places, struct buffer *text)
+void taken_append(struct source_points *points, struct buffer *text)
 {
-	struct walk walk = { .places = places, .text = text, .call = UINT32_MAX, .last_function = places->item_count };
-	for (size_t i = 0; i < places->file_count; i++)
-		if (places->files[i].is_main)
-			walk.main = &places->files[i];
+	struct walk walk = { .points = points, .text = text, .call = UINT32_MAX, .last_function = points->item_count };
+	for (size_t i = 0; i < points->file_count; i++)
+		if (points->files[i].is_main)
+			walk.main = &points->files[i];
 	if (!walk.main)
 		return;
-	walk.callee = walk.last = places->clang->getTranslationUnitCursor(places->unit);
-	places->clang->visitChildren(walk.callee, visit_outermost, &walk);
+	walk.callee = walk.last = points->clang->getTranslationUnitCursor(points->unit);
+	points->clang->visitChildren(walk.callee, visit_outermost, &walk);
 }

@@ -12,6 +12,6 @@
 #include "collect/source/instrument/source_points.h"
 
 /* Appends what functions of the main file that are instrumented have taken. Decisions are made. */
-void taken_append(struct places *places, struct buffer *text);
+void taken_append(struct source_points *points, struct buffer *text);
 
 #endif

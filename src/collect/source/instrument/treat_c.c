@@ -24,12 +24,12 @@ static const char *const rules[] = { "target",
 
 /* Whether it chooses another function while the program is being linked, before anything may be called:
  * __attribute__((ifunc("name"))) stands somewhere in the file. */
-static bool is_resolver(const struct places_function *function)
+static bool is_resolver(const struct source_points_function *function)
 {
-	const struct places_file *file = function->file;
+	const struct source_points_file *file = function->file;
 	if (!file->has_resolvers)
 		return false;
-	const char *name = function->item->place.name, *end = file->text + file->size;
+	const char *name = function->item->point.name, *end = file->text + file->size;
 	size_t length = strlen(name);
 	for (const char *at = file->text; (at = memmem(at, (size_t)(end - at), "ifunc", 5)); at += 5) {
 		const char *quote = at + 5 + strspn(at + 5, "_ \t(");
@@ -39,20 +39,20 @@ static bool is_resolver(const struct places_function *function)
 	return false;
 }
 
-void treat_c(const struct places_function *function)
+void treat_c(const struct source_points_function *function)
 {
-	struct instrument_place *place = &function->item->place;
+	struct source_point *point = &function->item->point;
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
-		if (places_has_attribute(function, forbidden[i].name)) {
-			place->skipped = forbidden[i].why;
+		if (source_points_has_attribute(function, forbidden[i].name)) {
+			point->skipped = forbidden[i].why;
 			return;
 		}
 	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (places_has_attribute(function, rules[i]))
+		if (source_points_has_attribute(function, rules[i]))
 			function->item->variant = "ASIDE_";
 	if (is_resolver(function))
-		place->skipped = "it resolves an ifunc: that runs before anything may be called";
-	else if (places_has_word(function->file, function->open, place->end, "musttail"))
-		place->skipped = "musttail: a call that must be a jump leaves no room for an object";
+		point->skipped = "it resolves an ifunc: that runs before anything may be called";
+	else if (source_points_has_word(function->file, function->open, point->end, "musttail"))
+		point->skipped = "musttail: a call that must be a jump leaves no room for an object";
 }

@@ -13,17 +13,17 @@
 
 /* --- what a function is --- */
 
-static bool is_lambda(const struct places_function *function)
+static bool is_lambda(const struct source_points_function *function)
 {
-	return function->places->clang->getCursorKind(function->cursor) == CXCursor_LambdaExpr;
+	return function->points->clang->getCursorKind(function->cursor) == CXCursor_LambdaExpr;
 }
 
 /* Of a lambda nothing is printed: what stands between its `[` and `{` counts. */
-static bool is_declared(const struct places_function *function, const char *word)
+static bool is_declared(const struct source_points_function *function, const char *word)
 {
 	const char *text = function->declaration;
 	if (is_lambda(function))
-		return places_has_word(function->file, function->start, function->open, word);
+		return source_points_has_word(function->file, function->start, function->open, word);
 	return lexing_find(text, text + strlen(text), word) != NULL;
 }
 
@@ -36,18 +36,18 @@ static bool has_option(const struct instrument_source *source, const char *optio
 }
 
 /* Whether the compiler may be asked to evaluate it. */
-static bool may_be_constant(const struct places_function *function)
+static bool may_be_constant(const struct source_points_function *function)
 {
 	if (is_lambda(function))
-		return function->places->words->standard >= 17;
+		return function->points->words->standard >= 17;
 	return is_declared(function, "constexpr") ||
-	       (function->item->place.is_inline && has_option(function->places->source, "-fimplicit-constexpr"));
+	       (function->item->point.is_inline && has_option(function->points->source, "-fimplicit-constexpr"));
 }
 
 /* --- coroutines --- */
 
 struct nested_search {
-	const struct places *places;
+	const struct source_points *points;
 	CXFile file;
 	uint32_t offset;
 	bool is_nested;
@@ -63,30 +63,30 @@ static enum CXChildVisitResult find_nested(CXCursor cursor, CXCursor parent, CXC
 {
 	(void)parent;
 	struct nested_search *search = data;
-	const struct clang *clang = search->places->clang;
+	const struct clang *clang = search->points->clang;
 	if (!has_body_of_its_own(clang->getCursorKind(cursor)))
 		return CXChildVisit_Recurse;
 	CXSourceRange extent = clang->getCursorExtent(cursor);
 	uint32_t start, end;
-	CXFile file = places_offset(search->places, clang->getRangeStart(extent), &start);
-	places_offset(search->places, clang->getRangeEnd(extent), &end);
+	CXFile file = source_points_offset(search->points, clang->getRangeStart(extent), &start);
+	source_points_offset(search->points, clang->getRangeEnd(extent), &end);
 	search->is_nested = file == search->file && start <= search->offset && search->offset < end;
 	return search->is_nested ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* Whether a place in a function's body is in another function that is defined there. */
-static bool is_nested(const struct places_function *function, uint32_t offset)
+/* Whether a probe point in a function's body is in another function that is defined there. */
+static bool is_nested(const struct source_points_function *function, uint32_t offset)
 {
-	struct nested_search search = { function->places, function->file->file, offset, false };
-	function->places->clang->visitChildren(function->body, find_nested, &search);
+	struct nested_search search = { function->points, function->file->file, offset, false };
+	function->points->clang->visitChildren(function->body, find_nested, &search);
 	return search.is_nested;
 }
 
-static bool is_coroutine(const struct places_function *function)
+static bool is_coroutine(const struct source_points_function *function)
 {
 	static const char *const words[] = { "co_await", "co_yield", "co_return" };
 	const char *text = function->file->text;
-	const char *end = text + function->item->place.end;
+	const char *end = text + function->item->point.end;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const char *found = lexing_find(text + function->open, end, words[i]);
 		for (; found; found = lexing_find(found + strlen(words[i]), end, words[i]))
@@ -118,7 +118,7 @@ static bool is_unevaluated(const char *start, const char *parenthesis)
 
 /* Whether what stands at an offset is in decltype(...) and the like, or in template <...>: in these gcc takes no class that has
  * a body. Looks back as far as a statement may reach; where it errs, a lambda is left alone. */
-static bool takes_no_classes(const struct places_file *file, uint32_t offset)
+static bool takes_no_classes(const struct source_points_file *file, uint32_t offset)
 {
 	const char *start = file->text;
 	int parentheses = 0, angles = 0;
@@ -146,7 +146,7 @@ static bool takes_no_classes(const struct places_file *file, uint32_t offset)
 /* --- classes that want to be told --- */
 
 struct told_search {
-	const struct places *places;
+	const struct source_points *points;
 	bool enter, leave, is_const;
 	bool is_base; /* what is private is not for the function */
 };
@@ -155,11 +155,11 @@ static enum CXChildVisitResult find_told(CXCursor cursor, CXCursor parent, CXCli
 {
 	(void)parent;
 	struct told_search *search = data;
-	const struct clang *clang = search->places->clang;
+	const struct clang *clang = search->points->clang;
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	if (kind == CXCursor_CXXBaseSpecifier) {
 		CXCursor base = clang->getTypeDeclaration(clang->getCursorType(cursor));
-		struct told_search inner = { search->places, false, false, true, true };
+		struct told_search inner = { search->points, false, false, true, true };
 		clang->visitChildren(base, find_told, &inner);
 		if (inner.enter && inner.leave && !search->enter && !search->leave)
 			search->enter = search->leave = true, search->is_const = inner.is_const;
@@ -178,9 +178,9 @@ static enum CXChildVisitResult find_told(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Continue;
 }
 
-static bool is_of_an_object(const struct places_function *function, enum CXCursorKind kind)
+static bool is_of_an_object(const struct source_points_function *function, enum CXCursorKind kind)
 {
-	const struct clang *clang = function->places->clang;
+	const struct clang *clang = function->points->clang;
 	if (kind == CXCursor_FunctionTemplate)
 		kind = clang->getTemplateCursorKind(function->cursor);
 	return kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_ConversionFunction ||
@@ -188,32 +188,32 @@ static bool is_of_an_object(const struct places_function *function, enum CXCurso
 }
 
 /* A class has cpprof_enter and cpprof_leave: its own functions tell it. */
-static void tell_class(const struct places_function *function)
+static void tell_class(const struct source_points_function *function)
 {
-	const struct clang *clang = function->places->clang;
-	struct instrument_place *place = &function->item->place;
+	const struct clang *clang = function->points->clang;
+	struct source_point *point = &function->item->point;
 	if (!is_of_an_object(function, clang->getCursorKind(function->cursor)))
 		return;
-	struct told_search search = { function->places, false, false, true, false };
+	struct told_search search = { function->points, false, false, true, false };
 	clang->visitChildren(clang->getCursorSemanticParent(function->cursor), find_told, &search);
 	if (!search.enter || !search.leave)
 		return;
 	if (function->item->variant)
-		place->warning =
+		point->warning =
 			"cpprof_enter is not called: its object may be a constant, or is compiled by other rules";
 	else if ((clang->CXXMethod_isConst(function->cursor) && !search.is_const) || is_declared(function, "volatile"))
-		place->warning = "cpprof_enter is not called: it would have to be const, as this function is";
+		point->warning = "cpprof_enter is not called: it would have to be const, as this function is";
 	else
 		function->item->also = "CPPROF_TOOL_MEMBER";
 }
 
 /* --- all of it --- */
 
-static const char *why_not(const struct places_function *function)
+static const char *why_not(const struct source_points_function *function)
 {
 	static const char enter[] = "cpprof_enter", leave[] = "cpprof_leave";
-	int standard = function->places->words->standard;
-	const char *name = function->item->place.name;
+	int standard = function->points->words->standard;
+	const char *name = function->item->point.name;
 	size_t size = strlen(name);
 	if (is_declared(function, "consteval"))
 		return "consteval: it never runs";
@@ -231,18 +231,18 @@ static const char *why_not(const struct places_function *function)
 	return NULL;
 }
 
-void treat_cxx(const struct places_function *function)
+void treat_cxx(const struct source_points_function *function)
 {
-	struct instrument_place *place = &function->item->place;
-	place->skipped = why_not(function);
-	if (place->skipped)
+	struct source_point *point = &function->item->point;
+	point->skipped = why_not(function);
+	if (point->skipped)
 		return;
 	if (may_be_constant(function))
 		function->item->variant = "CONSTEXPR_";
 	tell_class(function);
 }
 
-bool treat_cxx_is_module(const struct places_file *file)
+bool treat_cxx_is_module(const struct source_points_file *file)
 {
 	const char *end = file->text + file->size;
 	struct lexing_token first = lexing_next(file->text, end);

@@ -142,14 +142,14 @@ static bool has_note(const struct profile *profile, const char *key, const char 
 
 /* --- worlds --- */
 
-struct places {
-	tally_place process, thread, main, sort, compare;
+struct offsets {
+	tally_offset process, thread, main, sort, compare;
 };
 
 /* main calls sort from two lines, sort calls compare from one. */
-static struct places make_world(struct tally_world *world, enum tally_measurement measurement)
+static struct offsets make_world(struct tally_world *world, enum tally_measurement measurement)
 {
-	struct places at;
+	struct offsets at;
 	tally_world_init(world, measurement);
 	tally_world_add_request(world, 1000000);
 	at.process = tally_world_add_process(world, 0);
@@ -157,7 +157,7 @@ static struct places make_world(struct tally_world *world, enum tally_measuremen
 	at.thread = tally_world_add_thread(world, 0, 0);
 	at.main = tally_world_call(world, at.thread, tally_world_root(at.thread), PROGRAM + 0x101, PROGRAM + MAIN, 1);
 	at.sort = tally_world_call(world, at.thread, at.main, PROGRAM + MAIN + 0x15, PROGRAM + SORT, 2);
-	const struct tally_edge other = { .site = PROGRAM + MAIN + 0x45, .function = PROGRAM + SORT, .count = 3 };
+	const struct tally_edge other = { .call_site = PROGRAM + MAIN + 0x45, .function = PROGRAM + SORT, .count = 3 };
 	tally_world_add_edge(world, at.thread, at.main, at.sort, &other);
 	at.compare = tally_world_call(world, at.thread, at.sort, PROGRAM + SORT + 0x21, PROGRAM + COMPARE, 50);
 	return at;
@@ -192,11 +192,11 @@ static void test_sites_of_one_line(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	const struct tally_edge *other = (const struct tally_edge *)(world.bytes + at.sort + sizeof(struct tally_node) +
 								     sizeof(struct tally_edge));
 	assert_int_equal(other->count, 3);
-	((struct tally_edge *)other)->site = PROGRAM + MAIN + 0x1d;
+	((struct tally_edge *)other)->call_site = PROGRAM + MAIN + 0x1d;
 	struct profile *profile = read_world(&world, true);
 	uint64_t first = hits_at(profile, "calls", "start@100 main@1014 sort@2020 compare@3000");
 	uint64_t second = hits_at(profile, "calls", "start@100 main@101c sort@2020 compare@3000");
@@ -210,7 +210,7 @@ static void test_samples(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	tally_world_add_tick(&world, at.thread, at.compare, PROGRAM + COMPARE + 0x55, 7, 7);
 	tally_world_add_tick(&world, at.thread, at.compare, PROGRAM + MAIN + 0x10, 2, 1);
 	tally_world_add_tick(&world, at.thread, at.compare, 0x510, 1, 1);
@@ -239,13 +239,14 @@ static void test_foreign(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
-	const struct tally_edge foreign = {
-		.site = PROGRAM + COMPARE + 0x101, .function = PROGRAM + SORT, .count = 5, .flags = TALLY_EDGE_FOREIGN
-	};
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	const struct tally_edge foreign = { .call_site = PROGRAM + COMPARE + 0x101,
+					    .function = PROGRAM + SORT,
+					    .count = 5,
+					    .flags = TALLY_EDGE_FOREIGN };
 	tally_world_add_edge(&world, at.thread, at.main, at.sort, &foreign);
 	const struct tally_edge cold = {
-		.site = PROGRAM + MAIN + 0x51, .function = PROGRAM + SORT, .count = 6, .flags = TALLY_EDGE_FOREIGN
+		.call_site = PROGRAM + MAIN + 0x51, .function = PROGRAM + SORT, .count = 6, .flags = TALLY_EDGE_FOREIGN
 	};
 	tally_world_add_edge(&world, at.thread, at.main, at.sort, &cold);
 	struct profile *profile = read_world(&world, true);
@@ -260,8 +261,8 @@ static void test_inlined(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
-	tally_place helper = tally_world_call(&world, at.thread, at.main, PROGRAM + 0x101, PROGRAM + 0x1090, 9);
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	tally_offset helper = tally_world_call(&world, at.thread, at.main, PROGRAM + 0x101, PROGRAM + 0x1090, 9);
 	struct tally_edge *edge = (struct tally_edge *)(world.bytes + helper + sizeof(struct tally_node));
 	edge->flags = TALLY_EDGE_INLINED;
 	tally_world_add_tick(&world, at.thread, helper, PROGRAM + 0x1085, 5, 5);
@@ -293,11 +294,11 @@ static void test_arcs(void **state)
 	struct tally_world world;
 	(void)state;
 	tally_world_init(&world, TALLY_ARCS);
-	tally_place process = tally_world_add_process(&world, 0);
+	tally_offset process = tally_world_add_process(&world, 0);
 	tally_world_add_module(&world, process, "/bin/program", PROGRAM, PROGRAM + SIZE, PROGRAM);
 	tally_world_process(&world, process)->hooks = TALLY_HOOK_MCOUNT;
-	tally_place thread = tally_world_add_thread(&world, 0, 0);
-	const struct tally_edge arc = { .site = PROGRAM + MAIN + 0x15,
+	tally_offset thread = tally_world_add_thread(&world, 0, 0);
+	const struct tally_edge arc = { .call_site = PROGRAM + MAIN + 0x15,
 					.function = PROGRAM + SORT + 9,
 					.count = UINT64_C(0x300000001) };
 	tally_world_add_edge(&world, thread, tally_world_root(thread), 0, &arc);
@@ -312,7 +313,7 @@ static void test_times(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS_TIMED);
+	struct offsets at = make_world(&world, TALLY_PATHS_TIMED);
 	tally_world_node(&world, at.sort)->exclusive_tsc = 600;
 	tally_world_node(&world, at.compare)->exclusive_tsc = 200;
 	struct profile *profile = read_world(&world, true);
@@ -334,9 +335,9 @@ static void test_threads(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
-	tally_place second = tally_world_add_thread(&world, 0, 2), third = tally_world_add_thread(&world, 0, 1);
-	tally_place worker =
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	tally_offset second = tally_world_add_thread(&world, 0, 2), third = tally_world_add_thread(&world, 0, 1);
+	tally_offset worker =
 		tally_world_call(&world, second, tally_world_root(second), PROGRAM + 0x151, PROGRAM + COMPARE, 4);
 	tally_world_call(&world, third, tally_world_root(third), PROGRAM + 0x151, PROGRAM + SORT, 5);
 	tally_world_thread(&world, second)->creator_process = 0;
@@ -364,11 +365,11 @@ static void test_processes(void **state)
 	struct tally_world world;
 	(void)state;
 	make_world(&world, TALLY_PATHS);
-	tally_place process = tally_world_add_process(&world, 1);
+	tally_offset process = tally_world_add_process(&world, 1);
 	tally_world_process(&world, process)->parent = 0;
 	tally_world_process(&world, process)->end_ns = 0;
 	tally_world_add_module(&world, process, "/bin/program", 2 * PROGRAM, 2 * PROGRAM + SIZE, 2 * PROGRAM);
-	tally_place thread = tally_world_add_thread(&world, 1, 0);
+	tally_offset thread = tally_world_add_thread(&world, 1, 0);
 	tally_world_call(&world, thread, tally_world_root(thread), 2 * PROGRAM + 0x101, 2 * PROGRAM + COMPARE, 70);
 	struct profile *profile = read_world(&world, true);
 	assert_int_equal(hits_at(profile, "calls", "start@100 compare@3000"), 70);
@@ -385,13 +386,14 @@ static void test_deep(void **state)
 	enum { DEPTH = 20000, CHUNK = 64 * TALLY_GRANULE };
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
-	tally_place chunk = tally_world_add_chunk(&world, TALLY_OBJECTS, 0, 0, CHUNK), node = at.compare;
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	tally_offset chunk = tally_world_add_chunk(&world, TALLY_OBJECTS, 0, 0, CHUNK), node = at.compare;
 	for (int i = 0; i < DEPTH; i++)
 		node = tally_world_call(&world, chunk, node, PROGRAM + COMPARE + 0x31, PROGRAM + COMPARE, 1);
-	const struct tally_edge folded = {
-		.site = PROGRAM + COMPARE + 0x31, .function = PROGRAM + COMPARE, .count = 11, .flags = TALLY_EDGE_FOLDED
-	};
+	const struct tally_edge folded = { .call_site = PROGRAM + COMPARE + 0x31,
+					   .function = PROGRAM + COMPARE,
+					   .count = 11,
+					   .flags = TALLY_EDGE_FOLDED };
 	tally_world_add_edge(&world, chunk, node, at.compare, &folded);
 	struct profile *profile = read_world(&world, true);
 	size_t rows;
@@ -407,7 +409,7 @@ static void test_without_names(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	tally_world_add_tick(&world, at.thread, at.compare, PROGRAM + COMPARE + 0x55, 7, 7);
 	struct profile *profile = read_world(&world, false);
 	assert_int_equal(hits_at(profile, "cpu", "start@100 main@1000 sort@2020 compare@3055"), 7);
@@ -419,7 +421,7 @@ static void test_losses(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	struct tally_process *process = tally_world_process(&world, at.process);
 	process->threads_refused = 2;
 	process->threads_stopped = 3;
@@ -469,7 +471,7 @@ static void test_cut(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	size_t whole = world.size, used = tally_world_thread(&world, at.thread)->chunk.used;
 	for (size_t size = 0; size < whole; size += 333) {
 		world.size = size;
@@ -489,10 +491,10 @@ static void test_cut(void **state)
 	tally_world_release(&world);
 }
 
-static void expect_damage(void (*damage)(struct tally_world *world, const struct places *at), int code)
+static void expect_damage(void (*damage)(struct tally_world *world, const struct offsets *at), int code)
 {
 	struct tally_world world;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	tally_world_add_tick(&world, at.thread, at.compare, PROGRAM + COMPARE, 1, 1);
 	assert_int_equal(code_of_opening(&world), 0);
 	damage(&world, &at);
@@ -500,96 +502,96 @@ static void expect_damage(void (*damage)(struct tally_world *world, const struct
 	tally_world_release(&world);
 }
 
-static void endless_calls(struct tally_world *world, const struct places *at)
+static void endless_calls(struct tally_world *world, const struct offsets *at)
 {
 	struct tally_edge *edge = (struct tally_edge *)(world->bytes + at->compare + sizeof(struct tally_node));
 	edge->next = (struct tally_edge *)(uintptr_t)tally_world_address(at->compare + sizeof(struct tally_node));
 }
 
-static void endless_samples(struct tally_world *world, const struct places *at)
+static void endless_samples(struct tally_world *world, const struct offsets *at)
 {
 	uint64_t address = (uint64_t)(uintptr_t)tally_world_node(world, at->compare)->ticks;
-	size_t place = (size_t)(address - tally_world_address(at->compare)) + at->compare;
-	tally_world_tick(world, place)->next = (struct tally_tick *)(uintptr_t)address;
+	size_t offset = (size_t)(address - tally_world_address(at->compare)) + at->compare;
+	tally_world_tick(world, offset)->next = (struct tally_tick *)(uintptr_t)address;
 }
 
-static void wild_edges(struct tally_world *world, const struct places *at)
+static void wild_edges(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->main)->edges = (struct tally_edge *)0x1234560;
 }
 
-static void odd_edges(struct tally_world *world, const struct places *at)
+static void odd_edges(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->main)->edges = (struct tally_edge *)(uintptr_t)(tally_world_address(at->main) + 4);
 }
 
-static void edges_behind_the_end(struct tally_world *world, const struct places *at)
+static void edges_behind_the_end(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->main)->edges =
 		(struct tally_edge *)(uintptr_t)(tally_world_address(at->thread) + TALLY_GRANULE - 40);
 }
 
-static void edges_in_the_process(struct tally_world *world, const struct places *at)
+static void edges_in_the_process(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->main)->edges =
 		(struct tally_edge *)(uintptr_t)(tally_world_address(at->process) + 64);
 }
 
-static void unknown_request(struct tally_world *world, const struct places *at)
+static void unknown_request(struct tally_world *world, const struct offsets *at)
 {
 	uint64_t address = (uint64_t)(uintptr_t)tally_world_node(world, at->compare)->ticks;
 	tally_world_tick(world, (size_t)(address - tally_world_address(at->compare)) + at->compare)->request = 1;
 }
 
-static void child_of_nobody(struct tally_world *world, const struct places *at)
+static void child_of_nobody(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->compare)->parent = (struct tally_node *)0x10;
 }
 
-static void overlapping_chunks(struct tally_world *world, const struct places *at)
+static void overlapping_chunks(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_thread(world, at->thread)->chunk.address = tally_world_address(at->process) + 64;
 }
 
-static void process_of_nobody(struct tally_world *world, const struct places *at)
+static void process_of_nobody(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_thread(world, at->thread)->chunk.process = 5;
 }
 
-static void thread_twice(struct tally_world *world, const struct places *at)
+static void thread_twice(struct tally_world *world, const struct offsets *at)
 {
 	(void)at;
 	tally_world_add_thread(world, 0, 0);
 }
 
-static void process_twice(struct tally_world *world, const struct places *at)
+static void process_twice(struct tally_world *world, const struct offsets *at)
 {
 	(void)at;
 	tally_world_add_process(world, 0);
 }
 
-static void endless_chunk(struct tally_world *world, const struct places *at)
+static void endless_chunk(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_thread(world, at->thread)->chunk.bytes = UINT64_MAX - TALLY_GRANULE + 1;
 }
 
-static void empty_chunk(struct tally_world *world, const struct places *at)
+static void empty_chunk(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_thread(world, at->thread)->chunk.bytes = 0;
 }
 
-static void long_modules(struct tally_world *world, const struct places *at)
+static void long_modules(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_process(world, at->process)->modules_bytes = TALLY_GRANULE;
 }
 
-static void endless_path(struct tally_world *world, const struct places *at)
+static void endless_path(struct tally_world *world, const struct offsets *at)
 {
 	struct tally_module *module = tally_world_process(world, at->process)->modules;
 	memset(module->path, 'x', module->bytes - sizeof(*module));
 }
 
-static void backward_module(struct tally_world *world, const struct places *at)
+static void backward_module(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_process(world, at->process)->modules->end = 0;
 }
@@ -622,7 +624,7 @@ static void test_counts_without_end(void **state)
 	struct tally_world world;
 	struct error error = { 0 };
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
+	struct offsets at = make_world(&world, TALLY_PATHS);
 	tally_world_call(&world, at.thread, at.main, PROGRAM + MAIN + 0x61, PROGRAM + COMPARE, UINT64_MAX);
 	struct tally *tally = open_world(&world);
 	struct profile *profile = profile_new();
@@ -639,8 +641,8 @@ static void test_unfinished(void **state)
 	struct tally_world world;
 	(void)state;
 	make_world(&world, TALLY_PATHS);
-	tally_place hole = tally_world_add_chunk(&world, TALLY_NOTHING, 0, 0, 3 * (uint64_t)TALLY_GRANULE);
-	tally_place thread = tally_world_add_thread(&world, 0, 1);
+	tally_offset hole = tally_world_add_chunk(&world, TALLY_NOTHING, 0, 0, 3 * (uint64_t)TALLY_GRANULE);
+	tally_offset thread = tally_world_add_thread(&world, 0, 1);
 	tally_world_call(&world, thread, tally_world_root(thread), PROGRAM + 0x151, PROGRAM + COMPARE, 4);
 	assert_true(hole > 0);
 	struct profile *profile = read_world(&world, true);
@@ -687,8 +689,8 @@ static void test_memory(void **state)
 {
 	struct tally_world world;
 	(void)state;
-	struct places at = make_world(&world, TALLY_PATHS);
-	tally_place second = tally_world_add_thread(&world, 0, 1);
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	tally_offset second = tally_world_add_thread(&world, 0, 1);
 	tally_world_call(&world, second, tally_world_root(second), PROGRAM + 0x151, PROGRAM + COMPARE, 4);
 	tally_world_thread(&world, second)->creator_process = 0;
 	tally_world_thread(&world, second)->creator = (void *)(uintptr_t)tally_world_address(at.sort);

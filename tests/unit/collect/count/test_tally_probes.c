@@ -15,10 +15,10 @@
 /* The program's code, and behind it the descriptors of its places. */
 enum { PROGRAM = 0x400000, MAIN = 0x1000, SORT = 0x2000, DATA = 0x8000, SIZE = 0x10000, LINE_BYTES = 16 };
 enum {
-	SITE_MAIN = PROGRAM + DATA,
-	SITE_SORT = SITE_MAIN + 0x60,
-	SITE_ROW = SITE_SORT + 0x60,
-	SITE_SWAP = SITE_ROW + 0x60
+	PROBE_MAIN = PROGRAM + DATA,
+	PROBE_SORT = PROBE_MAIN + 0x60,
+	PROBE_ROW = PROBE_SORT + 0x60,
+	PROBE_SWAP = PROBE_ROW + 0x60
 };
 enum { OUTSIDE = 0x999000 };
 
@@ -26,24 +26,24 @@ enum { OUTSIDE = 0x999000 };
 
 struct world {
 	struct tally_world tally;
-	tally_place sites, thread, main, sort, row, swap;
+	tally_offset probes, thread, main, sort, row, swap;
 };
 
-static void add_site(struct world *world, uint64_t address, enum tallied_kind kind, uint64_t code, uint32_t line,
-		     const struct tally_world_texts *texts)
+static void add_probe(struct world *world, uint64_t address, enum count_kind kind, uint64_t code, uint32_t line,
+		      const struct tally_world_texts *texts)
 {
-	const struct tally_site site = {
+	const struct tally_probe site = {
 		.address = address, .code = code, .kind = (uint16_t)kind, .level = 1, .line = line
 	};
-	tally_world_add_site(&world->tally, world->sites, &site, texts);
+	tally_world_add_probe(&world->tally, world->probes, &site, texts);
 }
 
-static tally_place call(struct world *world, tally_place node, uint64_t site, uint64_t function, uint64_t count,
-			uint32_t flags)
+static tally_offset call(struct world *world, tally_offset node, uint64_t site, uint64_t function, uint64_t count,
+			 uint32_t flags)
 {
-	tally_place child = tally_world_call(&world->tally, world->thread, node, site, function, count);
+	tally_offset child = tally_world_call(&world->tally, world->thread, node, site, function, count);
 	const struct tally_node *parent = tally_world_node(&world->tally, node);
-	tally_place edge = (tally_place)((uintptr_t)parent->edges - tally_world_address(1) + 1);
+	tally_offset edge = (tally_offset)((uintptr_t)parent->edges - tally_world_address(1) + 1);
 	tally_world_edge(&world->tally, edge)->flags = flags;
 	return child;
 }
@@ -55,23 +55,23 @@ static struct world make_world(enum tally_measurement measurement, uint64_t swap
 	struct tally_world *tally = &world.tally;
 	tally_world_init(tally, measurement);
 	tally_world_add_request(tally, 1000);
-	tally_place process = tally_world_add_process(tally, 0);
-	tally_world_process(tally, process)->hooks = TALLY_HOOK_SITE;
+	tally_offset process = tally_world_add_process(tally, 0);
+	tally_world_process(tally, process)->hooks = TALLY_HOOK_PROBE;
 	tally_world_add_module(tally, process, "/bin/program", PROGRAM, PROGRAM + SIZE, PROGRAM);
-	world.sites = tally_world_add_chunk(tally, TALLY_SITES, 0, 0, TALLY_GRANULE);
-	add_site(&world, SITE_MAIN, TALLIED_FUNCTION, PROGRAM + MAIN + 9, 3,
-		 &(struct tally_world_texts){ "main", "", "a.c", "" });
-	add_site(&world, SITE_SORT, TALLIED_FUNCTION, PROGRAM + SORT + 9, 20,
-		 &(struct tally_world_texts){ "sort", "", "a.c", "order" });
-	add_site(&world, SITE_ROW, TALLIED_REGION, PROGRAM + SORT + 0x15, 33,
-		 &(struct tally_world_texts){ "row", "sort", "a.c", "" });
-	add_site(&world, SITE_SWAP, TALLIED_FUNCTION, swap_code, 50,
-		 &(struct tally_world_texts){ "swap", "void swap(int *, int *)", "a.c", "order" });
+	world.probes = tally_world_add_chunk(tally, TALLY_PROBES, 0, 0, TALLY_GRANULE);
+	add_probe(&world, PROBE_MAIN, COUNT_FUNCTION, PROGRAM + MAIN + 9, 3,
+		  &(struct tally_world_texts){ "main", "", "a.c", "" });
+	add_probe(&world, PROBE_SORT, COUNT_FUNCTION, PROGRAM + SORT + 9, 20,
+		  &(struct tally_world_texts){ "sort", "", "a.c", "order" });
+	add_probe(&world, PROBE_ROW, COUNT_REGION, PROGRAM + SORT + 0x15, 33,
+		  &(struct tally_world_texts){ "row", "sort", "a.c", "" });
+	add_probe(&world, PROBE_SWAP, COUNT_FUNCTION, swap_code, 50,
+		  &(struct tally_world_texts){ "swap", "void swap(int *, int *)", "a.c", "order" });
 	world.thread = tally_world_add_thread(tally, 0, 0);
-	world.main = call(&world, tally_world_root(world.thread), OUTSIDE, SITE_MAIN, 1, 0);
-	world.sort = call(&world, world.main, PROGRAM + MAIN + 0x21, SITE_SORT, 4, 0);
-	world.row = call(&world, world.sort, PROGRAM + MAIN + 0x21, SITE_ROW, 40, TALLY_EDGE_INLINED);
-	world.swap = call(&world, world.row, PROGRAM + MAIN + 0x21, SITE_SWAP, 400, TALLY_EDGE_INLINED);
+	world.main = call(&world, tally_world_root(world.thread), OUTSIDE, PROBE_MAIN, 1, 0);
+	world.sort = call(&world, world.main, PROGRAM + MAIN + 0x21, PROBE_SORT, 4, 0);
+	world.row = call(&world, world.sort, PROGRAM + MAIN + 0x21, PROBE_ROW, 40, TALLY_EDGE_INLINED);
+	world.swap = call(&world, world.row, PROGRAM + MAIN + 0x21, PROBE_SWAP, 400, TALLY_EDGE_INLINED);
 	return world;
 }
 
@@ -185,7 +185,7 @@ static void release(struct world *world, struct profile *profile)
 
 /* --- names and places --- */
 
-static void places_are_functions(void **state)
+static void probe_points_are_functions(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
@@ -255,8 +255,8 @@ static void calls_from_regions_have_lines(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
-	call(&world, world.row, PROGRAM + SORT + 0x71, SITE_MAIN, 6, 0);
-	call(&world, world.swap, PROGRAM + SORT + 0x131, SITE_MAIN, 7, 0);
+	call(&world, world.row, PROGRAM + SORT + 0x71, PROBE_MAIN, 6, 0);
+	call(&world, world.swap, PROGRAM + SORT + 0x131, PROBE_MAIN, 7, 0);
 	struct profile *profile = read_world(&world);
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 33, sort: row 7, main 3"), 6);
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 33, sort: row 33, swap 19, main 3"), 7);
@@ -293,10 +293,12 @@ static void waits_are_a_resource(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
-	const struct tally_site lock = { .address = SITE_SWAP + 0x60, .kind = TALLIED_WAIT, .flags = TALLY_SITE_WAITS };
-	tally_world_add_site(&world.tally, world.sites, &lock,
-			     &(struct tally_world_texts){ "lock", "", "", "RUNTIME" });
-	tally_place node = call(&world, world.main, PROGRAM + MAIN + 0x31, SITE_SWAP + 0x60, 5, 0);
+	const struct tally_probe lock = { .address = PROBE_SWAP + 0x60,
+					  .kind = COUNT_WAIT,
+					  .flags = TALLY_PROBE_WAITS };
+	tally_world_add_probe(&world.tally, world.probes, &lock,
+			      &(struct tally_world_texts){ "lock", "", "", "RUNTIME" });
+	tally_offset node = call(&world, world.main, PROGRAM + MAIN + 0x31, PROBE_SWAP + 0x60, 5, 0);
 	tally_world_node(&world.tally, node)->exclusive_tsc = 2 * 70;
 	tally_world_node(&world.tally, world.sort)->exclusive_tsc = 2 * 30;
 	tally_world_header(&world.tally)->probe_inside_ps = 2000;
@@ -315,15 +317,15 @@ static void what_was_off_is_told(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
-	struct tally_site site = { .address = SITE_SWAP + 0x60,
-				   .flags = TALLY_SITE_OFF | TALLY_SITE_THROTTLED,
-				   .throttled_calls = 1000,
-				   .throttled_ns = 41500,
-				   .switched = 1 };
-	tally_world_add_site(&world.tally, world.sites, &site, &(struct tally_world_texts){ "tiny", "", "a.c", "" });
-	site = (struct tally_site){ .address = SITE_SWAP + 0xc0, .flags = TALLY_SITE_OFF, .switched = 1 };
-	tally_world_add_site(&world.tally, world.sites, &site, &(struct tally_world_texts){ "quiet", "", "a.c", "" });
-	snprintf(tally_world_header(&world.tally)->sites_trouble, 8, "no rule");
+	struct tally_probe site = { .address = PROBE_SWAP + 0x60,
+				    .flags = TALLY_PROBE_OFF | TALLY_PROBE_THROTTLED,
+				    .throttled_calls = 1000,
+				    .throttled_ns = 41500,
+				    .switched = 1 };
+	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "tiny", "", "a.c", "" });
+	site = (struct tally_probe){ .address = PROBE_SWAP + 0xc0, .flags = TALLY_PROBE_OFF, .switched = 1 };
+	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "quiet", "", "a.c", "" });
+	snprintf(tally_world_header(&world.tally)->probes_trouble, 8, "no rule");
 	snprintf(tally_world_header(&world.tally)->implementation, 8, "mine");
 	struct profile *profile = read_world(&world);
 	assert_string_equal(note_of(profile, "turned itself off"),
@@ -331,9 +333,9 @@ static void what_was_off_is_told(void **state)
 	assert_string_equal(note_of(profile, "switched off"), "quiet");
 	assert_string_equal(note_of(profile, "warning"), "no rule");
 	assert_string_equal(note_of(profile, "implementation"), "mine");
-	assert_string_equal(
-		profile_string(profile, profile->resources[profile_find_resource(profile, "calls")].note),
-		"1 place turned itself off after many calls, 1 place was switched off for a time: see cpprof info");
+	assert_string_equal(profile_string(profile, profile->resources[profile_find_resource(profile, "calls")].note),
+			    "1 probe point turned itself off after many calls, 1 probe point was switched off for a "
+			    "time: see cpprof info");
 	release(&world, profile);
 }
 
@@ -352,12 +354,12 @@ static void damage_is_found(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
-	struct tally_sites *sites = (struct tally_sites *)(world.tally.bytes + world.sites);
-	const struct tally_site first = sites->sites[0];
-	uint64_t bytes = sites->sites_bytes;
+	struct tally_probes *probes = (struct tally_probes *)(world.tally.bytes + world.probes);
+	const struct tally_probe first = probes->probes[0];
+	uint64_t bytes = probes->probes_bytes;
 	assert_int_equal(code_of_opening(&world), 0);
 	const struct {
-		uint64_t sites_bytes;
+		uint64_t probes_bytes;
 		uint32_t bytes, signature;
 	} bad[] = {
 		{ TALLY_GRANULE, first.bytes, 0 },
@@ -371,9 +373,9 @@ static void damage_is_found(void **state)
 		{ sizeof(first) / 2, first.bytes, 0 },
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		sites->sites_bytes = bad[i].sites_bytes;
-		sites->sites[0].bytes = bad[i].bytes;
-		sites->sites[0].signature = bad[i].signature;
+		probes->probes_bytes = bad[i].probes_bytes;
+		probes->probes[0].bytes = bad[i].bytes;
+		probes->probes[0].signature = bad[i].signature;
 		if (code_of_opening(&world) != ERROR_CORRUPT)
 			fail_msg("damage %zu was not found", i);
 	}
@@ -385,9 +387,9 @@ static void texts_end(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
-	struct tally_sites *sites = (struct tally_sites *)(world.tally.bytes + world.sites);
-	uint32_t bytes = sites->sites[0].bytes;
-	memset(sites->sites[0].texts, 'x', bytes - sizeof(sites->sites[0]));
+	struct tally_probes *probes = (struct tally_probes *)(world.tally.bytes + world.probes);
+	uint32_t bytes = probes->probes[0].bytes;
+	memset(probes->probes[0].texts, 'x', bytes - sizeof(probes->probes[0]));
 	assert_int_equal(code_of_opening(&world), ERROR_CORRUPT);
 	tally_world_release(&world.tally);
 }
@@ -494,7 +496,7 @@ static void symbols_are_recognised(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_are_functions),
+		cmocka_unit_test(probe_points_are_functions),
 		cmocka_unit_test(symbols_functions_are_theirs),
 		cmocka_unit_test(own_words_where_symbols_have_none),
 		cmocka_unit_test(samples_are_where_they_were),

@@ -56,14 +56,14 @@ struct {
 	__array(values, struct chunk);
 } chunks SEC(".maps");
 
-/* --- places that are watched: uprobes, tracepoints --- */
+/* --- probes that are watched: uprobes, tracepoints --- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, BPF_PLACES);
+	__uint(max_entries, BPF_PROBES);
 	__type(key, uint32_t);
-	__type(value, struct bpf_place);
-} places SEC(".maps");
+	__type(value, struct bpf_probe);
+} probes SEC(".maps");
 
 /* --- records --- */
 

@@ -1,5 +1,5 @@
-/* Places that the user named: functions (uprobes), tracepoints, static probes. The
- * cookie is the place's number. */
+/* Probes that the user named: functions (uprobes), tracepoints, static probes. The
+ * cookie is the probe's number. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 
@@ -36,40 +36,40 @@ int on_function(struct pt_regs *registers)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	uint32_t number = bpf_get_attach_cookie(registers);
-	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
-	if (!place || (place->but_not && place->but_not == thread->pid))
+	struct bpf_probe *probe = thread ? bpf_map_lookup_elem(&probes, &number) : NULL;
+	if (!probe || (probe->but_not && probe->but_not == thread->pid))
 		return 0;
 	uint64_t amount = 1;
-	if (place->argument)
-		amount = positive(place->at_return ? registers->ax : argument_of(registers, place->argument));
-	if (place->factor)
-		amount = product(amount, argument_of(registers, place->factor));
+	if (probe->argument)
+		amount = positive(probe->at_return ? registers->ax : argument_of(registers, probe->argument));
+	if (probe->factor)
+		amount = product(amount, argument_of(registers, probe->factor));
 	/* More than there are addresses is not given to anybody. */
-	if (place->is_allocation && amount >= ADDRESSES)
+	if (probe->is_allocation && amount >= ADDRESSES)
 		return 0;
 	struct sample_record order = nothing_known;
-	if (!place->guard || argument_of(registers, place->guard) > place->guard_above)
-		count_and_sample(thread, place->request, amount, &order);
+	if (!probe->guard || argument_of(registers, probe->guard) > probe->guard_above)
+		count_and_sample(thread, probe->request, amount, &order);
 	return 0;
 }
 
-static uint64_t field_of(void *context, const struct bpf_place *place)
+static uint64_t field_of(void *context, const struct bpf_probe *probe)
 {
-	const void *at = (const char *)context + (place->field_offset & 0xfff);
+	const void *at = (const char *)context + (probe->field_offset & 0xfff);
 	uint64_t value = 0;
-	switch (place->field_bytes) {
+	switch (probe->field_bytes) {
 	case 1:
 		bpf_probe_read_kernel(&value, 1, at);
-		return place->field_signed ? positive((int8_t)value) : value;
+		return probe->field_signed ? positive((int8_t)value) : value;
 	case 2:
 		bpf_probe_read_kernel(&value, 2, at);
-		return place->field_signed ? positive((int16_t)value) : value;
+		return probe->field_signed ? positive((int16_t)value) : value;
 	case 4:
 		bpf_probe_read_kernel(&value, 4, at);
-		return place->field_signed ? positive((int32_t)value) : value;
+		return probe->field_signed ? positive((int32_t)value) : value;
 	case 8:
 		bpf_probe_read_kernel(&value, 8, at);
-		return place->field_signed ? positive((int64_t)value) : value;
+		return probe->field_signed ? positive((int64_t)value) : value;
 	default:
 		return 1;
 	}
@@ -80,11 +80,11 @@ int on_tracepoint(void *context)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	uint32_t number = bpf_get_attach_cookie(context);
-	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
-	if (!place)
+	struct bpf_probe *probe = thread ? bpf_map_lookup_elem(&probes, &number) : NULL;
+	if (!probe)
 		return 0;
 	struct sample_record order = nothing_known;
-	count_and_sample(thread, place->request, field_of(context, place), &order);
+	count_and_sample(thread, probe->request, field_of(context, probe), &order);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * What the eBPF programs and the monitor share: the maps' values and the
  * records in the ring. Compiles on both sides; every size is fixed.
  *
- *   monitor --(settings, code, places)--> programs --(records, totals)--> monitor
+ *   monitor --(settings, code, probes)--> programs --(records, totals)--> monitor
  */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SHARED_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SHARED_H
@@ -12,7 +12,7 @@
 #include "abi/sample_record.h"
 
 enum {
-	BPF_PLACES = 1024,  /* uprobes and tracepoints of a run */
+	BPF_PROBES = 1024,  /* uprobes and tracepoints of a run */
 	BPF_SYSCALLS = 512, /* numbers that have a class */
 	BPF_SCRATCHES_PER_CPU = 3,
 };
@@ -42,7 +42,7 @@ enum bpf_wait { BPF_WAIT_OTHER, BPF_WAIT_IO, BPF_WAIT_LOCK };
 
 /* --- what is measured --- */
 
-/* What a request counts. The rest are what one place (struct bpf_place) or one perf event says. */
+/* What a request counts. The rest are what one probe (struct bpf_probe) or one perf event says. */
 enum bpf_counts {
 	BPF_COUNTS_OTHER,
 	BPF_COUNTS_SYSCALLS, /* these five at the end of system calls */
@@ -88,7 +88,7 @@ enum bpf_transfer {
 };
 
 /* A uprobe or tracepoint: what it counts, for which request. */
-struct bpf_place {
+struct bpf_probe {
 	uint8_t request;
 	uint8_t argument; /* 1 to 6; 0: 1 each */
 	uint8_t factor;   /* 1 to 6: one that it is multiplied by; 0: none */
@@ -99,7 +99,7 @@ struct bpf_place {
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
-	uint32_t but_not; /* a process whose calls another place counts; 0: none */
+	uint32_t but_not; /* a process whose calls another probe counts; 0: none */
 	uint32_t spare;
 };
 

@@ -11,14 +11,14 @@ int on_static_probe(struct pt_regs *registers)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	uint32_t number = bpf_usdt_cookie(registers);
-	struct bpf_place *place = thread ? bpf_map_lookup_elem(&places, &number) : NULL;
-	if (!place)
+	struct bpf_probe *probe = thread ? bpf_map_lookup_elem(&probes, &number) : NULL;
+	if (!probe)
 		return 0;
 	long value = 1;
-	if (place->argument && bpf_usdt_arg(registers, place->argument - 1, &value) != 0)
+	if (probe->argument && bpf_usdt_arg(registers, probe->argument - 1, &value) != 0)
 		value = 0;
 	struct sample_record order = nothing_known;
-	count_and_sample(thread, place->request, positive(value), &order);
+	count_and_sample(thread, probe->request, positive(value), &order);
 	return 0;
 }
 

@@ -259,9 +259,9 @@ static void test_source_that_does_not_parse(void **state)
 	/* An error within a function spoils that alone. */
 	assert_int_equal(
 		instrument("int f(void) { return nothing; }\nint g(void) { return 1; }\n", "-O0", &result, &error), 0);
-	assert_int_equal(result.place_count, 2);
-	assert_non_null(result.places[0].skipped);
-	assert_null(result.places[1].skipped);
+	assert_int_equal(result.point_count, 2);
+	assert_non_null(result.points[0].skipped);
+	assert_null(result.points[1].skipped);
 	instrument_release(&result);
 }
 

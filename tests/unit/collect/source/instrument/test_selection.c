@@ -33,24 +33,24 @@ static struct selection *rules(const char *text)
 	return selection;
 }
 
-static struct instrument_place function(const char *file, const char *name, const char *signature)
+static struct source_point function(const char *file, const char *name, const char *signature)
 {
-	return (struct instrument_place){ .kind = INSTRUMENT_FUNCTION,
-					  .level = INSTRUMENT_LEVEL_FUNCTION,
-					  .name = name,
-					  .signature = signature,
-					  .file = file,
-					  .line = 7,
-					  .statements = 5 };
+	return (struct source_point){ .kind = INSTRUMENT_FUNCTION,
+				      .level = INSTRUMENT_LEVEL_FUNCTION,
+				      .name = name,
+				      .signature = signature,
+				      .file = file,
+				      .line = 7,
+				      .statements = 5 };
 }
 
 /* Whether a function is instrumented. */
 static bool takes(const char *text, const char *file, const char *name, const char *signature)
 {
 	struct selection *selection = rules(text);
-	struct instrument_place place = function(file, name, signature);
-	selection_decide(selection, &place);
-	bool is_in = place.skipped == NULL;
+	struct source_point point = function(file, name, signature);
+	selection_decide(selection, &point);
+	bool is_in = point.skipped == NULL;
 	selection_free(selection);
 	return is_in;
 }
@@ -61,14 +61,14 @@ static void test_without_rules(void **state)
 	assert_true(takes("", "a.c", "f", "f()"));
 	assert_true(takes("# nothing\n\n   # at all\n", "a.c", "f", "f()"));
 	struct selection *selection = selection_new();
-	struct instrument_place place = function("a.h", "f", "f()");
-	place.is_header = true;
-	selection_decide(selection, &place);
-	assert_string_equal(place.skipped, "in a header");
-	place = function("a.c", "f", "f()");
-	place.skipped = "naked";
-	selection_decide(selection, &place);
-	assert_string_equal(place.skipped, "naked");
+	struct source_point point = function("a.h", "f", "f()");
+	point.is_header = true;
+	selection_decide(selection, &point);
+	assert_string_equal(point.skipped, "in a header");
+	point = function("a.c", "f", "f()");
+	point.skipped = "naked";
+	selection_decide(selection, &point);
+	assert_string_equal(point.skipped, "naked");
 	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_FUNCTION);
 	selection_free(selection);
 }
@@ -132,8 +132,8 @@ static void test_size(void **state)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct selection *selection = rules(rows[i].text);
-		struct instrument_place tiny = function("a.c", "get", "get()");
-		struct instrument_place always = tiny, small = tiny;
+		struct source_point tiny = function("a.c", "get", "get()");
+		struct source_point always = tiny, small = tiny;
 		tiny.is_inline = true;
 		tiny.statements = 1;
 		always.is_always_inline = true;
@@ -155,25 +155,25 @@ static void test_groups_and_levels(void **state)
 					    "group disk function read_block\n"
 					    "level loops file hot.c\n"
 					    "level calls function inner\n");
-	struct instrument_place place = function("a.c", "read_line", NULL);
+	struct source_point point = function("a.c", "read_line", NULL);
 	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_CALL);
-	selection_decide(selection, &place);
-	assert_string_equal(place.group, "io");
-	place = function("a.c", "read_block", NULL);
-	selection_decide(selection, &place);
-	assert_string_equal(place.group, "disk");
-	place = function("a.c", "inner: loop at 12", NULL);
-	place.kind = INSTRUMENT_LOOP;
-	place.level = INSTRUMENT_LEVEL_LOOP;
-	selection_decide(selection, &place);
-	assert_null(place.skipped);
-	place.name = "outer: loop at 12";
-	selection_decide(selection, &place);
-	assert_non_null(place.skipped);
-	place.skipped = NULL;
-	place.file = "src/hot.c";
-	selection_decide(selection, &place);
-	assert_null(place.skipped);
+	selection_decide(selection, &point);
+	assert_string_equal(point.group, "io");
+	point = function("a.c", "read_block", NULL);
+	selection_decide(selection, &point);
+	assert_string_equal(point.group, "disk");
+	point = function("a.c", "inner: loop at 12", NULL);
+	point.kind = INSTRUMENT_LOOP;
+	point.level = INSTRUMENT_LEVEL_LOOP;
+	selection_decide(selection, &point);
+	assert_null(point.skipped);
+	point.name = "outer: loop at 12";
+	selection_decide(selection, &point);
+	assert_non_null(point.skipped);
+	point.skipped = NULL;
+	point.file = "src/hot.c";
+	selection_decide(selection, &point);
+	assert_null(point.skipped);
 	selection_free(selection);
 }
 
@@ -342,14 +342,14 @@ static void test_exceptions(void **state)
 {
 	(void)state;
 	struct selection *selection = rules("include function f");
-	struct instrument_place place = function("a.c", "f", NULL);
+	struct source_point point = function("a.c", "f", NULL);
 	assert_int_equal(selection_except(selection, "b.c", 7), 0);
 	assert_int_equal(selection_except(selection, "a.c", 8), 0);
-	selection_decide(selection, &place);
-	assert_null(place.skipped);
+	selection_decide(selection, &point);
+	assert_null(point.skipped);
 	assert_int_equal(selection_except(selection, "a.c", 7), 0);
-	selection_decide(selection, &place);
-	assert_non_null(place.skipped);
+	selection_decide(selection, &point);
+	assert_non_null(point.skipped);
 	selection_free(selection);
 }
 
