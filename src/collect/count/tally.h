@@ -4,7 +4,7 @@
  *   tally_open           maps the file and checks it: chunks, modules, and each thread's tree
  *   tally_locations      processes, threads, modules, resources and all addresses: into the profile
  *   frames_name_profile  names decide what is a frame of its own
- *   tally_hits           places of the source get their names, too; then nodes and hits
+ *   tally_hits           probe points get their names, too; then nodes and hits
  *   tally_free
  *
  * A file that is still written to, or whose program was killed, is read as it is at that moment.
