@@ -36,3 +36,17 @@ def test_install(tmp_path):
     assert version.stdout.startswith("cpprof ")
     pages = {path.name.removesuffix(".1") for path in tmp_path.rglob("man/man1/*.1")}
     assert pages == {path.name.removesuffix(".scd.in") for path in (REPOSITORY / "docs" / "man").glob("*.scd.in")}
+    assert len([*tmp_path.rglob("man/man3/cpprof_runtime.3")]) == 1
+    completion, = tmp_path.rglob("bash-completion/completions/cpprof.bash")
+    assert "complete -o default -F _cpprof cpprof" in completion.read_text()
+
+
+def test_install_fails_if_a_page_cannot_be_made(tmp_path):
+    """The page is not left behind, incomplete."""
+    failing = tmp_path / "failing"
+    failing.write_text("#!/bin/sh\nhead -c 9\nexit 1\n")
+    failing.chmod(0o755)
+    made = subprocess.run([REPOSITORY / "docs" / "install_pages", "man", BUILD / "src/cmd/cpprof", failing, REPOSITORY / "docs/man",
+                           "/man"], env={**os.environ, "DESTDIR": str(tmp_path)}, capture_output=True, text=True)
+    assert made.returncode != 0 and "cannot make the manual page" in made.stderr
+    assert not [*tmp_path.rglob("*.1")]
