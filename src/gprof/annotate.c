@@ -25,8 +25,8 @@ struct place {
 struct code_line {
 	uint32_t line;
 	uint32_t first, end; /* in places */
-	uint64_t calls;      /* of functions that begin here */
-	uint64_t count;      /* how often it ran, as far as is known */
+	uint64_t calls;      /* calls of functions that begin here */
+	uint64_t count;      /* number of executions, if known */
 	bool is_function;
 	bool is_annotated; /* a count stands in front of it */
 };
@@ -38,14 +38,14 @@ struct annotation {
 	uint32_t file_count;
 	struct source_names copies;
 
-	/* Of one file at a time. */
+	/* The state for one file. */
 	FILE *out; /* not owned unless it is a copy */
 	struct code_line *lines;
 	size_t line_count, line_capacity;
 	bool has_blocks;
-	uint64_t *values; /* what stands in front of one line */
+	uint64_t *values; /* the text in front of one source line */
 	size_t value_count, value_capacity;
-	uint64_t last; /* -x: what stood in front of the line above */
+	uint64_t last; /* -x: the text in front of the line above */
 	bool has_last;
 };
 
@@ -133,7 +133,8 @@ static int collect_lines(struct annotation *annotation, size_t first, size_t end
 		last->end = (uint32_t)i + 1;
 		add_place(annotation, last, i);
 	}
-	/* A function whose blocks nobody counted ran as often as it was called; without any blocks gprof's figures are calls. */
+	/* A function without counted blocks ran as often as it was called.
+	 * Without any blocks the figures are gprof's: calls. */
 	for (size_t i = 0; i < annotation->line_count; i++) {
 		struct code_line *line = &annotation->lines[i];
 		if (line->count < line->calls)
@@ -202,7 +203,7 @@ static void append_values(const struct annotation *annotation, struct buffer *te
 		size_t room = COUNT_COLUMNS - (is_last ? 0 : sizeof(MORE) - 1);
 		if (i == 0 || text->size <= room)
 			continue;
-		/* What is behind may still fit, if it is the end. */
+		/* A later entry may still fit, if it is the last one. */
 		size_t size = text->size;
 		for (size_t j = i + 1; j < annotation->value_count && size <= COUNT_COLUMNS; j++)
 			size += 1 + (size_t)snprintf(NULL, 0, "%" PRIu64, annotation->values[j]);

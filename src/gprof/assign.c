@@ -1,4 +1,4 @@
-/* What gmon.out says of addresses becomes what is said of functions. */
+/* Turns the addresses of gmon.out into figures of functions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static int count_arc(struct graph *graph, const struct gmon_arc *arc, const stru
 		graph->calls_from_outside += child == IMAGE_NONE ? 0 : arc->count;
 		return 0;
 	}
-	/* With symbols by line, what was called is a function still. */
+	/* With symbols by line, the callee of an arc is still a function. */
 	while (!graph->image->symbols[child].is_function) {
 		if (child == 0)
 			return 0;

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* A SPEC in its parts; what is not said is NULL, or 0. */
+/* The parts of a SPEC; a missing part is NULL, or 0. */
 struct pattern {
 	const char *file;
 	size_t file_length;
@@ -75,7 +75,8 @@ static void read_name_or_line(struct pattern *pattern, const char *text, size_t 
 	}
 }
 
-/* What is some symbol's name, dots and colons and all, is that. */
+/* A text that is the whole name of a symbol, with dots and colons, means that
+ * symbol. */
 static struct pattern read_pattern(const struct image *image, const char *spec, size_t length)
 {
 	struct pattern pattern = { 0 };
@@ -97,7 +98,8 @@ static struct pattern read_pattern(const struct image *image, const char *spec, 
 	return pattern;
 }
 
-/* Of a file only the last part of its path is looked at: how all of it reads in debug information nobody knows. */
+/* Compares only the last part of a file's path: debug information may have the
+ * path in any form. */
 static bool fits(const struct pattern *pattern, const struct image_symbol *symbol)
 {
 	if (pattern->file) {
@@ -163,7 +165,8 @@ static int settle_arcs(struct choices *choices, struct choice *choice)
 	return 0;
 }
 
-/* What the C library's runtime is called, which counts and is not counted. */
+/* Names of the C library's runtime, which counts calls and is not counted
+ * itself. */
 static void exclude_runtime(struct choices *choices)
 {
 	static const char *const names[] = { "mcount",        "_mcount",   "__mcount", "__mcount_internal",

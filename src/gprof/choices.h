@@ -1,8 +1,9 @@
 /*
  * Which symbols and arcs the options name: -pSYM, -QSYM, -k FROM/TO and so on.
  *
- * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; what names nothing is the caller's to warn of.
- * Where something of a kind is included, nothing else of it is; else all that is not excluded.
+ * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; the caller warns of
+ * one that names nothing. If a SPEC includes something of a kind, everything else
+ * of that kind is excluded; otherwise everything is included except the excluded.
  *
  * Life cycle: zeroed, choices_add*, choices_settle, questions, choices_release.
  */
@@ -18,7 +19,7 @@
 enum choice_kind {
 	CHOICE_FLAT,   /* -p -P: lines of the flat profile */
 	CHOICE_GRAPH,  /* -q -Q -f -F -e -E: entries of the call graph */
-	CHOICE_TIME,   /* -n -N -F -E: whose time the call graph passes on */
+	CHOICE_TIME,   /* -n -N -F -E: functions whose time the call graph passes on */
 	CHOICE_COUNTS, /* -C -Z */
 	CHOICE_SOURCE, /* -A -J */
 	CHOICE_ARCS,   /* -q -Q -k with a slash */
@@ -29,7 +30,7 @@ struct choice {
 	enum choice_kind kind;
 	bool excludes;
 	const char *spec; /* not owned */
-	size_t matched;   /* how many symbols (CHOICE_ARCS: of either side, the smaller number) it names */
+	size_t matched;   /* number of symbols that it names (CHOICE_ARCS: the smaller number of the two sides) */
 	uint64_t *from;   /* owned: CHOICE_ARCS: which symbols, a bit each */
 	uint64_t *to;
 };

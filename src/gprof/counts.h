@@ -8,8 +8,9 @@
  *	/src/fib.c:3: (fib:0x1139) 1000 executions
  *	/src/fib.c:5: (fib:0x1150) 1597 executions
  *
- * By file, line and address, what has no file before or behind all that has one; a function before the blocks of its first line. Calls of a function by itself are told apart, as in the
- * call graph, unless with -b: "2 executions, and 12 by itself".
+ * Sorted by file, line and address; lines without a file stand before or behind all
+ * others, a function before the blocks of its first line. Calls of a function by
+ * itself are counted apart, as in the call graph, except with -b: "2 executions, and 12 by itself".
  */
 print_function print_counts;
 

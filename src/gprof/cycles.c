@@ -1,9 +1,9 @@
 /*
  * Cycles: functions that call each other in a circle, which share their time. They are the strongly connected parts of
  * the graph. Method: H. N. Gabow, "Path-based depth-first search for strong and biconnected components", Information
- * Processing Letters 74 (2000): functions that are visited and belong to no finished part stand in a row; `heads` says
- * where in that row the parts begin as far as is known. An arc back to a function of the row makes all parts from its
- * own on one.
+ * Processing Letters 74 (2000): visited functions that belong to no finished part stand in a row; `heads` has the
+ * positions in that row where the parts found so far begin. An arc back to a function of the row joins all parts from
+ * that function's part on.
  *
  * Members are linked in the order in which the parts were joined, which is gprof's.
  */

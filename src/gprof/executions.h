@@ -1,8 +1,6 @@
-/*
- * How often what lies at a source line ran: what annotated source and execution counts share.
- *
- * Blocks are counted with -l alone, as with gprof. They belong to the symbol that they begin in.
- */
+/* Executions of source lines: shared by annotated source and execution counts.
+ * Blocks are counted only with -l, as in gprof. A block belongs to the symbol
+ * that it begins in. */
 #ifndef GPROF_EXECUTIONS_H
 #define GPROF_EXECUTIONS_H
 

@@ -10,7 +10,7 @@
 enum {
 	MOST_BINS = 8 << 20,
 	PAGE_BYTES = 4096,
-	EXACT_RATE = 10000, /* of times that are counted, not sampled: in units of 0.1 ms */
+	EXACT_RATE = 10000, /* for times that are counted, not sampled: units of 0.1 ms */
 	MOST_PER_HIT = 16,
 };
 
@@ -166,7 +166,7 @@ static uint32_t choose_rate(struct making *making)
 	return rate ? (uint32_t)rate : 1;
 }
 
-/* Where the file cannot be read: what has been seen. */
+/* The range of the sampled addresses, for a file that cannot be read. */
 static void guess_range(struct making *making)
 {
 	const struct profile *profile = making->profile;
@@ -274,7 +274,8 @@ static bool is_that_build(const struct object *object, const struct profile_modu
 					       memcmp(module->build_id, object->build_id, object->build_id_bytes) == 0);
 }
 
-/* What cannot be read, or is another build by now, is not known: that is no error. */
+/* A file that cannot be read, or that has another build-id by now, is not an
+ * error: its range remains unknown. */
 static int read_object(struct making *making, const struct profile_module *module)
 {
 	static const struct image_options options = { .no_demangle = true };

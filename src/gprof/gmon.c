@@ -167,7 +167,7 @@ static void index_last(struct gmon *gmon)
 		merge_runs(gmon, count - 2 * width, width);
 }
 
-/* Of a run, how many histograms begin below an address. */
+/* Returns how many histograms of a run begin below an address. */
 static size_t count_below(const struct gmon *gmon, const size_t *run, size_t width, uint64_t address)
 {
 	size_t low = 0, high = width;
@@ -181,7 +181,8 @@ static size_t count_below(const struct gmon *gmon, const size_t *run, size_t wid
 	return low;
 }
 
-/* Of each run the last one that begins below `high` is asked: those before it end where it begins, or earlier. */
+/* In each run only the last histogram that begins below `high` can overlap:
+ * those before it end where it begins, or earlier. */
 size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
 {
 	size_t width = 0;

@@ -1,6 +1,6 @@
 /*
- * gmon.out: what gprof reads. One per loaded object; addresses are the object's own (ELF virtual addresses). In
- * memory counts have 64 bits, and what came in several records, or in several files, is one.
+ * gmon.out, the file format of gprof. One file per loaded object; addresses are the object's own (ELF virtual
+ * addresses). In memory counts have 64 bits, and several records or files for one arc or block are summed.
  *
  * The format: "gmon", a version (1), 12 spare bytes; then records, in the order of the bytes of the machine:
  *
@@ -21,8 +21,8 @@
 #include "base/error.h"
 #include "base/sink.h"
 
-/* Histograms are reckoned in units of the smallest instruction of the PDP-11: a function that begins at an odd address
- * begins a byte earlier, and what is narrower than a unit is no histogram. */
+/* Histograms use units of the smallest instruction of the PDP-11: a function at an odd address begins a byte earlier,
+ * and a histogram narrower than a unit is refused. */
 enum { GMON_UNIT_BYTES = 2 };
 
 struct gmon_histogram {
@@ -38,7 +38,7 @@ struct gmon_arc {
 	uint64_t from; /* in the caller, mostly a return address; 0: outside the object */
 	uint64_t self; /* in the callee */
 	uint64_t count;
-	uint64_t order; /* the place of its first record among all arcs that were added: what ties in reports go by */
+	uint64_t order; /* position of its first record among all added arcs: reports order equal arcs by it */
 };
 
 struct gmon_block {
@@ -53,7 +53,7 @@ struct gmon {
 	struct gmon_block *blocks;         /* each address once, sorted */
 	size_t histogram_count, arc_count, block_count;
 	size_t histogram_capacity, by_low_capacity, arc_capacity, block_capacity;
-	uint64_t arc_order;        /* of the next arc that is added */
+	uint64_t arc_order;        /* the order of the next arc */
 	uint64_t record_counts[3]; /* by tag: how many records were read, before they were added up */
 };
 

@@ -1,8 +1,8 @@
-/*
- * A profile as gmon.out files, one per loaded object that has counted calls or blocks: `gmon.out` for the program,
- * `gmon.out.NAME` for the library NAME ("libfoo.so.1"; of two libraries of one name the later is "libfoo.so.1.2").
- * Processes and threads are summed, whichever object they ran: who wants them apart records them apart.
- */
+/* A profile as gmon.out files, one per loaded object that has counted calls or
+ * blocks: `gmon.out` for the program, `gmon.out.NAME` for the library NAME
+ * ("libfoo.so.1"; of two libraries with one name the later is "libfoo.so.1.2").
+ * Processes and threads are summed, whichever object they ran. Separate figures
+ * need separate recordings. */
 #ifndef GPROF_GMON_FILES_H
 #define GPROF_GMON_FILES_H
 

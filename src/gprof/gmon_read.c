@@ -43,7 +43,7 @@ static int damaged(const struct reading *reading, const char *what)
 			 reading->record, what);
 }
 
-/* What an operation on the tables came to, in words. */
+/* Composes the message for the result of an operation on the tables. */
 static int told(const struct reading *reading, int64_t code)
 {
 	if (code >= 0)

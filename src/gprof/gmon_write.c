@@ -32,7 +32,8 @@ static void put_u64(struct sink *out, uint64_t value)
 	put(out, &value, sizeof(value));
 }
 
-/* What of a count the record number `round` holds, in a field up to `limit`. */
+/* The part of a count that record number `round` holds, in a field up to
+ * `limit`. */
 static uint64_t part_of(uint64_t count, uint64_t round, uint64_t limit)
 {
 	uint64_t before = round * limit; /* rounds are few enough that this fits */
@@ -122,7 +123,7 @@ static int write_arc(const struct gmon_arc *arc, struct sink *out, struct error 
 	return 0;
 }
 
-/* Reports tell ties by the order, so it is kept. */
+/* Keeps the order, by which reports order equal arcs. */
 static int write_arcs(const struct gmon *gmon, struct sink *out, struct error *error)
 {
 	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);

@@ -1,8 +1,8 @@
 /*
  * The classic call graph: functions, arcs with counts, cycles, and the times that are passed from callees to callers
  * by these counts. Method: S. Graham, P. Kessler, M. McKusick, "gprof: A Call Graph Execution Profiler", SIGPLAN '82;
- * where that leaves a choice (ties, what lies astride two functions) it is made as binutils' gprof makes it, so that
- * the figures agree.
+ * where the method leaves a choice (ties, bins that overlap two functions), it follows binutils' gprof, so that the
+ * figures agree.
  *
  *   graph_init        a node for each symbol of the image
  *   graph_assign      the histogram's samples become the nodes' own time (assign.c)
@@ -30,15 +30,15 @@
 
 /* Nodes below `function_count` are the image's symbols, by their numbers; behind them are the cycles. */
 struct graph_node {
-	uint64_t calls;      /* of a function by others, of a cycle from outside of it */
-	uint64_t self_calls; /* of a function by itself, of a cycle among its members */
-	double time;         /* its own samples; of a cycle: its members' */
-	double below;        /* what its callees passed on to it */
+	uint64_t calls;      /* calls by others; of a cycle: from outside of it */
+	uint64_t self_calls; /* calls by itself; of a cycle: among its members */
+	double time;         /* its own samples; of a cycle: the sum of its members */
+	double below;        /* samples that its callees passed on to it */
 	double fraction;     /* the part of both that the call graph is about: -F -E -n -N */
 	double shown_time;   /* these parts */
 	double shown_below;
 	uint32_t cycle;        /* node of the cycle that it is in (a cycle: itself), GRAPH_NONE: in none */
-	uint32_t next_member;  /* of the cycle; of a cycle: its first one */
+	uint32_t next_member;  /* the next member of its cycle; of a cycle: the first member */
 	uint32_t first_parent; /* arcs to it, linked by next_parent */
 	uint32_t first_child;  /* arcs from it, linked by next_child */
 	uint32_t order;        /* topological: larger than that of all callees outside of its cycle */
@@ -51,7 +51,7 @@ struct graph_arc {
 	uint32_t parent, child;
 	uint32_t next_parent, next_child;
 	uint64_t count; /* 0: only seen in the code (-c) */
-	double time;    /* what it passes on of the child's own time */
+	double time;    /* the part of the child's own time that it passes on */
 	double below;   /* ... and of what the child got from its callees */
 };
 
@@ -101,8 +101,9 @@ int graph_find_cycles(struct graph *graph);
 int graph_propagate(struct graph *graph, const struct choices *choices);
 /* sort.c: the entries, and each one's index. */
 int graph_sort(struct graph *graph);
-/* Arcs of a node as its entry lists them: of callers the one that costs least first, of callees the one that costs
- * most. `arcs` has room for all arcs; returns how many there are. */
+/* Writes the arcs of a node in the order of its entry: callers by increasing
+ * cost, callees by decreasing cost. `arcs` has room for all arcs. Returns how
+ * many there are. */
 size_t graph_parents(const struct graph *graph, uint32_t node, uint32_t *arcs);
 size_t graph_children(const struct graph *graph, uint32_t node, uint32_t *arcs);
 /* Members of a cycle, the dearest first; `members` has room for all functions. Their number, or ERROR_MEMORY. */

@@ -16,7 +16,7 @@
 struct table {
 	Elf *elf;
 	Elf_Data *symbols;
-	bool has_functions; /* symbols are typed: who has no type is no function */
+	bool has_functions; /* symbols have types: one without a type is not a function */
 	size_t strings;     /* its string table's section */
 	const char *strings_end;
 };
@@ -57,12 +57,11 @@ static const char *skip_clone_numbers(const char *dot)
 	return at;
 }
 
-/*
- * Whether the name of a static symbol is a function's to gprof: no '$' in it, and dots before a clone's number only.
- * Having passed such a number, binutils 2.40 goes on reading behind the name's end, in the next string of the table. So
- * whether it takes "f.constprop.0" for a function depends on which name the linker has put there; and so do the figures
- * of whatever is before it.
- */
+/* Reports whether gprof takes the name of a static symbol for a function: no
+ * '$' in it, and dots only before a clone's number. After such a number,
+ * binutils 2.40 reads on behind the name's end, in the next string of the
+ * table. So the decision about "f.constprop.0", and the figures of the function
+ * before it, depend on the name that the linker has put there. */
 static bool is_functions_name(const char *name, const char *strings_end)
 {
 	const char *at = name;
@@ -223,7 +222,7 @@ static int compare_starts(const void *one, const void *other)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Of two at one address, whether the later one of the table is the better name. */
+/* Returns whether the later of two symbols at one address has the better name. */
 static bool is_better(const struct image_symbol *later, const struct image_symbol *earlier)
 {
 	if (later->is_static != earlier->is_static)

@@ -1,8 +1,8 @@
 /*
- * What gprof's reports are about: the functions of one loaded object, by its symbol table; with -l, its source lines.
+ * The subjects of gprof's reports: the functions of one loaded object, by its symbol table; with -l, its source lines.
  *
- * A symbol reaches to the next one, whatever its size says, as with gprof: padding belongs to what is before it.
- * Of several at one address one is kept: a global one before a static one, then a function before a label, then one whose
+ * A symbol reaches to the next one, regardless of its size, as in gprof: padding belongs to the symbol before it.
+ * One of several symbols at one address is kept: a global one before a static one, then a function before a label, then one whose
  * name begins with no underscore, then the first of the table. Labels that no compiler takes for a function's name ("$d",
  * "fib.cold") are none.
  *
@@ -25,19 +25,20 @@ struct image_symbol {
 	const char *name;     /* as the symbol table has it; owned by the image */
 	const char *readable; /* demangled, or the same as `name`; owned by the image */
 	const char *file;     /* path of the source file as in the debug information; NULL: not known */
-	uint32_t line;        /* of its first instruction; 0: not known */
+	uint32_t line;        /* line of its first instruction; 0: not known */
 	bool is_static;
 	bool is_function; /* false: an untyped label; with -l: a line of the function before it that is not its first */
 };
 
-/* What the symbol table has in the code and is no symbol here: "fib.cold", with -a a static function. */
+/* A name in the code that is not a symbol here: "fib.cold", and with -a a
+ * static function. */
 struct image_label {
 	uint64_t start;
 	const char *name; /* owned by the image */
 };
 
 struct image_options {
-	bool no_statics;     /* -a: what they do is the symbol's before them */
+	bool no_statics;     /* -a: the symbol before a static function gets its figures */
 	bool only_functions; /* -D: untyped symbols are none */
 	bool all_clones;     /* --clones: "fib.isra.0" and the like are functions of their own */
 	bool no_demangle;
@@ -49,7 +50,7 @@ struct image {
 	size_t symbol_count, symbol_capacity;
 	struct image_label *labels; /* owned; they ascend */
 	size_t label_count, label_capacity;
-	uint64_t text_start, text_end; /* of .text */
+	uint64_t text_start, text_end; /* addresses of .text */
 	uint8_t build_id[64];
 	size_t build_id_bytes; /* 0: it has none */
 	char *path;            /* owned */
@@ -69,7 +70,7 @@ uint32_t image_find(const struct image *image, uint64_t address);
 /* The last label that begins at an address or before it; NULL: none. */
 const struct image_label *image_label_before(const struct image *image, uint64_t address);
 
-/* The last part of a path: what reports show of a file unless -L is given. */
+/* The last part of a path, which reports show unless -L is given. */
 const char *image_base_name(const char *path);
 
 #endif

@@ -13,7 +13,7 @@ struct split {
 	const struct line_rows *rows;
 	struct image_symbol *symbols; /* owned until it is the image's */
 	size_t count, capacity;
-	/* The last line that was added: what follows with the same is no line of its own. */
+	/* The last added line: following code with the same line belongs to it. */
 	const struct line_row *last;
 	const char *last_function;
 	bool last_is_static;
@@ -72,7 +72,8 @@ static int add_function(struct split *split, const struct image_symbol *function
 	return symbol->file ? 0 : ERROR_MEMORY;
 }
 
-/* What the symbol table calls the code at an address, those of its names included that are no symbols of the image. */
+/* The name that the symbol table has for an address, including names that are
+ * not symbols of the image. */
 static const char *name_by_symbols(const struct image *image, const struct image_symbol *function, uint64_t address)
 {
 	const struct image_label *label = image_label_before(image, address);

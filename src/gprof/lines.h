@@ -5,7 +5,7 @@
  *	after	main draw.c:12 0x1139-0x1144, main draw.c:13 0x1144-0x1158, main draw.c:12 0x1158-0x1180
  *
  * A line that has code in several places is several symbols, as with gprof; only the first of a function is the
- * function. What was inlined bears the name of the function that it was written in.
+ * function. An inlined line has the name of the function that it was written in.
  */
 #ifndef GPROF_LINES_H
 #define GPROF_LINES_H

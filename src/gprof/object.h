@@ -1,4 +1,4 @@
-/* What is to be known of a loaded object's file before its addresses go into gmon.out. */
+/* The facts about a loaded object's file that gmon.out needs for its addresses. */
 #ifndef GPROF_OBJECT_H
 #define GPROF_OBJECT_H
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 struct object {
-	uint64_t low, high; /* of its code */
+	uint64_t low, high; /* range of its code */
 	uint64_t outside;   /* the pseudo caller of what is called from other objects: in `_start` of a program, in
 			     * `_init` of a library; 0: it has neither */
 	uint8_t build_id[32];

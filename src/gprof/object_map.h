@@ -1,4 +1,4 @@
-/* Which function is in which object file: what nm -o writes. */
+/* Maps functions to object files, as nm -o lists them. */
 #ifndef GPROF_OBJECT_MAP_H
 #define GPROF_OBJECT_MAP_H
 

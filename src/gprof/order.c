@@ -5,9 +5,9 @@
 #include "gprof/object_map.h"
 
 /*
- * Which chain a function is in, and at which place, is asked of one of its members, the keeper, to which the others lead
+ * One member of a chain, the keeper, has the chain of a function and the positions in it; the others lead to the keeper
  * in a few steps (R. E. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975): when chains are joined
- * only one keeper is told where it stands now.
+ * only one keeper's position changes.
  */
 struct chained {
 	uint32_t next;   /* behind it in its chain, or GRAPH_NONE */
@@ -69,7 +69,7 @@ static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *pla
 	return function;
 }
 
-/* Both are keepers; that of the longer chain keeps all of it. */
+/* Both are keepers; the keeper of the longer chain keeps the joined chain. */
 static void append_chain(struct order *order, uint32_t first, uint32_t second)
 {
 	struct chained *before = &order->functions[first], *behind = &order->functions[second];

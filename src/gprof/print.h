@@ -1,7 +1,5 @@
-/*
- * The reports of gprof, in its layout: what other programs parse. Each is one function that takes all there is, so that
- * the command has one table of them.
- */
+/* The reports of gprof, in its layout, which other programs parse. Each is one
+ * function with the same parameter, so that the command has one table of them. */
 #ifndef GPROF_PRINT_H
 #define GPROF_PRINT_H
 
@@ -22,11 +20,11 @@ struct print_options {
 	bool inline_files; /* --inline-file-names */
 	bool full_paths;   /* -L */
 	bool no_errors;    /* --no-errors: the flat profile has no column of them */
-	bool true_times;   /* of call paths, not passed on by counts */
+	bool true_times;   /* times come from call paths, not from counts */
 	bool exact_times;  /* times are counted, not sampled: they have no error */
-	unsigned width;    /* -w: of the index, 80 */
+	unsigned width;    /* -w: width of the index, 80 */
 
-	/* Of the annotated source and of execution counts. */
+	/* For the annotated source and execution counts. */
 	bool all_lines;             /* -x */
 	bool separate_files;        /* -y */
 	unsigned table_length;      /* -t: 10 */
@@ -38,11 +36,11 @@ struct print_options {
 struct gprof_report {
 	FILE *out;
 	struct graph *graph;       /* solved */
-	const struct image *image; /* NULL: of a profile */
-	const struct gmon *gmon;   /* NULL: of a profile */
+	const struct image *image; /* NULL if the report is about a profile */
+	const struct gmon *gmon;   /* NULL if the report is about a profile */
 	const struct choices *choices;
 	const struct print_options *options;
-	bool has_output; /* something was printed already: what follows begins on a new page */
+	bool has_output; /* a report was printed already: the next one begins on a new page */
 };
 
 /* 0, or ERROR_MEMORY, ERROR_NOT_FOUND, ... with a sentence. */
@@ -54,7 +52,7 @@ print_function print_index; /* ... and the index behind it */
 
 /* Parts that reports share. Begins a new page but for the first report. */
 void print_page(struct gprof_report *report);
-/* Names come from files: of theirs no escape sequence reaches a terminal. */
+/* Prints a name from a file, without escape sequences. */
 void print_text(struct gprof_report *report, const char *text);
 /* "fib", with -l "fib (fib.c:12 @ 1139)"; returns its length. */
 int print_name_alone(struct gprof_report *report, uint32_t node);

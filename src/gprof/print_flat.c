@@ -6,7 +6,8 @@
 #include "analyze/analyses.h"
 #include "gprof/print.h"
 
-/* What times per call are printed in: the one in which the largest of them has three digits in front of the dot at most. */
+/* The unit of times per call: the one in which the largest time has at most
+ * three digits before the dot. */
 struct scale {
 	char prefix;
 	double factor;
@@ -78,7 +79,7 @@ static int error_width(const struct flat *flat)
 	return widest;
 }
 
-/* Of the samples' number the error is known; where times were counted there is none. */
+/* The number of samples gives the error; counted times have none. */
 static bool has_errors(const struct flat *flat)
 {
 	const struct print_options *options = flat->report->options;

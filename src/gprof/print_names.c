@@ -23,7 +23,7 @@ const char *print_source_name(const struct gprof_report *report, const char *pat
 	return report->options->full_paths ? path : image_base_name(path);
 }
 
-/* What is printed for a function, as far as it fits. */
+/* The text that is printed for a function, cut to the available room. */
 static int format_name(const struct gprof_report *report, uint32_t node, char *text, size_t size)
 {
 	const struct print_options *options = report->options;
@@ -44,7 +44,8 @@ int print_name_width(const struct gprof_report *report, uint32_t node)
 	return format_name(report, node, NULL, 0);
 }
 
-/* A control character has one byte, or two: of those in UTF-8 the second is below a0. */
+/* A control character has one byte, or two: the second byte of a two-byte UTF-8
+ * control character is below a0. */
 void print_text(struct gprof_report *report, const char *text)
 {
 	enum { DELETE = 0x7f, TWO_BYTES = 0xc2, FIRST = 0x80, LAST = 0x9f };

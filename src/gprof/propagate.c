@@ -1,10 +1,10 @@
 /*
- * Time is passed on from callees to callers: of n calls of a function, each is taken to have cost the same, so a caller
- * that made k of them gets k/n of the function's time and of what the function got itself. (That is gprof's assumption;
- * who knows the call paths knows better.) Callees come before callers in the graph's order; a cycle passes on as one.
+ * Passes time from callees to callers. gprof assumes that each of the n calls of a function costs the same: a caller that
+ * made k of them gets k/n of the function's time and of the time that its callees passed on to it. (Call paths show the
+ * true cost.) Callees come before callers in the graph's order; a cycle passes on as one.
  *
- * What options exclude (-E -F -n -N) has fraction 0, what only some of its callers are asked for has a part: of its
- * time just that fraction appears in the call graph.
+ * A node that options exclude (-E -F -n -N) has fraction 0; one for which the options name only some of its callers has
+ * a part. The call graph shows that fraction of its time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static void inherit(struct graph *graph, uint32_t node)
 	}
 }
 
-/* What is not inherited is decided by the options for the function itself; what is, they may take away. */
+/* The options decide for the function itself which time is not inherited; they
+ * may remove inherited time. */
 static void choose(struct graph *graph, uint32_t i, const struct choices *choices)
 {
 	struct graph_node *node = &graph->nodes[i];

@@ -21,8 +21,8 @@ static int compare_counts(uint64_t a, uint64_t b)
 
 /* --- entries --- */
 
-/* By the time of all its calls, the largest first; then cycles, names without an underscore, what was called more
- * often, and the name decide. */
+/* Orders by the time of all calls, decreasing; then cycles, names without an
+ * underscore, the number of calls, and the name decide. */
 static int compare_entries(const void *one, const void *other, void *context)
 {
 	const struct graph *graph = context;

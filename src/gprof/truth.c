@@ -15,7 +15,7 @@ struct walked {
 
 /* A node that the walk is below. */
 struct open_node {
-	uint32_t end; /* of its subtree */
+	uint32_t end; /* samples of its subtree */
 	uint32_t node;
 };
 
@@ -112,7 +112,7 @@ static void count_calls(struct truth *truth, const struct walked *calls)
 	}
 }
 
-/* What is counted on the way down: how often each function and arc is on the path. */
+/* Counted on the way down: how often each function and arc is on the path. */
 struct descent {
 	struct truth *truth;
 	const struct walked *walked;

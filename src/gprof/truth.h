@@ -1,5 +1,5 @@
 /*
- * The call graph of a profile that knows call paths: what each call really cost, beside what gprof would say.
+ * The call graph of a profile with call paths: the true cost of each call, beside gprof's estimate.
  *
  *   function   self: samples in it. below: samples on whose path it is, but further out.
  *   arc f->g   of the samples on whose path f calls g: self: those in that g; below: all others.
@@ -7,7 +7,7 @@
  * A sample counts once for a function and once for an arc, however often a recursion has them on its path; so cycles
  * need no treatment, and what callers of one function add up to may be more than it has, where they are on one path.
  *
- * gprof knows arcs and not paths, and lets every call of a function cost the same: truth_graph(averaged). There what has
+ * gprof has arcs and no paths, and assumes that every call of a function costs the same: truth_graph(averaged). There what has
  * no counted calls (a library that is not instrumented) cannot pass its time on; it is taken as its caller's own.
  *
  * Life cycle: truth_init, questions, truth_release.
@@ -29,7 +29,7 @@
 
 /* By number: labels of the view by function, sorted by name. Those that the selection has nothing of are there too. */
 struct truth_function {
-	const char *name;  /* as reports have it; of the view */
+	const char *name;  /* as in reports; belongs to the view */
 	uint32_t function; /* index in profile->functions, or PROFILE_NONE */
 	uint64_t calls;    /* all: by others, by itself, and by callers that are not known */
 	double self;
@@ -53,17 +53,18 @@ struct truth {
 	double *folded;         /* [function_count]: own time, with that of callees whose calls are not counted */
 	size_t function_count, arc_count, arc_capacity;
 	struct hash_map arc_by_ends;
-	double rate;      /* samples a second; of what is no time: a unit */
+	double rate;      /* samples a second; for a resource that is not a time: samples a unit */
 	bool is_exact;    /* counted, not sampled: times have no error */
 	bool is_time;     /* in seconds */
-	const char *unit; /* of what is no time: "byte" */
+	const char *unit; /* for a resource that is not a time: "byte" */
 	double total;     /* samples, all of the selection */
 	uint64_t samples; /* independent ones among them; 0: exact */
 	uint64_t all_calls;
 };
 
-/* What gprof's assumption makes of it, at the arc where it is furthest from what was; of several the one whose
- * callee is innermost, as from there the others have it. */
+/* The error of gprof's assumption at the arc where it is largest. If several
+ * arcs have it, the one with the innermost callee, from which the others
+ * inherit it. */
 struct truth_worst {
 	uint32_t parent; /* TRUTH_NONE, as child: there is no difference */
 	uint32_t child;
@@ -78,7 +79,8 @@ int truth_init(struct truth *truth, const struct profile *profile, const struct 
 	       struct error *error);
 void truth_release(struct truth *truth);
 
-/* Of a profile's resources the one whose time a call graph is about: `cpu`, `real`, ...; PROFILE_NONE: there is none. */
+/* Returns the resource of a profile whose time a call graph shows (`cpu`,
+ * `real`, ...), or PROFILE_NONE. */
 uint32_t truth_resource(const struct profile *profile);
 
 /* A graph to be printed, solved and sorted; nodes are the functions, `names` those of `truth`, which must outlive it.

@@ -49,7 +49,7 @@ static int fill_arc(const struct truth_arc *arc, struct graph *graph)
 	if (arc->parent == arc->child) {
 		graph->nodes[arc->child].self_calls = arc->calls;
 		graph->nodes[arc->child].calls -= arc->calls;
-		return 0; /* what a function costs itself is in what it costs others */
+		return 0; /* a function's own cost is included in its cost for others */
 	}
 	added->time = arc->self;
 	added->below = arc->below;
@@ -81,7 +81,8 @@ int truth_graph(const struct truth *truth, bool averaged, struct graph *graph)
 
 /* --- the difference --- */
 
-/* Whether an error is larger; among equals it is told where it comes from, at the innermost callee. */
+/* Returns whether an error is larger; equal errors are attributed to the
+ * innermost callee. */
 static bool is_worse(const struct graph *averaged, uint32_t child, double error, const struct truth_worst *worst)
 {
 	static const double same = 1e-9;
