@@ -103,7 +103,8 @@ static int become(const struct build_options *options, char *const *words)
 
 /* --- linking --- */
 
-/* The library stands behind all that may need it, and is needed only by what has Profiler objects. */
+/* The library is linked behind everything that may need it; only code with
+ * Profiler objects needs it. */
 static void add_library(const struct build *build, struct word_list *list)
 {
 	const struct compile_words *words = build->words;
@@ -111,7 +112,7 @@ static void add_library(const struct build *build, struct word_list *list)
 	if (words->is_relocatable || words->is_bare)
 		return;
 	if (words->is_static && installed->static_library[0]) {
-		/* -x none: what stood there before does not make a source of it. */
+		/* -x none: an earlier -x must not make a source of it. */
 		word_list_add(list, "-x");
 		word_list_add(list, "none");
 		word_list_add(list, "%s", installed->static_library);
@@ -143,7 +144,7 @@ static int link_as_given(struct build *build)
 	return status;
 }
 
-/* With objects in place of the sources. */
+/* The command with objects in place of the sources. */
 static int link_objects(struct build *build, const struct word_list *objects)
 {
 	const struct compile_words *words = build->words;
@@ -155,7 +156,7 @@ static int link_objects(struct build *build, const struct word_list *objects)
 		else if (words->roles[i] != ROLE_LANGUAGE)
 			word_list_add(&list, "%s", words->words[i]);
 		if (i == words->compiler && words->is_clang)
-			word_list_add(&list, "-Qunused-arguments"); /* what was for compiling */
+			word_list_add(&list, "-Qunused-arguments"); /* words for compiling, not for linking */
 	}
 	add_library(build, &list);
 	struct process_streams streams = { 0 };
@@ -183,7 +184,8 @@ static void name_output(const struct build *build, size_t source, char *name, si
 		snprintf(name, bytes, "%.*s%s", length, base, ending);
 }
 
-/* Of ours, from now on; the compilers' does not count. What takes longer ends by SIGPROF. */
+/* Limits our own CPU time, without the compilers'. SIGPROF ends a process that
+ * exceeds it. */
 static void limit_cpu_time(double seconds)
 {
 	enum { US_PER_S = 1000 * 1000 };
@@ -216,10 +218,9 @@ static int compile_all(struct build *build)
 	return first < 0 ? cannot_run(build->options, words->words[0]) : process_exit_status(first);
 }
 
-/*
- * libclang reads whatever is given to it, in a child: if it crashes there, or does not come to an end, the original is compiled.
- * What the child made is made again then.
- */
+/* libclang reads any input in a child process. If it crashes there, or does not
+ * come to an end, the original is compiled. Otherwise this process repeats the
+ * work. */
 static int compile_in_child(struct build *build)
 {
 	process_hold();

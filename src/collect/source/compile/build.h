@@ -25,9 +25,10 @@ struct build_teller {
 	void *context;
 	/* One line about a file. */
 	void (*say)(void *context, const char *text);
-	/* What the compiler wrote to standard error. */
+	/* The compiler's output on standard error. */
 	void (*pass_on)(void *context, const char *bytes, size_t size);
-	/* What was instrumented and is compiled; `fallback`: why it is not (result then may have no probe points). */
+	/* The copy that is compiled; `fallback`: the reason why there is none
+	 * (`result` may then have no probe points). */
 	void (*report)(void *context, const char *source, const struct instrument_result *result, const char *fallback);
 };
 
@@ -35,25 +36,24 @@ struct build_options {
 	struct selection *selection; /* more may be excepted from it */
 	bool headers;
 	bool is_explicit; /* as in struct instrument_source */
-	bool verbose;     /* say what became of each file */
-	bool quiet;       /* not even what falls back */
-	double seconds;   /* of CPU time, after which reading a source is given up */
+	bool verbose;     /* print the result for each file */
+	bool quiet;       /* print nothing, not even the reason of a fallback */
+	double seconds;   /* CPU time after which libclang's reading of a source ends */
 	struct build_teller teller;
 };
 
 struct build {
 	const struct build_options *options;
 	const struct compile_words *words;
-	char **argv; /* as it was given */
+	char **argv; /* the words as they were given */
 	struct installed installed;
 	struct scratch scratch;
 	size_t unit_count;
 };
 
-/*
- * Does what the command line says. Returns the exit status, or ends as the compiler did (by a signal); where there is
- * nothing to be done beside it, becomes the compiler and does not return.
- */
+/* Executes the command line. Returns the exit status, or ends as the compiler
+ * did (by a signal). If there is nothing to instrument, becomes the compiler
+ * and does not return. */
 int build_run(const struct build_options *options, const struct compile_words *words, char **argv);
 
 /* A list of words, NULL-terminated; each one is its own. For the files of this folder. */
@@ -64,16 +64,21 @@ struct word_list {
 };
 void word_list_add(struct word_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void word_list_release(struct word_list *list);
-/* As it came: where the words were in an @file, those behind the compiler are put into one again. 0, or as error_set_errno. */
+/* Executes the original command. If the words came from an @file, writes those
+ * behind the compiler into one again. Returns 0, or an error as
+ * error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
 
-/* The options as libclang is to be told them: of a precompiled header it reads the text. */
+/* The options for libclang: in place of a precompiled header it reads the
+ * header's text. */
 void parser_words(const struct build *build, struct word_list *list);
 
-/* Compiles the source of that number to `output`; wait()'s status, -1: errno tells. */
+/* Compiles source number `source` to `output`. Returns wait()'s status, or -1
+ * and sets errno. */
 int unit_compile(struct build *build, size_t source, const char *output);
 
-/* Where a compiler goes on about a file: `<end of path>` of the words that name directories. */
+/* The name under which the compiler continues with a file: `<end of path>` of
+ * the words that name directories. */
 struct overlay {
 	struct path_change *changes; /* copies' folders, those of originals; owned */
 	size_t change_count, change_capacity;

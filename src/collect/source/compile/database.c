@@ -184,7 +184,8 @@ static void clear_words(struct database_entry *entry)
 	entry->word_count = 0;
 }
 
-/* As a shell parts a line: blanks, both quotes, backslashes (not within '...'). */
+/* Splits a line as a shell does: blanks, both quotes, backslashes (not within
+ * '...'). */
 static int split(struct database_entry *entry, const char *line)
 {
 	int code = 0;

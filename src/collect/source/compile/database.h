@@ -11,8 +11,8 @@
 #include "base/error.h"
 
 struct database_entry {
-	char *directory; /* NULL: that of the file */
-	char *file;      /* as it stands there: relative to the directory */
+	char *directory; /* NULL: the directory of the file */
+	char *file;      /* as in the file: relative to the directory */
 	char **words;    /* [word_count], then NULL: the compiler and its arguments */
 	size_t word_count, word_capacity;
 };
@@ -22,8 +22,9 @@ struct database {
 	size_t entry_count, entry_capacity;
 };
 
-/* Reads the file, or the one in a folder. 0; ERROR_FORMAT with "FILE:LINE: what"; as error_set_errno. To be released in any
- * case. */
+/* Reads the file, or the one in a folder. Returns 0, ERROR_FORMAT with
+ * "FILE:LINE: reason", or an error as error_set_errno. The caller releases
+ * *database in any case. */
 int database_read(struct database *database, const char *path, struct error *error);
 /* The same of text that ends with a NUL at [size]. */
 int database_parse(struct database *database, const char *name, const char *text, size_t size, struct error *error);

@@ -60,7 +60,8 @@ char *text_restore(const char *text, size_t size, const struct path_change *chan
 	return NULL;
 }
 
-/* As a name stands in a rule: without "./" before it, blanks and '#' behind a backslash, '$' doubled. */
+/* Writes a name as a rule has it: without a leading "./", a backslash before
+ * blanks and '#', '$' doubled. */
 static char *escaped(const char *path)
 {
 	struct buffer out;

@@ -21,7 +21,8 @@ int dependencies_restore(const char *path, const struct path_change *changes, si
 /* Replaces the names anywhere in a text of `size` bytes; the result is the caller's, with a NUL. NULL: no memory. */
 char *text_restore(const char *text, size_t size, const struct path_change *changes, size_t count, size_t *new_size);
 
-/* A small file's bytes and a NUL; the caller's. NULL: errno tells why (ENOMEM: no memory). */
+/* Returns a small file's bytes and a NUL, which the caller frees, or NULL and
+ * sets errno (ENOMEM: no memory). */
 char *text_read(const char *path, size_t *size);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In a build folder, beside an installed program, and where the build was told to install to. */
+/* Searches the build folder, beside an installed program, and the configured
+ * prefix. */
 static bool find(char *path, const char *folder, const char *const *points, const char *name)
 {
 	for (; *points; points++) {
@@ -52,7 +53,8 @@ int installed_find(struct installed *installed, struct error *error)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/profiler.h is neither beside this program nor in " CPPROF_INCLUDEDIR
 				 ": install cpprof again ('meson install')");
-	/* The library's own name is a link: the folder is that of the link, not of what it names. */
+	/* The library's own name is a link: the folder is that of the link, not
+	 * of its target. */
 	if (!find(installed->library, folder, libraries, "libcpprof.so"))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the library libcpprof.so is neither beside this program nor in " CPPROF_LIBDIR

@@ -1,4 +1,5 @@
-/* Where the parts of cpprof are that a program is built with: beside this program, or where it was installed. */
+/* Positions of the parts of cpprof that programs are built with: beside this
+ * program, or in the prefix of the installation. */
 #ifndef COLLECT_SOURCE_COMPILE_INSTALLED_H
 #define COLLECT_SOURCE_COMPILE_INSTALLED_H
 
@@ -15,7 +16,7 @@ struct installed {
 	bool is_searched; /* the dynamic linker looks there by itself */
 };
 
-/* 0; ERROR_NOT_FOUND: *error says what is missing. */
+/* Returns 0, or ERROR_NOT_FOUND with the missing part in *error. */
 int installed_find(struct installed *installed, struct error *error);
 
 #endif

@@ -34,7 +34,8 @@ static const char *skip_dot(const char *path)
 	return path;
 }
 
-/* What follows `folder` in a path; NULL: it does not lie there. */
+/* Returns the part of a path behind `folder`, or NULL if the path is outside of
+ * it. */
 static const char *below(const char *folder, const char *path)
 {
 	folder = skip_dot(folder);
@@ -65,7 +66,7 @@ static int make_link(const char *folder, const char *name, const char *mirror)
 	return code < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Links to all that is in the folder, but for what is in the mirror already. */
+/* Links everything in the folder, except what the mirror has already. */
 static int link_all(const char *folder, const char *mirror)
 {
 	DIR *entries = opendir(folder);

@@ -1,4 +1,4 @@
-/* What libclang is told of a compiler's words: see build.h. */
+/* The options for libclang, from a compiler's words: see build.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "base/path.h"
 #include "collect/source/compile/build.h"
 
-/* Whether a precompiled header lies beside it: one of gcc's, or of another clang's than is loaded. */
+/* Returns whether a precompiled header lies beside the header: one of gcc's, or
+ * of another clang than the loaded one. */
 static bool is_precompiled(const char *header)
 {
 	char path[PATH_MAX + 8];

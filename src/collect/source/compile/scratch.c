@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the signal handler needs. */
+/* The state of the signal handler. */
 static char folder[512];
 static volatile pid_t child;
 
@@ -19,7 +19,8 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCP
 enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 static sigset_t before;
 
-/* Only what is async-signal-safe: so another program removes the folder. */
+/* Calls only async-signal-safe functions: therefore another program removes the
+ * folder. */
 static void end_by(int number)
 {
 	if (child > 0) {
@@ -53,7 +54,7 @@ static void take_signals(void)
 		sigaddset(&action.sa_mask, signals[i]);
 	for (int i = 0; i < SIGNAL_COUNT; i++) {
 		struct sigaction old;
-		/* What is ignored (nohup) stays so. */
+		/* An ignored signal (nohup) stays ignored. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
@@ -149,7 +150,8 @@ int process_run(char *const *words, const struct process_streams *streams)
 	if (number == 0 && streams->errors)
 		number = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, streams->errors,
 							  O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	/* A process that is started has no handlers of ours; what was blocked before is blocked in it. */
+	/* A started process has none of our handlers; signals that were blocked
+	 * before are blocked in it. */
 	if (number == 0)
 		number = posix_spawnattr_setsigmask(&attributes, &before);
 	if (number == 0)

@@ -1,7 +1,7 @@
-/*
- * The temporary folder of one compilation, and the one process that runs in it at a time. A signal that ends this process
- * goes to that one first; then the folder is removed, and the signal does what it would have done. One folder at a time.
- */
+/* The temporary folder of one compilation, and the one process that runs in it
+ * at a time. A signal that ends this process is first passed to that one; then
+ * the folder is removed, and the signal takes its usual effect. There is one
+ * folder at a time. */
 #ifndef COLLECT_SOURCE_COMPILE_SCRATCH_H
 #define COLLECT_SOURCE_COMPILE_SCRATCH_H
 
@@ -18,15 +18,16 @@ struct scratch {
 int scratch_init(struct scratch *scratch, struct error *error);
 void scratch_release(struct scratch *scratch);
 
-/* In a child of the process that made it: who removes it is the parent. */
+/* For a child of the process that made the folder: the parent removes it. */
 void scratch_disown(void);
 
 struct process_streams {
-	const char *input;  /* a file; NULL: as ours */
-	const char *errors; /* a file that is made; NULL: as ours */
+	const char *input;  /* a file; NULL: our own standard input */
+	const char *errors; /* a file that is created; NULL: our own standard error */
 };
 
-/* Runs a command to its end; PATH is searched. Returns wait()'s status; -1: it cannot be run, errno tells why. */
+/* Runs a command to its end; searches PATH. Returns wait()'s status, or -1 and
+ * sets errno if the command cannot be run. */
 int process_run(char *const *words, const struct process_streams *streams);
 /* Waits for a child that was forked, as process_run does for its own. */
 int process_wait(pid_t pid);
@@ -35,7 +36,7 @@ void process_hold(void);
 void process_let_go(void);
 void process_set_child(pid_t child);
 
-/* Ends as the status says: the same exit status, or by the same signal. */
+/* Ends this process with the same exit status, or by the same signal. */
 int process_exit_status(int status);
 
 #endif

@@ -18,9 +18,9 @@ struct unit {
 	struct build *build;
 	const struct compile_source *source;
 	const char *output;
-	const char *input;     /* a file: the source, or what came from standard input */
-	char folder[PATH_MAX]; /* of its copy */
-	char saved[PATH_MAX];  /* what came from standard input; "": it did not */
+	const char *input;     /* a file: the source, or a copy of standard input */
+	char folder[PATH_MAX]; /* identifies the copy */
+	char saved[PATH_MAX];  /* the file with standard input; "": the source is a file */
 	struct overlay overlay;
 	struct instrument_result result;
 	struct error error; /* why it falls back */
@@ -28,7 +28,8 @@ struct unit {
 
 /* --- its words --- */
 
-/* "dir/name.c" -> "name" and an ending, in the current directory, as compilers name what they make of a source. */
+/* "dir/name.c" -> "name" and an ending, in the current directory, as compilers
+ * name their output. */
 static void name_after(char *name, size_t bytes, const char *path, const char *ending)
 {
 	const char *base = path_basename(path);
@@ -36,7 +37,8 @@ static void name_after(char *name, size_t bytes, const char *path, const char *e
 	snprintf(name, bytes, "%.*s%s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base, ending);
 }
 
-/* Where dependencies go and of what, as if the compiler had done it all in one go. */
+/* The files and targets of the dependencies, as if the compiler had compiled
+ * and linked in one step. */
 static void add_dependency_words(const struct unit *unit, struct word_list *list)
 {
 	const struct compile_words *words = unit->build->words;
@@ -118,30 +120,32 @@ static void add_colour(const struct compile_words *words, struct word_list *list
 		word_list_add(list, "-fdiagnostics-color=always");
 }
 
-/* Whether the copy's own name is shown, and made the original's in what is said: where gcc has seen #line it does not tell of
- * misleading indentation any more. What is named beside the object would have the copy's name; and
- * gcc takes the last '=' of a map for the one in its middle. */
+/* Returns whether the messages show the copy's own name, which is then replaced
+ * by the original's: after a #line gcc no longer warns of misleading
+ * indentation. A file that is named beside the object would have the copy's
+ * name; and gcc takes the last '=' of a map for its separator. */
 static bool is_bare(const struct unit *unit)
 {
 	const struct compile_words *words = unit->build->words;
 	return !words->is_clang && !unit->saved[0] && !words->has_byproducts && !strchr(unit->source->path, '=');
 }
 
-/* In a copy no warning is an error: if there are any, the original is asked, see pass_on. */
+/* In a copy no warning is an error. If there are warnings, the original is
+ * compiled too: see pass_on. */
 static void add_kept(const struct compile_words *words, size_t at, bool is_copy, struct word_list *list)
 {
 	const char *word = words->words[at];
 	if (words->roles[at] != ROLE_KEPT || (is_copy && strcmp(word, "-Werror") == 0))
 		return;
 	if (words->is_tcc && strncmp(word, "-l", 2) == 0)
-		return; /* it wants to know of no libraries where it does not link */
+		return; /* tcc accepts no libraries if it does not link */
 	if (is_copy && strncmp(word, "-Werror=", 8) == 0)
 		word_list_add(list, "-W%s", word + 8);
 	else
 		word_list_add(list, "%s", is_copy && strcmp(word, "-pedantic-errors") == 0 ? "-pedantic" : word);
 }
 
-/* Of the copy, or (NULL) of the original. */
+/* Compiles the copy, or (NULL) the original. */
 static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
 {
 	const struct compile_words *words = unit->build->words;
@@ -160,7 +164,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 		add_colour(words, list);
 	}
 	if (words->mode == COMPILE_LINK && words->is_clang)
-		word_list_add(list, "-Qunused-arguments"); /* what is for the linker */
+		word_list_add(list, "-Qunused-arguments"); /* for the linker */
 	add_dependency_words(unit, list);
 	word_list_add(list, words->mode == COMPILE_ASSEMBLY ? "-S" : "-c");
 	if (unit->source->language) {
@@ -174,7 +178,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 	}
 }
 
-/* --- what was written --- */
+/* --- messages --- */
 
 static const char *dependency_file(const struct unit *unit, const struct word_list *list)
 {
@@ -191,7 +195,8 @@ static const char *dependency_file(const struct unit *unit, const struct word_li
 	return NULL;
 }
 
-/* What was said, by the names of the originals. The caller's; NULL: it cannot be read. */
+/* Returns the compiler's messages with the names of the originals, which the
+ * caller frees, or NULL if they cannot be read. */
 static char *read_said(const struct unit *unit, const char *errors, size_t *size)
 {
 	char *text = text_read(errors, size);
@@ -201,8 +206,9 @@ static char *read_said(const struct unit *unit, const char *errors, size_t *size
 	return restored;
 }
 
-/* What there is to be said of the original, that says itself: what the optimizer finds hangs on the code, columns on the line,
- * and which warnings are errors on the words. wait()'s status; -1: it cannot be run. */
+/* Compiles the original for its own messages: warnings of the optimizer depend
+ * on the code, columns on the line, and warnings that are errors on the words.
+ * Returns wait()'s status, or -1 if it cannot be run. */
 static int tell_by_original(struct unit *unit, const char *errors)
 {
 	char object[PATH_MAX + 16];
@@ -220,7 +226,8 @@ static int tell_by_original(struct unit *unit, const char *errors)
 	return status;
 }
 
-/* Of a copy that was compiled. 0; ERROR_UNSUPPORTED (the unit's error): what it was warned of are errors of the original. */
+/* Prints the messages of a compiled copy. Returns 0, or ERROR_UNSUPPORTED (with
+ * the unit's error) if warnings of the copy are errors of the original. */
 static int pass_on(struct unit *unit, const char *errors)
 {
 	const struct build_teller *teller = &unit->build->options->teller;
@@ -252,7 +259,7 @@ static bool says(const char *text, const char *file, unsigned line)
 	return strstr(text, where) != NULL;
 }
 
-/* Whether something is said about a line in a function. */
+/* Returns whether a message names a line in a function. */
 static bool says_within(const char *text, const struct source_point *point)
 {
 	for (uint32_t line = point->line; line <= point->end_line; line++)
@@ -261,7 +268,8 @@ static bool says_within(const char *text, const struct source_point *point)
 	return false;
 }
 
-/* Leaves out the probe points that the compiler's errors are about, or else the functions that these lie in. Whether there are any. */
+/* Excludes the probe points in the compiler's errors, or else the functions
+ * that contain them. Returns whether there are any. */
 static bool except_points(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
@@ -370,7 +378,8 @@ static void say(const struct unit *unit, const char *format, ...)
 	teller->say(teller->context, text);
 }
 
-/* With the copy: 0, and all is said; else the original is to be compiled, and the unit's error says why. */
+/* Compiles the copy and returns 0 after printing its messages; otherwise the
+ * original must be compiled, and the unit's error gives the reason. */
 static int try_copy(struct unit *unit)
 {
 	static const char does_not_compile[] = "the instrumented copy does not compile";
@@ -404,7 +413,7 @@ static int try_copy(struct unit *unit)
 	return code;
 }
 
-/* What came from standard input goes into a file: it is read twice. */
+/* Copies standard input to a file, because it is read twice. */
 static int save_input(struct unit *unit)
 {
 	const char *language = unit->source->language;

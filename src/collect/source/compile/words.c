@@ -22,7 +22,7 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* Options whose value is the next word, where they stand alone. */
+/* Options whose value is the next word, if they stand alone. */
 static const char *const with_value[] = {
 	"-D",
 	"-U",
@@ -79,11 +79,11 @@ static const char *const with_value[] = {
 	"-meabi",
 	NULL,
 };
-/* ... of which the linker alone knows; they stay where they are. */
+/* ... that only the linker reads; they keep their position. */
 static const char *const linker_with_value[] = { "-L",         "-l",      "-T",     "-u",      "-z", "-e", "-Xlinker",
 						 "-framework", "--entry", "-rpath", "-soname", "-h", NULL };
 
-/* What needs no compiling, or leaves no object. */
+/* Words that need no compilation, or produce no object. */
 static const char *const pass_words[] = { "-E",
 					  "-M",
 					  "-MM",
@@ -110,7 +110,7 @@ static const char *const pass_words[] = { "-E",
 static const char other_size[] = "it is not for this processor's 64 bits";
 static const char other_processor[] = "it is for another processor";
 
-/* Words with which what comes out is not for the library, or is not made as we would make it. */
+/* Words whose output is not for the library, or is made differently. */
 static const struct {
 	const char *word, *why;
 } refusals[] = {
@@ -322,7 +322,7 @@ static int read_words(struct compile_words *words)
 	return code;
 }
 
-/* What all of the words together say. */
+/* Conclusions from all words together. */
 static void judge(struct compile_words *words)
 {
 	if (words->mode == COMPILE_PASS)

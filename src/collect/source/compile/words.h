@@ -45,32 +45,34 @@ struct compile_words {
 	size_t compiler; /* which of them is the compiler: not 0 behind ccache and its like */
 	struct compile_source *sources;
 	size_t source_count, source_capacity;
-	size_t input_count; /* of ROLE_INPUT that are files or libraries */
+	size_t input_count; /* inputs that are files or libraries */
 	enum compile_mode mode;
 	const char *why;               /* COMPILE_PASS: nothing to say about (NULL), or why sources are left alone */
-	const char *output;            /* of -o; NULL: there is none */
+	const char *output;            /* argument of -o; NULL: there is none */
 	bool is_clang, is_tcc, is_cxx; /* by the compiler's name */
 	bool is_shared, is_static, is_relocatable, is_bare; /* -shared, -static, -r, -nostdlib or -ffreestanding */
 	bool emits_llvm;
 	bool has_byproducts;      /* files are named after the object: .dwo, .gcno, .gcda, .su */
 	bool writes_dependencies; /* -MD, -MMD */
 	bool had_response_file;
-	const char *dependency_file, *dependency_target; /* of -MF; of -MT or -MQ */
-	const char *wp_dependency_file;                  /* of -Wp,-MD,FILE */
+	const char *dependency_file, *dependency_target; /* arguments of -MF, and of -MT or -MQ */
+	const char *wp_dependency_file;                  /* from -Wp,-MD,FILE */
 };
 
 /* Copies and reads the words, @files' too. 0 or ERROR_MEMORY; to be released in any case. */
 int compile_words_read(struct compile_words *words, char **argv);
 void compile_words_release(struct compile_words *words);
 
-/* Whether they link, for this processor: then other objects may need the library, also where COMPILE_PASS leaves sources alone. */
+/* Returns whether the words link, for this processor: then other objects may
+ * need the library, also if COMPILE_PASS compiles the sources unchanged. */
 bool compile_words_link(const struct compile_words *words);
 
-/* Whether this is a question of a configure script rather than a build: nothing is to be said then, and nothing measured. */
+/* Returns whether this is a trial program of a configure script: then nothing
+ * is printed and nothing instrumented. */
 bool compile_words_is_probe(const struct compile_words *words);
 
-/* Adds the words of an @file to a list in its place; for words.c alone. 1: done, 0: it cannot be read (the compiler takes
- * it for a name then), ERROR_MEMORY. */
+/* Replaces an @file in a list by its words; for words.c. Returns 1, 0 if it
+ * cannot be read (the compiler then takes it for a name), or ERROR_MEMORY. */
 int compile_words_expand(struct compile_words *words, const char *path, int depth);
 int compile_words_add(struct compile_words *words, const char *text, size_t length);
 

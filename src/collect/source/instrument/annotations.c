@@ -5,7 +5,7 @@
 
 static const char mark[] = "cpprof:";
 
-/* --- what one says --- */
+/* --- one annotation --- */
 
 /* A part of a text: from `at` to `end`. */
 struct part {
@@ -28,7 +28,8 @@ static struct part take_word(struct part *rest)
 	return word;
 }
 
-/* What stands between "(" and its ")", without blanks around it. False: there is no such thing. */
+/* Finds the text between "(" and its ")", without surrounding blanks. Returns
+ * false if there is none. */
 static bool take_argument(struct part *rest, struct part *argument)
 {
 	skip_blanks(rest);
@@ -73,7 +74,7 @@ static const char *keep(struct instrument_arena *arena, struct part part)
 	return instrument_arena_text(arena, part.at, (size_t)(part.end - part.at));
 }
 
-/* A group's name goes into a literal: no control bytes. */
+/* A group's name becomes part of a literal: it has no control bytes. */
 static bool is_printable(struct part part)
 {
 	for (; part.at < part.end; part.at++)
@@ -115,7 +116,8 @@ static bool take_one(struct annotation *annotation, struct part word, struct par
 	return false;
 }
 
-/* Behind the mark, where that is what a line begins with but for blanks and a comment's stars. False: none does. */
+/* Finds the text behind the mark, if a line begins with the mark, after blanks
+ * and a comment's stars. Returns false if no line does. */
 static bool find_mark(struct part *rest)
 {
 	while (rest->at < rest->end) {
@@ -164,7 +166,8 @@ static size_t back_over_blanks(const char *text, size_t at)
 	return at;
 }
 
-/* The comment that ends at `at`: where it begins, with what it says in *said; SIZE_MAX: none does. */
+/* Returns the beginning of the comment that ends at `at`, with its text in
+ * *said, or SIZE_MAX if no comment ends there. */
 static size_t comment_before(const char *text, size_t at, struct part *said)
 {
 	if (at >= 4 && text[at - 1] == '/' && text[at - 2] == '*') {

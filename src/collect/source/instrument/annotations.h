@@ -11,21 +11,23 @@
 #include "collect/source/instrument/source_points.h"
 
 struct annotation {
-	const char *group, *hook; /* in the arena; NULL: nothing is said of it */
-	int level;                /* 1 to 4; 0: nothing is said of it */
+	const char *group, *hook; /* in the arena; NULL: not annotated */
+	int level;                /* 1 to 4; 0: not annotated */
 	bool is_off;
 	const char *wrong; /* in the arena: a sentence on the first thing that is not understood; NULL */
 };
 
-/* Adds what a comment or an attribute says to *annotation. False: it is none of ours, no line of it
- * begins with "cpprof:". */
+/* Adds the content of a comment or an attribute to *annotation. Returns false
+ * if no line of it begins with "cpprof:". */
 bool annotation_parse(struct annotation *annotation, const char *text, size_t size, struct instrument_arena *arena);
 
-/* ... what the comments say that stand right before `start`, with nothing but blanks between, or between it and `open`. */
+/* Adds the content of the comments directly before `start`, separated only by
+ * blanks, or between `start` and `open`. */
 void annotation_find(struct annotation *annotation, const char *text, size_t start, size_t open,
 		     struct instrument_arena *arena);
 
-/* Sets the probe point's group, level and hook, and skips it where that is said. */
+/* Sets the probe point's group, level and hook, and marks it as skipped if the
+ * annotation asks for that. */
 void annotations_take(const struct source_points_function *function);
 
 #endif

@@ -1,4 +1,5 @@
-/* Memory of what one file's instrumentation gives back: freed at once. Addresses do not move. */
+/* Memory for the results of one file's instrumentation, freed at once.
+ * Addresses do not move. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_ARENA_H
 #define COLLECT_SOURCE_INSTRUMENT_ARENA_H
 
@@ -16,7 +17,7 @@ void *instrument_arena_take(struct instrument_arena *arena, size_t size);
 const char *instrument_arena_text(struct instrument_arena *arena, const char *text, size_t length);
 const char *instrument_arena_format(struct instrument_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Whether a call has failed so far. */
+/* Returns whether a call has failed so far. */
 int instrument_arena_error(const struct instrument_arena *arena);
 
 #endif

@@ -18,18 +18,19 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 		search->clang->visitChildren(cursor, find_body, search);
 		search->is_in_try = false;
 	} else if (kind == CXCursor_UnexposedStmt && !search->is_found) {
-		/* A coroutine's: the first of its parts is what is written. */
+		/* A coroutine's body: the first of its parts is the written
+		 * one. */
 		search->clang->visitChildren(cursor, find_body, search);
 	} else if (kind == CXCursor_CompoundStmt) {
 		search->found = cursor;
 		search->is_found = true;
 		if (search->is_in_try || search->clang->getCursorKind(parent) == CXCursor_UnexposedStmt)
-			return CXChildVisit_Break; /* what follows are its handlers */
+			return CXChildVisit_Break; /* the following children are its handlers */
 	}
 	return CXChildVisit_Continue;
 }
 
-/* Bytes of lines that are spliced there: to clang they belong to what comes behind them. */
+/* Skips spliced lines: clang counts them as part of the following text. */
 static uint32_t spliced_length(const struct source_points_file *file, uint32_t offset)
 {
 	uint32_t length = 0;
@@ -61,7 +62,8 @@ bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body)
 	return search.is_found;
 }
 
-/* Whether it is met as another function: the text of both comes from one macro, or one file that is included twice. */
+/* Returns whether two functions have one text: a macro expands to both, or one
+ * file is included twice. */
 static bool is_another(const struct source_points_function *function, const struct source_points_item *item)
 {
 	const struct clang *clang = function->points->clang;

@@ -9,8 +9,8 @@ enum { DEPTH = 64 };
 /* The directives of a file, from its beginning on. */
 struct directives {
 	const char *at, *end;
-	bool asks[DEPTH]; /* of each #if that is open: whether it or one of its #elif asks for the compiler */
-	size_t depth;     /* may be above DEPTH: then it is not known of the innermost */
+	bool asks[DEPTH]; /* for each open #if: whether it or one of its #elif tests the compiler */
+	size_t depth;     /* may be above DEPTH: the innermost ones are then not tracked */
 };
 
 bool branches_is_of_compiler(const char *condition, const char *end)
@@ -25,7 +25,7 @@ bool branches_is_of_compiler(const char *condition, const char *end)
 	return false;
 }
 
-/* Behind the line, and those that it goes on in. */
+/* Returns the position behind the line and its continuation lines. */
 static const char *line_end(const char *at, const char *end)
 {
 	while (at < end && (*at != '\n' || at[-1] == '\\'))
@@ -48,8 +48,8 @@ static void take_directive(struct directives *directives, const char *hash)
 	directives->at = end;
 }
 
-/* Whether the branch whose directive (#if, #elif or #else) stands at `stop` is one that asks for the compiler. Goes on from where
- * it was asked last. */
+/* Returns whether the branch whose directive (#if, #elif or #else) stands at
+ * `stop` tests the compiler. Continues from the previous position. */
 static bool asks_for_compiler(struct directives *directives, const char *stop)
 {
 	while (directives->at <= stop && directives->at < directives->end) {

@@ -1,7 +1,6 @@
-/*
- * libclang's C interface, loaded when it is needed first: whoever does not instrument needs none of it. The newest that is
- * installed is taken, and its own headers (<stddef.h>, ...) are looked for beside it.
- */
+/* libclang's C interface, loaded at its first use: commands that do not
+ * instrument do not need it. Chooses the newest installed version and finds its
+ * own headers (<stddef.h>, ...) beside it. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_CLANG_H
 #define COLLECT_SOURCE_INSTRUMENT_CLANG_H
 
@@ -90,10 +89,12 @@ struct clang {
 	char *version;            /* "Debian clang version 14.0.6" */
 };
 
-/* Loads it, once for all. NULL: ERROR_UNSUPPORTED says what to install. */
+/* Loads libclang once. Returns NULL if it is not installed: ERROR_UNSUPPORTED,
+ * with the package to install. */
 const struct clang *clang_load(struct error *error);
 
-/* An enum's value comes and goes with versions, a location's bit of a macro does not: 1 where it is in what a macro expands to. */
+/* The numbers of the enum change with versions; a location's bit for a macro
+ * does not. Returns 1 if the location is in a macro's expansion. */
 static inline bool clang_is_in_macro(CXSourceLocation location)
 {
 	return location.int_data >> 31;

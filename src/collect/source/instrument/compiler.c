@@ -123,7 +123,8 @@ static void take_listed(struct compiler *compiler, const char *output)
 	}
 }
 
-/* Where its headers are; without an answer those of the system's usual place. */
+/* Asks the compiler for its header folders; if it does not answer, uses the
+ * system's usual ones. */
 static void ask_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
@@ -140,7 +141,8 @@ static void ask_directories(struct compiler *compiler, const char *command)
 	}
 }
 
-/* By what it makes of macros in a file, with -E alone. NULL: it does not say, or is one that knows GNU C. */
+/* Reads how the compiler expands macros in a file, only with -E. Returns NULL
+ * if it does not answer, or supports GNU C. */
 static struct compiler *ask_plainly(char *key, const char *command)
 {
 	static const char question[] = "cpprof_answers __STDC_VERSION__ __TINYC__ __GNUC__\n";

@@ -1,4 +1,5 @@
-/* What a compiler says of itself: where it looks for headers, and the standard that it follows when nobody names one. */
+/* A compiler's own description: its header folders, and its default language
+ * standard. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_COMPILER_H
 #define COLLECT_SOURCE_INSTRUMENT_COMPILER_H
 
@@ -10,21 +11,21 @@
 enum { COMPILER_DIRECTORIES = 64 };
 
 struct compiler {
-	char *key;                               /* all that it was asked with */
+	char *key;                               /* all words of the request */
 	char *directories[COMPILER_DIRECTORIES]; /* in its order */
 	size_t directory_count;
 	long c_standard;   /* __STDC_VERSION__: 201710; 0: C90 */
 	long cxx_standard; /* __cplusplus: 201703; 0: it compiles C */
 	bool is_clang;     /* __clang__ */
-	bool is_plain;     /* it does not say __GNUC__: it need not know GNU C's attributes, and often it does not */
+	bool is_plain;     /* it does not define __GNUC__, so GNU C's attributes may be missing */
 	long tiny_c;       /* __TINYC__; 0: it is another */
 	struct compiler *next;
 };
 
-/*
- * Runs `command words... -x language -E -v -dM /dev/null`, once in a process: what it said is kept. NULL: ERROR_NOT_FOUND,
- * ERROR_SYSTEM, ERROR_MEMORY; ERROR_FORMAT: it is no compiler like gcc or clang. Lives as long as the process.
- */
+/* Runs `command words... -x language -E -v -dM /dev/null`, once per process,
+ * and keeps the answer for the life of the process. Returns NULL on
+ * ERROR_NOT_FOUND, ERROR_SYSTEM, ERROR_MEMORY, or ERROR_FORMAT if it is not a
+ * compiler like gcc or clang. */
 const struct compiler *compiler_ask(const char *command, const char *const *words, size_t count, bool is_cxx,
 				    struct error *error);
 

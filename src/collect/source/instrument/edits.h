@@ -29,7 +29,7 @@ void edits_init(struct edits *edits);
 void edits_release(struct edits *edits);
 
 void edits_insert(struct edits *edits, uint32_t offset, const char *text);
-/* `close` is for `end` what belongs to `open` at `offset`. */
+/* `close` is the text for `end` that belongs to `open` at `offset`. */
 void edits_wrap(struct edits *edits, uint32_t offset, const char *open, uint32_t end, const char *close);
 
 /* Appends the original with everything inserted. Sorts the list. 0; ERROR_MEMORY; ERROR_CORRUPT: an offset is not in the text. */

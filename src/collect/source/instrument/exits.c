@@ -8,7 +8,7 @@
 
 static const uint32_t ELSEWHERE = UINT32_MAX;
 
-/* --- what is returned --- */
+/* --- the returned value --- */
 
 static const char *keep(struct source_points *points, CXString string)
 {
@@ -47,7 +47,7 @@ static bool can_be_assigned(const struct source_points *points, CXType type)
 	return !assigning.is_refused;
 }
 
-/* Whether a parameter hides a word of the type that is returned. */
+/* Returns whether a parameter hides a word of the returned type. */
 static bool is_hidden(const struct source_points_function *function, const char *type)
 {
 	struct source_points *points = function->points;
@@ -63,15 +63,17 @@ static bool is_hidden(const struct source_points_function *function, const char 
 	return is_found;
 }
 
-/* Where a variable's name goes in a type: behind it, or in the innermost of "int (*(*)(char))(int)". */
+/* Returns where a variable's name stands in a type: behind it, or in the
+ * innermost part of "int (*(*)(char))(int)". */
 static const char *name_position(const char *type)
 {
 	const char *pointer = strstr(type, "(*");
 	return pointer ? pointer + strcspn(pointer, ")") : type + strlen(type);
 }
 
-/* "int *" of "int *const", "int" of "const int": without what forbids to assign to it. Where the type does not end there (its
- * declarator has more behind the name) only what stands there is looked at. */
+/* "int *" from "int *const", "int" from "const int": removes what forbids
+ * assignment. If the declarator continues behind the name, only the part before
+ * it is changed. */
 static const char *without_qualifiers(struct source_points *points, const char *type, size_t length, bool is_whole)
 {
 	static const char *const qualifiers[] = { "const", "volatile", "restrict", "__restrict" };
@@ -120,7 +122,7 @@ void exits_describe(const struct source_points_function *function)
 		item->doubt = "what it returns has const in it, so it cannot be kept";
 }
 
-/* --- what clang has seen --- */
+/* --- returns that clang has found --- */
 
 void exits_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent)
 {
@@ -145,15 +147,16 @@ void exits_take(struct source_points *points, size_t function, CXCursor cursor, 
 	points->returns[points->return_count++] = (struct source_points_return){ function, offset, is_outermost };
 }
 
-/* --- what stands there --- */
+/* --- returns in the text --- */
 
 struct exit {
-	uint32_t start, behind; /* of the word `return` */
+	uint32_t start, behind; /* offset of the word `return` */
 	uint32_t end;           /* its `;`; 0: it is not clear where */
 	bool has_value;
 };
 
-/* Whether a `#` begins a directive: the first of its line. */
+/* Returns whether a `#` begins a directive: it is the first character of its
+ * line. */
 static bool is_directive(const char *text, const char *at)
 {
 	while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
@@ -182,7 +185,8 @@ static const char *behind_comments(const char *at, const char *stop)
 	return at;
 }
 
-/* Where the statement's `;` is: at the depth of its begin, and with no directive before it. NULL: there is none. */
+/* Finds the statement's `;`: at the depth of its beginning, with no directive
+ * before it. Returns NULL if there is none. */
 static const char *find_end(const char *text, const char *at, const char *stop)
 {
 	int depth = 0;
@@ -217,7 +221,7 @@ static bool next_exit(const struct source_points_file *file, const char **at, co
 	return false;
 }
 
-/* Where a function's `}` begins; 0: it comes from a macro. */
+/* Returns where a function's `}` begins, or 0 if it comes from a macro. */
 static uint32_t closing_brace(const struct source_points_file *file, const struct source_points_item *item)
 {
 	static const char *const braces[] = { "}", "%>", "\?\?>" };
@@ -231,7 +235,7 @@ static uint32_t closing_brace(const struct source_points_file *file, const struc
 	return 0;
 }
 
-/* Whether a return that clang has seen stands in the text. */
+/* Returns whether a return that clang has found stands in the text. */
 static bool is_written(const struct source_points_file *file, const struct source_points_item *item, uint32_t offset)
 {
 	static const char word[] = "return";
@@ -239,7 +243,7 @@ static bool is_written(const struct source_points_file *file, const struct sourc
 	       memcmp(file->text + offset, word, strlen(word)) == 0;
 }
 
-/* `seen`: its returns, as far as clang knows. */
+/* `seen`: the returns that clang has found. */
 static const char *doubt_of(const struct source_points *points, struct source_points_item *item,
 			    const struct source_points_return *seen, size_t seen_count)
 {
@@ -265,7 +269,7 @@ static const char *doubt_of(const struct source_points *points, struct source_po
 	return item->has_value ? item->doubt : NULL;
 }
 
-/* Of what is put into braces: whether it is left at their end alone. */
+/* Returns whether braces around this text are left only at their end. */
 static const char *doubt_within(const struct source_points *points, const struct source_points_item *item)
 {
 	const struct source_points_file *file = &points->files[item->file];
@@ -298,7 +302,7 @@ void exits_check(struct source_points *points)
 	}
 }
 
-/* --- what is inserted --- */
+/* --- inserted text --- */
 
 const char *exits_leave(const struct source_points *points, const struct source_points_item *item)
 {

@@ -15,23 +15,25 @@
 
 #include "collect/source/instrument/source_points.h"
 
-/* A `return` that clang has seen. */
+/* A `return` that clang has found. */
 struct source_points_return {
 	size_t function; /* in points.items */
 	uint32_t offset; /* bytes; UINT32_MAX: in another file */
-	bool is_last;    /* so far of what stands in the function's body and in no other block */
+	bool is_last;    /* so far: of the function's body, outside of other blocks */
 };
 
-/* Of a function that is found: what its value is kept in, or why it cannot be. */
+/* For a found function: the variable that keeps its value, or the reason why
+ * there can be none. */
 void exits_describe(const struct source_points_function *function);
 /* A statement in a function (its number) that stands directly in `parent`. */
 void exits_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
-/* When all probe points are known: sets `skipped` of those whose exits are not clear. */
+/* Called when all probe points are known: marks those whose exits are not clear
+ * as skipped. */
 void exits_check(struct source_points *points);
 
-/* What stands at a probe point's exits: an expression, in the arena. */
+/* Returns the expression at a probe point's exits, in the arena. */
 const char *exits_leave(const struct source_points *points, const struct source_points_item *item);
-/* What has to be declared behind a function's object; "": nothing. */
+/* Returns the declaration that must follow a function's object; "" if none. */
 const char *exits_declaration(const struct source_points *points, const struct source_points_item *item);
 /* Adds the edits at a function's exits. After those of all that is in it, which then is left before. */
 void exits_insert(struct source_points *points, const struct source_points_item *item);

@@ -46,7 +46,8 @@ static int tell(const struct source_points *points, CXDiagnostic diagnostic, str
 	return ERROR_FORMAT;
 }
 
-/* What to do about one of clang's errors: one within a function spoils that alone. */
+/* Decides about one of clang's errors: an error within a function excludes only
+ * that function. */
 static int take_error(struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	static const char nested[] = "function definition is not allowed here";
@@ -92,7 +93,7 @@ static int take_errors(struct source_points *points, struct error *error)
 
 /* --- the copy --- */
 
-/* As a string literal. */
+/* Writes a text as a string literal. */
 static void append_literal(struct buffer *buffer, const char *text)
 {
 	buffer_append_byte(buffer, '"');
@@ -108,7 +109,7 @@ static void append_literal(struct buffer *buffer, const char *text)
 	buffer_append_byte(buffer, '"');
 }
 
-/* Which macros: of the function that a probe point is in. */
+/* The macros of the function that contains a probe point. */
 static const char *variant_of(const struct source_points *points, const struct source_points_item *item)
 {
 	const struct source_points_item *function = &points->items[item->function];
@@ -119,7 +120,7 @@ static const char *variant_of(const struct source_points *points, const struct s
 	return function->returns_twice ? "ASIDE_" : "";
 }
 
-/* "f, a, b": f_enter(a, b) is called, and f_leave with what that returns. */
+/* "f, a, b": the copy calls f_enter(a, b), and f_leave with its result. */
 static void describe_hook(struct source_points_item *item, const char *variant, struct buffer *text)
 {
 	const char *hook = item->point.hook;
@@ -138,7 +139,8 @@ static void describe_hook(struct source_points_item *item, const char *variant, 
 		      arguments);
 }
 
-/* What a probe point's object is made of: the macro of its kind, and that of its hook. */
+/* The macros that make a probe point's object: that of its kind, and that of
+ * its hook. */
 static void describe(const struct source_points *points, struct source_points_item *item, struct buffer *text)
 {
 	size_t number = item->number;
@@ -209,7 +211,7 @@ static int make_copy(struct source_points *points, struct source_points_file *fi
 		file->edits.items[i].offset -= (uint32_t)begin;
 	int code = edits_apply(&file->edits, file->text + begin, file->size - begin, &text);
 	if (code == 0 && file->is_main && file->instrumented) {
-		/* A line of its own, if there is anything to tell. */
+		/* Appends a line of its own, if there are taken addresses. */
 		buffer_append_byte(&text, '\n');
 		size_t behind = text.size;
 		taken_append(points, &text);

@@ -17,26 +17,27 @@
 
 #include "base/error.h"
 
-/* What stands at a probe point; as enum cpprof_kind in cpprof/profiler.h, and in its order. */
+/* The kind of a probe point; as enum cpprof_kind in cpprof/profiler.h, and in
+ * its order. */
 enum instrument_kind { INSTRUMENT_FUNCTION, INSTRUMENT_REGION, INSTRUMENT_LOOP, INSTRUMENT_CALL, INSTRUMENT_BLOCK };
 
 enum { INSTRUMENT_LEVEL_FUNCTION = 1, INSTRUMENT_LEVEL_LOOP, INSTRUMENT_LEVEL_CALL, INSTRUMENT_LEVEL_BLOCK };
 
-/* Of a probe point: why a function is left alone in which libclang found an error. */
+/* The reason for skipping a function in which libclang found an error. */
 #define INSTRUMENT_DOUBT "clang does not understand all of it"
 
 /* Texts are the owner's (struct instrument_result), in its arena. */
 struct source_point {
 	enum instrument_kind kind;
 	int level;
-	const char *name;      /* as its declaration has it, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
-	const char *signature; /* as libclang shows it: "f(int, const char *)" */
-	const char *file;      /* as the compiler would show it */
-	uint32_t line, column; /* of the `{` */
-	uint32_t end_line;     /* of a function's `}` */
+	const char *name;      /* as in its declaration, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
+	const char *signature; /* as libclang prints it: "f(int, const char *)" */
+	const char *file;      /* as the compiler would print it */
+	uint32_t line, column; /* line of the `{` */
+	uint32_t end_line;     /* line of a function's `}` */
 	uint32_t offset;       /* bytes; right behind the `{` (or `<%`) */
-	uint32_t end;          /* bytes; of its `}` */
-	uint32_t statements;   /* in its body, nested ones too: what the size filter looks at */
+	uint32_t end;          /* in bytes; offset of its `}` */
+	uint32_t statements;   /* statements in its body, also nested ones: for the size filter */
 	bool is_inline;        /* declared so, or in a class */
 	bool is_always_inline;
 	bool is_cxx;
@@ -45,51 +46,51 @@ struct source_point {
 	const char *hook;  /* CPPROF_HOOK(f, a, b) in the source: "f, a, b"; NULL: none */
 	/* The decision. */
 	const char *skipped; /* why it is left alone: "constexpr before C++20"; NULL: it is instrumented */
-	const char *warning; /* what the user should know of it though; NULL: nothing */
+	const char *warning; /* a warning about an instrumented one; NULL: none */
 };
 
 struct selection;
 
-/* What is to be instrumented; all of it is the caller's. */
+/* The input of the instrumenter; the caller owns all of it. */
 struct instrument_source {
-	const char *path;         /* as the compiler would be told; relative ones begin at `directory` */
+	const char *path;         /* as for the compiler; relative ones begin at `directory` */
 	const char *directory;    /* NULL: the present one */
-	const char *compiler;     /* "gcc", "/usr/bin/clang++-14": asked where its headers are; NULL: "cc" or "c++" */
+	const char *compiler;     /* "gcc", "/usr/bin/clang++-14": its header folders are used; NULL: "cc" or "c++" */
 	const char *const *words; /* the compiler's options, the input files, -c and -o among them or not */
 	size_t word_count;
-	const char *profiler;              /* "/usr/include/cpprof/profiler.h": what a copy's first line includes */
+	const char *profiler;              /* "/usr/include/cpprof/profiler.h": the first line of a copy includes it */
 	const char *shown;                 /* how `#line` names the main file; NULL: `path` */
 	const struct selection *selection; /* NULL: selection_new()'s defaults */
 	bool is_bare;                      /* the main copy does not begin with `#include profiler` and #line */
-	bool is_explicit;                  /* in C, what is left is said at each exit: for compilers without cleanup */
+	bool is_explicit;                  /* in C, each exit has a statement: for compilers without cleanup */
 	bool headers;                      /* the user's headers are edited too; those of the system never */
 };
 
-/* A file that has something inserted; the main file comes first, and is there in any case. */
+/* A file with insertions; the main file comes first, and is always there. */
 struct instrument_copy {
-	const char *path; /* of the original, as the compiler would open it */
-	const char *text; /* of `size` bytes and a NUL */
+	const char *path; /* path of the original, as the compiler would open it */
+	const char *text; /* `size` bytes and a NUL */
 	size_t size;
 	size_t point_count; /* that are instrumented in it; 0: the text is the original's */
 	bool is_main;
 };
 
-/* What came of it; all texts live until instrument_release. */
+/* The result; all texts live until instrument_release. */
 struct instrument_result {
 	struct instrument_copy *copies;
 	size_t copy_count;
 	struct source_point *points; /* by file, and in the order of their `{` */
 	size_t point_count;
-	bool is_plain;        /* the compiler does not know GNU C: is_explicit in any case */
+	bool is_plain;        /* the compiler has no GNU C: exits have statements in any case */
 	const char *libclang; /* "clang version 14.0.6", as it calls itself */
 	struct instrument_arena *arena;
 };
 
-/*
- * Parses a file as its compiler would and makes the copy. 0, or on any doubt whether the copy would mean the same: ERROR_FORMAT
- * (it does not parse; the error names the line), ERROR_UNSUPPORTED (no libclang; a language it is not for), ERROR_NOT_FOUND,
- * ERROR_MEMORY: then the original is to be compiled. *result is to be released in any case.
- */
+/* Parses a file as its compiler would and makes the copy. Returns 0, or an
+ * error if the copy might have another meaning; the original must then be
+ * compiled: ERROR_FORMAT (it does not parse; the error names the line),
+ * ERROR_UNSUPPORTED (no libclang, or another language), ERROR_NOT_FOUND,
+ * ERROR_MEMORY. The caller releases *result in any case. */
 int instrument_file(const struct instrument_source *source, struct instrument_result *result, struct error *error);
 void instrument_release(struct instrument_result *result);
 

@@ -11,7 +11,7 @@ static bool is_word_byte(char byte)
 static const char *behind_comment(const char *at, const char *end)
 {
 	if (at[1] == '/') {
-		/* A line that ends with \ goes on. */
+		/* A line that ends with \ continues on the next one. */
 		while (at < end && (*at != '\n' || at[-1] == '\\'))
 			at++;
 		return at;
@@ -52,7 +52,7 @@ static const char *behind_raw(const char *at, const char *end)
 	return end;
 }
 
-/* Of a word that begins at `at`: 1'000 is one. */
+/* The end of a word that begins at `at`: 1'000 is one word. */
 static const char *behind_word(const char *at, const char *end)
 {
 	bool is_number = isdigit((unsigned char)*at);
@@ -136,7 +136,7 @@ bool lexing_has_attribute(const char *start, const char *end, const char *name)
 	if (end <= start || !memmem(start, (size_t)(end - start), name, size))
 		return false;
 	struct lexing_token last = { start, 0, false };
-	int depth = 0; /* of brackets within an attribute; 0: in none */
+	int depth = 0; /* depth of brackets within an attribute; 0: outside */
 	for (struct lexing_token token = lexing_next(start, end); token.size;
 	     token = lexing_next(token.start + token.size, end)) {
 		char byte = token.is_word ? 0 : *token.start;

@@ -102,10 +102,10 @@ static bool is_excepted(const struct selection *selection, const struct source_p
 	return false;
 }
 
-/* What is asked about a probe point. */
+/* A question about a probe point. */
 struct subject {
 	const struct source_point *point;
-	char name[1024]; /* of the function that it stands in: without a loop's ": loop at 12" */
+	char name[1024]; /* of the function that contains it: without a loop's ": loop at 12" */
 };
 
 static void find_function(struct subject *subject, const struct source_point *point)
@@ -160,7 +160,7 @@ static const char *by_last(const struct selection *selection, const struct subje
 	return why[0] ? why[0] : why[1];
 }
 
-/* A rule that tells its whole name asks for it, however small it is. */
+/* A rule with the whole name includes a function, however small it is. */
 static bool is_named(const struct selection *selection, const struct subject *subject)
 {
 	for (size_t i = 0; i < selection->rule_count; i++) {

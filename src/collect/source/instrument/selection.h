@@ -1,7 +1,6 @@
-/*
- * What of a program is to be instrumented: a file in the spirit of the 1993 tool's command file (docs/source.md), or the
- * lists that users of TAU and Score-P have.
- */
+/* The instrumentation filter: the functions of a program to instrument. Read
+ * from a file in the form of the 1993 tool's command file (docs/source.md), or
+ * from the lists of TAU and Score-P. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 
@@ -13,16 +12,18 @@ struct selection;
 struct selection *selection_new(void);
 void selection_free(struct selection *selection);
 
-/* Adds the rules of a file, whatever of the three it is. 0; ERROR_FORMAT with "FILE:LINE: what" in *error. */
+/* Adds the rules of a file in any of the three forms. Returns 0, or
+ * ERROR_FORMAT with "FILE:LINE: reason" in *error. */
 int selection_read(struct selection *selection, const char *path, struct error *error);
-/* ... of one line, as --select has it. */
+/* ... of one line, as of --rule. */
 int selection_add(struct selection *selection, const char *line, struct error *error);
-/* What begins in that line of a file stays out: the compiler did not take it. 0 or ERROR_MEMORY. */
+/* Excludes the function that begins in that line of a file, because the
+ * compiler rejected its copy. Returns 0 or ERROR_MEMORY. */
 int selection_except(struct selection *selection, const char *file, uint32_t line);
 
 /* Sets point->skipped, ->group and ->level by the rules. Those that the language forbids are decided already. */
 void selection_decide(const struct selection *selection, struct source_point *point);
-/* The finest level that is asked for: INSTRUMENT_LEVEL_FUNCTION by default. */
+/* Returns the finest requested level: INSTRUMENT_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);
 
 #endif

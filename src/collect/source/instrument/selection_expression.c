@@ -16,7 +16,7 @@
 
 enum { MOST_GROUPS = 64, MOST_COPIES = 4096 };
 
-/* What stands between parentheses, or the last thing that could be repeated. */
+/* The text between parentheses, or the last repeatable item. */
 struct part {
 	bool has_repeated_group, has_anchor, is_group, is_repeated;
 };

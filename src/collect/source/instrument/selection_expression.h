@@ -2,8 +2,8 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_EXPRESSION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_EXPRESSION_H
 
-/* NULL: it may; else what there is too much of, in words that go on after "'...': ". Whether it is an expression at all is not
- * looked at. */
+/* Returns NULL if the expression is acceptable, or the reason, which continues
+ * "'...': ". Does not check whether it is a valid expression. */
 const char *selection_expression_excess(const char *expression);
 
 #endif

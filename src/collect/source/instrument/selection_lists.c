@@ -21,7 +21,8 @@
 
 /* --- TAU --- */
 
-/* "int *ns::sort(int *, int) C" -> "ns::sort(int *, int)": what stands before the name is its type. */
+/* "int *ns::sort(int *, int) C" -> "ns::sort(int *, int)": the text before the
+ * name is its type. */
 static char *strip_type(char *text)
 {
 	size_t length = strlen(text);
@@ -86,7 +87,8 @@ static int take_loops(const struct selection_reading *reading, const char *patte
 	return selection_take(reading, &rule, pattern, of_files ? PATTERN_SHELL : PATTERN_TAU);
 }
 
-/* Of the section's many directives, those of loops; another would have to be ignored, and is an error. */
+/* The section has many directives; only those for loops are supported, others
+ * are an error. */
 static int read_tau_loops(const struct selection_reading *reading, const struct selection_section *section, char *line,
 			  int *state)
 {
@@ -117,7 +119,8 @@ static int read_tau_loops(const struct selection_reading *reading, const struct 
 
 enum { STATE_NOTHING, STATE_INCLUDE, STATE_EXCLUDE, STATE_VERB = 3, STATE_MANGLED = 4 };
 
-/* The next word, a backslash standing before what would end it or mean more; *rest goes behind it. */
+/* The next word; a backslash stands before a character that would end it or
+ * have a meaning. *rest moves behind it. */
 static char *take_escaped(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t");

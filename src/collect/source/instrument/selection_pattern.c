@@ -107,7 +107,7 @@ static int compile(struct selection_pattern *pattern, const char *expression, co
 	return error_set(error, ERROR_FORMAT, "'%s': %s", text, what);
 }
 
-/* A '*' of a signature is a pointer's, unless one wrote it for a wildcard: there is no telling, and ".*" fits a '*' too. */
+/* A '*' in a signature may be a pointer's or a wildcard: ".*" matches both. */
 int selection_pattern_init(struct selection_pattern *pattern, const char *text, enum pattern_kind kind,
 			   struct error *error)
 {

@@ -207,7 +207,8 @@ int selection_add(struct selection *selection, const char *line, struct error *e
 	return code;
 }
 
-/* The file's bytes and a NUL, the caller's; NULL: *error tells. */
+/* Returns the file's bytes and a NUL, which the caller frees, or NULL with the
+ * reason in *error. */
 static char *read_file(const char *path, size_t *size, struct error *error)
 {
 	int fd = path_open_regular(path);

@@ -1,4 +1,4 @@
-/* What a selection is made of; for selection*.c alone. */
+/* The parts of an instrumentation filter; for selection*.c. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_RULES_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_RULES_H
 
@@ -6,21 +6,22 @@
 
 #include "collect/source/instrument/selection.h"
 
-/* Whose list a rule stands in: each has its own way to decide, and what one of them leaves out is left out. */
+/* The list that a rule belongs to: each has its own way to decide, and a
+ * function that one of them excludes is excluded. */
 enum selection_dialect { SELECTION_OWN, SELECTION_TAU, SELECTION_SCOREP, SELECTION_DIALECTS };
 
 enum selection_verb { SELECTION_INCLUDE, SELECTION_EXCLUDE, SELECTION_GROUP, SELECTION_LEVEL };
 
-/* What the marks in a pattern mean. */
+/* The meaning of special characters in a pattern. */
 enum pattern_kind {
-	PATTERN_OWN,   /* as a shell: * ? [abc], and <an extended regular expression> found anywhere in the rest */
+	PATTERN_OWN,   /* as in a shell: * ? [abc], and <an extended regular expression> found anywhere in the rest */
 	PATTERN_SHELL, /* without <> */
 	PATTERN_TAU,   /* '#' stands for any text */
 };
 
 struct selection_pattern {
-	regex_t expression;   /* of the whole subject */
-	bool is_of_signature; /* it has a '(': of the name with its parameters, blanks left out */
+	regex_t expression;   /* matches the whole subject */
+	bool is_of_signature; /* it has a '(': matches the name with its parameters, without blanks */
 	bool is_plain;        /* no wildcards */
 };
 
@@ -46,32 +47,34 @@ struct selection {
 	size_t rule_count, rule_capacity;
 	struct selection_exception *exceptions;
 	size_t exception_count, exception_capacity;
-	int level; /* for what no rule is about */
+	int level; /* for probe points that no rule matches */
 	int finest;
 	uint32_t statements; /* fewer: left alone */
 	bool tiny, always_inline, headers;
 };
 
-/* ERROR_FORMAT: *error says what is wrong with it. */
+/* Returns 0, or ERROR_FORMAT with the reason in *error. */
 int selection_pattern_init(struct selection_pattern *pattern, const char *text, enum pattern_kind kind,
 			   struct error *error);
 void selection_pattern_release(struct selection_pattern *pattern);
 bool selection_pattern_fits_file(const struct selection_pattern *pattern, const char *path);
-/* Of a function's qualified name and its signature ("f(int)"; NULL: unknown). */
+/* Matches a function's qualified name and its signature ("f(int)"; NULL:
+ * unknown). */
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
 
 /* A probe point in the text that is being read. */
 struct selection_reading {
 	struct selection *selection;
-	const char *name; /* of the file; NULL: a word of the command line */
+	const char *name; /* name of the file; NULL: a word of the command line */
 	size_t line;      /* from 1 */
 	struct error *error;
 };
 
-/* "FILE:LINE: what"; ERROR_FORMAT. */
+/* Sets "FILE:LINE: reason". Returns ERROR_FORMAT. */
 int selection_wrong(const struct selection_reading *reading, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Adds `rule` with a pattern (NULL: of all). The rule's texts are taken over, also where it fails. */
+/* Adds `rule` with a pattern (NULL: all). Takes ownership of the rule's texts,
+ * also on failure. */
 int selection_take(const struct selection_reading *reading, struct selection_rule *rule, const char *pattern,
 		   enum pattern_kind kind);
 

@@ -12,7 +12,7 @@
 #include "collect/source/instrument/statements.h"
 
 static const size_t NOWHERE = SIZE_MAX;
-static const size_t AGAIN = SIZE_MAX - 1; /* it has been seen */
+static const size_t AGAIN = SIZE_MAX - 1; /* it was visited */
 
 /* --- files --- */
 
@@ -118,7 +118,8 @@ static const char *keep(struct source_points *points, CXString string)
 	return kept ? kept : "";
 }
 
-/* "ns::C<T>::f", "outer::lambda". Of a lambda `function` is what it stands in. */
+/* "ns::C<T>::f", "outer::lambda". For a lambda `function` is the function that
+ * contains it. */
 static const char *qualified_name(struct source_points *points, CXCursor cursor, size_t function)
 {
 	const struct clang *clang = points->clang;
@@ -162,7 +163,8 @@ static void go_behind_first(const struct source_points_function *function)
 	point->offset = (uint32_t)(first - text);
 }
 
-/* What is known of a function by itself; its `skipped` says where its body cannot be edited at all. */
+/* The properties of a function itself; `skipped` is the reason if its body
+ * cannot be edited at all. */
 static void describe(struct source_points_function *function, size_t outer)
 {
 	struct source_points *points = function->points;
@@ -200,7 +202,7 @@ static void describe(struct source_points_function *function, size_t outer)
 		go_behind_first(function);
 }
 
-/* As it is declared, without its body. What a macro stands for, clang alone knows. */
+/* Its declaration without its body. Only clang can expand macros in it. */
 static CXString print_declaration(const struct clang *clang, CXCursor cursor)
 {
 	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
@@ -210,7 +212,8 @@ static CXString print_declaration(const struct clang *clang, CXCursor cursor)
 	return printed;
 }
 
-/* What it is, and what can be done about it. False: `= default` is all that is written of it. */
+/* Determines its kind and treatment. Returns false if the source has only `=
+ * default`. */
 static bool examine(struct source_points_function *function, size_t outer)
 {
 	const struct clang *clang = function->points->clang;
@@ -230,7 +233,8 @@ static bool examine(struct source_points_function *function, size_t outer)
 	return !is_default;
 }
 
-/* Of a function that is begun in one of our files: { ... } is in one that is included, and not edited. */
+/* A function that begins in one of our files, while its { ... } is in an
+ * included one, is not edited. */
 static void take_elsewhere(struct source_points *points, CXCursor cursor, size_t outer)
 {
 	const struct clang *clang = points->clang;
@@ -331,7 +335,8 @@ struct last_call {
 	bool is_own;
 };
 
-/* Of what is returned, the call that is made last: through casts, parentheses and both ends of ?:. */
+/* Returns the call in a returned expression that is made last: through casts,
+ * parentheses and both ends of ?:. */
 static enum CXChildVisitResult find_last_call(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	(void)parent;
@@ -397,7 +402,7 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	return CXChildVisit_Recurse;
 }
 
-/* Of what stands outside of everything: most of it is in headers of the system. */
+/* Visits a top-level cursor: most of them are in headers of the system. */
 static enum CXChildVisitResult visit_outermost(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct walk *walk = data;

@@ -24,7 +24,7 @@ struct source_points_file {
 	bool has_resolvers;   /* "ifunc" stands in it */
 	struct edits edits;
 	size_t instrumented; /* probe points */
-	uint32_t furthest;   /* bytes: where the last of the bodies begins that were found so far */
+	uint32_t furthest;   /* in bytes: the beginning of the last body found so far */
 	uint32_t *errors;    /* offsets at which clang understood nothing, ascending; owned */
 	size_t error_count, error_capacity;
 };
@@ -34,28 +34,28 @@ struct source_points_item {
 	struct source_point point;
 	size_t file;     /* in points.files */
 	size_t function; /* in points.items: the one that it is in, or itself */
-	const char
-		*variant; /* of the macros, which a function's probe points share: "CONSTEXPR_", "ASIDE_"; NULL: none */
-	const char *own_name; /* of what is in a function: "loop at 12" */
-	const char *also;     /* a second one behind it, which is told the number alone; NULL: none */
+	const char *
+		variant; /* part of the macros' names, which a function's probe points share: "CONSTEXPR_", "ASIDE_"; NULL: none */
+	const char *own_name; /* of a probe point within a function: "loop at 12" */
+	const char *also;     /* a second macro behind it, whose only argument is the number; NULL: none */
 	uint32_t name_line;
-	uint32_t start;  /* of a function, bytes: where its declaration begins */
-	uint32_t open;   /* ... and its body, as libclang says */
+	uint32_t start;  /* of a function, in bytes: the beginning of its declaration */
+	uint32_t open;   /* ... and of its body, according to libclang */
 	bool is_wrapped; /* put into braces, from point.offset to point.end */
 	bool is_template;
 	bool is_shared; /* its body's text is that of items[shared] as well, which the edits are made for */
 	size_t shared;
-	bool returns_twice; /* what it calls: setjmp */
+	bool returns_twice; /* a function that it calls: setjmp */
 	size_t number;      /* among those that are instrumented in its file */
-	const char *hook;   /* of point.hook, in the arena, the function's name and its bytes */
+	const char *hook;   /* from point.hook, in the arena: the function's name and its length in bytes */
 	size_t hook_size;
-	/* Where exits are said (exits.h): */
+	/* With explicit exits (exits.h): */
 	const char *value_before,
-		*value_behind; /* of a variable that keeps what is returned, around its name; NULL: nothing is */
+		*value_behind; /* declaration of a variable that keeps the returned value, around its name; NULL: none */
 	const char *doubt;     /* why that cannot be; NULL: it can */
 	uint32_t last_return;  /* bytes: the last statement of its body; 0: it is none */
 	bool has_value;        /* something is returned */
-	bool has_nested;       /* functions of GNU C, which clang does not know */
+	bool has_nested;       /* functions of GNU C, which clang does not support */
 };
 
 struct source_points {
@@ -69,22 +69,22 @@ struct source_points {
 	size_t file_count, file_capacity;
 	struct source_points_item *items;
 	size_t item_count, item_capacity;
-	bool is_explicit;     /* exits are said (exits.h) */
-	uint32_t loose_label; /* bytes: where a label begins that is all that a branch has (statements.c) */
-	struct source_points_return *returns; /* where they are */
+	bool is_explicit;     /* exits are explicit (exits.h) */
+	uint32_t loose_label; /* in bytes: the beginning of a label that is all of a branch (statements.c) */
+	struct source_points_return *returns; /* their positions */
 	size_t return_count, return_capacity;
 	int error; /* ERROR_MEMORY */
 };
 
-/* What a treatment is asked about. */
+/* The input of a treatment. */
 struct source_points_function {
 	struct source_points *points;
 	struct source_points_item *item;
-	CXCursor cursor, body; /* of the function; its body's `{`, behind `try` where that stands before it */
+	CXCursor cursor, body; /* in the function; its body's `{`, behind a preceding `try` */
 	const struct source_points_file *file;
-	const char *declaration; /* as clang prints it, macros expanded and attributes shown; of a lambda "" */
+	const char *declaration; /* as clang prints it, with macros expanded and attributes; "" for a lambda */
 	uint32_t
-		start; /* bytes: where its declaration begins, attributes and `template <...>` among it where clang says so */
+		start; /* in bytes: the beginning of its declaration, with attributes and `template <...>` as far as clang reports them */
 	uint32_t open; /* ... and of its `{` */
 };
 
@@ -95,25 +95,30 @@ void source_points_release(struct source_points *points);
 /* Its file, added if it is one that may be edited; NULL: it is not, or no memory. */
 struct source_points_file *source_points_file(struct source_points *points, CXFile file);
 
-/* Where a location is in the file that its macro, if it is in one, is used in. */
+/* Returns the offset of a location in the file, or of the use of the macro that
+ * contains it. */
 CXFile source_points_offset(const struct source_points *points, CXSourceLocation location, uint32_t *offset);
 
 /* A new one; it lies where it does until the next is added. NULL: no memory. */
 struct source_points_item *source_points_add(struct source_points *points);
 /* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` at an offset; 0: there is none. */
 uint32_t source_points_brace(const struct source_points_file *file, uint32_t offset);
-/* Whether a word (an identifier) stands between two offsets, outside of comments and literals. */
+/* Returns whether a word (an identifier) stands between two offsets, outside of
+ * comments and literals. */
 bool source_points_has_word(const struct source_points_file *file, uint32_t start, uint32_t end, const char *word);
-/* Whether a function has an attribute, wherever that comes from: "naked". */
+/* Returns whether a function has an attribute, from any source: "naked". */
 bool source_points_has_attribute(const struct source_points_function *function, const char *name);
 
-/* Whether a function of that name returns again when somebody jumps back, and so leaves what was left: "setjmp". */
+/* Returns whether a function of that name may return twice, so that a jump
+ * leaves the code in between: "setjmp". */
 bool source_points_is_returning_twice(const char *name);
 
-/* Whether the language allows it: sets item->point.skipped and .warning, ->macro. One for each language. */
+/* Decides whether the language permits an object: sets item->point.skipped and
+ * .warning, ->macro. One for each language. */
 void treat_c(const struct source_points_function *function);
 void treat_cxx(const struct source_points_function *function);
-/* Whether a file's first words make it a module: nothing may be included before these. */
+/* Returns whether a file's first words make it a module: nothing may be
+ * included before these. */
 bool treat_cxx_is_module(const struct source_points_file *file);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const size_t NONE = SIZE_MAX;
 
-/* --- what a statement is, and where --- */
+/* --- the kind of a statement, and its position --- */
 
 /* A statement and where it stands in its file. */
 struct statement {
@@ -17,7 +17,7 @@ struct statement {
 	CXCursor cursor;
 	enum CXCursorKind kind, parent_kind;
 	CXCursor parent;
-	uint32_t start, end; /* bytes; end: behind its `;` or `}`; 0: not known */
+	uint32_t start, end; /* in bytes; end: behind its `;` or `}`; 0: not known */
 	const char *doubt;   /* why nothing can be put around it; NULL: something can */
 	bool is_loose;       /* its label is all that a branch has: if (x) here: f(); */
 };
@@ -33,7 +33,7 @@ static bool is_label(enum CXCursorKind kind)
 	return kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
 }
 
-/* Of which a child may be a branch without braces. */
+/* Statements of which a child may be a branch without braces. */
 static bool is_branching(enum CXCursorKind kind)
 {
 	return is_loop(kind) || kind == CXCursor_IfStmt || kind == CXCursor_SwitchStmt;
@@ -51,7 +51,7 @@ static bool is_outside_parentheses(const struct source_points_file *file, uint32
 	return depth == 0;
 }
 
-/* Whether it is a statement, and not the expression in an `if`. */
+/* Returns whether it is a statement, and not the expression in an `if`. */
 static bool is_in_statement_position(const struct statement *statement)
 {
 	if (statement->parent_kind == CXCursor_CompoundStmt || is_label(statement->parent_kind))
@@ -66,7 +66,8 @@ static bool is_in_statement_position(const struct statement *statement)
 	return is_outside_parentheses(statement->file, start, statement->start);
 }
 
-/* Whether a `#` begins a directive: the first of its line. */
+/* Returns whether a `#` begins a directive: it is the first character of its
+ * line. */
 static bool is_directive(const struct source_points_file *file, const char *at)
 {
 	while (at > file->text && (at[-1] == ' ' || at[-1] == '\t'))
@@ -74,7 +75,8 @@ static bool is_directive(const struct source_points_file *file, const char *at)
 	return at == file->text || at[-1] == '\n';
 }
 
-/* Whether the same branches of `#if` are open at its end as at its beginning. */
+/* Returns whether the same branches of `#if` are open at its end as at its
+ * beginning. */
 static bool has_whole_conditionals(const struct source_points_file *file, uint32_t start, uint32_t end)
 {
 	const char *stop = file->text + end;
@@ -98,7 +100,8 @@ static bool has_whole_conditionals(const struct source_points_file *file, uint32
 	return depth == 0;
 }
 
-/* Behind its `;`, or its `}`; 0: it is not clear where. `end` is what clang says, which leaves most `;` out. */
+/* Returns the position behind its `;` or `}`, or 0 if that is not clear. `end`
+ * is clang's end, which excludes most `;`. */
 static uint32_t find_end(const struct source_points_file *file, uint32_t end)
 {
 	char last = file->text[end - 1];
@@ -110,7 +113,8 @@ static uint32_t find_end(const struct source_points_file *file, uint32_t end)
 	return last == '}' || (last == '>' && end > 1 && file->text[end - 2] == '%') ? end : 0;
 }
 
-/* Fills in `start`, `end` and `doubt`. False: it is in another file, or nothing is known of it. */
+/* Fills in `start`, `end` and `doubt`. Returns false if it is in another file,
+ * or its position is unknown. */
 static bool find_extent(struct statement *statement)
 {
 	const struct source_points *points = statement->points;
@@ -144,7 +148,8 @@ static uint32_t begin_of(const struct source_points *points, CXCursor cursor)
 	return start;
 }
 
-/* Keeps in mind a label that hangs from a branch, or from another label that does. Whether the statement stands behind one. */
+/* Records a label that is a branch, or that follows another such label. Returns
+ * whether the statement stands behind one. */
 static bool take_label(const struct statement *statement)
 {
 	struct source_points *points = statement->points;
@@ -165,7 +170,8 @@ static size_t indentation(const struct source_points_file *file, const char *at)
 	return at - blanks == file->text || at[-1 - (ptrdiff_t)blanks] == '\n' ? blanks : NONE;
 }
 
-/* Whether what follows stands as if it belonged to the branch, too: in braces compilers would not warn of that. */
+/* Returns whether the indentation of the following text suggests that it
+ * belongs to the branch: with braces compilers would not warn of that. */
 static bool is_misleading(const struct statement *statement)
 {
 	const struct source_points_file *file = statement->file;
@@ -183,7 +189,7 @@ static bool is_misleading(const struct statement *statement)
 	       memcmp(own - blanks, next.start - blanks, blanks) == 0;
 }
 
-/* Whether it is the last of ({ ... }), whose value that is. */
+/* Returns whether it is the last statement of ({ ... }), which is its value. */
 static bool is_value(const struct statement *statement)
 {
 	if (statement->parent_kind != CXCursor_CompoundStmt || !statement->end)
@@ -198,13 +204,13 @@ static bool is_value(const struct statement *statement)
 	return next.size && (*next.start == '}' || *next.start == '%' || *next.start == '?');
 }
 
-/* --- what is in it --- */
+/* --- its content --- */
 
 struct contents {
 	const struct source_points *points;
 	int switches; /* that the cursor is in */
 	bool has_call, has_label, returns_twice, has_compound_literal;
-	char callee[128]; /* of the first call; "": it has no name */
+	char callee[128]; /* of the first call; "": without a name */
 };
 
 static void take_call(struct contents *contents, CXCursor cursor)
@@ -307,7 +313,7 @@ static void take_loop(const struct statement *statement)
 		item->point.skipped = doubt_of(statement, &contents);
 }
 
-/* Of an expression, `return` or a declaration that calls something. */
+/* An expression, `return` or declaration that calls something. */
 static void take_call_statement(const struct statement *statement)
 {
 	struct contents contents = look_into(statement);
@@ -325,7 +331,7 @@ static void take_call_statement(const struct statement *statement)
 		item->point.skipped = "a declaration: what it declares must outlive it";
 }
 
-/* A branch, or what stands behind a label. */
+/* A branch, or the statement behind a label. */
 static void take_block(const struct statement *statement)
 {
 	if (is_label(statement->kind))

@@ -6,9 +6,9 @@ struct walk {
 	struct source_points *points;
 	const struct source_points_file *main;
 	struct buffer *text;
-	CXCursor callee; /* of the call around, and where that begins */
+	CXCursor callee; /* the enclosing call, and where it begins */
 	uint32_t call;
-	size_t last_function; /* the last that was told, and what it has taken: once is enough */
+	size_t last_function; /* the last address and its function: each pair is reported once */
 	CXCursor last;
 };
 

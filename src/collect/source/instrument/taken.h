@@ -11,7 +11,8 @@
 #include "base/buffer.h"
 #include "collect/source/instrument/source_points.h"
 
-/* Appends what functions of the main file that are instrumented have taken. Decisions are made. */
+/* Appends the addresses that instrumented functions of the main file have
+ * taken. Called after the decisions. */
 void taken_append(struct source_points *points, struct buffer *text);
 
 #endif

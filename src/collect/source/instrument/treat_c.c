@@ -1,4 +1,4 @@
-/* What C allows, and what of it holds for C++ as well. */
+/* The restrictions of C, and those that C++ shares. */
 #include <string.h>
 
 #include "collect/source/instrument/source_points.h"
@@ -22,8 +22,8 @@ static const char *const rules[] = { "target",
 				     "no_sanitize_undefined",
 				     "no_address_safety_analysis" };
 
-/* Whether it chooses another function while the program is being linked, before anything may be called:
- * __attribute__((ifunc("name"))) stands somewhere in the file. */
+/* Returns whether the function chooses another one during linking, before any
+ * call is possible: __attribute__((ifunc("name"))) stands in the file. */
 static bool is_resolver(const struct source_points_function *function)
 {
 	const struct source_points_file *file = function->file;

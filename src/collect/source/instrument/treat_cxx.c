@@ -11,14 +11,15 @@
 #include "collect/source/instrument/lexing.h"
 #include "collect/source/instrument/source_points.h"
 
-/* --- what a function is --- */
+/* --- the kind of a function --- */
 
 static bool is_lambda(const struct source_points_function *function)
 {
 	return function->points->clang->getCursorKind(function->cursor) == CXCursor_LambdaExpr;
 }
 
-/* Of a lambda nothing is printed: what stands between its `[` and `{` counts. */
+/* libclang prints nothing for a lambda: the text between its `[` and `{` is
+ * used. */
 static bool is_declared(const struct source_points_function *function, const char *word)
 {
 	const char *text = function->declaration;
@@ -35,7 +36,7 @@ static bool has_option(const struct instrument_source *source, const char *optio
 	return false;
 }
 
-/* Whether the compiler may be asked to evaluate it. */
+/* Returns whether the compiler may evaluate it. */
 static bool may_be_constant(const struct source_points_function *function)
 {
 	if (is_lambda(function))
@@ -74,7 +75,8 @@ static enum CXChildVisitResult find_nested(CXCursor cursor, CXCursor parent, CXC
 	return search->is_nested ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
-/* Whether a probe point in a function's body is in another function that is defined there. */
+/* Returns whether a probe point in a function's body is in another function
+ * that is defined there. */
 static bool is_nested(const struct source_points_function *function, uint32_t offset)
 {
 	struct nested_search search = { function->points, function->file->file, offset, false };
@@ -98,7 +100,7 @@ static bool is_coroutine(const struct source_points_function *function)
 
 /* --- lambdas that only their type is wanted of --- */
 
-/* Whether the word that ends before `end`, and blanks, is this one. */
+/* Returns whether the word that ends before `end`, after blanks, is this one. */
 static bool ends_with_word(const char *start, const char *end, const char *word)
 {
 	size_t size = strlen(word);
@@ -116,8 +118,9 @@ static bool is_unevaluated(const char *start, const char *parenthesis)
 	return false;
 }
 
-/* Whether what stands at an offset is in decltype(...) and the like, or in template <...>: in these gcc takes no class that has
- * a body. Looks back as far as a statement may reach; where it errs, a lambda is left alone. */
+/* Returns whether an offset is within decltype(...) and similar, or within
+ * template <...>: there gcc accepts no class with a body. Searches back as far
+ * as a statement may reach; in doubt a lambda is not instrumented. */
 static bool takes_no_classes(const struct source_points_file *file, uint32_t offset)
 {
 	const char *start = file->text;
@@ -143,12 +146,12 @@ static bool takes_no_classes(const struct source_points_file *file, uint32_t off
 	return false;
 }
 
-/* --- classes that want to be told --- */
+/* --- classes with cpprof_enter and cpprof_leave --- */
 
 struct told_search {
 	const struct source_points *points;
 	bool enter, leave, is_const;
-	bool is_base; /* what is private is not for the function */
+	bool is_base; /* the function has no access to private members */
 };
 
 static enum CXChildVisitResult find_told(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -187,7 +190,7 @@ static bool is_of_an_object(const struct source_points_function *function, enum 
 	       (kind == CXCursor_CXXMethod && !clang->CXXMethod_isStatic(function->cursor));
 }
 
-/* A class has cpprof_enter and cpprof_leave: its own functions tell it. */
+/* A class has cpprof_enter and cpprof_leave: its other functions call them. */
 static void tell_class(const struct source_points_function *function)
 {
 	const struct clang *clang = function->points->clang;

@@ -7,12 +7,12 @@
 #include "base/path.h"
 #include "collect/source/instrument/compiler.h"
 
-/* What a word of the compiler's means here. */
+/* The treatment of a compiler's option. */
 enum use {
-	DROP,      /* of warnings, code generation, linking, ...: nothing to a parser */
-	KEEP,      /* told to libclang as it is */
-	ASK,       /* ... and to the compiler, when it is asked where its headers are */
-	ASK_ALONE, /* told to the compiler only: where headers are is passed on by name */
+	DROP,      /* for warnings, code generation, linking, ...: irrelevant for a parser */
+	KEEP,      /* passed to libclang unchanged */
+	ASK,       /* ... and to the compiler, when it is asked for its header folders */
+	ASK_ALONE, /* passed to the compiler only: header folders are passed on by name */
 	LANGUAGE,
 	STANDARD,
 	MODULES /* nothing that a copy could be made of */
@@ -22,7 +22,7 @@ struct rule {
 	const char *word;
 	enum use use;
 	bool is_prefix; /* more of it may follow in the same word */
-	bool has_next;  /* where nothing does, its argument is the next word */
+	bool has_next;  /* without an attached argument, the next word is it */
 };
 
 /* The first that fits. */
@@ -149,7 +149,7 @@ static const struct rule *find_rule(const char *word)
 struct sorting {
 	struct words *words, asked;
 	struct instrument_arena *arena;
-	const char *language, *standard; /* as told; NULL: not */
+	const char *language, *standard; /* as passed; NULL: not passed */
 	bool has_modules;
 };
 
@@ -238,7 +238,7 @@ static bool is_cxx_compiler(const char *compiler)
 	return compiler && strstr(path_basename(compiler), "++");
 }
 
-/* Names that older versions of clang do not know yet, by those that they do. */
+/* Maps names that older versions of clang do not support to those that they do. */
 static const char *older_name(const char *standard)
 {
 	static const char *const names[][2] = {
@@ -288,7 +288,8 @@ static void add_plain_macros(struct sorting *sorting, const struct compiler *com
 		    instrument_arena_format(sorting->arena, "-D__TINYC__=%ld", compiler->tiny_c));
 }
 
-/* In the compiler's order; what belongs to the compiler itself is replaced by clang's own, and still looked into last. */
+/* In the compiler's order; the compiler's own folders are replaced by clang's,
+ * and searched last. */
 static void add_directories(struct sorting *sorting, const struct clang *clang, const struct compiler *compiler)
 {
 	struct words *words = sorting->words;

@@ -1,7 +1,6 @@
-/*
- * What libclang is told so that it parses what the compiler would compile: the compiler's own options, without those that mean
- * nothing to a parser, and the directories in which the compiler looks for headers.
- */
+/* The options for libclang, with which it parses what the compiler would
+ * compile: the compiler's own options, without those that are irrelevant for a
+ * parser, and the compiler's header folders. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_WORDS_H
 #define COLLECT_SOURCE_INSTRUMENT_WORDS_H
 
@@ -13,7 +12,7 @@ struct words {
 	const char **items; /* in the arena */
 	size_t count, capacity;
 	bool is_cxx;
-	bool is_plain; /* the compiler does not know GNU C */
+	bool is_plain; /* the compiler does not support GNU C */
 	bool is_clang; /* the compiler is of its kind: it takes the same branches of #if */
 	int standard;  /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
 };
