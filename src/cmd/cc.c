@@ -1,4 +1,5 @@
-/* The compiler wrapper: `cpprof cc -- gcc -c file.c`. What it does is in collect/source/compile/build.h. */
+/* The compiler wrapper: `cpprof cc -- gcc -c file.c`.
+ * collect/source/compile/build.h describes its work. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

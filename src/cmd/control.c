@@ -11,7 +11,7 @@
 
 /* --- list --- */
 
-/* A line of the answer, in the order in which the process tells it. */
+/* A line of the answer, in the process's own order. */
 enum {
 	PROBE_STATE,
 	PROBE_KIND,
@@ -38,7 +38,8 @@ static bool split(char *line, char *fields[PROBE_FIELDS])
 	return true;
 }
 
-/* A function by its signature if it has one, what is within it by that and its name. */
+/* Prints a function by its signature if it has one, and a probe point within it
+ * by the function and its own name. */
 static void print_name(char *fields[PROBE_FIELDS])
 {
 	bool is_function = strcmp(fields[PROBE_KIND], "0") == 0, has_signature = fields[PROBE_SIGNATURE][0] != 0;
@@ -118,7 +119,8 @@ static int ask(const struct invocation *invocation, const struct control_target 
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* The words in one line, `separator` between them; *line is to be freed. False: no memory. */
+/* Joins the words to one line with `separator` between them; the caller frees
+ * *line. Returns false if there is no memory. */
 static bool join(char *const *words, size_t count, char separator, char **line)
 {
 	size_t bytes = 1;

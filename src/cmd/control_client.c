@@ -17,7 +17,7 @@
 
 struct process {
 	uid_t user;
-	pid_t own_pid; /* as it knows itself: in its own pid namespace */
+	pid_t own_pid; /* its number in its own pid namespace */
 };
 
 static int read_status(pid_t pid, struct process *process, struct error *error)
@@ -81,7 +81,7 @@ int control_find(struct control_target *target, pid_t pid, struct error *error)
 	if (process.user != geteuid())
 		return refuse_other_user(pid, process.user, error);
 	*target = (struct control_target){ .pid = pid, .user = process.user };
-	/* As the process sees the folder: it may have another root than we have. */
+	/* The folder as the process sees it: its root may differ from ours. */
 	char folder[64], root[32];
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	snprintf(folder, sizeof(folder), "%s/tmp/cpprof-%u", root, (unsigned)process.user);
@@ -97,7 +97,7 @@ int control_find(struct control_target *target, pid_t pid, struct error *error)
 			 (int)pid);
 }
 
-/* --- what it says --- */
+/* --- the answer --- */
 
 static int connect_to(const struct control_target *target, struct error *error)
 {
@@ -128,7 +128,7 @@ static int connect_to(const struct control_target *target, struct error *error)
 	return error_set(error, ERROR_PERMISSION, "%s is not process %d's", target->socket, (int)target->pid);
 }
 
-/* All that comes until the other side has no more. */
+/* Reads up to the end of the stream. */
 static int read_all(const struct control_target *target, int fd, struct buffer *text, struct error *error)
 {
 	char bytes[4096];

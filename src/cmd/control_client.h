@@ -1,5 +1,7 @@
-/* A process that has probe points (cpprof/profiler.h), as `cpprof control` talks to it: over the socket that
- * src/collect/agent/control/thread.h tells of, a line to it and a text from it. */
+/* The client side of `cpprof control`: a process with probe points
+ * (cpprof/profiler.h) listens on the socket that
+ * src/collect/agent/control/thread.h describes. A request is a line, the answer
+ * a text. */
 #ifndef CMD_CONTROL_CLIENT_H
 #define CMD_CONTROL_CLIENT_H
 
@@ -19,8 +21,9 @@ struct control_target {
 /* Finds out where it listens. 0; ERROR_NOT_FOUND or ERROR_PERMISSION with a message. */
 int control_find(struct control_target *target, pid_t pid, struct error *error);
 
-/* Asks a line, without its end. What it says behind "ok " is appended to `answer`, with a NUL behind it. 0, or an error: it does not
- * listen, does not answer, or says itself what is wrong. */
+/* Sends a line, without its end, and appends the text behind "ok " to `answer`,
+ * with a NUL behind it. Returns 0, or an error: the process does not listen,
+ * does not answer, or refuses the request. */
 int control_ask(const struct control_target *target, const char *line, struct buffer *answer, struct error *error);
 
 #endif

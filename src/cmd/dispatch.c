@@ -16,9 +16,9 @@
 #include "cmd/options.h"
 #include "cmd/profile_open.h"
 
-/* A standard stream that is closed would give its number to the next file that
- * is opened, and results would be written into that. What stands in for it
- * fails as a closed one does, and no child inherits it. */
+/* A closed standard stream would give its number to the next opened file, and
+ * results would be written into that file. Its replacement fails like a closed
+ * stream, and no child inherits it. */
 static void occupy_standard_streams(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
@@ -27,7 +27,7 @@ static void occupy_standard_streams(void)
 			return;
 }
 
-/* Whether it is a program, by its path or in PATH. */
+/* Returns whether it is a program, by its path or in PATH. */
 static bool names_program(const char *name)
 {
 	struct stat status;
@@ -52,8 +52,9 @@ int command_unknown(const struct invocation *invocation, const char *name)
 	return usage_error(invocation, "unknown command '%s'", name);
 }
 
-/* Where among the arguments the profile's name is; the count: nowhere. With terms,
- * which hold a '=', it stands before or behind them. */
+/* Returns the position of the profile's name among the arguments, or their
+ * count if it is not there. With terms, which contain a '=', it stands before
+ * or behind them. */
 static size_t find_profile_name(const struct invocation *invocation)
 {
 	size_t count = invocation->argument_count;
@@ -114,7 +115,7 @@ static int check_count(const struct invocation *invocation)
 	return EXIT_DONE;
 }
 
-/* Results that did not arrive are a failure, but no news to one who hung up. */
+/* A failed write of results is a failure; a closed pipe needs no message. */
 static int close_output(const struct invocation *invocation, int status)
 {
 	bool failed = ferror(stdout);
@@ -122,7 +123,7 @@ static int close_output(const struct invocation *invocation, int status)
 	if (fflush(stdout) == 0 && !failed)
 		return status;
 	if (status != EXIT_DONE)
-		return status; /* the command has said what failed */
+		return status; /* the command has printed its message */
 	if (errno == EPIPE)
 		return EXIT_FAILED;
 	failure(invocation, "cannot write to standard output: %s", errno ? strerror(errno) : "an earlier write failed");

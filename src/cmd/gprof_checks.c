@@ -1,10 +1,10 @@
-/* What is odd about an image and its GMONs, of which gprof says nothing. */
+/* Warnings about an image and its GMONs, which gprof does not give. */
 #include <string.h>
 
 #include "cmd/gprof.h"
 #include "cmd/message.h"
 
-/* Whether a call ends in front of `address`, `into` bytes into its function. */
+/* Returns whether a call ends before `address`, `into` bytes into its function. */
 static bool is_behind_call(const struct image *image, uint64_t address, uint64_t into)
 {
 	enum { DIRECT = 5, INDIRECT = 6 };
@@ -15,8 +15,9 @@ static bool is_behind_call(const struct image *image, uint64_t address, uint64_t
 	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
 }
 
-/* Of the called addresses, how many are neither a function's first one nor of the call of a hook: the files are of
- * another build then. The C library notes where the hook returns to, our runtime the last byte of the call. */
+/* Counts the called addresses that are neither a function's first address nor
+ * that of a hook's call: the files then belong to another build. The C library
+ * records where the hook returns to, our agent the last byte of the call. */
 static bool can_be_called(const struct image *image, uint64_t address)
 {
 	enum { LANDING = 4 };
@@ -55,7 +56,7 @@ static void check_places(const struct gprof_run *run)
 			(unsigned long long)graph->calls_from_outside, run->image.path);
 }
 
-/* gprof prints everything then, as if nothing had been asked. */
+/* gprof then prints everything, as without the option. */
 static void check_choices(const struct gprof_run *run)
 {
 	for (size_t i = 0; i < run->choices.count; i++)

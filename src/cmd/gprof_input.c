@@ -130,7 +130,8 @@ static int add_profile(struct gprof_run *run, const struct profile *profile, con
 	return code < 0 ? failure_of(run->invocation, &error) : EXIT_DONE;
 }
 
-/* Profiles are loaded once, the one that says which the image is before that is known. */
+/* Loads each profile once; the one that names the image is loaded before the
+ * image is known. */
 static int read_profile(struct gprof_run *run, const char *path)
 {
 	struct profile *profile = run->profile;
@@ -173,7 +174,7 @@ static int open_image(struct gprof_run *run, const char *path)
 	return EXIT_DONE;
 }
 
-/* A profile knows which program it is of. */
+/* A profile names its program. */
 static int open_image_of(struct gprof_run *run, const char *path)
 {
 	run->profile = profile_open(run->invocation, path);

@@ -55,7 +55,8 @@ static int import(const struct invocation *invocation, const struct format *form
 		  const char *output)
 {
 	struct error error = { 0 };
-	/* Opened first: that it cannot be written is told before much is read. */
+	/* Opens the output first, so that an output that cannot be written is
+	 * reported before a long input is read. */
 	struct writer *writer = writer_open(output, &error);
 	if (!writer)
 		return failure_of(invocation, &error);

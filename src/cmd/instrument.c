@@ -1,4 +1,5 @@
-/* `cpprof instrument`: copies of sources with Profiler objects in them, or what would be in them. */
+/* `cpprof instrument`: copies of sources with Profiler objects, or a report of
+ * their probe points. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +33,7 @@ struct work {
 	struct installed installed;
 	struct database database;
 	bool has_database;
-	const char *folder; /* of the copies; NULL: none are written, or to standard output */
+	const char *folder; /* folder of the copies; NULL: none are written, or one to standard output */
 	bool to_output;     /* the copy of the one file */
 	bool to_report;
 	struct probe_list list;
@@ -103,7 +104,7 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	struct instrument_result result = { 0 };
 	struct error error = { 0 };
 	int code = instrument_file(source, &result, &error);
-	/* libclang has gone to where the file is compiled. */
+	/* libclang has changed to the folder in which the file is compiled. */
 	if (source->directory && fchdir(work->here) < 0)
 		code = error_set_errno(&error, "cannot go back from '%s'", source->directory);
 	if (code < 0) {
@@ -188,7 +189,7 @@ static int choose_format(struct work *work)
 	return usage_error(work->invocation, "unknown format '%s': it is text, json or csv", name);
 }
 
-/* What is asked for makes sense. */
+/* Checks the combination of options. */
 static int check(struct work *work)
 {
 	const struct invocation *invocation = work->invocation;

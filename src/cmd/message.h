@@ -1,7 +1,5 @@
-/*
- * What the user is told beside the results: one line each, on standard error,
- * "cpprof COMMAND: ...". Names from files are made safe for a terminal.
- */
+/* Messages beside the results: one line each, on standard error, "cpprof
+ * COMMAND: ...". Names from files are printed without control characters. */
 #ifndef CMD_MESSAGE_H
 #define CMD_MESSAGE_H
 

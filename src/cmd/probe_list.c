@@ -121,7 +121,7 @@ void probe_list_close(struct probe_list *list)
 		fprintf(list->out, "%zu instrumented, %zu skipped\n", list->instrumented_count, list->skipped_count);
 }
 
-/* --- what is chosen --- */
+/* --- the instrumentation filter --- */
 
 static int add_rules(const struct invocation *invocation, struct selection *selection, int id_select, int id_rule,
 		     struct error *error)

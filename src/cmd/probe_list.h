@@ -1,4 +1,5 @@
-/* What the instrumenter found in sources, and what became of it: as lines of text, JSON or CSV. */
+/* Lists the probe points in sources, instrumented or skipped: as lines of text,
+ * JSON or CSV. */
 #ifndef CMD_PROBE_LIST_H
 #define CMD_PROBE_LIST_H
 
@@ -23,8 +24,9 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 /* With a last line that counts, in text. */
 void probe_list_close(struct probe_list *list);
 
-/* The selection of --select, --rule and --headers, of these option ids, and of the files that the environment names. NULL:
- * the reason was said, and *status is the exit status. */
+/* Reads the instrumentation filter of the options --select, --rule and
+ * --headers, with these ids, and of the files in the environment. Returns NULL
+ * after a message, with the exit status in *status. */
 struct selection *probe_selection(const struct invocation *invocation, int id_select, int id_rule, int id_headers,
 				  int *status);
 

@@ -16,7 +16,7 @@ static struct {
 	struct timespec start;
 	volatile sig_atomic_t running;
 	volatile sig_atomic_t shown;
-	volatile sig_atomic_t percent; /* -1: not known */
+	volatile sig_atomic_t percent; /* -1: unknown */
 	struct sigaction before;
 } progress;
 

@@ -9,10 +9,10 @@
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_NAMING_AFTER_MS = 500 };
 
-/* One piece of work at a time; the line is for one that takes over `after_ms`.
- * `what` must live until progress_end. */
+/* One piece of work at a time; the line appears if it takes longer than
+ * `after_ms`. `what` must live until progress_end. */
 void progress_begin(const char *what, long after_ms);
-/* How far it is, for work that knows. */
+/* Sets the progress, for work with a known amount. */
 void progress_set(size_t done, size_t total);
 void progress_end(void);
 

@@ -18,7 +18,7 @@ double positive_number(const char *word)
 	return whole && isfinite(number) && number > 0 ? number : -1;
 }
 
-/* --- what is measured --- */
+/* --- resources --- */
 
 static int take_resources(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
@@ -40,7 +40,7 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 	return 0;
 }
 
-/* --- of what --- */
+/* --- target --- */
 
 static int take_pid(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
@@ -67,7 +67,7 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 	return 0;
 }
 
-/* Of what: a command, a process, everything. */
+/* Reads the target: a command, a process, or the whole machine. */
 int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
 	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;

@@ -1,7 +1,4 @@
-/*
- * The words that `record` and `trace` share: what is measured, of which command
- * or process, by which backend.
- */
+/* The options that `record` and `trace` share: resources, target and backend. */
 #ifndef CMD_SUBJECT_H
 #define CMD_SUBJECT_H
 
@@ -29,8 +26,8 @@ enum {
 			"the first that is permitted and measures all that is asked for"                             \
 	}
 
-/* Fills in the resources, and of what: command, pid, everything, duration and
- * backend. Errors: ERROR_USAGE, or ERROR_LIMIT. */
+/* Fills in the resources and the target: command, pid, everything, duration and
+ * backend. Returns 0, ERROR_USAGE or ERROR_LIMIT. */
 int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);
 
 /* The command line as a shell would take it, NUL-terminated, for the profile. */

@@ -16,7 +16,7 @@ enum { NS_PER_US = 1000, NS_PER_S = 1000000000 };
 /* With the time that samples wait in the kernel's buffers, less than half a second. */
 static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void on_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
 {
@@ -221,7 +221,8 @@ static void close_output(void *context)
 
 /* --- the destination --- */
 
-/* Said where it happened, so that what is not there is not believed not to have happened. */
+/* Prints the loss among the events, so that a missing event is not taken for
+ * one that did not happen. */
 static void print_lost(struct trace_events *events, const struct profile *profile)
 {
 	if (profile->lost <= events->lost)
@@ -234,7 +235,7 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct trace_events *events = context;
-	/* Of what was named before, nothing is done again. */
+	/* Names only what was added since the last flush. */
 	profile->symbolized = false;
 	int result = events->out_of_memory ? ERROR_MEMORY : frames_name_profile(profile, names, error);
 	if (result == 0)

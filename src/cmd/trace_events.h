@@ -26,7 +26,7 @@ struct trace_event {
 	uint64_t touched;
 };
 
-/* Of one resource, for the closing lines. */
+/* The sums of one resource, for the closing lines. */
 struct trace_sum {
 	uint64_t events, shown;
 	uint64_t amount; /* gticks in all, of those not shown too: the kernel's count, where it has one */
@@ -34,7 +34,7 @@ struct trace_sum {
 };
 
 struct trace_events {
-	const char *path; /* of the output, the caller's; NULL: standard error */
+	const char *path; /* path of the output, owned by the caller; NULL: standard error */
 	FILE *out;        /* while it is open */
 	bool is_new;      /* the output is a file that was not there before, and nothing has run yet */
 	const struct resource_request *requests; /* the caller's */

@@ -1,4 +1,4 @@
-/* Which events `trace` shows: by amount, by name, by what is in their path. */
+/* The filter of `trace`: by amount, by name, by the functions of the call path. */
 #ifndef CMD_TRACE_FILTER_H
 #define CMD_TRACE_FILTER_H
 
@@ -39,14 +39,15 @@ int trace_filter_name(struct trace_filter *filter, const char *pattern, struct e
 int trace_filter_function(struct trace_filter *filter, const char *function, struct error *error);
 void trace_filter_release(struct trace_filter *filter);
 
-/* What is known at once: `request`'s number and name, the amount, the system
- * call's name (NULL: none). */
+/* Tests the properties that need no names: `request`'s number and name, the
+ * amount, the system call's name (NULL: none). */
 bool trace_filter_passes(const struct trace_filter *filter, size_t request, const char *name, const char *syscall,
 			 uint64_t amount);
 
-/* Looks at the functions that the profile gained: before paths are asked for. */
+/* Reads the functions that the profile gained; called before
+ * trace_filter_passes_path. */
 int trace_filter_learn(struct trace_filter *filter, const struct profile *profile);
-/* Whether a path of functions holds all that must be in it. */
+/* Returns whether a path of functions contains all required ones. */
 bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t *functions, size_t count);
 /* Returns the first function that no traced path had, or NULL if all were found.
  * *near, which the filter owns: functions with similar names. */

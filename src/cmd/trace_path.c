@@ -30,7 +30,8 @@ static uint8_t role_of(const struct profile *profile, uint32_t function)
 	return profile->functions[function].role;
 }
 
-/* A thread was started here: what its creator called on the way is the library's. */
+/* A thread starts here: the frames between its creator's call and the start
+ * belong to the library. */
 static void cut_at_creation(struct trace_path *path, const struct profile *profile, size_t from)
 {
 	for (size_t i = path->count; i > from; i--) {

@@ -1,5 +1,6 @@
-/* One call path as a list of functions, as the reports show it: outermost first,
- * inlined functions among them, without what stands above main and thread starts. */
+/* One call path as a list of functions, as the reports show it: outermost
+ * first, with inlined functions, without the frames above main and above thread
+ * starts. */
 #ifndef CMD_TRACE_PATH_H
 #define CMD_TRACE_PATH_H
 
@@ -9,7 +10,7 @@
 #include "profile/profile.h"
 
 struct trace_path {
-	uint32_t *functions; /* of the profile; owned */
+	uint32_t *functions; /* functions of the profile; owned */
 	size_t count, capacity;
 	uint32_t *nodes; /* while it is made; owned */
 	size_t node_capacity;

@@ -107,7 +107,7 @@ static int read_processes(const struct invocation *invocation, int option, const
 	return result;
 }
 
-/* Of both kinds together, those that both choose. */
+/* If both kinds are given, the processes that both choose. */
 static int choose_processes(struct view_request *request, const struct invocation *invocation,
 			    const struct profile *profile, struct error *error)
 {

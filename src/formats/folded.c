@@ -44,7 +44,7 @@ struct import {
 	size_t stack_length;
 	size_t stack_capacity;
 	uint64_t total;
-	const char *name; /* of the input */
+	const char *name; /* number of the input's line */
 	uint64_t line;
 	struct error *error;
 };

@@ -28,7 +28,7 @@ enum format_option {
 	FORMAT_FRAMES = 1 << 2,   /* --no-inlines, --untrimmed, --no-stitch */
 };
 
-/* What a format cannot do without. */
+/* Requirements of a format. */
 enum format_need {
 	FORMAT_NEEDS_IMAGE = 1 << 0, /* its import: the file of the program or library that ran */
 	FORMAT_NEEDS_TRACE = 1 << 1, /* its export: a trace, whose events it lists */
@@ -47,14 +47,14 @@ struct format_input {
 	 * frames are shown. */
 	struct view_options view;
 	const char *object;             /* the end of a path, such as "libfoo.so.1"; NULL: the program's */
-	struct event_source *events;    /* of FORMAT_NEEDS_TRACE; else NULL. Not owned */
+	struct event_source *events;    /* for FORMAT_NEEDS_TRACE; otherwise NULL. Not owned */
 	const struct call_paths *paths; /* format_export fills it in; NULL with FORMAT_NO_PATHS */
 };
 
 struct format {
 	const char *name;    /* "folded" */
 	const char *title;   /* "folded stacks" */
-	const char *ending;  /* of its files' names, without the dot: "folded" */
+	const char *ending;  /* ending of its files' names, without the dot: "folded" */
 	const char *summary; /* one line for help and manual pages */
 	unsigned options;    /* enum format_option */
 	unsigned needs;      /* enum format_need */
@@ -73,8 +73,8 @@ struct format {
 extern const struct format *const formats[];        /* NULL-terminated */
 const struct format *format_find(const char *name); /* NULL: unknown */
 
-/* Makes the paths that the format wants, writes all, and finishes the sink.
- * Returns 0 or a negative error. */
+/* Makes the paths that the format needs, writes everything, and finishes the
+ * sink. Returns 0 or a negative error. */
 int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error);
 
 #endif

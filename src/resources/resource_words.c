@@ -58,7 +58,7 @@ static const struct {
 };
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
-/* Whether the amounts are bytes, or may be. */
+/* Returns whether the amounts are bytes, or may be. */
 static bool takes_bytes(const struct resource_row *row)
 {
 	return strcmp(row->gtick, "byte") == 0 || row->measure == MEASURE_VALUE || row->measure == MEASURE_OWN;
@@ -133,7 +133,7 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	return 0;
 }
 
-/* Where the name ends: at the interval's slash, or at the end. */
+/* Returns the end of the name: the interval's slash, or the end of the text. */
 static const char *name_end(const struct resource_row *row, const char *words)
 {
 	const char *end = words + strlen(words);
@@ -155,7 +155,7 @@ static const char *name_end(const struct resource_row *row, const char *words)
 
 /* --- requests --- */
 
-/* What stands behind the first colon of the request's name. */
+/* Returns the text behind the first colon of the request's name. */
 static int parse_parameters(struct resource_request *request, struct error *error)
 {
 	const struct resource_row *row = request->row;

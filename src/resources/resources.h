@@ -13,15 +13,15 @@
 
 enum resource_modes {
 	RESOURCE_ALL_MODES,  /* user and kernel */
-	RESOURCE_USER_MODE,  /* only what is spent in user mode */
-	RESOURCE_KERNEL_MODE /* only what is spent in the kernel on the thread's behalf */
+	RESOURCE_USER_MODE,  /* only the part in user mode */
+	RESOURCE_KERNEL_MODE /* only the part in the kernel on the thread's behalf */
 };
 
-/* Where its use is seen: all but the last in the kernel. */
+/* The event that shows its use: all but the last are in the kernel. */
 enum resource_hook {
 	HOOK_CLOCK,      /* a perf clock or hardware counter that interrupts: perf_type, perf_config */
-	HOOK_EVENT,      /* a software event of perf, each one seen: faults, migrations */
-	HOOK_SWITCH,     /* where threads leave the CPU and come back */
+	HOOK_EVENT,      /* a software event of perf, each one counted: faults, migrations */
+	HOOK_SWITCH,     /* threads leave the CPU and return to it */
 	HOOK_SYSCALL,    /* the end of each system call */
 	HOOK_SIGNAL,     /* the delivery of a signal */
 	HOOK_TRAP,       /* CPU exceptions */
@@ -33,7 +33,7 @@ enum resource_hook {
 	HOOK_INSIDE      /* nowhere but in the process itself, by libcpprof */
 };
 
-/* What of it is counted. */
+/* The counted quantity. */
 enum resource_measure {
 	MEASURE_EVENTS,        /* 1 each */
 	MEASURE_BYTES,         /* HOOK_DISK, HOOK_ALLOCATION */
@@ -47,7 +47,7 @@ enum resource_measure {
 	MEASURE_VALUE,    /* the value of an argument or field, if the user named one, else 1 each */
 	MEASURE_IO_CALLS, /* HOOK_SYSCALL: 1 for each call that reads, writes or waits for a file */
 	MEASURE_FP,       /* HOOK_INSIDE: floating point exceptions, `fp_kinds` */
-	MEASURE_OWN       /* HOOK_INSIDE: what the program counts itself, by cpprof_tick */
+	MEASURE_OWN       /* HOOK_INSIDE: the program's own counter, by cpprof_tick */
 };
 
 /* Kinds of floating point exceptions, as the processor's flags are numbered. */
@@ -63,24 +63,24 @@ enum resource_fp {
 struct resource_request;
 
 struct resource_row {
-	const char *name;       /* "page-faults"; with `parameters`: what stands before the first colon */
-	const char *parameters; /* NULL: none; "NAME", "FUNCTION[@MODULE]", ...: what stands behind it */
+	const char *name;       /* "page-faults"; with `parameters`: the part before the first colon */
+	const char *parameters; /* NULL: none; "NAME", "FUNCTION[@MODULE]", ...: the part behind it */
 	bool parameters_optional;
 	bool parameters_hold_slashes; /* paths: the interval is behind the last slash, if it is one */
 	/* Turns the parameters into request->target; NULL where there are none. */
 	int (*parse)(const char *parameters, struct resource_request *request, struct error *error);
 	const char *title;   /* "Page Faults" */
-	const char *gtick;   /* what one gtick is: "fault" */
+	const char *gtick;   /* one gtick: "fault" */
 	const char *summary; /* one line for --help */
 	bool is_time;        /* intervals take ns, us, ms, s */
-	uint32_t gtick_ns;   /* of time: what a gtick is */
+	uint32_t gtick_ns;   /* for time: the length of a gtick */
 	bool is_hardware;    /* needs the machine's counters */
 	/* The event comes from the kernel itself, so where only user mode may be
 	 * watched there is none: refused, not silently empty. */
 	bool needs_kernel;
 	bool on_perf;     /* the perf backend serves it too */
 	bool on_preload;  /* the preload backend serves it */
-	uint8_t fp_kinds; /* of MEASURE_FP: enum resource_fp, or-ed */
+	uint8_t fp_kinds; /* for MEASURE_FP: enum resource_fp, or-ed */
 	enum resource_modes modes;
 	enum resource_hook hook;
 	enum resource_measure measure;
@@ -89,27 +89,27 @@ struct resource_row {
 	uint64_t perf_config;      /* PERF_COUNT_... */
 };
 
-/* Whether its events are page faults, which tell what address was touched. */
+/* Returns whether its events are page faults, which have the touched address. */
 bool resource_is_fault(const struct resource_row *row);
 
 extern const struct resource_row resource_rows[]; /* ends with a NULL name */
 
 enum { RESOURCE_ARGUMENTS = 6, RESOURCE_RETURN = -1, RESOURCE_ALL_SYSCALLS = -1, RESOURCE_OWN_BYTES = 63 };
 
-/* What a resource's parameters say; all texts may be empty. */
+/* The parsed parameters of a resource; all texts may be empty. */
 struct resource_target {
 	char group[64];   /* tracepoint: its system; usdt: its provider */
-	char name[192];   /* of the function, tracepoint or probe; own: as the program calls it */
-	char module[256]; /* where the function is: a path or a file's name */
+	char name[192];   /* of the function, tracepoint or probe; own: the program's name for it */
+	char module[256]; /* the function's module: a path or a file's name */
 	char field[64];   /* tracepoint: the field that is the amount */
-	int argument;   /* 1 to 6: which integer argument is the amount; RESOURCE_RETURN: what it returns; 0: 1 each */
-	int syscall;    /* number, or RESOURCE_ALL_SYSCALLS */
-	bool requested; /* bytes asked for, not those transferred */
+	int argument; /* 1 to 6: the integer argument that is the amount; RESOURCE_RETURN: the return value; 0: 1 each */
+	int syscall;  /* number, or RESOURCE_ALL_SYSCALLS */
+	bool requested; /* requested bytes, not transferred ones */
 };
 
 struct resource_request {
 	const struct resource_row *row;
-	char name[256];        /* as asked for, without the interval: "calls:qsort@libc.so.6" */
+	char name[256];        /* as given by the user, without the interval: "calls:qsort@libc.so.6" */
 	char title[320];       /* the row's, with the parameters: "Calls: qsort@libc.so.6" */
 	const char *gtick;     /* the row's, or "unit" where the user named the value that is the amount */
 	uint64_t interval;     /* gticks, mean */

@@ -39,7 +39,7 @@ static bool has_crc(int fd, uint32_t crc)
 	return same;
 }
 
-/* Whether an open file is the module's debug information. */
+/* Returns whether an open file is the module's debug information. */
 static bool fits(Dwfl_Module *module, int fd, const char *link_name, uint32_t link_crc)
 {
 	const unsigned char *wanted;
@@ -85,7 +85,7 @@ static int search_by_name(Dwfl_Module *module, const char *file_name, const char
 {
 	const char *slash = strrchr(file_name, '/');
 	if (!slash)
-		return -1; /* a bare name such as "[vdso]" is no place to look beside */
+		return -1; /* a bare name such as "[vdso]" has no folder */
 	size_t directory_bytes = (size_t)(slash + 1 - file_name);
 	int fd = try_file(module, file_name, "", directory_bytes, "", link_name, link_crc, found_name);
 	if (fd < 0)
@@ -116,7 +116,8 @@ int debug_search(Dwfl_Module *module, void **user_data, const char *name, Dwarf_
 	}
 	int fd = file_name ? search_by_name(module, file_name, link_name, link_crc, found_name) : -1;
 	if (fd < 0 && file_name) {
-		/* The file may be a link to the place that has the debug file beside it. */
+		/* The file may be a link; the debug file then lies beside its
+		 * target. */
 		char *real = realpath(file_name, NULL);
 		if (real && strcmp(real, file_name) != 0)
 			fd = search_by_name(module, real, link_name, link_crc, found_name);

@@ -1,4 +1,4 @@
-/* Where separate debug information lies: libdwfl's find_debuginfo callback. */
+/* Finds separate debug information: libdwfl's find_debuginfo callback. */
 #ifndef FRAMES_NATIVE_DEBUG_SEARCH_H
 #define FRAMES_NATIVE_DEBUG_SEARCH_H
 

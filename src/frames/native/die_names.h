@@ -1,4 +1,4 @@
-/* What a function's DIE says about it, wherever it refers to for that. */
+/* The names in a function's DIE, and in the DIEs that it refers to. */
 #ifndef FRAMES_NATIVE_DIE_NAMES_H
 #define FRAMES_NATIVE_DIE_NAMES_H
 
@@ -13,11 +13,11 @@
 struct die_name {
 	Dwarf_Die origin;    /* the abstract instance, the same for all copies of a function in a unit */
 	const char *name;    /* DW_AT_name, or NULL */
-	const char *linkage; /* DW_AT_linkage_name; where the language mangles no names, the name; or NULL */
-	const char *file;    /* of its declaration, or NULL */
-	uint32_t line;       /* of its declaration, or 0 */
+	const char *linkage; /* DW_AT_linkage_name; in a language without mangled names, the name; or NULL */
+	const char *file;    /* file of its declaration, or NULL */
+	uint32_t line;       /* line of its declaration, or 0 */
 	bool is_external;    /* visible outside of its unit */
-	bool is_scoped;      /* of a language with namespaces */
+	bool is_scoped;      /* its language has namespaces */
 };
 
 /* All texts are valid until the module's file is closed; `file` until `lines`
@@ -33,7 +33,7 @@ struct die_parents {
 	struct hash_map first_by_die; /* DIE -> index of its first child in children */
 	struct die_child {
 		uint64_t offset; /* in its section; behind the last one of a DIE: UINT64_MAX */
-		uint64_t end;    /* where its next sibling begins */
+		uint64_t end;    /* offset of its next sibling */
 		Dwarf_Die die;
 	} * children;
 	size_t child_count, child_capacity;

@@ -147,7 +147,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* What functions of the rows are called. */
+/* Names of the functions of the rows. */
 struct naming {
 	struct line_rows *rows;
 	struct die_parents parents;

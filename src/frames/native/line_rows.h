@@ -24,10 +24,10 @@
 
 struct line_row {
 	uint64_t address;     /* ELF virtual */
-	const char *file;     /* NULL: not known; valid until line_rows_release */
+	const char *file;     /* NULL: unknown; valid until line_rows_release */
 	const char *function; /* linkage name of the innermost function; NULL: DWARF knows none, or no such name. Of one
 				 that was inlined and has none: as it was written, "space::name" */
-	uint32_t line;        /* 0: not known */
+	uint32_t line;        /* 0: unknown */
 };
 
 struct line_rows {
@@ -48,7 +48,8 @@ void line_rows_release(struct line_rows *rows);
 
 /* The row that an address lies in; NULL: below the range. */
 const struct line_row *line_rows_at(const struct line_rows *rows, uint64_t address);
-/* Whether a row of the line tables begins at an address, be it of the line before. */
+/* Returns whether a row of the line tables begins at an address, also one with
+ * the line before. */
 bool line_rows_begin_at(const struct line_rows *rows, uint64_t address);
 
 #endif

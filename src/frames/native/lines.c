@@ -33,7 +33,7 @@ void line_tables_release(struct line_tables *tables)
 	*tables = (struct line_tables){ 0 };
 }
 
-/* libdw has unpacked what was compressed by the time it hands out units. */
+/* libdw has decompressed the sections before it returns units. */
 static struct cursor section_bytes(Elf_Scn *section)
 {
 	GElf_Shdr header;
@@ -60,7 +60,8 @@ static int64_t find_sections(struct line_tables *tables, Dwarf *dwarf)
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 		if (!name || name[0] != '.')
 			continue;
-		/* ".zdebug_line": as compressed sections were called before they had a flag. */
+		/* ".zdebug_line": the name of compressed sections before they
+		 * had a flag. */
 		name += strncmp(name, ".z", 2) == 0 ? 2 : 1;
 		if (strcmp(name, "debug_line") == 0)
 			sections->lines = section_bytes(section);
@@ -155,14 +156,14 @@ struct machine {
 	size_t count;
 	size_t next; /* the first wanted address not below the last row */
 	uint64_t address;
-	uint64_t row_address; /* of the last row of this sequence */
+	uint64_t row_address; /* end of the last row of this sequence */
 	uint32_t row_file, row_line;
 	uint32_t file, line;
 	bool in_sequence; /* there is a last row */
-	bool is_dropped;  /* of a function that the linker left out: it is put at 0 */
-	line_row_fn *row; /* NULL: only what is wanted is of interest */
+	bool is_dropped;  /* belongs to a function that the linker removed: its address is 0 */
+	line_row_fn *row; /* NULL: only the wanted addresses matter */
 	void *context;
-	int status; /* of `row` */
+	int status; /* context of `row` */
 };
 
 static void reset(struct machine *machine)

@@ -23,7 +23,7 @@
 struct line_file {
 	const char *name;
 	uint64_t directory; /* index in directories */
-	char *path;         /* owned: all of it, once it was asked for */
+	char *path;         /* owned: all of it, once it was requested */
 };
 
 struct line_table {
@@ -31,9 +31,9 @@ struct line_table {
 	size_t directory_count, directory_capacity;
 	struct line_file *files; /* owned */
 	size_t file_count, file_capacity;
-	const char *unit_directory; /* where the compiler ran; may be NULL */
+	const char *unit_directory; /* the compiler's working directory; may be NULL */
 	struct cursor program;
-	const uint8_t *operand_counts; /* of opcodes 1 to opcode_base - 1 */
+	const uint8_t *operand_counts; /* lengths of opcodes 1 to opcode_base - 1 */
 	uint16_t version;
 	uint8_t offset_bytes; /* 4 or 8: 32-bit or 64-bit DWARF */
 	uint8_t instruction_bytes;
@@ -45,7 +45,7 @@ struct line_table {
 struct line_tables {
 	struct line_table *tables; /* by number in by_unit */
 	size_t table_count, table_capacity;
-	struct hash_map by_unit; /* where a unit's DIE is -> its table */
+	struct hash_map by_unit; /* offset of a unit's DIE -> its table */
 	struct line_sections {
 		Dwarf *dwarf;
 		struct cursor lines, line_strings, strings;
@@ -71,7 +71,7 @@ bool unit_is_split(Dwarf_Die *unit);
 struct line_wanted {
 	uint64_t address;
 	uint32_t file;
-	uint32_t line; /* 0: not known */
+	uint32_t line; /* 0: unknown */
 };
 
 /* Runs a table's program; fills in file and line of `count` addresses, which ascend. */

@@ -29,8 +29,8 @@ struct module_file {
 	bool is_c_library;      /* by its file's name */
 	bool is_dynamic_linker; /* by its file's name */
 	bool is_runtime;        /* by its file's name: libcpprof, which runs inside the program */
-	uint64_t entry;         /* where _start is; 0: nowhere */
-	uint64_t main;          /* where main is, read from _start's code; 0: not known */
+	uint64_t entry;         /* address of _start; 0: none */
+	uint64_t main;          /* address of main, read from _start's code; 0: unknown */
 };
 
 /* Takes the descriptor over, also on failure. */
@@ -39,10 +39,11 @@ int module_file_open(struct module_file *file, int fd, const char *path, struct 
 int module_file_open_vdso(struct module_file *file, struct error *error);
 void module_file_close(struct module_file *file);
 
-/* Whether the file has another build-id than `id`, or none. */
+/* Returns whether the file has another build-id than `id`, or none. */
 bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t id_bytes);
 
-/* Start of the function at an address, by .eh_frame; 0: not known. */
+/* Returns the start of the function at an address, by .eh_frame, or 0 if
+ * unknown. */
 uint64_t module_file_function(struct module_file *file, uint64_t address);
 
 /* The code at a return address ends the thread, as in clone's child: what

@@ -117,8 +117,8 @@ static char *key_of_lambda(struct die_name *die, const char *linkage, const char
 	return asprintf(&key, "%s@%llx", die->name, (unsigned long long)dwarf_dieoffset(&die->origin)) < 0 ? NULL : key;
 }
 
-/* What tells a function from others: not what depends on whether its symbol
- * was seen. Freed by the caller; NULL: the name does. */
+/* Returns the text that identifies a function, independent of whether its
+ * symbol was found. The caller frees it; NULL: the name identifies it. */
 static char *key_of(struct die_name *die, const char *linkage, const char *shown, bool is_static)
 {
 	if (linkage && name_is_rust(linkage))
@@ -327,8 +327,8 @@ static void naming_release(struct naming *naming)
 	buffer_release(&naming->linkage);
 }
 
-/* Outermost frames first: a function that has a symbol is then known by it
- * when it turns up inlined. */
+/* Outermost frames first: a function with a symbol keeps that name where it is
+ * inlined. */
 static int set_all(struct naming *naming, struct progress *progress)
 {
 	for (size_t i = 0; i < naming->count; i++) {

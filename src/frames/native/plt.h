@@ -7,8 +7,8 @@
 
 #include "frames/native/module_file.h"
 
-/* Whether an address lies in a PLT. *symbol: what its stub jumps to, valid
- * until the file is closed; NULL: the common first stub, or not known. */
+/* Returns whether an address lies in a PLT. *symbol: the target of its stub,
+ * valid until the file is closed; NULL: the common first stub, or unknown. */
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol);
 
 #endif

@@ -42,7 +42,8 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	/* Names that a program, too, may give a function. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
 	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
-	/* What pthread_create starts where the preload backend measures; the program's function is next. */
+	/* The function that pthread_create starts under the preload backend;
+	 * the program's function is the next frame. */
 	if (file->is_runtime && strcmp(name, "cpprof_thread_main") == 0)
 		return ROLE_START;
 	if (file->is_executable && strcmp(name, "main") == 0)
@@ -60,7 +61,7 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	return ROLE_NONE;
 }
 
-/* What is known of a function while the nameless ones are judged. */
+/* State of a function while the functions without names are judged. */
 enum {
 	CANDIDATE = 1, /* nameless, in a file that has start functions */
 	CALLS_OUT = 2, /* calls main, or code outside of the C library */
@@ -133,7 +134,7 @@ static uint32_t outermost(const struct profile *profile, uint32_t node)
 	return profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-/* What stands below pthread_create in its own stack says nothing of start code. */
+/* The frames below pthread_create in its own stack are not start code. */
 static void find_creation(struct judge *judge)
 {
 	const struct profile *profile = judge->profile;
@@ -150,7 +151,7 @@ static void find_creation(struct judge *judge)
 	}
 }
 
-/* Looks at the frames of a node; whether it disproved a candidate. */
+/* Tests the frames of a node. Returns whether it disproved a candidate. */
 static bool disprove_at(struct judge *judge, uint32_t node)
 {
 	const struct profile *profile = judge->profile;
@@ -187,8 +188,8 @@ static void disprove(struct judge *judge)
 	}
 }
 
-/* What candidates call. Children have greater ids, so going down reaches all
- * of them before their parents. */
+/* Finds the callees of candidates. Children have greater ids, so a downward
+ * pass visits them before their parents. */
 static void see_calls(struct judge *judge)
 {
 	struct profile *profile = judge->profile;
@@ -225,7 +226,7 @@ static int name_the_one(struct judge *judge, uint8_t mark, const char *name)
 		if ((judge->marks[i] & (wanted | mark)) != (wanted | mark))
 			continue;
 		if (found != PROFILE_NONE)
-			return 0; /* two C libraries, or not what it seems */
+			return 0; /* two C libraries, or a wrong candidate */
 		found = i;
 	}
 	if (found == PROFILE_NONE)

@@ -10,7 +10,8 @@
 #include "frames/native/module_file.h"
 #include "profile/profile.h"
 
-/* enum function_role of a function, by its name and by what its file is. */
+/* Returns the enum function_role of a function, by its name and the kind of its
+ * file. */
 uint8_t role_of_name(const struct module_file *file, const char *name);
 
 /*

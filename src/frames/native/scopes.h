@@ -31,12 +31,12 @@ struct scope {
 };
 
 struct scoped_address {
-	uint64_t address; /* as DWARF counts */
+	uint64_t address; /* numbered as in DWARF */
 	uint32_t index;   /* the caller's */
 	uint32_t unit;    /* index in units, or SCOPE_NONE */
 	uint32_t scope;   /* index in scopes, or SCOPE_NONE */
-	uint32_t line;    /* 0: not known */
-	const char *file; /* NULL: not known */
+	uint32_t line;    /* 0: unknown */
+	const char *file; /* NULL: unknown */
 };
 
 struct scopes {

@@ -9,7 +9,7 @@
 #include "base/hash_map.h"
 #include "frames/native/names.h"
 
-/* What is known of the function that a clone was made from. */
+/* The function that a clone was made from. */
 enum { ORIGINAL_IS_LOCAL = 1, ORIGINAL_IS_GLOBAL = 2 };
 
 struct code_section {
@@ -72,7 +72,7 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Whether `a` is the better name of an address that both may name. */
+/* Returns whether `a` is the better of two names for one address. */
 static bool is_better(const struct symbol *a, const struct symbol *b)
 {
 	if (!b->name || a->start != b->start)
@@ -149,7 +149,7 @@ static bool read_symbol(struct matcher *matcher, int index, uint32_t *file_scope
 	return true;
 }
 
-/* What symbol names an address unless debug information knows better. */
+/* The symbol that names an address unless debug information has a better name. */
 static struct symbol *chosen(struct symbol_match *match)
 {
 	return match->covering.name ? &match->covering : &match->nearest;

@@ -1,4 +1,5 @@
-/* What could stand at the cursor of a line: from the command table and the profile. */
+/* Candidates for the cursor's position in a line: from the command table and
+ * the profile. */
 #ifndef UI_EXPLORE_COMPLETION_H
 #define UI_EXPLORE_COMPLETION_H
 
@@ -10,7 +11,7 @@
 enum { COMPLETION_MAX = 500 };
 
 struct completion {
-	size_t start;  /* offset in the line of what the candidates replace */
+	size_t start;  /* offset in the line of the text that a candidate replaces */
 	char **items;  /* [count], sorted, distinct; owned */
 	size_t count;  /* at most COMPLETION_MAX */
 	size_t common; /* bytes at the start that all the items share */

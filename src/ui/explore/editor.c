@@ -93,8 +93,8 @@ static int character_count(const char *text, size_t length)
 	return (int)(count == (size_t)-1 ? length : count);
 }
 
-/* Inserts what the candidates share beyond what is typed; returns whether the
- * line changed. A single candidate may replace what is typed. */
+/* Inserts the text that all candidates share beyond the typed text; returns
+ * whether the line changed. A single candidate may replace the typed text. */
 static bool insert_common(EditLine *line, const struct completion *completion, const char *typed, size_t typed_length)
 {
 	const char *first = completion->items[0];
@@ -175,7 +175,7 @@ struct editor *editor_new(struct session *session, const char *prompt)
 	editor->session = session;
 	editor->prompt = prompt;
 	editor->input = fileno(options->in);
-	/* libedit decodes what is typed by the locale's encoding. */
+	/* libedit decodes the input by the locale's encoding. */
 	setlocale(LC_CTYPE, "");
 	editor->line = editor->input < 0 ? NULL : el_init("cpprof", options->in, options->out, options->err);
 	if (!editor->line) {

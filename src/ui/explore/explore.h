@@ -18,14 +18,14 @@
 
 struct explore_options {
 	const char *file;    /* name of the profile's file, for the first line and `info`; not NULL */
-	uint64_t file_bytes; /* its size, for `info`; 0: not known */
+	uint64_t file_bytes; /* its size, for `info`; 0: unknown */
 	FILE *in;            /* commands; read plainly, line by line, unless interactive */
 	FILE *out;           /* reports */
 	FILE *err;           /* complaints */
 	/* in and out are terminals: a prompt, line editing, history, completion
 	 * and ^C, which then ends the current line or report and not the loop. */
 	bool interactive;
-	bool colour; /* of the reports */
+	bool colour; /* options of the reports */
 };
 
 /* Runs the loop. Returns 0; or, not interactive, the number of commands that

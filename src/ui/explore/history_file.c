@@ -13,7 +13,7 @@ char *history_file_path(void)
 	const char *home = getenv("HOME");
 	char *path = NULL;
 	int length = -1;
-	/* The XDG specification: a relative path is to be ignored. */
+	/* The XDG specification requires to ignore a relative path. */
 	if (state && *state == '/')
 		length = asprintf(&path, "%s/cpprof/history", state);
 	else if (home && *home == '/')

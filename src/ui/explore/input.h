@@ -23,8 +23,8 @@ struct input {
 	FILE *prompt_out;      /* interactive without an editor; or NULL */
 	struct editor *editor; /* NULL: plain */
 	struct buffer line;
-	uint64_t number; /* of the line, from 1 */
-	bool failed;     /* reading failed, and the caller knows */
+	uint64_t number; /* number of the line, from 1 */
+	bool failed;     /* reading failed, and the caller has the error */
 };
 
 void input_init(struct input *input, struct session *session);

@@ -1,4 +1,5 @@
-/* A profile with only the hits of a selection: for what takes a whole profile. */
+/* A profile with only the hits of a selection: for functions that read a whole
+ * profile. */
 #ifndef UI_EXPLORE_NARROW_H
 #define UI_EXPLORE_NARROW_H
 

@@ -32,7 +32,7 @@ int explore_output_open(struct output *output, FILE *out, const char *shell, str
 	if (shell && !*shell)
 		return error_set(error, ERROR_USAGE, "a shell command is missing after '|'");
 	if (shell) {
-		fflush(out); /* what is printed already comes first */
+		fflush(out); /* text that is printed already comes first */
 		output->target = popen(shell, "we");
 		if (!output->target)
 			return error_set_errno(error, "cannot start a shell");
@@ -55,12 +55,13 @@ static int close_shell(struct output *output, struct error *error)
 
 int explore_output_close(struct output *output, bool *gone, struct error *error)
 {
-	fclose(output->stream); /* what it could not pass on is noted in `output` */
+	fclose(output->stream); /* records a failure to pass text on in `output` */
 	if (output->is_pipe)
 		return close_shell(output, error);
 	errno = 0;
 	if (explore_interrupted()) {
-		/* What is still in the buffer belongs to the report that was cut short. */
+		/* The text in the buffer belongs to the report that was cut
+		 * short. */
 		__fpurge(output->target);
 		clearerr(output->target);
 		return 0;

@@ -1,8 +1,6 @@
-/*
- * Where one command's report goes: the loop's output, or a shell command's
- * input. The stream stops taking bytes when ^C was typed, so that a report
- * that is too long can be cut short.
- */
+/* The output of one command's report: the loop's output, or a shell command's
+ * input. After ^C the stream accepts no more bytes, so that a long report can
+ * be cut short. */
 #ifndef UI_EXPLORE_OUTPUT_H
 #define UI_EXPLORE_OUTPUT_H
 
@@ -12,8 +10,8 @@
 #include "base/error.h"
 
 struct output {
-	FILE *stream;      /* what a command writes to */
-	FILE *target;      /* what it arrives at: `out`, or the pipe */
+	FILE *stream;      /* the stream that a command writes to */
+	FILE *target;      /* its destination: `out`, or the pipe */
 	bool is_pipe;      /* target is the shell's and is closed at the end */
 	bool stopped;      /* ^C, or the reader went away */
 	int write_failure; /* errno of the first failed write otherwise */

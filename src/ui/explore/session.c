@@ -65,7 +65,7 @@ static bool same_chosen(const bool *a, const bool *b, size_t count)
 	return memcmp(a, b, count * sizeof(*a)) == 0;
 }
 
-/* Whether a view that was made as `a` serves as one that is wanted as `b`. */
+/* Returns whether a view with the options `a` can serve a request for `b`. */
 static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
 {
 	return (a->keep_places || !b->keep_places) && a->resource == b->resource && a->by == b->by &&
@@ -144,7 +144,7 @@ static int labels_of_name(struct session *session, const struct view *view, cons
 	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
 	if (count == 0)
-		return lookup_functions(view, name, labels, error); /* which says what there is instead */
+		return lookup_functions(view, name, labels, error); /* which reports the alternatives */
 	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
 	label_set_release(labels);
 	if (status < 0)

@@ -60,7 +60,7 @@ int explore_wait_readable(int fd)
 	while (!interrupted && ready < 0) {
 		ready = ppoll(&wanted, 1, NULL, &old);
 		if (ready < 0 && errno != EINTR)
-			break; /* reading will say what it is */
+			break; /* the next read reports the reason */
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return interrupted ? -1 : 0;

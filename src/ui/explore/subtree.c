@@ -15,7 +15,7 @@ struct growth {
 	uint64_t *weight;
 	uint32_t *size;  /* nodes of the subtree below and with each */
 	uint32_t *place; /* in the final order */
-	uint32_t *next;  /* the place that the node's next child gets */
+	uint32_t *next;  /* the position of the node's next child */
 	size_t count;
 	struct hash_map by_edge; /* (parent, label) -> node */
 };
@@ -66,7 +66,7 @@ static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 	return node;
 }
 
-/* As parents stand before children, one pass finds each node's copy from its
+/* Parents stand before children, so one pass finds each node's copy from its
  * parent's: none if neither it nor a node above it has a root label. */
 static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
 {
@@ -83,7 +83,7 @@ static int copy_nodes(struct growth *growth, const struct view *view, const stru
 	return 0;
 }
 
-/* Sums from the leaves up, then places from the root down. */
+/* Sums from the leaves up, then assigns positions from the root down. */
 static void place_nodes(struct growth *growth)
 {
 	for (size_t node = growth->count; node-- > 0;) {

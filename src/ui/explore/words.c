@@ -88,7 +88,8 @@ static size_t factor_length(const char *text)
 	return text[length] == '\0' || is_white(text[length]) ? length : 0;
 }
 
-/* Whether a byte that would end a name follows, kept in it by the backslash at `text`. */
+/* Returns whether a byte follows that would end a name without the backslash at
+ * `text`. */
 static bool is_escape(const char *text)
 {
 	return text[0] == '\\' && text[1] && strchr(";=\\", text[1]);
