@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "analyze/build.h"
+#include "analyze/thread_creator.h"
 #include "base/array.h"
 #include "profile/thread_mark.h"
 
@@ -111,7 +112,7 @@ static int64_t creator_of(struct stitch *stitch, uint32_t mark)
 		return PROFILE_ROOT;
 	if (options->untrimmed)
 		return stitch->shown[profile->nodes[mark].parent];
-	struct thread_creator creator = thread_mark_creator(profile, mark, options->no_inlines);
+	struct thread_creator creator = thread_creator_of(profile, mark, options->no_inlines);
 	uint32_t node = stitch->shown[creator.node];
 	if (stitch->extent[creator.node] == NOTHING_AT_TOP)
 		return PROFILE_ROOT;
@@ -175,13 +176,21 @@ static int place_all(struct stitch *stitch)
 	return result;
 }
 
+static bool has_marks(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].kind == MODULE_THREAD)
+			return true;
+	return false;
+}
+
 int stitch_make(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
 	build->nodes = profile->nodes;
 	build->node_hits = build->view->node_hits;
 	build->node_count = profile->node_count;
-	if (!thread_mark_any(profile))
+	if (!has_marks(profile))
 		return 0;
 	/* Each mark may need a node of its own: that of its creator in part. */
 	size_t limit = profile->node_count;

@@ -121,7 +121,7 @@ static void print_labels(FILE *out, const struct profile *profile, uint32_t set)
 	}
 }
 
-static void print_path(FILE *out, const struct profile *profile, const struct trace_path *path)
+static void print_path(FILE *out, const struct profile *profile, const struct shown_path *path)
 {
 	fputc('(', out);
 	for (size_t i = 0; i < path->count; i++) {
@@ -171,7 +171,7 @@ static int print_events(struct trace_events *events, const struct profile *profi
 	int result = trace_filter_learn(&events->filter, profile);
 	for (size_t i = 0; i < events->count && result == 0; i++) {
 		const struct trace_event *event = &events->items[i];
-		result = trace_path_set(&events->frames, profile, event->node);
+		result = shown_path_set(&events->frames, profile, event->node);
 		if (result < 0 ||
 		    !trace_filter_passes_path(&events->filter, events->frames.functions, events->frames.count))
 			continue;
@@ -278,7 +278,7 @@ struct destination trace_destination(struct trace_events *events)
 void trace_events_release(struct trace_events *events)
 {
 	trace_filter_release(&events->filter);
-	trace_path_release(&events->frames);
+	shown_path_release(&events->frames);
 	free(events->items);
 	events->items = NULL;
 	events->count = events->capacity = 0;

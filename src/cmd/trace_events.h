@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
+#include "analyze/shown_path.h"
 #include "cmd/trace_filter.h"
-#include "cmd/trace_path.h"
 #include "collect/sample/destination.h"
 #include "resources/resources.h"
 
@@ -45,7 +45,7 @@ struct trace_events {
 
 	struct trace_event *items; /* since the last flush; owned */
 	size_t count, capacity;
-	struct trace_path frames;
+	struct shown_path frames;
 	bool out_of_memory;
 };
 

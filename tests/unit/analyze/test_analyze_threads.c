@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "analyze/call_paths.h"
 #include "analyze/pages.h"
+#include "analyze/shown_path.h"
 #include "formats/format.h"
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
@@ -52,6 +54,32 @@ static void assert_view(const struct paths *paths, struct view_options options, 
 
 #define WORKER "_start;main;pool;pthread_create;create;clone3;|;clone3;start_thread"
 
+/* Each hit's path, alone, is the one that the view gives it. */
+static void assert_shown_paths(const struct paths *paths)
+{
+	struct error error = { 0 };
+	const struct profile *profile = paths->profile;
+	struct call_paths *all =
+		call_paths_new(profile, &(struct view_options){ .by = VIEW_FUNCTION, .thread = VIEW_ANY }, &error);
+	assert_non_null(all);
+	uint32_t *frames = calloc(all->depth + 1, sizeof(*frames));
+	size_t count;
+	struct path_hit *hits = call_paths_hits(all, &count);
+	assert_int_equal(count, profile->hit_count); /* in the same order: they have no thread and no time */
+	struct shown_path path = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(shown_path_set(&path, profile, profile->hits[i].node), 0);
+		assert_int_equal(path.count, call_paths_frames(all, hits[i].path, frames));
+		for (size_t k = 0; k < path.count; k++)
+			assert_string_equal(profile_string(profile, profile->functions[path.functions[k]].name),
+					    all->frames[frames[k]].function);
+	}
+	shown_path_release(&path);
+	free(frames);
+	free(hits);
+	call_paths_free(all);
+}
+
 static void assert_folded(const struct paths *paths, struct view_options selection, const char *expected)
 {
 	char *text = NULL;
@@ -91,6 +119,7 @@ static void threads_hang_below_their_creators(void **state)
 		    "16 main pool pthread_create helper, 16 main pool pthread_create worker pthread_create, "
 		    "4 main pool pthread_create worker work, 2 main pool pthread_create create, "
 		    "2 main pool pthread_create create clone3");
+	assert_shown_paths(&paths);
 	assert_folded(&paths, (struct view_options){ 0 },
 		      "main 1\n"
 		      "main;pool;pthread_create 40\n"
@@ -144,6 +173,7 @@ static void creators_need_no_names(void **state)
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;|;near", 8);
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;8;|;far", 16);
 	paths_add(&paths, "main;odd;|", 32);
+	assert_shown_paths(&paths);
 	assert_folded(&paths, (struct view_options){ 0 },
 		      "early 4\nlost 2\nmain;odd 32\nmain;pthread_create;1;2;3;4;5;6;7;8;far 16\n"
 		      "main;pthread_create;near 8\nmain;worker 1\n");
@@ -181,6 +211,7 @@ static void parts_of_locations_are_left_out(void **state)
 	struct paths paths;
 	start(&paths);
 	define_inlines(&paths);
+	assert_shown_paths(&paths);
 	assert_folded(&paths, (struct view_options){ 0 },
 		      "main;start_workers;make_thread 4\n"
 		      "main;start_workers;make_thread;create 8\n"

@@ -1,4 +1,4 @@
-/* cmd/trace_path.c and trace_filter.c: what is shown of a path, and which are shown. */
+/* analyze/shown_path.c and cmd/trace_filter.c: the frames of a path that trace shows, and the paths that it shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "analyze/shown_path.h"
 #include "cmd/trace_filter.h"
-#include "cmd/trace_path.h"
 
 static struct profile *profile;
 static uint64_t next_address;
@@ -57,16 +57,16 @@ static int end(void **state)
 
 static void assert_path(uint32_t node, const char *wanted)
 {
-	struct trace_path path = { 0 };
+	struct shown_path path = { 0 };
 	char text[256] = "";
-	assert_int_equal(trace_path_set(&path, profile, node), 0);
+	assert_int_equal(shown_path_set(&path, profile, node), 0);
 	for (size_t i = 0; i < path.count; i++) {
 		size_t used = strlen(text);
 		snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "",
 			 profile_string(profile, profile->functions[path.functions[i]].name));
 	}
 	assert_string_equal(text, wanted);
-	trace_path_release(&path);
+	shown_path_release(&path);
 }
 
 static void test_trimmed(void **state)

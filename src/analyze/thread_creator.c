@@ -1,12 +1,6 @@
-#include "profile/thread_mark.h"
+#include "analyze/thread_creator.h"
 
-bool thread_mark_any(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->module_count; i++)
-		if (profile->modules[i].kind == MODULE_THREAD)
-			return true;
-	return false;
-}
+#include "profile/thread_mark.h"
 
 static bool ends_stack(const struct profile *profile, uint32_t node)
 {
@@ -22,35 +16,35 @@ static uint32_t frames_of(const struct profile_location *location, bool no_inlin
 }
 
 /* A frame of a stack: `inner` frames of its node's location are inside of it. */
-struct place {
+struct position {
 	uint32_t node;
 	uint32_t inner;
 	uint32_t cut; /* frames of the whole stack inside of it */
 };
 
-static uint8_t role_at(const struct profile *profile, const struct place *place, bool no_inlines)
+static uint8_t role_at(const struct profile *profile, const struct position *at, bool no_inlines)
 {
-	const struct profile_location *location = &profile->locations[profile->nodes[place->node].location];
+	const struct profile_location *location = &profile->locations[profile->nodes[at->node].location];
 	if (location->first_frame == PROFILE_NONE || location->frame_count == 0)
 		return ROLE_NONE;
-	uint32_t frame = no_inlines ? location->frame_count - 1 : place->inner;
+	uint32_t frame = no_inlines ? location->frame_count - 1 : at->inner;
 	return profile->functions[profile->frames[location->first_frame + frame].function].role;
 }
 
-static void step_outwards(const struct profile *profile, struct place *place, bool no_inlines)
+static void step_outwards(const struct profile *profile, struct position *at, bool no_inlines)
 {
-	const struct profile_node *node = &profile->nodes[place->node];
-	place->cut++;
-	if (++place->inner < frames_of(&profile->locations[node->location], no_inlines))
+	const struct profile_node *node = &profile->nodes[at->node];
+	at->cut++;
+	if (++at->inner < frames_of(&profile->locations[node->location], no_inlines))
 		return;
-	place->inner = 0;
-	place->node = node->parent;
+	at->inner = 0;
+	at->node = node->parent;
 }
 
-struct thread_creator thread_mark_creator(const struct profile *profile, uint32_t mark, bool no_inlines)
+struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines)
 {
-	struct place at = { .node = profile->nodes[mark].parent };
-	struct place last = { .node = PROFILE_NONE }; /* the innermost to show */
+	struct position at = { .node = profile->nodes[mark].parent };
+	struct position last = { .node = PROFILE_NONE }; /* the innermost to show */
 	bool creates = false;
 	while (at.cut < THREAD_CREATION_FRAMES && !ends_stack(profile, at.node)) {
 		uint8_t role = role_at(profile, &at, no_inlines);
