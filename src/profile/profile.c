@@ -153,7 +153,8 @@ static int index_locations(struct profile *profile)
 	for (; profile->locations_indexed < profile->location_count; profile->locations_indexed++) {
 		const struct profile_location *location = &profile->locations[profile->locations_indexed];
 		uint64_t key;
-		if (find_location(profile, location->module, location->address, &key) == HASH_MAP_NONE)
+		if (!location->by_frames &&
+		    find_location(profile, location->module, location->address, &key) == HASH_MAP_NONE)
 			hash_map_put(&profile->location_by_address, key, (uint32_t)profile->locations_indexed);
 	}
 	return 0;
@@ -182,7 +183,9 @@ int64_t profile_append_location(struct profile *profile, uint32_t module, uint64
 {
 	if (profile->locations_indexed < profile->location_count && index_locations(profile) < 0)
 		return ERROR_MEMORY;
-	struct profile_location location = { .module = module, .address = address, .first_frame = PROFILE_NONE };
+	struct profile_location location = {
+		.module = module, .address = address, .first_frame = PROFILE_NONE, .by_frames = true
+	};
 	int64_t id = APPEND(profile, locations, location_count, location_capacity, location);
 	profile->locations_indexed += id >= 0;
 	return id;

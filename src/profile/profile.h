@@ -138,6 +138,7 @@ struct profile_location {
 	uint32_t frame_count; /* frames first_frame..., innermost (inlined) first */
 	uint64_t address;     /* ELF virtual address in the module's file. Of a caller: one
 	                       * byte before its return address, so that it lies in the call. */
+	bool by_frames;       /* shares its address with other locations: its frames identify it, too */
 };
 
 struct profile_node {
@@ -249,8 +250,8 @@ const char *profile_note(const struct profile *profile, const char *key);
 /* The location of (module, address), added without frames if new. */
 int64_t profile_add_location(struct profile *profile, uint32_t module, uint64_t address);
 
-/* Appends a location without looking for an equal one, and nobody who asks for that address finds it: for what shares
- * its address with other code, and has other frames. */
+/* Appends a location that shares its address with others and has other frames
+ * (`by_frames`). profile_add_location never returns it. */
 int64_t profile_append_location(struct profile *profile, uint32_t module, uint64_t address);
 
 /* The child of `parent` at `location`, added if new: about 20 ns when it is

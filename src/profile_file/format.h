@@ -142,7 +142,7 @@ enum format_block_type {
 	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \
 	X(build_id[8], BYTES) X(build_id[16], BYTES) X(build_id[24], BYTES)
 #define FORMAT_CAUSES(X) X(text, VALUE) X(count, VALUE) X(whole, FLAG) X(completed, FLAG)
-#define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE)
+#define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE) X(by_frames, FLAG)
 #define FORMAT_NODES(X) X(parent, VALUE) X(location, VALUE)
 #define FORMAT_FUNCTIONS(X) \
 	X(name, VALUE) X(linkage, VALUE) X(module, ID) X(file, VALUE) X(line, VALUE) X(role, VALUE) X(group, VALUE)

@@ -2,6 +2,7 @@
 
     decode.py FILE              the profile as folded stacks of its first resource
     decode.py --blocks FILE     each block: type, rows, bytes stored and raw
+    decode.py --identities FILE the identities of locations and nodes
 """
 import collections
 import io
@@ -32,7 +33,7 @@ TABLES = {
 	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
 	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
 	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag"),
-	LOCATIONS: ("locations", "append", "module:modules address:64"),
+	LOCATIONS: ("locations", "append", "module:modules address:64 by_frames:flag+"),
 	NODES: ("nodes", "append", "parent:nodes location:locations"),
 	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),
 	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag kind:8+"),
@@ -62,6 +63,12 @@ def role_of(frame):
 def need(condition, what):
 	if not condition:
 		raise Damaged(what)
+
+
+def deleted(path):
+	"""A path without the kernel's mark of an unlinked file."""
+	mark = b" (deleted)"
+	return path[:-len(mark)] if path.endswith(mark) and len(path) > len(mark) else path
 
 
 def xxh64(data):
@@ -236,6 +243,33 @@ class Profile:
 	def is_mark(self, location):
 		return self.modules[self.locations[location]["module"]]["kind"] == 5
 
+	def location_identity(self, location):
+		row = self.locations[location]
+		module = self.modules[row["module"]]
+		if module["kind"] == 5:
+			data = b"\4"
+		elif module["kind"] == 4:
+			data = b"\3"
+		else:
+			size, path = module["build_id_bytes"], self.strings[module["path"]]
+			build_id = struct.pack("<4Q", *(module[f"id{i}"] for i in range(4)))[:size]
+			data = bytes([1, size]) + build_id if size else bytes([2, module["kind"]]) + deleted(path) + b"\0"
+			data += struct.pack("<Q", row["address"])
+		if module["kind"] == 4 or row.get("by_frames"):
+			first = row.get("first_frame")
+			for frame in self.frames[first:first + row["frame_count"]] if first is not None else []:
+				name = self.strings[self.functions[frame["function"]]["name"]]
+				data += name + b"\0" + struct.pack("<Q", frame["line"])
+		return xxh64(data)
+
+	def identities(self):
+		"""The identities of all locations and of all nodes."""
+		locations = [self.location_identity(number) for number in range(len(self.locations))]
+		nodes = [0]
+		for node in self.nodes[1:]:
+			nodes.append(xxh64(struct.pack("<QQ", nodes[node["parent"]], locations[node["location"]])))
+		return locations, nodes
+
 	def frames_of(self, location, inlines):
 		"""Functions at a location, outermost first; a text if it was never symbolized."""
 		place = self.locations[location]
@@ -273,6 +307,11 @@ def main(words):
 				name = {END: "end", STRINGS: "strings"}.get(block.type) or TABLES.get(block.type, ("?",))[0]
 				print(f"{block.offset:10} {block.type:3} {name:10} {block.rows:7} rows {block.stored + 40:8} stored"
 					f" {block.raw:8} raw")
+	elif words[:1] == ["--identities"]:
+		with open(words[1], "rb") as file:
+			locations, nodes = Profile(file.read()).identities()
+			print("".join([f"location {number:016x}\n" for number in locations] + [f"node {number:016x}\n" for number in nodes]),
+				end="")
 	else:
 		with open(words[0], "rb") as file:
 			sys.stdout.buffer.write(Profile(file.read()).folded())

@@ -88,7 +88,9 @@ static bool add_path(struct profile *profile, struct random *random)
 	uint32_t module = (uint32_t)random_below(random, profile->module_count);
 	/* Mostly a program's addresses, seldom generated code's or the kernel's. */
 	uint64_t address = random_below(random, 20) ? random_below(random, 500000) : random_next(random);
-	int64_t location = profile_add_location(profile, module, address);
+	/* Seldom code that shares its address with other code. */
+	int64_t location = random_below(random, 30) ? profile_add_location(profile, module, address)
+						    : profile_append_location(profile, module, address);
 	return location >= 0 &&
 	       profile_add_node(profile, (uint32_t)random_below(random, profile->node_count), (uint32_t)location) >= 0;
 }
@@ -254,7 +256,7 @@ static bool same_frame(const struct profile_frame *x, const struct profile_frame
 
 static bool same_location(const struct profile_location *x, const struct profile_location *y)
 {
-	return SAME(module) && SAME(address) && SAME(first_frame) && SAME(frame_count);
+	return SAME(module) && SAME(address) && SAME(first_frame) && SAME(frame_count) && SAME(by_frames);
 }
 
 static bool same_node(const struct profile_node *x, const struct profile_node *y)
