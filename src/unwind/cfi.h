@@ -101,6 +101,9 @@ int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde);
  * False: omitted, indirect (its value is known at run time only), relative to
  * something unknown, or cut off. */
 bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value);
+/* The number behind a pointer, in one of the formats (low four bits) of those
+ * encodings. False: unknown format. */
+bool cfi_number(struct cursor *cursor, uint8_t format, uint64_t *value);
 /* Steps over one; false: its length is not known. */
 bool cfi_skip_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding);
 
@@ -165,8 +168,6 @@ struct unwind_cfi {
 		uint32_t part : 1;
 	} * places; /* owned */
 };
-
-void unwind_cfi_free(struct unwind_cfi *cfi); /* NULL is fine */
 
 /* The index of the table's function that holds an ELF virtual address, or -1. */
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address);

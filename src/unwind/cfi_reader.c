@@ -13,7 +13,7 @@
  *   CIE         version u8 | augmentation string | [eh data] | [sizes] | alignments | ... | instructions
  *   FDE         start | size | [augmentation data] | instructions
  */
-enum { MOST_CIES = 1 << 16, MOST_CIE_PASSES = 4, DW_EH_PE_format = 0x0f, DW_EH_PE_relation = 0x70 };
+enum { MOST_CIES = 1 << 16, MOST_CIE_PASSES = 4, DW_EH_PE_format = 0x0f };
 
 void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *section)
 {
@@ -28,89 +28,6 @@ void cfi_reader_release(struct cfi_reader *reader)
 {
 	free(reader->cies);
 	hash_map_release(&reader->cie_by_offset);
-}
-
-/* --- pointers --- */
-
-static uint64_t address_of(const struct cursor *cursor, const struct cfi_section *section)
-{
-	return section->address + (uint64_t)(cursor->next - section->bytes);
-}
-
-static bool read_format(struct cursor *cursor, uint8_t format, uint64_t *value)
-{
-	switch (format) {
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		*value = cursor_u64(cursor);
-		return true;
-	case DW_EH_PE_uleb128:
-		*value = cursor_varint(cursor);
-		return true;
-	case DW_EH_PE_udata2:
-		*value = cursor_u16(cursor);
-		return true;
-	case DW_EH_PE_udata4:
-		*value = cursor_u32(cursor);
-		return true;
-	case DW_EH_PE_sleb128:
-		*value = (uint64_t)cursor_sleb128(cursor);
-		return true;
-	case DW_EH_PE_sdata2:
-		*value = (uint64_t)(int64_t)(int16_t)cursor_u16(cursor);
-		return true;
-	case DW_EH_PE_sdata4:
-		*value = (uint64_t)(int64_t)(int32_t)cursor_u32(cursor);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void align_to_8(struct cursor *cursor, const struct cfi_section *section)
-{
-	cursor_bytes(cursor, -address_of(cursor, section) & 7);
-}
-
-bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value)
-{
-	if (encoding == DW_EH_PE_omit || (encoding & DW_EH_PE_indirect))
-		return false;
-	if (encoding == DW_EH_PE_aligned) {
-		align_to_8(cursor, section);
-		*value = cursor_u64(cursor);
-		return !cursor->failed;
-	}
-	uint64_t here = address_of(cursor, section);
-	if (!read_format(cursor, encoding & DW_EH_PE_format, value) || cursor->failed)
-		return false;
-	switch (encoding & DW_EH_PE_relation) {
-	case DW_EH_PE_absptr:
-		return true;
-	case DW_EH_PE_pcrel:
-		*value += here;
-		return true;
-	case DW_EH_PE_datarel:
-		/* Of .eh_frame_hdr, the only place where x86-64 has a data base. */
-		*value += section->address;
-		return !section->is_eh_frame;
-	default:
-		return false;
-	}
-}
-
-bool cfi_skip_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding)
-{
-	uint64_t value;
-	if (encoding == DW_EH_PE_omit)
-		return true;
-	if ((encoding & 0x7f) == DW_EH_PE_aligned) {
-		align_to_8(cursor, section);
-		cursor_u64(cursor);
-		return !cursor->failed;
-	}
-	return read_format(cursor, encoding & DW_EH_PE_format, &value) && !cursor->failed;
 }
 
 /* --- CIEs --- */
@@ -258,7 +175,7 @@ static bool parse_fde(struct cursor *cursor, const struct cfi_section *section, 
 		encoding = DW_EH_PE_udata4;
 	cursor_bytes(cursor, cie->segment_size);
 	if (!cfi_pointer(cursor, section, encoding, &fde->start) ||
-	    !read_format(cursor, encoding & DW_EH_PE_format, &size))
+	    !cfi_number(cursor, encoding & DW_EH_PE_format, &size))
 		return false;
 	if (cie->has_augmentation_data)
 		cursor_bytes(cursor, cursor_varint(cursor));

@@ -1,19 +1,5 @@
-#include <stdlib.h>
-
 #include "arch/arch.h"
 #include "unwind/cfi.h"
-
-void unwind_cfi_free(struct unwind_cfi *cfi)
-{
-	if (!cfi)
-		return;
-	for (unsigned i = 0; i < 2; i++) {
-		free((void *)(uintptr_t)cfi->parts[i].section.bytes);
-		free(cfi->parts[i].cies);
-	}
-	free(cfi->places);
-	free(cfi);
-}
 
 /* One evaluation: the old frame, its CFA, and where expressions come from. */
 struct evaluation {

@@ -256,11 +256,23 @@ struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error
 	return table;
 }
 
+static void free_cfi(struct unwind_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		free((void *)(uintptr_t)cfi->parts[i].section.bytes);
+		free(cfi->parts[i].cies);
+	}
+	free(cfi->places);
+	free(cfi);
+}
+
 void unwind_table_free(struct unwind_table *table)
 {
 	if (!table)
 		return;
-	unwind_cfi_free(table->cfi);
+	free_cfi(table->cfi);
 	free(table->rows);
 	free(table->pages);
 	free(table->functions);

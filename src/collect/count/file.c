@@ -18,11 +18,6 @@ bool tally_is(const void *start, size_t bytes)
 	return bytes >= MAGIC_BYTES && memcmp(start, TALLY_MAGIC, MAGIC_BYTES) == 0;
 }
 
-int tally_out_of_memory(struct error *error)
-{
-	return error_set(error, ERROR_MEMORY, "out of memory");
-}
-
 /* --- the header --- */
 
 #define END_TEXT(text) ((text)[sizeof(text) - 1] = 0)
@@ -141,16 +136,6 @@ static int read_chunks(struct tally *tally, const char *name, struct error *erro
 	}
 	tally->ends_early = ends_early(tally, last, last_bytes);
 	return 0;
-}
-
-const struct count_chunk *tally_next_chunk(const struct tally *tally, const struct count_thread *thread, uint32_t kind,
-					   const struct count_chunk *after)
-{
-	const struct count_chunk *first = tally->chunks + thread->first_chunk, *end = first + thread->chunk_count;
-	for (const struct count_chunk *chunk = after ? after + 1 : first; chunk < end; chunk++)
-		if (chunk->kind == kind)
-			return chunk;
-	return NULL;
 }
 
 /* --- open and close --- */

@@ -40,6 +40,13 @@ int tally_note_taken(const struct tally *tally, struct profile *profile, const s
 /* losses.c: what is missing, as notes of the profile. */
 int tally_note_losses(const struct tally *tally, struct profile *profile);
 
-int tally_out_of_memory(struct error *error); /* says so: ERROR_MEMORY */
+/* resource_rows.c: a row for each resource that was counted or sampled. */
+int tally_add_resources(struct tally *tally, struct profile *profile);
+
+/* addresses.c: the modules of all processes; those of one file are one. */
+int tally_add_modules(struct tally *tally, struct profile *profile);
+
+/* Fills in `error`; returns ERROR_MEMORY. */
+int tally_out_of_memory(struct error *error);
 
 #endif

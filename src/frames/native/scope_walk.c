@@ -16,6 +16,22 @@ struct walk {
 	struct progress *progress;
 };
 
+struct slice scopes_slice(const struct scopes *scopes, struct slice within, uint64_t start, uint64_t end)
+{
+	size_t low = within.first, high = within.end;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (scopes->addresses[middle].address < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct slice slice = { low, low };
+	while (slice.end < within.end && scopes->addresses[slice.end].address < end)
+		slice.end++;
+	return slice;
+}
+
 /* The next sibling. Damaged references could lead back: then the walk ends. */
 static bool next_sibling(Dwarf_Die *die)
 {

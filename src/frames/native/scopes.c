@@ -7,22 +7,6 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 
-struct slice scopes_slice(const struct scopes *scopes, struct slice within, uint64_t start, uint64_t end)
-{
-	size_t low = within.first, high = within.end;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (scopes->addresses[middle].address < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	struct slice slice = { low, low };
-	while (slice.end < within.end && scopes->addresses[slice.end].address < end)
-		slice.end++;
-	return slice;
-}
-
 /* The unit of a DIE, added if new; *known maps where its DIE is to its index. */
 static int64_t add_unit(struct scopes *scopes, struct hash_map *known, const Dwarf_Die *unit)
 {

@@ -1,4 +1,4 @@
-/* How probe points are gathered: internal to probe_points.c and allocator.c. */
+/* How probe points are gathered: internal to probes/. */
 #ifndef COLLECT_SAMPLE_PROBES_POINTS_H
 #define COLLECT_SAMPLE_PROBES_POINTS_H
 

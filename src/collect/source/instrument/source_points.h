@@ -88,12 +88,16 @@ struct source_points_function {
 	uint32_t open; /* ... and of its `{` */
 };
 
-/* Fills in files and items. 0, ERROR_MEMORY. */
+/* visit.c: fills in files and items. Returns 0 or ERROR_MEMORY. */
 int source_points_find(struct source_points *points);
 void source_points_release(struct source_points *points);
 
-/* Its file, added if it is one that may be edited; NULL: it is not, or no memory. */
+/* Returns the file if it was added, or NULL. */
 struct source_points_file *source_points_file(struct source_points *points, CXFile file);
+
+/* Adds a file that may be edited. Returns NULL if its text is not known, or on
+ * ERROR_MEMORY, which is then in points->error. */
+struct source_points_file *source_points_add_file(struct source_points *points, CXFile file, bool is_main);
 
 /* Returns the offset of a location in the file, or of the use of the macro that
  * contains it. */
