@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/quote.h"
 #include "ui/explore/command.h"
-#include "ui/explore/subtree.h"
+#include "analyze/subtree.h"
 #include "ui/explore/words.h"
 
 /* One report over one view. `arguments` as in explore_command.run. */

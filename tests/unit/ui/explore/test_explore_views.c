@@ -13,7 +13,7 @@
 #include "ui/explore/completion.h"
 #include "ui/explore/explore.h"
 #include "ui/explore/narrow.h"
-#include "ui/explore/subtree.h"
+#include "analyze/subtree.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
 			     "main;a;qsort;cmp 5\n"

@@ -1,4 +1,4 @@
-#include "ui/explore/subtree.h"
+#include "analyze/subtree.h"
 
 #include <stdlib.h>
 

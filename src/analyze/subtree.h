@@ -1,6 +1,6 @@
 /* The part of a view that hangs below a function. */
-#ifndef UI_EXPLORE_SUBTREE_H
-#define UI_EXPLORE_SUBTREE_H
+#ifndef ANALYZE_SUBTREE_H
+#define ANALYZE_SUBTREE_H
 
 #include <stdint.h>
 
