@@ -1,28 +1,6 @@
 #include "cmd/call_graph.h"
 
 #include "cmd/message.h"
-#include "gprof/truth.h"
-
-static int print_truth(const struct truth *truth, const struct print_options *print, bool has_output,
-		       struct error *error)
-{
-	static const struct choices all = { 0 };
-	struct graph graph;
-	struct print_options options = *print;
-	int code = truth_graph(truth, false, &graph);
-	if (code < 0)
-		return error_set(error, code, "%s", error_text(code));
-	options.true_times = true;
-	options.exact_times = truth->is_exact;
-	struct gprof_report report = {
-		.out = stdout, .graph = &graph, .choices = &all, .options = &options, .has_output = has_output
-	};
-	code = print_graph(&report, error);
-	if (code == 0)
-		code = print_index(&report, error);
-	graph_release(&graph);
-	return code;
-}
 
 int call_graph_print(const struct invocation *invocation, const struct profile *profile,
 		     const struct view_options *options, const struct print_options *print, bool has_output)
@@ -32,8 +10,8 @@ int call_graph_print(const struct invocation *invocation, const struct profile *
 	if (truth_init(&truth, profile, options, &error) < 0)
 		return failure_of(invocation, &error);
 	if (!truth.calls)
-		notice(invocation, "calls were not counted, so 'called' is 0: 'record --instrumented' counts them");
-	int code = print_truth(&truth, print, has_output, &error);
+		notice(invocation, "%s", TRUTH_NO_CALLS);
+	int code = print_truth(&truth, stdout, print, has_output, &error);
 	truth_release(&truth);
 	return code < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }

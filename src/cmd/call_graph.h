@@ -1,4 +1,4 @@
-/* The call graph of a profile in gprof's layout, with the times of the call paths: report --call-graph, gprof --true. */
+/* The call graph of a profile in gprof's layout, with the times of the call paths: gprof --true. */
 #ifndef CMD_CALL_GRAPH_H
 #define CMD_CALL_GRAPH_H
 

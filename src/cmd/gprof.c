@@ -320,7 +320,7 @@ static struct view_options true_view(const struct gprof_run *run)
 	};
 }
 
-static int print_truth(struct gprof_run *run)
+static int print_true_graph(struct gprof_run *run)
 {
 	struct view_options view = true_view(run);
 	return call_graph_print(run->invocation, run->profile, &view, &run->print, run->has_output);
@@ -358,7 +358,7 @@ static int report(struct gprof_run *run, unsigned outputs)
 	gprof_check(run);
 	status = print_reports(run, is_true ? outputs & ~(unsigned)OUTPUT_GRAPH : outputs);
 	if (status == EXIT_DONE && is_true)
-		return print_truth(run);
+		return print_true_graph(run);
 	if (status != EXIT_DONE || run->profile_count == 0 || !(outputs & OUTPUT_GRAPH))
 		return status;
 	struct view_options view = true_view(run);

@@ -1,5 +1,5 @@
 /* `cpprof gprof`, its parts: gprof.c (options and reports), gprof_input.c (image and GMONs), gprof_checks.c (what is odd
- * about them); call_graph.c (what only call paths know) is report's too. */
+ * about them), call_graph.c (what only call paths know). */
 #ifndef CMD_GPROF_H
 #define CMD_GPROF_H
 

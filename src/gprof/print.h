@@ -11,6 +11,7 @@
 #include "gprof/gmon.h"
 #include "gprof/graph.h"
 #include "gprof/image.h"
+#include "gprof/truth.h"
 
 struct print_options {
 	bool brief;        /* -b: no explanations */
@@ -49,6 +50,11 @@ typedef int print_function(struct gprof_report *report, struct error *error);
 print_function print_flat;  /* -p */
 print_function print_graph; /* -q */
 print_function print_index; /* ... and the index behind it */
+
+/* The call graph with the times of call paths, and its index; `has_output`: behind another report. Returns 0, or a
+ * negative error with a sentence. */
+int print_truth(const struct truth *truth, FILE *out, const struct print_options *options, bool has_output,
+		struct error *error);
 
 /* Parts that reports share. Begins a new page but for the first report. */
 void print_page(struct gprof_report *report);

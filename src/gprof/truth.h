@@ -26,6 +26,8 @@
 #include "profile/profile.h"
 
 #define TRUTH_NONE UINT32_MAX
+/* A note beside the call graph of a profile without counted calls. */
+#define TRUTH_NO_CALLS "calls were not counted, so 'called' is 0: 'record --instrumented' counts them"
 
 /* By number: labels of the view by function, sorted by name. Those that the selection has nothing of are there too. */
 struct truth_function {
