@@ -75,6 +75,8 @@ struct command {
 	const char *summary;                  /* one line for that list, no full stop */
 	const char *const *usage;             /* what may follow "cpprof NAME", NULL-terminated */
 	const struct command_option *options; /* ended by a row without a name */
+	/* The complete table, where rows come from another one; NULL: `options` is. */
+	const struct command_option *(*make_options)(void);
 	const struct command_example *examples;
 	/* Fills in format number `index` of those that --format can name; false: there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
@@ -114,6 +116,9 @@ const char *option_value(const struct invocation *invocation, int id);
 bool option_given(const struct invocation *invocation, int id);
 
 extern const struct command *const commands[]; /* NULL-terminated, in the order of the help */
+
+/* The command's options, ended by a row without a name. */
+const struct command_option *command_options(const struct command *command);
 
 /* NULL: no such command. */
 const struct command *command_find(const char *name);

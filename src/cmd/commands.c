@@ -26,6 +26,11 @@ const struct command *const commands[] = {
 	NULL,
 };
 
+const struct command_option *command_options(const struct command *command)
+{
+	return command->make_options ? command->make_options() : command->options;
+}
+
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)

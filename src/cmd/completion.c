@@ -13,7 +13,7 @@ static void print_command_words(void)
 
 static void print_option_words(const struct command *command)
 {
-	for (const struct command_option *option = command->options; option->name; option++)
+	for (const struct command_option *option = command_options(command); option->name; option++)
 		printf("--%s ", option->name);
 	fputs("--help", stdout);
 }
@@ -60,7 +60,7 @@ static int run(struct invocation *invocation)
 	      stdout);
 	for (size_t i = 0; commands[i]; i++)
 		print_format_words(commands[i]);
-	fputs("\t\tinfo) words='text json' ;;\n"
+	fputs("\t\tinfo | resources) words='text json' ;;\n"
 	      "\t\t*) words='text json csv' ;;\n"
 	      "\t\tesac\n"
 	      "\telif [[ ${COMP_WORDS[COMP_CWORD-1]} == --by ]]; then\n"

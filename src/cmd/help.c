@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/message.h"
+#include "cmd/report_options.h"
 #include "cmd/rows.h"
 
 enum { OPTION_COLUMN = 26, LINE_WIDTH = 80, EXAMPLE_WIDTH = 42 };
@@ -66,8 +67,13 @@ void help_print_command(FILE *out, const struct command *command)
 	for (size_t i = 0; command->usage[i]; i++)
 		fprintf(out, "%s cpprof %s %s\n", i ? "      " : "usage:", command->name, command->usage[i]);
 	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show this" };
-	fputs("\noptions:\n", out);
-	for (const struct command_option *option = command->options; option->name; option++) {
+	const struct command_option *options = command_options(command);
+	if (!options->name)
+		fputs("\noptions:\n", out);
+	for (const struct command_option *option = options; option->name; option++) {
+		const char *heading = report_options_heading(options, option);
+		if (heading)
+			fprintf(out, "\n%s:\n", heading);
 		print_option(out, option);
 		if (strcmp(option->name, "format") == 0)
 			print_formats(out, command);

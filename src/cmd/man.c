@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cmd/message.h"
+#include "cmd/report_options.h"
 #include "cmd/rows.h"
 
 /* Text in which scdoc's own marks are plain characters. */
@@ -64,7 +65,11 @@ static void print_options(const struct command *command)
 	static const struct command_option help_row = { .letter = 'h',
 							.name = "help",
 							.help = "Show a summary of all this" };
-	for (const struct command_option *option = command->options; option->name; option++) {
+	const struct command_option *options = command_options(command);
+	for (const struct command_option *option = options; option->name; option++) {
+		const char *heading = report_of_option(options->id) ? report_options_heading(options, option) : NULL;
+		if (heading)
+			printf("## %s\n\n", heading);
 		print_option(option);
 		if (strcmp(option->name, "format") == 0)
 			print_formats(command);

@@ -16,7 +16,7 @@ struct reading {
 
 static const struct command_option *find_letter(const struct command *command, char letter)
 {
-	for (const struct command_option *option = command->options; option->name; option++)
+	for (const struct command_option *option = command_options(command); option->name; option++)
 		if (option->letter == letter)
 			return option;
 	return letter == help_option.letter ? &help_option : NULL;
@@ -24,7 +24,7 @@ static const struct command_option *find_letter(const struct command *command, c
 
 static const struct command_option *find_name(const struct command *command, const char *name, size_t length)
 {
-	for (const struct command_option *option = command->options; option->name; option++)
+	for (const struct command_option *option = command_options(command); option->name; option++)
 		if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
 			return option;
 	return strlen(help_option.name) == length && memcmp(help_option.name, name, length) == 0 ? &help_option : NULL;
@@ -36,7 +36,8 @@ static int unknown_name(const struct reading *reading, const char *word, size_t 
 	const char *nearest = NULL;
 	size_t least = SIZE_MAX;
 	snprintf(name, sizeof(name), "%.*s", length > sizeof(name) ? (int)sizeof(name) - 1 : (int)length, word);
-	for (const struct command_option *option = reading->invocation->command->options; option->name; option++) {
+	for (const struct command_option *option = command_options(reading->invocation->command); option->name;
+	     option++) {
 		size_t distance = text_distance(name, option->name);
 		if (distance < least && text_resembles(name, option->name)) {
 			least = distance;

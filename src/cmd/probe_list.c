@@ -47,7 +47,7 @@ static void print_member(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
 	if (text)
-		json_string(out, text);
+		render_json_string(out, text);
 	else
 		fputs("null", out);
 }
@@ -55,7 +55,7 @@ static void print_member(FILE *out, const char *name, const char *text)
 static void print_json(FILE *out, const struct source_point *point, const char *reason, bool is_first)
 {
 	fprintf(out, "%s\n  {\"file\": ", is_first ? "" : ",");
-	json_string(out, point->file);
+	render_json_string(out, point->file);
 	fprintf(out, ", \"line\": %u, \"kind\": \"%s\", \"level\": %d", point->line, kinds[point->kind], point->level);
 	print_member(out, "name", point->name);
 	print_member(out, "signature", point->signature);

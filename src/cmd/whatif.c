@@ -1,93 +1,54 @@
 #include <stdint.h>
-#include <stdlib.h>
 
-#include "analyze/analyses.h"
-#include "analyze/lookup.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
+#include "reports/report.h"
 
-/* One resource's prediction. */
-struct part {
-	struct view *view;             /* owned; NULL: its functions are not in this resource */
-	struct lookup_what_if what_if; /* owned */
-	struct what_if_result result;  /* owned */
-};
-
-/* Returns 0, ERROR_NOT_FOUND (kept in `error`: another resource may have the
- * functions), or another negative error. */
-static int predict(struct part *part, const struct invocation *invocation, const struct view_options *options,
-		   struct error *error)
+/* Resources that do not have the functions are left out. */
+static int print(const struct invocation *invocation, const struct render_options *options,
+		 const struct results *results)
 {
-	part->view = view_new(invocation->profile, options, error);
-	if (!part->view)
-		return error->code;
-	int result = lookup_what_if_init(&part->what_if, part->view, (const char *const *)invocation->arguments,
-					 invocation->argument_count, error);
-	if (result == 0)
-		result = analyze_what_if(part->view, part->what_if.paths, part->what_if.count, &part->result, error);
-	if (result < 0) {
-		lookup_what_if_release(&part->what_if);
-		view_free(part->view);
-		part->view = NULL;
-	}
-	return result;
-}
-
-static int predict_all(struct part *parts, struct view_request *request, const struct invocation *invocation,
-		       size_t *predicted)
-{
-	struct error errors[2] = { 0 }; /* the first resource's that lacks the functions, and the current one's */
-	for (size_t i = 0; i < request->resource_count; i++) {
-		errors[1] = (struct error){ 0 };
-		request->view.resource = request->resources[i];
-		int result = predict(&parts[i], invocation, &request->view, &errors[1]);
-		if (result < 0 && result != ERROR_NOT_FOUND)
-			return failure_of(invocation, &errors[1]);
-		if (result < 0 && !errors[0].code)
-			errors[0] = errors[1];
-		*predicted += result == 0;
-	}
-	if (*predicted == 0)
-		return failure_of(invocation, &errors[0]);
-	if (errors[0].code)
-		notice(invocation, "not predicted for every resource: %s", errors[0].message);
+	struct render_document document;
+	struct error error = { 0 };
+	const struct error *missing = NULL;
+	int status = 0;
+	for (size_t i = 0; i < results->count && !missing; i++)
+		missing = results->items[i].missing.code ? &results->items[i].missing : NULL;
+	if (missing)
+		notice(invocation, "not predicted for every resource: %s", missing->message);
+	render_begin(&document, stdout, options, "whatif", NULL);
+	for (size_t i = 0; i < results->count && status == 0; i++)
+		if (!results->items[i].missing.code)
+			status = render_result(&document, &results->items[i], &error);
+	if (status < 0)
+		return failure_of(invocation, &error);
+	render_end(&document);
 	return EXIT_DONE;
-}
-
-static int run_request(struct view_request *request, const struct invocation *invocation)
-{
-	size_t predicted = 0, printed = 0;
-	struct part *parts = calloc(request->resource_count, sizeof(*parts));
-	if (!parts)
-		return failure(invocation, "out of memory");
-	int status = predict_all(parts, request, invocation, &predicted);
-	for (size_t i = 0; i < request->resource_count; i++) {
-		struct part *part = &parts[i];
-		if (status == EXIT_DONE && part->view) {
-			request->render.no_header = printed > 0;
-			render_separate(stdout, request->render.format, printed++, predicted);
-			render_what_if(stdout, part->view, part->what_if.paths, part->what_if.count, &part->result,
-				       &request->render);
-		}
-		free(part->result.affected);
-		lookup_what_if_release(&part->what_if);
-		view_free(part->view);
-	}
-	if (status == EXIT_DONE)
-		render_separate(stdout, request->render.format, predicted, predicted);
-	free(parts);
-	return status;
 }
 
 static int run(struct invocation *invocation)
 {
-	struct view_request request;
+	struct view_request view;
+	struct results results = { 0 };
 	struct error error = { 0 };
-	if (view_request_init(&request, invocation, invocation->profile, &error) < 0)
+	if (view_request_init(&view, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);
-	int status = run_request(&request, invocation);
-	view_request_release(&request);
+	struct report_request request = {
+		.report = report_find("whatif"),
+		.profile = invocation->profile,
+		.view = view.view,
+		.resources = view.resources,
+		.resource_count = view.resource_count,
+		.terms = (const char *const *)invocation->arguments,
+		.term_count = invocation->argument_count,
+	};
+	int result = report_prepare(&request, &error);
+	if (result == 0)
+		result = report_build(&request, &results, &error);
+	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, &results);
+	results_release(&results);
+	view_request_release(&view);
 	return status;
 }
 

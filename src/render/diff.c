@@ -1,4 +1,4 @@
-/* Two profiles compared, and one profile as it might be. */
+/* Two profiles compared. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -25,24 +25,25 @@ static void print_signed_amount(FILE *out, const struct view *view, double gtick
 	fprintf(out, "%s%s", gticks > 0 ? "+" : "", amount);
 }
 
-static void print_heading(FILE *out, const char *heading, const struct view *a, const struct view *b,
-			  const struct render_options *options)
+static void print_heading(FILE *out, const struct result *result, const struct render_options *options)
 {
-	title_print(out, "Difference of ", heading, a, options);
+	title_print(out, "Difference of ", result, options);
 	fputs("A: ", out);
-	samples_print(out, a);
+	samples_print(out, result->view);
 	fputs("B: ", out);
-	samples_print(out, b);
+	samples_print(out, result->other);
 	fputs("format: mark change_of_fraction (fraction_A fraction_B) change_of_amount call_path\n"
 	      "        mark: * where the change exceeds the noise\n"
 	      "-----------------------------------------------------\n",
 	      out);
 }
 
-static void print_text(FILE *out, const char *heading, const struct view *a, const struct view *b,
-		       const struct diff_list *list, const struct render_options *options)
+static void print_text(const struct render_document *document, const struct result *result)
 {
-	print_heading(out, heading, a, b, options);
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	const struct diff_list *list = result->changes;
+	print_heading(out, result, options);
 	size_t reaching = 0, shown = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
@@ -57,7 +58,7 @@ static void print_text(FILE *out, const char *heading, const struct view *a, con
 		if (entry->significant)
 			paint_off(out, options);
 		fprintf(out, " (%.4f %.4f) ", entry->fraction_a, entry->fraction_b);
-		print_signed_amount(out, a, entry->gticks_b - entry->gticks_a);
+		print_signed_amount(out, result->view, entry->gticks_b - entry->gticks_a);
 		fputc(' ', out);
 		print_path(out, list, entry);
 		fputc('\n', out);
@@ -67,12 +68,13 @@ static void print_text(FILE *out, const char *heading, const struct view *a, con
 	left_out_print(out, list->count, options->limit > 0 ? reaching : shown, shown, options);
 }
 
-static void print_row(struct sheet *sheet, const char *heading, const struct view *view, const struct diff_list *list,
-		      const struct diff_entry *entry)
+static void print_row(struct sheet *sheet, const struct result *result, const struct diff_entry *entry)
 {
+	const struct view *view = result->view;
+	const struct diff_list *list = result->changes;
 	sheet_row(sheet);
 	if (!sheet->json) {
-		sheet_text(sheet, "profile", heading);
+		sheet_text(sheet, "profile", result->heading);
 		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
 	}
 	const uint32_t *names = path_labels(list->paths, &entry->path);
@@ -91,29 +93,30 @@ static void print_row(struct sheet *sheet, const char *heading, const struct vie
 	sheet_row_end(sheet);
 }
 
-static void print_table(FILE *out, const char *heading, const struct view *a, const struct view *b,
-			const struct diff_list *list, const struct render_options *options)
+static void print_table(const struct render_document *document, const struct result *result)
 {
+	const struct render_options *options = &document->options;
+	const struct diff_list *list = result->changes;
 	struct sheet sheet;
 	size_t shown = 0;
-	sheet_open_two(&sheet, out, heading, a, b,
-		       "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant",
-		       options);
+	sheet_open(&sheet, document, result,
+		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,z,significant");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))
 			continue;
 		shown++;
-		print_row(&sheet, heading, a, list, entry);
+		print_row(&sheet, result, entry);
 	}
 	sheet_close(&sheet, list->count - shown);
 }
 
-void render_diff(FILE *out, const char *heading, const struct view *a, const struct view *b,
-		 const struct diff_list *list, const struct render_options *options)
+int print_diff_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		print_text(out, heading, a, b, list, options);
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
 	else
-		print_table(out, heading, a, b, list, options);
+		print_table(document, result);
+	return 0;
 }

@@ -13,22 +13,28 @@
 struct sheet {
 	FILE *out;
 	const struct profile *profile;
-	const struct label_group *section; /* as of the render_options */
+	const struct label_group *section; /* the result's; NULL: it is no section */
 	bool json;
 	size_t rows;
 	size_t fields; /* of the current row */
 };
 
-/* JSON: {"profile": heading, "resource": ..., ..., "entries": [ ; CSV: the header. */
-void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
-		const struct render_options *options);
-/* The same of two profiles: "a": {"kind": ..., "total_hits": ...}, "b": {...}. */
-void sheet_open_two(struct sheet *sheet, FILE *out, const char *heading, const struct view *a, const struct view *b,
-		    const char *csv_header, const struct render_options *options);
+/* JSON: {"profile": heading, "resource": ..., ..., "entries": [ ; CSV: the header,
+ * before the first result. Of two profiles the totals are "a": {"kind": ...,
+ * "total_hits": ...}, "b": {...}. */
+void sheet_open(struct sheet *sheet, const struct render_document *document, const struct result *result,
+		const char *csv_header);
+/* The same in two steps: `sheet_begin`, then members of the JSON object that CSV
+ * does not have, then `sheet_entries`. */
+void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
+		 const char *csv_header);
+void sheet_entries(struct sheet *sheet);
 void sheet_row(struct sheet *sheet);
 void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
 void sheet_number(struct sheet *sheet, const char *name, double number);
+/* A field of JSON alone. */
+void sheet_json_number(struct sheet *sheet, const char *name, double number);
 /* A finite number in full, so that whole ones are whole. */
 void sheet_amount(struct sheet *sheet, const char *name, double amount);
 void sheet_flag(struct sheet *sheet, const char *name, bool flag);
@@ -44,16 +50,12 @@ void sheet_row_end(struct sheet *sheet);
 /* `left_out`: entries that threshold or limit kept back. */
 void sheet_close(struct sheet *sheet, size_t left_out);
 
-/* "text", quoted and escaped; broken UTF-8 becomes U+FFFD. */
-void json_string(FILE *out, const char *text);
 void json_number(FILE *out, double number);
 
 /* The first line: `what`, then the heading and the resource. */
-void title_print(FILE *out, const char *what, const char *heading, const struct view *view,
-		 const struct render_options *options);
+void title_print(FILE *out, const char *what, const struct result *result, const struct render_options *options);
 /* The paper's three heading lines and the dashes; `format` is the third. */
-void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
-		   const struct render_options *options);
+void heading_print(FILE *out, const struct result *result, const char *format, const struct render_options *options);
 /* What the figures in brackets count: "raw_samples", "raw_hits" if a sample may
  * carry several, "raw_gticks" of an exact resource. */
 const char *raw_name(const struct view *view);
@@ -96,11 +98,15 @@ struct source_text {
 int source_text_open(struct source_text *source, const char *path, const char *directory);
 void source_text_release(struct source_text *source);
 
-/* Beside the sources of the files that a function's lines are in: for each of them a heading, then what `print` makes of
- * entries [first, end). Returns how many files were not found; `missing`: the first of them, may be NULL. */
-size_t source_files_print(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			  void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
-					const struct source_text *source),
-			  char *missing, size_t missing_bytes);
+/* Beside the sources of the files that the result's lines are in: a heading for each file, then what `print` makes of
+ * entries [first, end). Files that were not found are counted in the document. */
+void source_files_print(struct render_document *document, const struct result *result,
+			void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
+				      const struct source_text *source));
+
+/* One for each type of result. Returns 0 or a negative error. */
+typedef int result_printer(struct render_document *document, const struct result *result, struct error *error);
+result_printer print_paths_result, print_tree_result, print_lines_result, print_line_counts_result, print_pages_result,
+	print_labels_result, print_call_graph_result, print_what_if_result, print_diff_result;
 
 #endif

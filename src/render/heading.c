@@ -51,14 +51,14 @@ const char *raw_name(const struct view *view)
 	return view->total != view->samples ? "raw_hits" : "raw_samples";
 }
 
-void title_print(FILE *out, const char *what, const char *heading, const struct view *view,
-		 const struct render_options *options)
+void title_print(FILE *out, const char *what, const struct result *result, const struct render_options *options)
 {
+	const struct view *view = result->view;
 	paint_on(out, PAINT_HEADING, options);
-	fprintf(out, "%s%s", what, heading);
-	if (options->section) {
+	fprintf(out, "%s%s", what, result->heading);
+	if (result->is_section) {
 		fputs(" of ", out);
-		labels_print(out, view->profile, options->section);
+		labels_print(out, view->profile, &result->section);
 	}
 	fputs(" for resource: ", out);
 	render_safe_text(out, profile_string(view->profile, view->resource->title));
@@ -66,11 +66,10 @@ void title_print(FILE *out, const char *what, const char *heading, const struct 
 	fputc('\n', out);
 }
 
-void heading_print(FILE *out, const char *heading, const struct view *view, const char *format,
-		   const struct render_options *options)
+void heading_print(FILE *out, const struct result *result, const char *format, const struct render_options *options)
 {
-	title_print(out, "", heading, view, options);
-	samples_print(out, view);
+	title_print(out, "", result, options);
+	samples_print(out, result->view);
 	fprintf(out, "format: %s\n", format);
 	fputs("-----------------------------------------------------\n", out);
 }

@@ -7,7 +7,7 @@
 static void text_field(FILE *out, const char *before, const char *name, const char *text)
 {
 	fprintf(out, "%s\"%s\": ", before, name);
-	json_string(out, text);
+	render_json_string(out, text);
 }
 
 static void count_field(FILE *out, const char *name, uint64_t count)
@@ -153,9 +153,10 @@ void info_json(FILE *out, const struct info *info)
 	const struct profile *profile = info->profile;
 	const char *command = profile_note(profile, "command"), *host = profile_note(profile, "host");
 	char start[64];
-	text_field(out, "{", "file", info->file_name);
+	render_json_begin(out, "info", NULL);
+	text_field(out, "", "file", info->file_name);
 	count_field(out, "file_bytes", info->file_bytes);
-	text_field(out, ", ", "command", command ? command : "");
+	text_field(out, ", ", "command_line", command ? command : "");
 	text_field(out, ", ", "host", host ? host : "");
 	text_field(out, ", ", "start", info_start(profile, start, sizeof(start)));
 	fprintf(out, ", \"duration_s\": %.9f", seconds_since_start(profile, profile->end_ns));

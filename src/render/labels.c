@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "render/emit.h"
+#include "reports/report.h"
 
 void labels_print(FILE *out, const struct profile *profile, const struct label_group *group)
 {
@@ -16,25 +17,19 @@ void labels_print(FILE *out, const struct profile *profile, const struct label_g
 	}
 }
 
-size_t render_label_groups_shown(const struct view *view, const struct label_group_list *list,
-				 const struct render_options *options, size_t *reaching)
+static void print_text(const struct render_document *document, const struct result *result)
 {
-	*reaching = 0;
-	while (*reaching < list->count && fraction_of(list->groups[*reaching].hits, view->total) >= options->threshold)
-		++*reaching;
-	return shown_entries(*reaching, options);
-}
-
-static void print_text(FILE *out, const struct view *view, const struct label_group_list *list,
-		       const struct render_options *options)
-{
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct label_group_list *list = result->labels;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %slabels [#%s]",
 		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", raw_name(view));
-	heading_print(out, "Label Profile", view, format, options);
+	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;
-	size_t reaching, shown = render_label_groups_shown(view, list, options, &reaching);
+	size_t reaching, shown = report_groups_shown(view, list, options->threshold, options->limit, &reaching);
 	for (size_t i = 0; i < shown; i++) {
 		fraction_print(out, view, list->groups[i].hits, options);
 		fputc(' ', out);
@@ -47,12 +42,14 @@ static void print_text(FILE *out, const struct view *view, const struct label_gr
 	left_out_print(out, list->count, reaching, shown, options);
 }
 
-static void print_table(FILE *out, const struct view *view, const struct label_group_list *list,
-			const struct render_options *options)
+static void print_table(const struct render_document *document, const struct result *result)
 {
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct label_group_list *list = result->labels;
 	struct sheet sheet;
-	sheet_open(&sheet, out, "Label Profile", view, "resource,labels,fraction,error,hits", options);
-	size_t reaching, shown = render_label_groups_shown(view, list, options, &reaching);
+	sheet_open(&sheet, document, result, "resource,labels,fraction,error,hits");
+	size_t reaching, shown = report_groups_shown(view, list, options->threshold, options->limit, &reaching);
 	for (size_t i = 0; i < shown; i++) {
 		sheet_row(&sheet);
 		if (!sheet.json)
@@ -66,22 +63,12 @@ static void print_table(FILE *out, const struct view *view, const struct label_g
 	sheet_close(&sheet, list->count - shown);
 }
 
-void render_labels(FILE *out, const struct view *view, const struct label_group_list *list,
-		   const struct render_options *options)
+int print_labels_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		print_text(out, view, list, options);
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
 	else
-		print_table(out, view, list, options);
-}
-
-void render_sections_left_out(FILE *out, const struct render_options *options)
-{
-	size_t count = options->sections_left_out;
-	if (count == 0 || options->format != RENDER_TEXT)
-		return;
-	fprintf(out, "\n... %zu more label%s without a section", count, count == 1 ? "" : "s");
-	if (options->hint)
-		fprintf(out, ": %s", options->hint);
-	fputc('\n', out);
+		print_table(document, result);
+	return 0;
 }

@@ -47,24 +47,16 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		print_line(out, NULL, next, source->lines[next - 1]);
 }
 
-static size_t print_text(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			 const struct render_options *options, char *missing, size_t missing_bytes)
+static void print_table(const struct render_document *document, const struct result *result)
 {
-	heading_print(out, "Line Count Profile", view,
-		      "#executions line_number text (#####: never executed, -: no code)", options);
-	return source_files_print(out, function, view, lines, print_file, missing, missing_bytes);
-}
-
-static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			const struct render_options *options)
-{
+	const struct line_list *lines = result->lines;
 	struct sheet sheet;
-	sheet_open(&sheet, out, "Line Count Profile", view, "function,file,line,count", options);
+	sheet_open(&sheet, document, result, "function,file,line,count");
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct line_entry *entry = &lines->entries[i];
 		sheet_row(&sheet);
-		sheet_text(&sheet, "function", function);
-		sheet_text(&sheet, "file", profile_string(view->profile, entry->file));
+		sheet_text(&sheet, "function", result->root);
+		sheet_text(&sheet, "file", profile_string(result->view->profile, entry->file));
 		sheet_count(&sheet, "line", entry->line);
 		sheet_count(&sheet, "count", entry->body);
 		sheet_row_end(&sheet);
@@ -72,11 +64,15 @@ static void print_table(FILE *out, const char *function, const struct view *view
 	sheet_close(&sheet, 0);
 }
 
-size_t render_line_counts(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			  const struct render_options *options, char *missing, size_t missing_bytes)
+int print_line_counts_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		return print_text(out, function, view, lines, options, missing, missing_bytes);
-	print_table(out, function, view, lines, options);
+	(void)error;
+	if (document->options.format != RENDER_TEXT) {
+		print_table(document, result);
+		return 0;
+	}
+	heading_print(document->out, result, "#executions line_number text (#####: never executed, -: no code)",
+		      &document->options);
+	source_files_print(document, result, print_file);
 	return 0;
 }

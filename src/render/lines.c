@@ -69,47 +69,53 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 	}
 }
 
-static size_t print_text(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			 const struct render_options *options, char *missing, size_t missing_bytes)
+static void print_text(struct render_document *document, const struct result *result)
 {
+	const struct view *view = result->view;
 	char format[96];
 	const char *error = view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
 	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s #%s line_number text", error, error,
 		 raw_name(view));
-	heading_print(out, "Source Line Profile", view, format, options);
-	if (rootless_print(out, view, function, lines->count > 0))
-		return 0;
-	return source_files_print(out, function, view, lines, print_file, missing, missing_bytes);
+	heading_print(document->out, result, format, &document->options);
+	if (!rootless_print(document->out, view, result->root, result->lines && result->lines->count > 0))
+		source_files_print(document, result, print_file);
 }
 
-static void print_table(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			const struct render_options *options)
+static void print_row(struct sheet *sheet, const struct result *result, const struct line_entry *entry)
+{
+	const struct view *view = result->view;
+	const struct line_list *lines = result->lines;
+	sheet_row(sheet);
+	if (!sheet->json)
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	sheet_text(sheet, "function", result->root);
+	sheet_text(sheet, "file", profile_string(view->profile, entry->file));
+	sheet_count(sheet, "line", entry->line);
+	sheet_number(sheet, "body_fraction", fraction_of(entry->body, lines->total));
+	sheet_json_number(sheet, "body_error", analyze_error(entry->body, lines->total, lines->samples));
+	sheet_number(sheet, "total_fraction", fraction_of(entry->total, lines->total));
+	sheet_json_number(sheet, "total_error", analyze_error(entry->total, lines->total, lines->samples));
+	sheet_count(sheet, "body_hits", entry->body);
+	sheet_count(sheet, "total_hits", entry->total);
+	sheet_row_end(sheet);
+}
+
+static void print_table(const struct render_document *document, const struct result *result)
 {
 	struct sheet sheet;
-	sheet_open(&sheet, out, "Source Line Profile", view,
-		   "resource,function,file,line,body_fraction,total_fraction,body_hits,total_hits", options);
-	for (size_t i = 0; i < lines->count; i++) {
-		const struct line_entry *entry = &lines->entries[i];
-		sheet_row(&sheet);
-		if (!sheet.json)
-			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
-		sheet_text(&sheet, "function", function);
-		sheet_text(&sheet, "file", profile_string(view->profile, entry->file));
-		sheet_count(&sheet, "line", entry->line);
-		sheet_number(&sheet, "body_fraction", fraction_of(entry->body, lines->total));
-		sheet_number(&sheet, "total_fraction", fraction_of(entry->total, lines->total));
-		sheet_count(&sheet, "body_hits", entry->body);
-		sheet_count(&sheet, "total_hits", entry->total);
-		sheet_row_end(&sheet);
-	}
+	sheet_open(&sheet, document, result,
+		   "resource,function,file,line,body_fraction,total_fraction,body_hits,total_hits");
+	for (size_t i = 0; result->lines && i < result->lines->count; i++)
+		print_row(&sheet, result, &result->lines->entries[i]);
 	sheet_close(&sheet, 0);
 }
 
-size_t render_lines(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-		    const struct render_options *options, char *missing, size_t missing_bytes)
+int print_lines_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		return print_text(out, function, view, lines, options, missing, missing_bytes);
-	print_table(out, function, view, lines, options);
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
+	else
+		print_table(document, result);
 	return 0;
 }

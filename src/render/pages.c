@@ -4,8 +4,6 @@
 
 #include "render/emit.h"
 
-static const char *const HEADING = "Touched Page Profile";
-
 /* Labels on the path to a node, outermost first, into `labels` ([view->depth]). */
 static size_t path_of(const struct view *view, uint32_t node, uint32_t *labels)
 {
@@ -78,13 +76,16 @@ static void print_mapping(FILE *out, const struct view *view, const struct page_
 	fprintf(out, ", 0x%" PRIx64 " to 0x%" PRIx64 "\n", mapping->lowest, mapping->highest);
 }
 
-static void print_text(FILE *out, const struct view *view, const struct page_list *list, uint32_t *labels,
-		       const struct render_options *options)
+static void print_text(const struct render_document *document, const struct result *result, uint32_t *labels)
 {
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct page_list *list = result->pages;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %smapping or (call_path) [#%s] pages, addresses",
 		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", raw_name(view));
-	heading_print(out, HEADING, view, format, options);
+	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;
 	size_t reaching = reaching_mappings(view, list, options->threshold);
@@ -131,12 +132,13 @@ static void sheet_entry(struct sheet *sheet, const struct view *view, const stru
 	sheet_row_end(sheet);
 }
 
-static void print_table(FILE *out, const struct view *view, const struct page_list *list, uint32_t *labels,
-			const struct render_options *options)
+static void print_table(const struct render_document *document, const struct result *result, uint32_t *labels)
 {
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct page_list *list = result->pages;
 	struct sheet sheet;
-	sheet_open(&sheet, out, HEADING, view, "resource,entry,mapping,path,fraction,error,hits,pages,lowest,highest",
-		   options);
+	sheet_open(&sheet, document, result, "resource,entry,mapping,path,fraction,error,hits,pages,lowest,highest");
 	size_t shown = shown_entries(reaching_mappings(view, list, options->threshold), options);
 	size_t left_out = list->count - shown;
 	for (size_t i = 0; i < shown; i++) {
@@ -150,15 +152,15 @@ static void print_table(FILE *out, const struct view *view, const struct page_li
 	sheet_close(&sheet, left_out);
 }
 
-int render_pages(FILE *out, const struct view *view, const struct page_list *list, const struct render_options *options)
+int print_pages_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	uint32_t *labels = malloc((view->depth + 1) * sizeof(*labels));
+	uint32_t *labels = malloc((result->view->depth + 1) * sizeof(*labels));
 	if (!labels)
-		return ERROR_MEMORY;
-	if (options->format == RENDER_TEXT)
-		print_text(out, view, list, labels, options);
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result, labels);
 	else
-		print_table(out, view, list, labels, options);
+		print_table(document, result, labels);
 	free(labels);
 	return 0;
 }

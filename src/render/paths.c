@@ -27,16 +27,18 @@ static size_t count_reaching(const struct view *view, const struct path_list *li
 	return reaching;
 }
 
-/* `root` NULL: a list of bare names. */
-static void print_text(FILE *out, const char *heading, const char *root, const struct view *view,
-		       const struct path_list *list, const struct render_options *options)
+static void print_text(const struct render_document *document, const struct result *result)
 {
-	bool bare = !root;
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct path_list *list = result->paths;
+	bool bare = result->type == RESULT_NAMES;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]",
 		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", designator(view, bare), raw_name(view));
-	heading_print(out, heading, view, format, options);
-	if (rootless_print(out, view, root, list->count > 0))
+	heading_print(out, result, format, options);
+	if (rootless_print(out, view, result->root, list->count > 0))
 		return;
 	size_t reaching = count_reaching(view, list, options->threshold);
 	size_t shown = shown_entries(reaching, options);
@@ -54,18 +56,19 @@ static void print_text(FILE *out, const char *heading, const char *root, const s
 	left_out_print(out, list->count, reaching, shown, options);
 }
 
-static void print_table(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
-			const struct render_options *options)
+static void print_table(const struct render_document *document, const struct result *result)
 {
-	const char *resource = profile_string(view->profile, view->resource->name);
+	const struct view *view = result->view;
+	const struct path_list *list = result->paths;
+	const struct render_options *options = &document->options;
 	struct sheet sheet;
-	sheet_open(&sheet, out, heading, view, "resource,path,fraction,error,hits", options);
+	sheet_open(&sheet, document, result, "resource,path,fraction,error,hits");
 	size_t shown = shown_entries(count_reaching(view, list, options->threshold), options);
 	for (size_t i = 0; i < shown; i++) {
 		const struct path_entry *entry = &list->entries[i];
 		sheet_row(&sheet);
 		if (!sheet.json)
-			sheet_text(&sheet, "resource", resource);
+			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		sheet_path(&sheet, "path", view, path_labels(list, entry), entry->length);
 		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
 		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->samples));
@@ -75,20 +78,12 @@ static void print_table(FILE *out, const char *heading, const struct view *view,
 	sheet_close(&sheet, list->count - shown);
 }
 
-void render_names(FILE *out, const char *heading, const struct view *view, const struct path_list *list,
-		  const struct render_options *options)
+int print_paths_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		print_text(out, heading, NULL, view, list, options);
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
 	else
-		print_table(out, heading, view, list, options);
-}
-
-void render_paths(FILE *out, const char *heading, const char *root, const struct view *view,
-		  const struct path_list *list, const struct render_options *options)
-{
-	if (options->format == RENDER_TEXT)
-		print_text(out, heading, root, view, list, options);
-	else
-		print_table(out, heading, view, list, options);
+		print_table(document, result);
+	return 0;
 }

@@ -6,7 +6,7 @@
 #include "render/emit.h"
 #include "render/utf8.h"
 
-void json_string(FILE *out, const char *text)
+void render_json_string(FILE *out, const char *text)
 {
 	const unsigned char *next = (const unsigned char *)text;
 	fputc('"', out);
@@ -54,17 +54,22 @@ static void csv_inside(FILE *out, const char *text)
 	}
 }
 
-static void json_heading(FILE *out, const char *heading, const struct view *view)
+static void json_heading(FILE *out, const struct result *result)
 {
+	const struct view *view = result->view;
 	const struct profile *profile = view->profile;
 	fputs("{\"profile\": ", out);
-	json_string(out, heading);
+	render_json_string(out, result->heading);
 	fputs(", \"resource\": ", out);
-	json_string(out, profile_string(profile, view->resource->name));
+	render_json_string(out, profile_string(profile, view->resource->name));
 	fputs(", \"title\": ", out);
-	json_string(out, profile_string(profile, view->resource->title));
+	render_json_string(out, profile_string(profile, view->resource->title));
 	fputs(", \"unit\": ", out);
-	json_string(out, profile_string(profile, view->resource->unit));
+	render_json_string(out, profile_string(profile, view->resource->unit));
+	if (result->root) {
+		fputs(", \"root\": ", out);
+		render_json_string(out, result->root);
+	}
 }
 
 /* What the figures of one profile are made of. */
@@ -86,9 +91,9 @@ static void labels_inside(const struct sheet *sheet, const struct label_group *g
 		if (i > 0)
 			fputs(sheet->json ? ", " : ";", out);
 		if (sheet->json) {
-			json_string(out, key);
+			render_json_string(out, key);
 			fputs(": ", out);
-			json_string(out, value);
+			render_json_string(out, value);
 			continue;
 		}
 		csv_inside(out, key);
@@ -98,42 +103,52 @@ static void labels_inside(const struct sheet *sheet, const struct label_group *g
 	fputc(sheet->json ? '}' : '"', out);
 }
 
-void sheet_open(struct sheet *sheet, FILE *out, const char *heading, const struct view *view, const char *csv_header,
-		const struct render_options *options)
+static void json_members(struct sheet *sheet, const struct result *result)
 {
-	*sheet = (struct sheet){ .out = out,
-				 .profile = view->profile,
-				 .section = options->section,
-				 .json = options->format == RENDER_JSON };
-	if (sheet->json) {
-		json_heading(out, heading, view);
-		if (options->section) {
-			fputs(", \"labels\": ", out);
-			labels_inside(sheet, options->section);
-			fprintf(out, ", \"labels_left_out\": %zu", options->sections_left_out);
-		}
-		fputs(", ", out);
-		json_totals(out, view);
-		fputs(", \"entries\": [", out);
-	} else if (!options->no_header) {
-		fprintf(out, "%s%s\n", options->section ? "labels," : "", csv_header);
+	FILE *out = sheet->out;
+	json_heading(out, result);
+	if (result->is_section) {
+		fputs(", \"labels\": ", out);
+		labels_inside(sheet, &result->section);
+		fprintf(out, ", \"labels_left_out\": %zu", result->sections_left_out);
 	}
+	if (!result->other) {
+		fputs(", ", out);
+		json_totals(out, result->view);
+		return;
+	}
+	fputs(", \"a\": {", out);
+	json_totals(out, result->view);
+	fputs("}, \"b\": {", out);
+	json_totals(out, result->other);
+	fputc('}', out);
 }
 
-void sheet_open_two(struct sheet *sheet, FILE *out, const char *heading, const struct view *a, const struct view *b,
-		    const char *csv_header, const struct render_options *options)
+void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
+		 const char *csv_header)
 {
-	*sheet = (struct sheet){ .out = out, .json = options->format == RENDER_JSON };
-	if (sheet->json) {
-		json_heading(out, heading, a);
-		fputs(", \"a\": {", out);
-		json_totals(out, a);
-		fputs("}, \"b\": {", out);
-		json_totals(out, b);
-		fputs("}, \"entries\": [", out);
-	} else if (!options->no_header) {
-		fprintf(out, "%s\n", csv_header);
-	}
+	*sheet = (struct sheet){ .out = document->out,
+				 .profile = result->view->profile,
+				 .section = result->is_section ? &result->section : NULL,
+				 .json = document->options.format == RENDER_JSON };
+	if (sheet->json)
+		json_members(sheet, result);
+	else if (document->count == 0)
+		fprintf(sheet->out, "%s%s\n", sheet->section ? "labels," : "", csv_header);
+	sheet->fields = 1; /* what follows in JSON has something before it */
+}
+
+void sheet_entries(struct sheet *sheet)
+{
+	if (sheet->json)
+		fputs(", \"entries\": [", sheet->out);
+}
+
+void sheet_open(struct sheet *sheet, const struct render_document *document, const struct result *result,
+		const char *csv_header)
+{
+	sheet_begin(sheet, document, result, csv_header);
+	sheet_entries(sheet);
 }
 
 void sheet_row(struct sheet *sheet)
@@ -158,7 +173,7 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text)
 {
 	field(sheet, name);
 	if (sheet->json) {
-		json_string(sheet->out, text);
+		render_json_string(sheet->out, text);
 		return;
 	}
 	fputc('"', sheet->out);
@@ -176,6 +191,12 @@ void sheet_number(struct sheet *sheet, const char *name, double number)
 {
 	field(sheet, name);
 	json_number(sheet->out, number);
+}
+
+void sheet_json_number(struct sheet *sheet, const char *name, double number)
+{
+	if (sheet->json)
+		sheet_number(sheet, name, number);
 }
 
 void sheet_amount(struct sheet *sheet, const char *name, double amount)
@@ -201,7 +222,7 @@ void sheet_path_name(struct sheet *sheet, size_t index, const char *text)
 	if (index > 0)
 		fputs(sheet->json ? ", " : ";", sheet->out);
 	if (sheet->json)
-		json_string(sheet->out, text);
+		render_json_string(sheet->out, text);
 	else
 		csv_inside(sheet->out, text);
 }
@@ -233,13 +254,5 @@ void sheet_row_end(struct sheet *sheet)
 void sheet_close(struct sheet *sheet, size_t left_out)
 {
 	if (sheet->json)
-		fprintf(sheet->out, "%s], \"left_out\": %zu}\n", sheet->rows ? "\n" : "", left_out);
-}
-
-void render_separate(FILE *out, enum render_format format, size_t index, size_t count)
-{
-	if (format == RENDER_TEXT && index > 0 && index < count)
-		fputc('\n', out);
-	if (format == RENDER_JSON && count > 1)
-		fputs(index == 0 ? "[\n" : index == count ? "]\n" : ",\n", out);
+		fprintf(sheet->out, "%s], \"left_out\": %zu}", sheet->rows ? "\n" : "", left_out);
 }

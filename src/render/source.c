@@ -99,25 +99,25 @@ static size_t file_end(const struct line_list *lines, size_t first)
 	return end;
 }
 
-size_t source_files_print(FILE *out, const char *function, const struct view *view, const struct line_list *lines,
-			  void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
-					const struct source_text *source),
-			  char *missing, size_t missing_bytes)
+void source_files_print(struct render_document *document, const struct result *result,
+			void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
+				      const struct source_text *source))
 {
-	size_t absent = 0;
+	const struct profile *profile = result->view->profile;
+	const struct line_list *lines = result->lines;
+	FILE *out = document->out;
 	for (size_t first = 0, end; first < lines->count; first = end) {
-		const char *path = profile_string(view->profile, lines->entries[first].file);
+		const char *path = profile_string(profile, lines->entries[first].file);
 		struct source_text source = { 0 };
 		end = file_end(lines, first);
-		render_safe_text(out, function);
+		render_safe_text(out, result->root);
 		fputs(" in ", out);
 		render_safe_text(out, path[0] ? path : "an unknown source file");
 		fputs(":\n", out);
-		if (path[0] && source_text_open(&source, path, profile_note(view->profile, "directory")) < 0 &&
-		    absent++ == 0 && missing && missing_bytes > 0)
-			snprintf(missing, missing_bytes, "%s", path);
+		if (path[0] && source_text_open(&source, path, profile_note(profile, "directory")) < 0 &&
+		    document->absent_count++ == 0)
+			snprintf(document->absent, sizeof(document->absent), "%s", path);
 		print(out, lines, first, end, &source);
 		source_text_release(&source);
 	}
-	return absent;
 }

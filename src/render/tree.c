@@ -173,41 +173,51 @@ static void print_table_node(void *context, uint32_t node, uint32_t depth)
 	sheet_row_end(sheet);
 }
 
-static void print_all(struct tree_printer *printer, struct walk *walk, const char *root)
+static void print_table(struct tree_printer *printer, const struct render_document *document,
+			const struct result *result, const struct walk *walk, size_t shown)
 {
-	const char *heading = "Sample Tree Profile";
-	const struct render_options *options = printer->options;
-	choose(walk, options->limit);
-	size_t shown = shown_entries(walk->reaching, options);
-	if (options->format != RENDER_TEXT) {
-		sheet_open(&printer->sheet, printer->out, heading, walk->view,
-			   "resource,depth,name,fraction,error,hits,own_hits", options);
-		walk_kept(walk, print_table_node, printer);
-		sheet_close(&printer->sheet, walk->with_hits - shown);
-		return;
-	}
-	char format[96];
-	snprintf(format, sizeof(format), "frame_designator (usage_fraction%s) [#%s]",
-		 walk->view->resource->kind == RESOURCE_EXACT ? "" : " ±error", raw_name(walk->view));
-	heading_print(printer->out, heading, walk->view, format, options);
-	if (rootless_print(printer->out, walk->view, root, walk->view->node_count > 1))
-		return;
-	walk_kept(walk, print_text_node, printer);
-	left_out_print(printer->out, walk->with_hits, walk->reaching, shown, options);
+	sheet_open(&printer->sheet, document, result, "resource,depth,name,fraction,error,hits,own_hits");
+	walk_kept(walk, print_table_node, printer);
+	sheet_close(&printer->sheet, walk->with_hits - shown);
 }
 
-int render_tree(FILE *out, const char *root, const struct view *view, const struct render_options *options)
+static void print_text(struct tree_printer *printer, const struct result *result, const struct walk *walk, size_t shown)
 {
-	struct walk walk = { .view = view, .threshold = options->threshold };
+	char format[96];
+	FILE *out = printer->out;
+	snprintf(format, sizeof(format), "frame_designator (usage_fraction%s) [#%s]",
+		 walk->view->resource->kind == RESOURCE_EXACT ? "" : " ±error", raw_name(walk->view));
+	heading_print(out, result, format, printer->options);
+	if (rootless_print(out, walk->view, result->root, walk->view->node_count > 1))
+		return;
+	walk_kept(walk, print_text_node, printer);
+	left_out_print(out, walk->with_hits, walk->reaching, shown, printer->options);
+}
+
+static void print(const struct render_document *document, const struct result *result, struct walk *walk)
+{
+	const struct render_options *options = &document->options;
+	struct tree_printer printer = { .out = document->out, .view = result->tree, .options = options };
+	choose(walk, options->limit);
+	size_t shown = shown_entries(walk->reaching, options);
+	if (options->format == RENDER_TEXT)
+		print_text(&printer, result, walk, shown);
+	else
+		print_table(&printer, document, result, walk, shown);
+}
+
+int print_tree_result(struct render_document *document, const struct result *result, struct error *error)
+{
+	const struct view *view = result->tree;
+	struct walk walk = { .view = view, .threshold = document->options.threshold };
 	walk.kept = calloc(view->node_count, sizeof(*walk.kept));
 	walk.stack = malloc(view->node_count * sizeof(*walk.stack));
 	walk.siblings = malloc(view->node_count * sizeof(*walk.siblings));
-	struct tree_printer printer = { .out = out, .view = view, .options = options };
 	bool enough = walk.kept && walk.stack && walk.siblings;
 	if (enough)
-		print_all(&printer, &walk, root);
+		print(document, result, &walk);
 	free(walk.kept);
 	free(walk.stack);
 	free(walk.siblings);
-	return enough ? 0 : ERROR_MEMORY;
+	return enough ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }

@@ -17,56 +17,70 @@ static void print_total(FILE *out, const struct view *view, const struct what_if
 	fputc('\n', out);
 }
 
-static void print_text(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
-		       const struct what_if_result *result, const struct render_options *options)
+static void print_text(const struct render_document *document, const struct result *result)
 {
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	const struct view *view = result->view;
+	const struct what_if *paths = result->terms.paths;
+	const uint64_t *affected = result->prediction.affected;
 	char format[96];
 	bool exact = view->resource->kind == RESOURCE_EXACT;
 	snprintf(format, sizeof(format), "usage_fraction %s(call_path) [#%s] x factor", exact ? "" : "±error ",
 		 raw_name(view));
-	heading_print(out, "What-If Prediction", view, format, options);
+	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;
-	for (size_t i = 0; i < count; i++) {
-		fraction_print(out, view, result->affected[i], options);
+	for (size_t i = 0; i < result->terms.count; i++) {
+		fraction_print(out, view, affected[i], options);
 		fputs(" (", out);
 		for (size_t k = 0; k < paths[i].length; k++) {
 			fputs(k ? " " : "", out);
 			render_safe_text(out, paths[i].steps[k].name);
 		}
-		fprintf(out, ") [%" PRIu64 "] x %g\n", result->affected[i], paths[i].factor);
+		fprintf(out, ") [%" PRIu64 "] x %g\n", affected[i], paths[i].factor);
 	}
-	print_total(out, view, result);
+	print_total(out, view, &result->prediction);
 }
 
-static void print_table(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
-			const struct what_if_result *result, const struct render_options *options)
+static void print_row(struct sheet *sheet, const struct result *result, size_t index)
+{
+	const struct view *view = result->view;
+	const struct what_if *path = &result->terms.paths[index];
+	uint64_t affected = result->prediction.affected[index];
+	sheet_row(sheet);
+	if (!sheet->json)
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	sheet_path_begin(sheet, "path");
+	for (size_t k = 0; k < path->length; k++)
+		sheet_path_name(sheet, k, path->steps[k].name);
+	sheet_path_end(sheet);
+	sheet_number(sheet, "factor", path->factor);
+	sheet_number(sheet, "fraction", fraction_of(affected, view->total));
+	sheet_json_number(sheet, "error", analyze_error(affected, view->total, view->samples));
+	sheet_count(sheet, "hits", affected);
+	if (!sheet->json)
+		sheet_number(sheet, "predicted_total", result->prediction.predicted);
+	sheet_row_end(sheet);
+}
+
+static void print_table(const struct render_document *document, const struct result *result)
 {
 	struct sheet sheet;
-	sheet_open(&sheet, out, "What-If Prediction", view, "resource,path,factor,fraction,hits,predicted_total",
-		   options);
-	for (size_t i = 0; i < count; i++) {
-		sheet_row(&sheet);
-		if (!sheet.json)
-			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
-		sheet_path_begin(&sheet, "path");
-		for (size_t k = 0; k < paths[i].length; k++)
-			sheet_path_name(&sheet, k, paths[i].steps[k].name);
-		sheet_path_end(&sheet);
-		sheet_number(&sheet, "factor", paths[i].factor);
-		sheet_number(&sheet, "fraction", fraction_of(result->affected[i], view->total));
-		sheet_count(&sheet, "hits", result->affected[i]);
-		sheet_number(&sheet, "predicted_total", result->predicted);
-		sheet_row_end(&sheet);
-	}
+	sheet_begin(&sheet, document, result, "resource,path,factor,fraction,hits,predicted_total");
+	sheet_json_number(&sheet, "predicted_total", result->prediction.predicted);
+	sheet_entries(&sheet);
+	for (size_t i = 0; i < result->terms.count; i++)
+		print_row(&sheet, result, i);
 	sheet_close(&sheet, 0);
 }
 
-void render_what_if(FILE *out, const struct view *view, const struct what_if *paths, size_t count,
-		    const struct what_if_result *result, const struct render_options *options)
+int print_what_if_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	if (options->format == RENDER_TEXT)
-		print_text(out, view, paths, count, result, options);
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
 	else
-		print_table(out, view, paths, count, result, options);
+		print_table(document, result);
+	return 0;
 }

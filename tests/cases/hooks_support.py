@@ -1,13 +1,13 @@
 """What the tests of compiler instrumentation share: building programs with a hook, counting their calls by valgrind, which knows
 nothing of hooks, and by `cpprof record --instrumented`."""
 import hashlib
-import json
 import os
 import re
 import subprocess
 import tempfile
 from pathlib import Path
 
+from json_support import valid_json
 from record_support import BUILD, LINKAGES, PROGRAMS, SECONDS_ALLOWED, run_cpprof
 
 FOLDER = PROGRAMS / "hooks"
@@ -155,7 +155,7 @@ def counted_calls(path):
 	"""{function as cpprof names it: calls} of a profile."""
 	result = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", path)
 	assert result.returncode == 0, result.stderr
-	return {entry["path"][-1]: entry["hits"] for entry in json.loads(result.stdout)["entries"]}
+	return {entry["path"][-1]: entry["hits"] for entry in valid_json(result.stdout)["results"][0]["entries"]}
 
 
 def by_base_name(calls):

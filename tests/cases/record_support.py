@@ -2,7 +2,6 @@
 import ctypes
 import functools
 import hashlib
-import json
 import math
 import os
 import re
@@ -12,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from json_support import valid_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
@@ -109,7 +109,7 @@ class Recorded:
 	def info(self):
 		result = run_cpprof("info", "--format", "json", self.path)
 		assert result.returncode == 0, result.stderr
-		return json.loads(result.stdout)
+		return valid_json(result.stdout)
 
 	def resource(self, name):
 		"""What `cpprof info` tells of a resource: its total, hits, samples, interval, unit."""

@@ -82,7 +82,7 @@ def counted(path):
 	result = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", path)
 	assert result.returncode == 0, result.stderr
 	found = {}
-	for entry in json.loads(result.stdout)["entries"]:
+	for entry in json.loads(result.stdout)["results"][0]["entries"]:
 		name = short_name(entry["path"][-1])
 		found[name] = found.get(name, 0) + entry["hits"]
 	return found

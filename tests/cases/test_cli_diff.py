@@ -8,7 +8,7 @@ from cli_support import check_failure, done, run
 
 def changes(*words, directory):
 	"""path -> (fraction in A, fraction in B, marked), of the one section that is printed."""
-	section = json.loads(done("diff", *words, "--limit", "0", "--threshold", "0", "--format", "json", directory=directory))
+	(section,) = json.loads(done("diff", *words, "--limit", "0", "--threshold", "0", "--format", "json", directory=directory))["results"]
 	rows = {tuple(row["path"]): (row["fraction_a"], row["fraction_b"], row["significant"]) for row in section["entries"]}
 	assert len(rows) == len(section["entries"])
 	return section, rows

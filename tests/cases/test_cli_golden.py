@@ -161,7 +161,7 @@ def test_csv_is_a_table(profiles, inputs, line):
 
 
 def test_json_keeps_what_text_shows(profiles):
-	report = json.loads(done("report", "--down", "main", "--format", "json", "names.data", directory=profiles))
+	(report,) = json.loads(done("report", "--down", "main", "--format", "json", "names.data", directory=profiles))["results"]
 	names = {entry["path"][-1] for entry in report["entries"]}
 	assert {'"quoted", or not', "back\\slash", "\ufffd\ufffdbroken", "\x1b[31mred\x07", "café"} <= names
 	assert report["total_hits"] == 14

@@ -103,7 +103,11 @@ def test_pages_need_addresses(profiles):
 	result = run("report", "--pages", "-r", "read-bytes", "server.data", directory=profiles)
 	check_failure(result, "'read-bytes'", "record with -r page-faults")
 	result = run("report", "--pages", "--tree", "server.data", directory=profiles)
-	assert result.returncode == 2 and "do not go together" in result.stderr
+	assert result.returncode == 2 and "--pages cannot be combined with --tree" in result.stderr
+	for word in ("--by-label", "--label=kind"):
+		result = run("report", "--pages", word, "server.data", directory=profiles)
+		option = word.split("=")[0]
+		assert result.returncode == 2 and f"{option} cannot be combined with --pages: touched memory" in result.stderr
 
 
 def test_unknown_control_groups_get_those_there_are(profiles):

@@ -66,7 +66,7 @@ def test_samples_are_their_functions(tmp_path):
 	gmon = Gmon([(low, high, bins)], [], rate=1).write(tmp_path / "gmon.out")
 	profile, _ = imported(tmp_path, image, gmon)
 	result = run_cpprof("report", "--body", "-r", "cpu", "-n", 0, "-t", 0, "--format", "json", "--untrimmed", profile)
-	found = sorted(entry["hits"] for entry in json.loads(result.stdout)["entries"])
+	found = sorted(entry["hits"] for entry in json.loads(result.stdout)["results"][0]["entries"])
 	text = subprocess.run(["gprof", "-b", "-p", image, gmon], check=True, capture_output=True, text=True).stdout
 	seconds = [float(line.split()[2]) for line in text.splitlines() if re.match(r" +\d+\.\d+ +\d", line)]
 	assert found == sorted(int(time) for time in seconds if time > 0)

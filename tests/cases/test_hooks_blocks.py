@@ -1,5 +1,4 @@
 """Executions of lines, counted by hooks at basic blocks: gcov's figures, wherever the blocks are executed."""
-import json
 import os
 import re
 import shutil
@@ -7,6 +6,7 @@ import subprocess
 
 import pytest
 from hooks_support import CXX, SYMBOLS, compile_once
+from json_support import valid_json
 from record_support import BUILD, PROGRAMS, SECONDS_ALLOWED, run_cpprof
 
 FOLDER = PROGRAMS / "blocks"
@@ -44,13 +44,13 @@ def counted(folder, program, *words, status=0):
 def entries(*words):
 	result = run_cpprof("report", *words, "--format", "json", "--limit", "0", "--threshold", "0")
 	assert result.returncode == 0, result.stderr
-	return json.loads(result.stdout)["entries"]
+	return valid_json(result.stdout)["results"][0]["entries"]
 
 
 def line_counts(profile, function):
 	result = run_cpprof("report", "--source", function, "--counts", "--format", "json", profile)
 	assert result.returncode == 0, result.stderr
-	return {(os.path.basename(entry["file"]), entry["line"]): entry["count"] for entry in json.loads(result.stdout)["entries"]}
+	return {(os.path.basename(entry["file"]), entry["line"]): entry["count"] for entry in valid_json(result.stdout)["results"][0]["entries"]}
 
 
 def all_counts(profile, source):
@@ -126,7 +126,7 @@ def test_threads_lose_nothing(tmp_path, compiler):
 	assert counts["workers.c", line["in a thread"]] == 4 * 100000
 	assert counts["workers.c", line["i < ROUNDS"]] == 4 * 300001
 	# Each thread has its own, which is what can be selected.
-	threads = json.loads(run_cpprof("info", "--format", "json", profile).stdout)["threads"]
+	threads = valid_json(run_cpprof("info", "--format", "json", profile).stdout)["threads"]
 	assert len(threads) == 5
 
 
@@ -196,8 +196,8 @@ def test_counts_that_are_not_there_are_refused_with_what_to_do(tmp_path):
 	profile, _ = counted(tmp_path, built("workers.c", "gcc"), "threads")
 	refusals = [
 		(["--counts"], 2, "--source FN --counts"),
-		(["--source", "work", "--counts", "--thread", "1"], 2, "--thread does not go with it"),
-		(["--source", "work", "--counts", "-r", "blocks"], 2, "no --resource but 'lines'"),
+		(["--source", "work", "--counts", "--thread", "1"], 2, "--thread cannot be combined with --counts: it shows all lines"),
+		(["--source", "work", "--counts", "-r", "blocks"], 2, "by the resource 'lines' alone"),
 	]
 	for words, status, message in refusals:
 		result = run_cpprof("report", *words, profile)

@@ -139,7 +139,8 @@ def test_times_add_up(program, tmp_path):
 	info = info_of(tmp_path / "cpprof.data")
 	real = next(resource for resource in info["resources"] if resource["name"] == "real")
 	assert real["kind"] == "exact" and real["unit"] == "ns"
-	rows = json.loads(run_cpprof("report", "--functions", "-r", "real", "--format", "json", tmp_path / "cpprof.data").stdout)
+	result = run_cpprof("report", "--functions", "-r", "real", "--format", "json", tmp_path / "cpprof.data")
+	(rows,) = json.loads(result.stdout)["results"]
 	assert {entry["path"][0] for entry in rows["entries"]} >= {"main", "branch", "leaf"}
 	assert rows["total_hits"] == real["total"] > 0
 

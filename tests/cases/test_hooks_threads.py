@@ -30,7 +30,7 @@ def counted_threads(path):
 	for thread in info["threads"]:
 		result = run_cpprof("report", "--body", "-r", "calls", "--thread", thread["tid"], "-n", 0, "-t", 0, "--format", "json", path)
 		assert result.returncode == 0, result.stderr
-		found.append(sum(entry["hits"] for entry in json.loads(result.stdout)["entries"]))
+		found.append(sum(entry["hits"] for entry in json.loads(result.stdout)["results"][0]["entries"]))
 	return found
 
 

@@ -40,8 +40,7 @@ def done(*words, **options):
 
 def as_json(*words, **options):
 	"""The objects of a report; one for each resource, or each section."""
-	parts = json.loads(done("report", "--format", "json", *ALL, *words, **options))
-	return parts if isinstance(parts, list) else [parts]
+	return json.loads(done("report", "--format", "json", *ALL, *words, **options))["results"]
 
 
 def shown(name):

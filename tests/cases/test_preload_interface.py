@@ -162,7 +162,7 @@ def by_label(path, key):
 	"""{value: hits} of `report --by-label KEY`; the hits without such a label are None's."""
 	result = run_cpprof("report", "--format", "json", "--threshold", "0", "--limit", "0", "-r", "own:orders", f"--by-label={key}", path)
 	assert result.returncode == 0, result.stderr
-	return {row["labels"].get(key): row["hits"] for row in json.loads(result.stdout)["entries"]}
+	return {row["labels"].get(key): row["hits"] for row in json.loads(result.stdout)["results"][0]["entries"]}
 
 
 def test_labels(tmp_path):

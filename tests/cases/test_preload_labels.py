@@ -16,7 +16,7 @@ def labelled():
 def report(path, *words):
 	result = run_cpprof("report", "--format", "json", "--threshold", "0", "--limit", "0", *words, path)
 	assert result.returncode == 0, result.stderr
-	return json.loads(result.stdout)
+	return json.loads(result.stdout)["results"]
 
 
 @pytest.mark.measured
@@ -24,11 +24,11 @@ def test_shares(tmp_path):
 	recorded = record_well(tmp_path, [labelled()], *PRELOAD)
 	for ((label,), fraction) in truths(recorded.out):
 		key, value = label.split("=")
-		table = report(recorded.path, f"--by-label={key}")
+		(table,) = report(recorded.path, f"--by-label={key}")
 		entries = {entry["labels"].get(key): entry["fraction"] for entry in table["entries"]}
 		assert abs(entries[value] - fraction) <= tolerance(fraction, table["total_hits"]), (label, entries)
 	# Threads begin without labels: what was set when they were started is on nobody's sample but the main thread's.
-	both = report(recorded.path, "--by-label")["entries"]
+	both = report(recorded.path, "--by-label")[0]["entries"]
 	assert not [entry for entry in both if "phase" in entry["labels"] and "tenant" in entry["labels"]], both
 	assert {"tenant": "acme", "kind": "search"} in [entry["labels"] for entry in both]
 

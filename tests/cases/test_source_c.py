@@ -37,7 +37,7 @@ class Built:
 		assert result.returncode == 0, result.stderr
 		report = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", data)
 		assert report.returncode == 0, report.stderr
-		return result.stdout.splitlines(), {entry["path"][-1]: entry["hits"] for entry in json.loads(report.stdout)["entries"]}
+		return result.stdout.splitlines(), {entry["path"][-1]: entry["hits"] for entry in json.loads(report.stdout)["results"][0]["entries"]}
 
 
 def check(name, compiler, options, folder):

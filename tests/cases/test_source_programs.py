@@ -68,7 +68,7 @@ def test_what_counting_costs_is_the_hooks(compiler, tmp_path):
 	subprocess.run([CPPROF, "cc", "--rule", "tiny on", "--", compiler, "-O2", SYMBOLS[compiler], "-o", "loop", source.name], cwd=tmp_path, check=True)
 	run([CPPROF, "record", "--instrumented=paths", "-o", "out.data", "--"], [tmp_path / "loop"], tmp_path)
 	result = run([CPPROF, "report", "--body", "-r", "cpu", "-n", "0", "-t", "0", "--format", "json"], [tmp_path / "out.data"], tmp_path)
-	hits = {entry["path"][-1]: entry["hits"] for entry in json.loads(result.stdout)["entries"]}
+	hits = {entry["path"][-1]: entry["hits"] for entry in json.loads(result.stdout)["results"][0]["entries"]}
 	# A sample may find the program while it starts or ends.
 	others = {name: count for name, count in hits.items() if name not in ("[hooks]", "add", "main")}
 	assert sum(others.values()) <= 0.1 * sum(hits.values()) and hits["[hooks]"] > 0, hits

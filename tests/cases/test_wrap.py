@@ -50,7 +50,7 @@ def run_alone(path, folder, status=0, **environment):
 def entries(profile, resource="calls", *options):
 	result = run_cpprof("report", "--tree", "-r", resource, "--untrimmed", "-n", 0, "-t", 0, "--format", "json", *options, profile)
 	assert result.returncode == 0, result.stderr
-	return json.loads(result.stdout)["entries"]
+	return json.loads(result.stdout)["results"][0]["entries"]
 
 
 def paths(profile, resource="calls", *options):

@@ -5,30 +5,47 @@
 #include "base/buffer.h"
 #include "base/nearest.h"
 #include "base/quote.h"
+#include "reports/report.h"
 #include "ui/explore/explore.h"
 
-const struct explore_command *const explore_commands[] = {
-	&explore_resource,  &explore_functions,
-	&explore_body,      &explore_down,
-	&explore_up,        &explore_tree,
-	&explore_source,    &explore_pages,
-	&explore_labels,    &explore_whatif,
-	&explore_threshold, &explore_limit,
-	&explore_by,        &explore_thread,
-	&explore_process,   &explore_cgroup,
-	&explore_label,     &explore_time,
-	&explore_inlines,   &explore_trim,
-	&explore_stitch,    &explore_export,
-	&explore_info,      &explore_help,
-	&explore_quit,      NULL,
+static const struct explore_command *const settings[] = {
+	&explore_threshold, &explore_limit,  &explore_by,   &explore_thread,  &explore_process,
+	&explore_cgroup,    &explore_label,  &explore_time, &explore_inlines, &explore_trim,
+	&explore_stitch,    &explore_export, &explore_info, &explore_help,    &explore_quit,
 };
+
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+const struct explore_command *const *explore_commands(void)
+{
+	static struct explore_command report_commands[REPORTS_MAX];
+	static const struct explore_command *all[1 + REPORTS_MAX + SETTINGS + 1];
+	size_t count = 0;
+	if (all[0])
+		return all;
+	all[count++] = &explore_resource;
+	for (size_t i = 0; reports[i]; i++) {
+		explore_report_command(reports[i], &report_commands[i]);
+		all[count++] = &report_commands[i];
+	}
+	for (size_t i = 0; i < SETTINGS; i++)
+		all[count++] = settings[i];
+	return all;
+}
+
+int explore_command_run(const struct explore_command *command, struct session *session, const char *arguments,
+			FILE *out, struct error *error)
+{
+	return command->report ? explore_report_run(command, session, arguments, out, error)
+			       : command->run(session, arguments, out, error);
+}
 
 static void command_missing(const char *name, struct error *error)
 {
-	for (size_t i = 0; explore_commands[i]; i++) {
-		if (text_resembles(name, explore_commands[i]->name)) {
-			error_set(error, ERROR_USAGE, "no command %s; near: %s", QUOTE(name),
-				  explore_commands[i]->name);
+	const struct explore_command *const *all = explore_commands();
+	for (size_t i = 0; all[i]; i++) {
+		if (text_resembles(name, all[i]->name)) {
+			error_set(error, ERROR_USAGE, "no command %s; near: %s", QUOTE(name), all[i]->name);
 			return;
 		}
 	}
@@ -42,8 +59,9 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 	struct buffer fitting;
 	buffer_init(&fitting);
 	size_t count = 0;
-	for (size_t i = 0; explore_commands[i]; i++) {
-		const struct explore_command *command = explore_commands[i];
+	const struct explore_command *const *all = explore_commands();
+	for (size_t i = 0; all[i]; i++) {
+		const struct explore_command *command = all[i];
 		if (strcmp(command->name, name) == 0 || (command->alias && strcmp(command->alias, name) == 0)) {
 			buffer_release(&fitting);
 			return command;
@@ -65,8 +83,9 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 
 void explore_print_commands(FILE *out)
 {
-	for (size_t i = 0; explore_commands[i]; i++) {
-		const struct explore_command *command = explore_commands[i];
+	const struct explore_command *const *all = explore_commands();
+	for (size_t i = 0; all[i]; i++) {
+		const struct explore_command *command = all[i];
 		int width = fprintf(out, "  %s%s%s", command->name, *command->arguments ? " " : "", command->arguments);
 		fprintf(out, "%*s %s\n", width < 32 ? 32 - width : 0, "", command->summary);
 	}

@@ -25,6 +25,8 @@ enum explore_words {
 	WORDS_COMMAND,
 };
 
+struct report;
+
 struct explore_command {
 	const char *name;
 	const char *alias;     /* another name, or NULL */
@@ -32,20 +34,30 @@ struct explore_command {
 	const char *summary;   /* one line, no full stop */
 	const char *detail;    /* what `help NAME` adds, lines ending in '\n'; or NULL */
 	enum explore_words words;
+	const struct report *report; /* what it prints (reports/report.h); NULL: `run` */
 	/* `arguments` has no white space around it; reports go to `out`. Returns
 	 * 0, or a negative error with a sentence in `error`, which is not NULL. */
 	int (*run)(struct session *session, const char *arguments, FILE *out, struct error *error);
 };
 
-/* NULL-terminated, in the order in which `help` shows them. */
-extern const struct explore_command *const explore_commands[];
+/* NULL-terminated, in the order in which `help` shows them: the reports' commands
+ * come from the rows of reports/reports.c. */
+const struct explore_command *const *explore_commands(void);
+
+/* Runs it, as `run` above. */
+int explore_command_run(const struct explore_command *command, struct session *session, const char *arguments,
+			FILE *out, struct error *error);
+
+/* Fills in the row of a report's command. */
+void explore_report_command(const struct report *report, struct explore_command *command);
+/* Prints the report for each chosen resource. */
+int explore_report_run(const struct explore_command *command, struct session *session, const char *arguments, FILE *out,
+		       struct error *error);
 
 /* The command of that name, alias or unique beginning of a name; NULL: `error`. */
 const struct explore_command *explore_command_find(const char *name, struct error *error);
 
 /* The rows, by file. */
-extern const struct explore_command explore_functions, explore_body, explore_down, explore_up, explore_tree,
-	explore_source, explore_pages, explore_whatif, explore_labels;
 extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
 	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_trim, explore_stitch;
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;

@@ -78,6 +78,7 @@ static int choose_marked(struct session *session, const bool *marks, struct erro
 			chosen[count++] = i;
 	}
 	int status = session_choose(session, chosen, count, error);
+	session->resources_named = session->resources_named || status == 0;
 	free(chosen);
 	return status;
 }

@@ -25,8 +25,9 @@ static void add_if_begins(struct completion *completion, const char *text, const
 
 static void add_commands(struct completion *completion, const char *beginning)
 {
-	for (size_t i = 0; explore_commands[i]; i++)
-		add_if_begins(completion, explore_commands[i]->name, beginning);
+	const struct explore_command *const *all = explore_commands();
+	for (size_t i = 0; all[i]; i++)
+		add_if_begins(completion, all[i]->name, beginning);
 }
 
 /* Whether a part of the name, behind a "::", begins so. */

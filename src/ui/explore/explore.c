@@ -67,7 +67,7 @@ static int run_line(struct session *session, char *line, bool *gone, struct erro
 	if (status)
 		return status;
 	session->render.colour = session->options->colour && !output.is_pipe;
-	status = command->run(session, parts.arguments, output.stream, error);
+	status = explore_command_run(command, session, parts.arguments, output.stream, error);
 	struct error closing = { 0 };
 	if (explore_output_close(&output, gone, &closing) && status == 0) {
 		*error = closing;

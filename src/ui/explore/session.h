@@ -31,6 +31,7 @@ struct session {
 
 	uint32_t *resources; /* [resource_count]: the chosen ones, in the profile's order; owned */
 	size_t resource_count;
+	bool resources_named;          /* by the user */
 	struct view_options selection; /* its `resource` is set for each view */
 	bool *processes;               /* selection.processes: owned */
 	bool *label_sets;              /* selection.label_sets: owned */

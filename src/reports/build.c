@@ -1,0 +1,189 @@
+/* From a request to results: resources, sections, views, roots. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/report.h"
+
+/* --- which resources, which labels --- */
+
+int report_prepare(struct report_request *request, struct error *error)
+{
+	const struct report *report = request->report;
+	request->label_key = LABEL_EVERY_KEY;
+	if (report->fixes_by)
+		request->view.by = report->by;
+	if (report->needs & REPORT_NEEDS_ADDRESSES)
+		request->view.keep_places = true;
+	int status = report->choose ? report->choose(request, error) : 0;
+	bool needs_labels = request->is_divided || (report->needs & REPORT_NEEDS_LABELS);
+	/* Without a key, the look-up is for its error: the profile has no labels. */
+	if (status == 0 && needs_labels && (request->key || request->profile->label_count == 0))
+		status = lookup_label_key(request->profile, request->key ? request->key : "", &request->label_key,
+					  error);
+	return status;
+}
+
+/* --- one view --- */
+
+static bool is_of_group(const struct view *view, uint32_t label, const char *group)
+{
+	const struct profile *profile = view->profile;
+	uint32_t function = view->labels[label].function;
+	const char *own = function == PROFILE_NONE ? "" : profile_string(profile, profile->functions[function].group);
+	return own[0] && fnmatch(group, own, 0) == 0;
+}
+
+static void keep_group(const struct view *view, struct path_list *list, const char *group)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct path_entry *entry = &list->entries[i];
+		const uint32_t *labels = path_labels(list, entry);
+		if (entry->length > 0 && is_of_group(view, labels[entry->length - 1], group))
+			list->entries[kept++] = *entry;
+	}
+	list->count = kept;
+}
+
+/* The root's labels. A view without hits has no functions to look among. */
+static int find_roots(const struct report_request *request, struct result *result, struct label_set *roots,
+		      struct error *error)
+{
+	const struct report_source *source = request->source;
+	const struct view *view = result->view;
+	if (!request->root)
+		return 0;
+	int status = 0;
+	if (view->total > 0)
+		status = source ? source->roots(source->context, view, request->root, roots, error)
+				: lookup_functions(view, request->root, roots, error);
+	if (status < 0 && status != ERROR_NOT_FOUND)
+		return status;
+	result->root = strdup(roots->name ? roots->name : request->root);
+	return result->root ? status : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+static int build_part(const struct report_request *request, const struct report_part *part, struct result *result,
+		      struct error *error)
+{
+	struct label_set roots = { 0 };
+	struct error own = { 0 };
+	result->type = part->type;
+	result->heading = part->heading;
+	int status = find_roots(request, result, &roots, &own);
+	if (status == ERROR_NOT_FOUND)
+		result->missing = own;
+	if (status == 0 || status == ERROR_NOT_FOUND)
+		status = part->build(request, &roots, result, &own);
+	if (status == 0 && request->group && result->paths)
+		keep_group(result->view, result->paths, request->group);
+	label_set_release(&roots);
+	if (status == ERROR_NOT_FOUND) {
+		result->missing = result->missing.code ? result->missing : own;
+		return 0;
+	}
+	if (status < 0)
+		*error = own;
+	return status;
+}
+
+/* All parts of the report, from what request->view selects. `section` NULL: it is no section. */
+static int build_view(const struct report_request *request, const struct view_options *options,
+		      const struct label_group *section, struct results *results, struct error *error)
+{
+	const struct report_source *source = request->source;
+	const struct view *view =
+		source ? source->view(source->context, options, error)
+		       : results_keep_view(results, view_new(request->profile, options, error), error);
+	int status = view ? 0 : error->code;
+	for (size_t i = 0; i < REPORT_PARTS && request->report->parts[i].heading && status == 0; i++) {
+		struct result *result = results_add(results, error);
+		if (!result)
+			return error->code;
+		result->view = view;
+		result->is_section = section;
+		if (section)
+			result->section = *section;
+		status = build_part(request, &request->report->parts[i], result, error);
+	}
+	return status;
+}
+
+/* --- one resource --- */
+
+size_t report_groups_shown(const struct view *view, const struct label_group_list *list, double threshold, size_t limit,
+			   size_t *reaching)
+{
+	*reaching = 0;
+	while (*reaching < list->count && (double)list->groups[*reaching].hits / (double)view->total >= threshold)
+		++*reaching;
+	return limit > 0 && limit < *reaching ? limit : *reaching;
+}
+
+/* A section for each of the first `count` groups. */
+static int build_groups(const struct report_request *request, const struct view_options *options,
+			const struct label_group_list *list, size_t count, struct results *results, struct error *error)
+{
+	static const struct label_group none = { 0 };
+	int status = 0;
+	if (count == 0) /* an empty section reports that there is nothing */
+		status = build_view(request, options, &none, results, error);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		struct view_options own = *options;
+		bool *sets = label_group_sets(list, i, request->profile, options->label_sets, error);
+		if (!sets)
+			return error->code;
+		own.label_sets = sets;
+		status = build_view(request, &own, &list->groups[i], results, error);
+		free(sets);
+	}
+	if (status == 0)
+		results->items[results->count - 1].sections_left_out = list->count - count;
+	return status;
+}
+
+static int build_sections(const struct report_request *request, const struct view_options *options,
+			  struct results *results, struct error *error)
+{
+	struct view *view = view_new(request->profile, options, error);
+	struct label_group_list *list = view ? analyze_label_groups(view, request->label_key, error) : NULL;
+	size_t reaching;
+	int status = error->code;
+	if (list)
+		status = build_groups(request, options, list,
+				      report_groups_shown(view, list, request->threshold, request->limit, &reaching),
+				      results, error);
+	label_group_list_free(list);
+	view_free(view);
+	return status;
+}
+
+int report_build_resource(const struct report_request *request, uint32_t resource, struct results *results,
+			  struct error *error)
+{
+	struct view_options options = request->view;
+	options.resource = resource;
+	return request->is_divided ? build_sections(request, &options, results, error)
+				   : build_view(request, &options, NULL, results, error);
+}
+
+int report_build(const struct report_request *request, struct results *results, struct error *error)
+{
+	const struct error *missing = NULL;
+	bool found = false;
+	int status = 0;
+	for (size_t i = 0; i < request->resource_count && status == 0; i++)
+		status = report_build_resource(request, request->resources[i], results, error);
+	for (size_t i = 0; i < results->count; i++) {
+		const struct result *result = &results->items[i];
+		found = found || (!result->missing.code && result->view->total > 0);
+		if (result->missing.code && !missing)
+			missing = &result->missing;
+	}
+	if (status == 0 && missing && !found) {
+		*error = *missing;
+		status = error->code;
+	}
+	return status;
+}
