@@ -5,6 +5,7 @@
 
 #include "cmd/message.h"
 #include "cmd/rows.h"
+#include "cmd/view_options.h"
 #include "collect/sample/backends.h"
 
 /* As it would be typed: "syscalls[:NAME]", "calls:FUNCTION[@MODULE]". */
@@ -91,23 +92,91 @@ static void print_row(const struct resource_row *row, int width)
 	putchar('\n');
 }
 
-static int run(struct invocation *invocation)
+static void print_table(void)
 {
-	(void)invocation;
 	int width = name_width();
 	printf("%-*s %-11s %-9s %-*s %s\n", width, "resource", "gtick", "interval", BACKENDS_WIDTH, "backends",
 	       "what it is, or why not here");
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		print_row(row, width);
+}
+
+/* --- as JSON --- */
+
+static void print_text(const char *name, const char *text)
+{
+	printf(", \"%s\": ", name);
+	if (text)
+		render_json_string(stdout, text);
+	else
+		fputs("null", stdout);
+}
+
+/* ["bpf", "perf"] */
+static void print_backends(char *names)
+{
+	char *rest = NULL;
+	const char *before = "";
+	fputs(", \"backends\": [", stdout);
+	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+		fputs(before, stdout);
+		render_json_string(stdout, name);
+		before = ", ";
+	}
+	putchar(']');
+}
+
+static void print_json_row(const struct resource_row *row)
+{
+	char usage[128];
+	struct answer answer;
+	print_name(usage, sizeof(usage), row);
+	ask(row, &answer);
+	bool is_served = answer.names[0];
+	fputs(row == resource_rows ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
+	render_json_string(stdout, row->name);
+	print_text("usage", usage);
+	print_text("title", row->title);
+	print_text("summary", row->summary);
+	print_text("unit", row->gtick);
+	printf(", \"interval\": %" PRIu64, row->default_interval);
+	print_backends(answer.names);
+	print_text("user_mode_only", answer.user_only);
+	print_text("reason", is_served ? NULL : answer.why_not.message);
+	putchar('}');
+}
+
+static void print_json(void)
+{
+	render_json_begin(stdout, "resources", NULL);
+	fputs("\"resources\": [", stdout);
+	for (const struct resource_row *row = resource_rows; row->name; row++)
+		print_json_row(row);
+	fputs("\n]}\n", stdout);
+}
+
+static int run(struct invocation *invocation)
+{
+	struct view_request request;
+	struct error error = { 0 };
+	if (view_request_init(&request, invocation, NULL, &error) < 0)
+		return failure_of(invocation, &error);
+	if (request.render.format == RENDER_CSV)
+		return usage_error(invocation, "--format csv is not available here (--format text or json)");
+	if (request.render.format == RENDER_JSON)
+		print_json();
+	else
+		print_table();
 	return EXIT_DONE;
 }
 
-static const char *const usage[] = { "", NULL };
+static const char *const usage[] = { "[OPTION]...", NULL };
 
-static const struct command_option options[] = { { 0 } };
+static const struct command_option options[] = { ROW_FORMAT("text or json"), { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof resources", "what can be measured on this machine, by this user" },
+	{ "cpprof resources --format json", "the same for a program" },
 	{ 0 },
 };
 
