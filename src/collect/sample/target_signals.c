@@ -1,5 +1,6 @@
 #include "collect/sample/target_signals.h"
 
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -20,9 +21,23 @@ int target_signals_take(int *fd, sigset_t *old, struct error *error)
 	return *fd < 0 ? error_set_errno(error, "cannot receive signals") : 0;
 }
 
+/* The descriptor receives ignored signals too, because the kernel discards them
+ * only while they are not blocked. */
+static bool stays_ignored(const struct signalfd_siginfo *signal)
+{
+	struct sigaction inherited;
+	if (sigaction((int)signal->ssi_signo, NULL, &inherited) < 0 || inherited.sa_handler != SIG_IGN)
+		return false;
+	return signal->ssi_signo == SIGHUP || signal->ssi_code == SI_KERNEL;
+}
+
 bool target_signals_next(int fd, struct signalfd_siginfo *signal)
 {
-	return read(fd, signal, sizeof(*signal)) == (ssize_t)sizeof(*signal);
+	while (read(fd, signal, sizeof(*signal)) == (ssize_t)sizeof(*signal)) {
+		if (!stays_ignored(signal))
+			return true;
+	}
+	return false;
 }
 
 void target_signals_pass(const struct signalfd_siginfo *signal, pid_t pid)
