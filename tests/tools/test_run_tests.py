@@ -1,6 +1,8 @@
 """tools/run_tests counts right: above all, what crashed, hung or said nothing is not taken for passed."""
 import importlib.machinery
 import importlib.util
+import signal
+import subprocess
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -73,3 +75,24 @@ def test_a_check_is_its_status(runner):
     assert runner.check(tally, "good", ["true"])
     assert not runner.check(tally, "bad", ["false"])
     assert counts(tally) == (1, 1, 0)
+
+
+def test_signals_that_the_parent_ignores(tmp_path):
+    """What the runner starts has the default dispositions and no blocked signals, but for a hangup (nohup)."""
+    def ignore():
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import importlib.machinery, importlib.util
+loader = importlib.machinery.SourceFileLoader("run_tests", {str(PATH)!r})
+runner = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+loader.exec_module(runner)
+runner.restore_signals()
+runner.run(["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"])
+""")
+    shown = subprocess.run(["/usr/bin/python3", script], preexec_fn=ignore, check=True, capture_output=True, text=True).stdout
+    masks = {line.split(":")[0]: int(line.split()[1], 16) for line in shown.splitlines()}
+    assert masks == {"SigBlk": 0, "SigIgn": 1 << (signal.SIGHUP - 1)}
