@@ -4,6 +4,7 @@
 #   make demo       record the paper's example program and show where it spends
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
+#   make quick      build, and test what changed since the last commit, in less than a minute
 #   make lint       format, clang-tidy, headers, includes
 #   make format     apply clang-format
 #   make bench      measure against perf, side by side; BENCH_FLAGS=--quick for less
@@ -18,7 +19,7 @@ BUILD = build
 MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source check lint format bench install clean help
+.PHONY: all setup demo demo-source check quick lint format bench install clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -40,6 +41,10 @@ demo-source: all
 check:
 	@tools/setup check
 	@tools/run_tests
+
+quick:
+	@tools/setup check
+	@tools/quick
 
 lint:
 	@tools/setup check
