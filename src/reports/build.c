@@ -15,7 +15,9 @@ int report_prepare(struct report_request *request, struct error *error)
 		request->view.by = report->by;
 	if (report->needs & REPORT_NEEDS_ADDRESSES)
 		request->view.keep_places = true;
-	int status = report->choose ? report->choose(request, error) : 0;
+	int status = report->check ? report->check(request->profile, error) : 0;
+	if (status == 0 && report->choose)
+		status = report->choose(request, error);
 	bool needs_labels = request->is_divided || (report->needs & REPORT_NEEDS_LABELS);
 	/* Without a key, the look-up is for its error: the profile has no labels. */
 	if (status == 0 && needs_labels && (request->key || request->profile->label_count == 0))

@@ -1,9 +1,7 @@
 #include "reports/report.h"
 
-/* The executions of lines are a resource of their own. */
-static int choose(struct report_request *request, struct error *error)
+static int check(const struct profile *profile, struct error *error)
 {
-	const struct profile *profile = request->profile;
 	uint32_t lines = profile_find_resource(profile, "lines");
 	if (lines == PROFILE_NONE)
 		return error_set(error, ERROR_NOT_FOUND,
@@ -14,6 +12,13 @@ static int choose(struct report_request *request, struct error *error)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "no executions of lines are known: no block with a hook was executed, or the program "
 				 "was compiled without -g");
+	return 0;
+}
+
+/* The executions of lines are a resource of their own. */
+static int choose(struct report_request *request, struct error *error)
+{
+	uint32_t lines = profile_find_resource(request->profile, "lines");
 	if (request->resources_named && (request->resource_count != 1 || request->resources[0] != lines))
 		return error_set(error, ERROR_USAGE, "executions of lines are counted by the resource 'lines' alone");
 	request->resources[0] = lines;
@@ -48,6 +53,7 @@ const struct report report_counts = {
 		       "it shows all lines of a function, as all threads together executed them" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,
+	.check = check,
 	.choose = choose,
 	.parts = { { "Line Count Profile", RESULT_LINE_COUNTS, build } },
 };

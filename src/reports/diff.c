@@ -127,6 +127,12 @@ int diff_build(const struct diff_request *request, struct results *results, stru
 	int status = 0;
 	size_t compared = 0;
 	*uncompared = (struct error){ 0 };
+	for (size_t i = 0; i < request->section_count * DIFF_SIDES && status == 0; i++) {
+		const struct report *report = request->sections[i / DIFF_SIDES].report;
+		status = report->check ? report->check(request->profiles[i % DIFF_SIDES], error) : 0;
+	}
+	if (status < 0)
+		return status;
 	/* All resources are looked up before the first view is made. */
 	for (size_t i = 0; i < request->resource_count; i++) {
 		struct error reason = { 0 };

@@ -84,6 +84,9 @@ struct report {
 	bool fixes_by;              /* frames are shown by `by`, whatever the request says */
 	enum view_by by;
 
+	/* Whether the profile has what all results need. 0, or ERROR_NOT_FOUND with the
+	 * remedy. NULL: every profile has. */
+	int (*check)(const struct profile *profile, struct error *error);
 	/* Keeps those of request->resources that the report can show, or replaces
 	 * them if the user named none. NULL: it can show all. */
 	int (*choose)(struct report_request *request, struct error *error);

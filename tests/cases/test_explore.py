@@ -77,6 +77,24 @@ def test_reports_are_those_of_report(directory, command, words):
 	assert answer(directory, "threshold 0", "limit 0", command) == "threshold: 0\nlimit: 0 (all)\n" + report
 
 
+def test_call_graph_is_that_of_report(directory):
+	"""With the note that report prints on standard error behind it."""
+	report = subprocess.run([CPPROF, "report", "x.data", "--call-graph"], cwd=directory, capture_output=True, text=True, check=True)
+	note = report.stderr.removeprefix("cpprof report: ")
+	assert note.startswith("calls were not counted")
+	assert answer(directory, "call-graph") == report.stdout + note
+
+
+def test_reports_refuse_as_report_does(directory):
+	assert complaint(directory, "time 0 1", "counts qsort").startswith(
+		"counts cannot be combined with a time: it shows all lines of a function")
+	assert complaint(directory, "counts qsort").startswith("no executions of lines were counted")
+	assert complaint(directory, "groups").startswith("no function of this profile belongs to a group")
+	assert complaint(directory, "pages").startswith("no touched addresses were recorded")
+	assert complaint(directory, "resource samples", "pages").startswith("no addresses were recorded with 'samples'")
+	assert complaint(directory, "labels tenant").startswith("the profile has no labels")
+
+
 def test_whatif(directory):
 	quoted = answer(directory, "whatif 'main;b=0' \"main;b;ns::f(int, char)=50%\"")
 	assert "predicted total: 0.5000" in quoted

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from hooks_support import Counted, compile_once
+from json_support import valid_json
 from record_support import BUILD, PROGRAMS, run_cpprof
 
 INCLUDE = PROGRAMS.parents[1] / "include"
@@ -115,6 +116,22 @@ def test_groups_are_reported(counted, tmp_path):
 	assert "format: usage_fraction group [#raw_gticks]" in text.stdout, text.stdout
 	down = run_cpprof("report", "-r", "calls", "--down", "large", "--by", "group", counted["paths"].path)
 	assert "format: usage_fraction (group_path) [#raw_gticks]" in down.stdout, down.stdout
+
+
+def test_groups_as_json_are_valid_and_compared(counted):
+	path = counted["paths"].path
+	assert len(valid_json(run_cpprof("report", "-r", "calls", "--groups", "--format", "json", path).stdout)["results"]) == 2
+	result = run_cpprof("diff", "-r", "calls", "--groups", "--format", "json", path, path)
+	assert [part["profile"] for part in valid_json(result.stdout)["results"]] == ["Group Profile", "Group Body Profile"]
+	assert all(not entry["significant"] for part in valid_json(result.stdout)["results"] for entry in part["entries"])
+
+
+def test_a_profile_without_groups_says_so(tmp_path):
+	(tmp_path / "paths").write_text("main;f 1\n")
+	run_cpprof("import", "--format", "folded", "-o", tmp_path / "p.data", tmp_path / "paths")
+	for words in (["report", "--groups", tmp_path / "p.data"], ["diff", "--groups", tmp_path / "p.data", tmp_path / "p.data"]):
+		result = run_cpprof(*words)
+		assert result.returncode == 1 and "no function of this profile belongs to a group" in result.stderr
 
 
 def test_a_group_is_selected(counted):
