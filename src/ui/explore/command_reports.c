@@ -10,7 +10,6 @@
 
 /* A report while it is printed. */
 struct printing {
-	struct session *session;
 	struct report_request request;
 	struct render_document document;
 	struct buffer notes;  /* what some resources do not have */
@@ -137,21 +136,22 @@ static int print_all(struct printing *printing, struct error *error)
 	return status;
 }
 
-static int run_request(struct session *session, struct report_request *request, FILE *out, struct error *error)
+static int run_request(struct session *session, const struct report_request *asked, FILE *out, struct error *error)
 {
 	const struct report_source source = { view_of_session, roots_of_session, session };
-	request->source = &source;
-	int status = copy_resources(request, session, error);
+	struct report_request request = *asked;
+	request.source = &source;
+	int status = copy_resources(&request, session, error);
 	if (status == 0)
-		status = report_prepare(request, error);
+		status = report_prepare(&request, error);
 	if (status == 0) {
-		struct printing printing = { .session = session, .request = *request };
+		struct printing printing = { .request = request };
 		buffer_init(&printing.notes);
-		render_begin(&printing.document, out, &session->render, "explore", request->report->name);
+		render_begin(&printing.document, out, &session->render, "explore", request.report->name);
 		status = print_all(&printing, error);
 		buffer_release(&printing.notes);
 	}
-	free(request->resources);
+	free(request.resources);
 	return status;
 }
 
