@@ -4,19 +4,6 @@
 #include "render/emit.h"
 #include "reports/report.h"
 
-void labels_print(FILE *out, const struct profile *profile, const struct label_group *group)
-{
-	if (group->label_count == 0)
-		fputs("(none)", out);
-	for (size_t i = 0; i < group->label_count; i++) {
-		if (i > 0)
-			fputc(' ', out);
-		render_safe_text(out, profile_string(profile, group->labels[i].key));
-		fputc('=', out);
-		render_safe_text(out, profile_string(profile, group->labels[i].value));
-	}
-}
-
 static void print_text(const struct render_document *document, const struct result *result)
 {
 	FILE *out = document->out;

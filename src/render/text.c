@@ -173,3 +173,16 @@ void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, cons
 		fprintf(out, ": %s", options->hint);
 	fputc('\n', out);
 }
+
+void labels_print(FILE *out, const struct profile *profile, const struct label_group *group)
+{
+	if (group->label_count == 0)
+		fputs("(none)", out);
+	for (size_t i = 0; i < group->label_count; i++) {
+		if (i > 0)
+			fputc(' ', out);
+		render_safe_text(out, profile_string(profile, group->labels[i].key));
+		fputc('=', out);
+		render_safe_text(out, profile_string(profile, group->labels[i].value));
+	}
+}

@@ -8,14 +8,6 @@ static struct tally_edge **cached(struct hook_thread *thread, uint64_t function,
 }
 
 /* Who looks there finds an edge, if only that of no call. */
-void hooks_forget_arcs(struct hook_thread *thread)
-{
-	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
-		return;
-	for (uint32_t i = 0; i < HOOK_CACHE; i++)
-		thread->cache[i] = &hooks_no_edge;
-}
-
 static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, struct hook_call *call)
 {
 	struct tally_node *root = &thread->shared->root;

@@ -272,3 +272,11 @@ struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node 
 	struct wanted wanted = { thread, node, call };
 	return (struct tally_edge *)(uintptr_t)hooks_keep_vectors(make, &wanted, has_child);
 }
+
+void hooks_forget_arcs(struct hook_thread *thread)
+{
+	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
+		return;
+	for (uint32_t i = 0; i < HOOK_CACHE; i++)
+		thread->cache[i] = &hooks_no_edge;
+}

@@ -122,15 +122,6 @@ struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struc
 	return CPPROF_FRAME_UNKNOWN;
 }
 
-void hooks_allow_direct(struct hook_thread *thread)
-{
-	const struct hook_measurement *measurement = __atomic_load_n(&thread->measurement, __ATOMIC_RELAXED);
-	bool is_direct = measurement == &hooks_paths || measurement == &hooks_paths_timed;
-	if (measurement == &hooks_paths)
-		thread->last_tsc = 0;
-	__atomic_store_n(&thread->direct_low, is_direct ? thread->stack_low : UINT64_MAX, __ATOMIC_RELAXED);
-}
-
 HOOK_HOT void cpprof_site_leave(struct cpprof_site *descriptor, const void *caller, const void *frame_address)
 {
 	if (__builtin_expect(!caller, 0))

@@ -1,0 +1,36 @@
+/* The message for a command that does not exist. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "base/path.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+/* Returns whether it is a program, by its path or in PATH. */
+static bool names_program(const char *name)
+{
+	struct stat status;
+	char *path = path_search(name);
+	bool is_program = path && stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	free(path);
+	return is_program;
+}
+
+int command_unknown(const struct invocation *invocation, const char *name)
+{
+	char list[128] = "";
+	for (size_t i = 0; commands[i]; i++) {
+		size_t used = strlen(list);
+		if (!(commands[i]->needs & IS_HIDDEN) && text_resembles(name, commands[i]->name))
+			snprintf(list + used, sizeof(list) - used, "%s'%s'", used ? " or " : "", commands[i]->name);
+	}
+	if (list[0])
+		return usage_error(invocation, "unknown command '%s' (did you mean %s?)", name, list);
+	if (names_program(name))
+		return usage_error(invocation, "unknown command '%s' (did you mean 'cpprof record %s'?)", name, name);
+	return usage_error(invocation, "unknown command '%s'", name);
+}
