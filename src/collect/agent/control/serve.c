@@ -12,9 +12,9 @@ enum { REQUEST_MAX = 1024, TURN_S = 1, SECONDS_MAX = 4 };
 
 struct answer {
 	long fd;
-	uint64_t end_ns; /* whoever is not done by then is given up */
+	uint64_t end_ns; /* clients that are not done by then are disconnected */
 	size_t used;
-	bool is_over; /* nobody reads it */
+	bool is_over; /* the client has gone */
 	char bytes[4096];
 };
 
@@ -68,7 +68,7 @@ static void put_number(struct answer *answer, uint64_t number)
 	put_word(answer, digits + at);
 }
 
-/* --- what is asked --- */
+/* --- requests --- */
 
 static const char *state_of(const struct tally_probe *told)
 {
@@ -97,7 +97,8 @@ static void put_probe(struct answer *answer, const struct tally_probe *told)
 	put_byte(answer, '\n');
 }
 
-/* Whether a probe point is of any of the patterns, each behind a tab; or there are none. */
+/* Returns whether a probe point matches any of the patterns, each behind a tab,
+ * or there are no patterns. */
 static bool is_listed(const struct tally_probe *told, const char *patterns, size_t bytes)
 {
 	bool matches = bytes == 0;
@@ -142,7 +143,7 @@ static void obey(struct answer *answer, const char *line, size_t bytes)
 	put_byte(answer, '\n');
 }
 
-/* A line, without its end; -1: none has come. */
+/* Reads a line, without its end. Returns its length, or -1 if none came. */
 static long read_request(const struct answer *answer, char request[REQUEST_MAX])
 {
 	long used = 0;

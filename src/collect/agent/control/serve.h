@@ -10,7 +10,8 @@
 #ifndef COLLECT_AGENT_CONTROL_SERVE_H
 #define COLLECT_AGENT_CONTROL_SERVE_H
 
-/* Serves who has connected. However slow or odd, that takes some seconds at most. By the control thread. */
+/* Serves the connected client. Limits the time for a slow or invalid one to
+ * some seconds. Called by the control thread. */
 void control_serve(long fd);
 
 #endif

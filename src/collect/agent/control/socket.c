@@ -79,7 +79,7 @@ static void close_descriptor(long fd)
 	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Nobody listens to it. One that waits for others to be served is alive. */
+/* No process listens on it. A process that delays its answer is alive. */
 static bool is_stale(const char *socket_path)
 {
 	struct sockaddr_un address = address_of(socket_path);
@@ -116,7 +116,7 @@ static void remove_if_stale(const char *folder, const char *name)
 		machine_syscall(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
 }
 
-/* As many as fit into the buffer: others are left to who comes next. */
+/* As many as fit into the buffer: the next process removes the others. */
 static void remove_stale(const char *folder)
 {
 	struct entry {
@@ -160,7 +160,7 @@ static long bind_and_listen(long fd, const struct control_path *path)
 
 long control_listen(const struct control_path *path)
 {
-	enum { TRIES = 8 }; /* who ends at the same moment removes the folder */
+	enum { TRIES = 8 }; /* a process that ends at the same moment may remove the folder */
 	long fd = new_socket(), result = -1;
 	if (system_is_error(fd))
 		return fd;

@@ -11,14 +11,15 @@ struct control_path {
 	char folder[CONTROL_PATH_MAX], socket[CONTROL_PATH_MAX];
 };
 
-/* Of the present process and user. */
+/* For the present process and user. */
 void control_path_make(struct control_path *path);
 
 /* Listens there; whatever others have left behind there is removed. A descriptor, or negative: it cannot be; the folder belongs to somebody
  * else, say. */
 long control_listen(const struct control_path *path);
 
-/* The next one who connects, and is of the same user: a descriptor. Negative: nobody ever will. Waits. */
+/* Accepts the next client with our uid; waits. Returns its descriptor, or a
+ * negative error on shutdown. */
 long control_accept(long listener);
 
 /* The socket, and the folder if there is no other in it. */

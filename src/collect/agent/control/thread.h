@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-/* The process may be controlled from now on, once `delay_ms` are over; unless CPPROF_CONTROL is 0, or the program runs with more rights
- * than who started it. Async-signal-safe. */
+/* Permits control of the process after `delay_ms`; unless CPPROF_CONTROL is 0,
+ * or the program runs with more rights than its caller. Async-signal-safe. */
 void control_begin(uint32_t delay_ms);
 /* The child of a fork: it has one of its own if its parent has. One that ends at once, or becomes another program, has none. */
 void control_forked(void);

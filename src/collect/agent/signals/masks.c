@@ -1,4 +1,5 @@
-/* Masks of signals, in which the timers' one is what the program believes: see signals.h. */
+/* Masks of signals. The timers' signal has the state in them that the program
+ * has set: see signals.h. */
 #include <errno.h>
 
 #include "collect/agent/core/runtime.h"
@@ -36,7 +37,7 @@ static void note_believed(int how, uint64_t set)
 						   : thread->blocked_traps & ~traps;
 }
 
-/* What was sent while it was believed blocked comes once it is not. */
+/* Delivers signals that arrived while the program had them blocked. */
 static void give_held(void)
 {
 	struct signals_thread *thread = &signals_thread;
@@ -60,7 +61,7 @@ static uint64_t real_set(int how, uint64_t set)
 
 int signals_mask(int how, const void *set, void *old)
 {
-	/* What the C library keeps for itself, as it does. */
+	/* Signals that the C library reserves for itself. */
 	const uint64_t reserved = BIT(32) | BIT(33);
 	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
 	uint64_t traps = signals_thread.blocked_traps;
@@ -88,7 +89,8 @@ void signals_thread_begin(sigset_t *mask)
 	set_word(mask, set & ~ours & ~signals_traps());
 }
 
-/* What it believed when that mask was kept is not known; but who blocks the neighbours blocks ours. */
+/* The state that the program had set when it saved this mask is unknown; a
+ * program that blocks the neighbouring signals blocks ours as well. */
 void signals_jump(sigset_t *mask)
 {
 	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;

@@ -17,9 +17,9 @@ enum {
 	SIGNALS = 64,
 	OWNED_MAX = 4,
 	RESTORER_FLAG = 0x04000000, /* the kernel's: the C library sets it, and shows it */
-	/* What our handlers take of a stack, beside what the kernel puts there. */
+	/* Stack that our handlers use, besides the kernel's frame. */
 	HANDLER_BYTES = 4096,
-	/* ... and what a handler of the program's may be expected to, on top of which ours runs. */
+	/* ... and that a handler of the program may use, above which ours runs. */
 	PROGRAM_HANDLER_BYTES = 8192,
 };
 
@@ -33,7 +33,8 @@ static struct {
 	uint32_t holder; /* a process's number: a fork may leave the lock taken by a thread that is not there */
 	uint32_t owned_count;
 	struct owned owned[OWNED_MAX];
-	/* Of signals that are the program's own, what it has asked for and what we did otherwise. */
+	/* For signals that belong to the program: its requested action, and our
+	 * change of it. */
 	uint64_t asked_blocking; /* its handler blocks the timers' signal */
 	uint64_t asked_stack;    /* ... runs on the alternate stack */
 	bool has_stacks, has_small_stacks;
@@ -70,9 +71,10 @@ static bool take_lock(uint32_t from, uint32_t here)
 	return __atomic_compare_exchange_n(&table.holder, &from, here, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* With all signals blocked: no handler finds the lock taken by what it has interrupted. A holder
- * of another process was left by a fork; or, where nobody has told us of one, may be the parent
- * of this vfork child: that one gives it back in some microseconds. */
+/* Called with all signals blocked: no handler finds the lock held by the code
+ * that it has interrupted. A holder in another process was left by a fork, or,
+ * where no fork was observed, may be the parent of this vfork child: the parent
+ * releases it in some microseconds. */
 static void lock(uint64_t *old_mask)
 {
 	const uint64_t all = ALL_SIGNALS, longest_ns = 100 * 1000 * 1000;
@@ -133,7 +135,7 @@ bool signals_in_vfork_child(void)
 
 /* --- actions --- */
 
-/* What the kernel is told of an action that the program has asked for. */
+/* Converts an action that the program has requested to the one for the kernel. */
 static void make_real(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -148,7 +150,7 @@ static void make_real(int number, struct sigaction *action)
 		action->sa_flags |= SA_ONSTACK;
 }
 
-/* What the program is told of an action that the kernel tells. */
+/* Converts an action of the kernel to the one that the program gets. */
 static void make_believed(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -241,7 +243,8 @@ bool signals_interrupt(int number, bool interrupts)
 	return owned != NULL;
 }
 
-/* Of the program's handlers that want the alternate stack, by what is known now. */
+/* Returns the program's handlers that need the alternate stack, as far as
+ * known. */
 static void install_again(void)
 {
 	for (int number = 1; number <= SIGNALS; number++) {
@@ -329,7 +332,8 @@ static void hold(siginfo_t *info, ucontext_t *context)
 	queue_to_self(runtime.signal, info);
 }
 
-/* As the program believes it to be; with SA_RESETHAND it is the default from now on. */
+/* The action as the program has set it; with SA_RESETHAND it is the default
+ * from now on. */
 static bool take_action(int number, struct sigaction *action)
 {
 	uint64_t mask;
@@ -401,7 +405,8 @@ bool signals_has_small_stacks(void)
 	return table.has_small_stacks;
 }
 
-/* There is no room for even one of our frames: ticks come on the stack that they interrupt. */
+/* There is no room for one of our frames: ticks run on the stack that they
+ * interrupt. */
 static void leave_stacks(void)
 {
 	for (uint32_t i = 0; i < table.owned_count; i++) {

@@ -20,23 +20,25 @@
 
 struct runtime_thread;
 
-/* Makes unwinding tell us when it takes the function away that this stands in. What compilers
- * offer for that would have every program load the unwinder, which needs not be there. */
+/* Makes the unwinder call us when it removes the frame of this function. The
+ * compilers' own means for that would load the unwinder into every program. */
 #define WAITS_END_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, waits_unwound")
 
 /* As below, without that. */
 struct runtime_thread *waits_enter(uint64_t function);
 struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **mask, sigset_t *room);
 
-/* `function`: of what is called, to be shown. NULL: ticks do not come here, nothing is done. */
+/* `function`: the called one, for reports. NULL if there are no ticks and
+ * nothing is done. */
 static inline __attribute__((always_inline)) struct runtime_thread *waits_begin(uint64_t function)
 {
 	WAITS_END_WHEN_UNWOUND;
 	return waits_enter(function);
 }
 
-/* The same for a call that has a mask of its own while it waits: *mask becomes `room`, filled
- * with the kernel's part of what *mask was and the timers' signal. NULL: there is none. */
+/* The same for a call that has a mask of its own while it waits: *mask becomes
+ * `room`, with the kernel's part of *mask and the timers' signal. NULL: there
+ * is none. */
 static inline __attribute__((always_inline)) struct runtime_thread *waits_begin_masked(uint64_t function,
 										       const sigset_t **mask,
 										       sigset_t *room)
@@ -45,11 +47,11 @@ static inline __attribute__((always_inline)) struct runtime_thread *waits_begin_
 	return waits_enter_masked(function, mask, room);
 }
 
-/* `thread`: what begin returned. */
+/* `thread`: the result of begin. */
 void waits_end(struct runtime_thread *thread);
 
-/* In a handler that is about to leave by a jump: what it has interrupted does not end. So where
- * a call is unwound. */
+/* Called in a handler that leaves by a jump, and where a call is unwound: the
+ * interrupted call does not end. */
 void waits_abandon(void);
 
 /* Some socket has had a timeout: with one, calls on sockets are not restarted. */

@@ -1,5 +1,5 @@
-/* The allocating functions. What the C library and the C++ library call in their own functions leads through here too:
- * strdup, operator new. */
+/* The allocating functions. Calls inside the C library and the C++ library go
+ * through them too: strdup, operator new. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

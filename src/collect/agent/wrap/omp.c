@@ -41,14 +41,16 @@ enum { OPEN_MOST = 32, SLOT_BITS = 7 };
 struct open_probe {
 	struct cpprof_site *descriptor;
 	const void *caller, *frame_address;
-	bool is_counted; /* the library wants to know of its end */
+	bool is_counted; /* the library requires a call at its end */
 };
 static _Thread_local struct open_probe open_probes[OPEN_MOST] __attribute__((tls_model("initial-exec")));
 static _Thread_local uint32_t open_count __attribute__((tls_model("initial-exec")));
-/* Of the thread's first call-back: below it all is that the thread does. 0: it is not the runtime's own thread. */
+/* Stack position of the thread's first callback: all later frames of the thread
+ * lie below. 0: not a thread of the runtime. */
 static _Thread_local uint64_t thread_bottom __attribute__((tls_model("initial-exec")));
 
-/* The call whose frame `here` is in, or above which nothing is known. NULL: none. */
+/* Returns the call whose frame contains `here`, or above which no call is
+ * known, or NULL. */
 static const struct cpprof_frame *frame_around(uint64_t here)
 {
 	const struct cpprof_thread *thread = cpprof_thread_1;
@@ -112,7 +114,7 @@ static void at_endpoint(struct cpprof_site *descriptor, int endpoint, const void
 		leave(descriptor);
 }
 
-/* --- what the OpenMP runtime calls --- */
+/* --- callbacks of the OpenMP runtime --- */
 
 static void thread_begin(int type, union ompt_data *data)
 {
@@ -135,7 +137,7 @@ static void parallel_end(union ompt_data *parallel, union ompt_data *task, int f
 	leave(&parallel_probe);
 }
 
-/* That of the thread which has begun the region is within it already. */
+/* The thread that has begun the region is within it already. */
 static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_data *task, unsigned threads,
 			  unsigned index, int flags)
 {
@@ -155,7 +157,7 @@ static struct cpprof_site *probe_of_work(int kind)
 		return &single_probe;
 	case OMPT_WORK_TASKLOOP:
 		return &taskloop_probe;
-	default: /* those who do not do it */
+	default: /* the threads that do not execute it */
 		return NULL;
 	}
 }
@@ -188,7 +190,7 @@ static void sync_region_wait(int kind, int endpoint, union ompt_data *parallel, 
 	at_endpoint(probe_of_sync(kind), endpoint, caller ? caller : CALLER, HERE);
 }
 
-/* NULL: of those that only try nobody tells whether they got it. */
+/* NULL: for those that only try, the runtime does not report the result. */
 static struct cpprof_site *probe_of_mutex(int kind)
 {
 	switch (kind) {
@@ -218,7 +220,7 @@ static void mutex_acquired(int kind, uint64_t mutex, const void *caller)
 	at_endpoint(probe_of_mutex(kind), OMPT_ENDS, NULL, 0);
 }
 
-/* Explicit tasks, by what is kept of each: */
+/* Explicit tasks: */
 enum { TASK_NEW = 1, TASK_BEGUN = 2 };
 
 static void task_create(union ompt_data *from, const void *frame, union ompt_data *task, int flags, int depends,

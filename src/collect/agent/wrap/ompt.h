@@ -55,7 +55,7 @@ struct ompt_start_tool_result {
 	union ompt_data tool;
 };
 
-/* What an OpenMP runtime asks for by this name. */
+/* An OpenMP runtime looks up this name. */
 struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
 
 #endif

@@ -1,11 +1,12 @@
-/* stdio. Programs that are compiled with _FORTIFY_SOURCE call functions that check, which are shown by the usual name; what the
- * headers make of a call without any function (getc_unlocked) is not seen. */
+/* stdio. Programs that are compiled with _FORTIFY_SOURCE call checking
+ * functions, which reports show by the usual name; calls that the headers
+ * inline (getc_unlocked) are not counted. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "collect/agent/wrap/wrap.h"
 
-/* Loops over characters, where the header knows the size. */
+/* Loops over characters, whose size the header has. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
@@ -94,7 +95,7 @@ WRAP_LIKE(vfscanf, int, __isoc99_vfscanf, (FILE * from, const char *format, va_l
 WRAP_LIKE(vscanf, int, __isoc23_vscanf, (const char *format, va_list values), (format, values))
 WRAP_LIKE(vfscanf, int, __isoc23_vfscanf, (FILE * from, const char *format, va_list values), (from, format, values))
 
-/* Their arguments are handed on to the one that takes a list. */
+/* Pass their arguments to the function that takes a list. */
 #define UNPACK(...) __VA_ARGS__
 #define FORMATTING(descriptor, name, parameters, real_call) \
 	INTERPOSED int name(UNPACK parameters, ...)         \

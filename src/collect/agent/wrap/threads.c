@@ -1,4 +1,5 @@
-/* Threads and what they wait for each other at. Those of C++ are these. */
+/* Threads, and the functions in which they wait for each other. C++ threads use
+ * these. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>

@@ -4,7 +4,8 @@
 extern struct cpprof_site __start_cpprof_wrap_probes[] __attribute__((visibility("hidden")));
 extern struct cpprof_site __stop_cpprof_wrap_probes[] __attribute__((visibility("hidden")));
 
-/* The real functions are known by now: an older constructor of this library looks them up. */
+/* The real functions are known: an earlier constructor of this library looks
+ * them up. */
 __attribute__((constructor)) static void begin(void)
 {
 	for (struct cpprof_site *descriptor = __start_cpprof_wrap_probes; descriptor < __stop_cpprof_wrap_probes;

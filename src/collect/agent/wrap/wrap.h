@@ -13,7 +13,8 @@
 #include "collect/agent/core/real.h"
 #include <cpprof/profiler.h>
 
-/* The linker puts all of them in a row. `text`: as reports call the function. */
+/* The linker puts all of them in an array. `text`: the function's name in
+ * reports. */
 #define WRAP_PROBE(variable, text, kind)                                                                        \
 	static struct cpprof_site variable __attribute__((section("cpprof_wrap_probes"), used, aligned(8))) = { \
 		CPPROF_STATE_OFF, kind, CPPROF_LEVEL_FUNCTION, 0, 0, text, NULL, "", WRAP_GROUP, 0, 0           \
@@ -37,7 +38,8 @@
 #define WRAP_WAIT(type, name, parameters, arguments)       \
 	WRAP_PROBE(name##_probe, #name, CPPROF_KIND_WAIT); \
 	WRAP_BODY(name##_probe, type, name, parameters, REAL(name) arguments)
-/* Another name for what is the same to a reader of reports: one of 64-bit offsets, one that checks lengths. */
+/* Another name for the same function in reports: one with 64-bit offsets, one
+ * that checks lengths. */
 #define WRAP_LIKE(like, type, name, parameters, arguments) \
 	WRAP_BODY(like##_probe, type, name, parameters, REAL(name) arguments)
 

@@ -12,7 +12,8 @@ enum { GLIBC_MALLOC_ALIGNMENT = 16 };
 struct allocating {
 	const char *name;
 	uint8_t argument, factor;
-	/* In glibc, what need not count because malloc does: see struct probe_point. */
+	/* In glibc, functions that need not be counted because they call
+	 * malloc: see struct probe_point. */
 	uint8_t glibc_guard;
 	uint32_t glibc_guard_above;
 	/* In glibc, it may be written by means of the functions above it: then those count. */
@@ -112,7 +113,7 @@ static int find_all(struct allocator *allocator)
 	return result;
 }
 
-/* The dynamic linker sees what is exported; a static malloc is somebody's own. */
+/* The dynamic linker uses exported functions; a static malloc is private. */
 static bool defines_malloc(const struct function_places *places)
 {
 	return places->is_exported && places->count > 0;
@@ -133,7 +134,8 @@ static int add_points(const struct allocator *allocator, const char *path, bool 
 	for (size_t i = 0; i < ALLOCATING && result == 0; i++) {
 		const struct allocating *row = &allocating[i];
 		const struct function_places *places = &allocator->places[i];
-		/* Of another allocator nothing else is known: a realloc that calls malloc, say. */
+		/* Nothing else is known about another allocator: for example,
+		 * its realloc may call malloc. */
 		bool may_forward = row->may_forward || (!allocator->is_glibc && i > 0);
 		for (size_t j = 0; j < places->count && places->is_exported && result == 0; j++) {
 			const struct function_place *place = &places->items[j];

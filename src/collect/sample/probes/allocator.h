@@ -5,13 +5,13 @@
 #include "collect/sample/probes/probe_points.h"
 #include "frames/native/module_file.h"
 
-/* Adds a point for each of the module's functions that allocate, `path` being its
- * file. What one of them passes on to another is counted once. `bytes`: the amount is what is
- * asked for; otherwise each call is 1. Returns 0, also without adding any (the
- * module defines no malloc), or ERROR_MEMORY. */
+/* Adds a point for each of the module's allocating functions; `path` is its
+ * file. A request that one of them passes on to another is counted once.
+ * `bytes`: the amount is the requested size; otherwise each call is 1. Returns
+ * 0, also if it adds none (the module defines no malloc), or ERROR_MEMORY. */
 int allocator_add_points(struct module_file *file, const char *path, bool bytes, struct probe_points *points);
 
-/* Whether the module defines malloc. */
+/* Returns whether the module defines malloc. */
 int allocator_is_in(struct module_file *file, bool *defines);
 
 #endif

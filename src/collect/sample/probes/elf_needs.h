@@ -1,5 +1,5 @@
-/* What a program or library says of what it needs to run: its dynamic linker
- * and its libraries, as written in the file. */
+/* The requirements that a program or library states: its dynamic linker and its
+ * libraries, as written in the file. */
 #ifndef COLLECT_SAMPLE_PROBES_ELF_NEEDS_H
 #define COLLECT_SAMPLE_PROBES_ELF_NEEDS_H
 
@@ -17,8 +17,8 @@ struct elf_needs {
 	size_t needed_count;
 };
 
-/* ERROR_FORMAT: not an ELF file; ERROR_SYSTEM, ERROR_PERMISSION, ERROR_NOT_FOUND;
- * ERROR_MEMORY. What is damaged is as if it were not there. */
+/* Returns 0, or ERROR_FORMAT (not an ELF file), ERROR_SYSTEM, ERROR_PERMISSION,
+ * ERROR_NOT_FOUND, ERROR_MEMORY. Ignores damaged parts. */
 int elf_needs_read(struct elf_needs *needs, const char *path, struct error *error);
 void elf_needs_release(struct elf_needs *needs); /* {0} is fine */
 

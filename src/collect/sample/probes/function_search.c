@@ -55,7 +55,7 @@ static bool offset_of_code(struct module_file *file, uint64_t address, uint64_t 
 	return false;
 }
 
-/* Symbol `index` if it may be a function; `offset` is not told yet. */
+/* Adds symbol `index` if it may be a function; does not set `offset` yet. */
 static bool read_symbol(struct module_file *file, int index, struct code_symbol *symbol)
 {
 	GElf_Sym raw;
@@ -79,7 +79,7 @@ struct wanted {
 	char *squeezed;      /* without blanks; owned */
 	bool has_parameters; /* the user gave them */
 	bool for_arguments;
-	char part[96]; /* occurs in the mangled name, as "5parse"; "": not known */
+	char part[96]; /* a part of the mangled name, as "5parse"; "": unknown */
 };
 
 /* A copy without blanks; NULL: no memory. */
@@ -95,8 +95,9 @@ static char *squeeze(const char *text)
 	return copy;
 }
 
-/* Where the parameters of a squeezed name begin; NULL: it has none. The pairs of
- * "operator()", "(anonymous namespace)::f" and lambdas are none. */
+/* Returns where the parameters of a squeezed name begin, or NULL if it has
+ * none. The parentheses of "operator()", "(anonymous namespace)::f" and lambdas
+ * are not parameters. */
 static const char *parameters_of(const char *squeezed)
 {
 	static const char call[] = "operator()";
@@ -169,11 +170,12 @@ static void strip_arguments(char *text)
 	*to = 0;
 }
 
-/* Whether a demangled name, `full` with and `bare` without parameters, is meant. Both are squeezed. */
+/* Returns whether the user's name means a demangled name, `full` with and
+ * `bare` without parameters. Both are squeezed. */
 static bool reads_as(const struct wanted *wanted, const char *full, char *bare)
 {
 	if (wanted->has_parameters) {
-		/* In front of a template's name stands what it returns. */
+		/* The return type stands before a template's name. */
 		const char *name = strstr(full, bare);
 		return strcmp(full, wanted->squeezed) == 0 || (name && strcmp(name, wanted->squeezed) == 0);
 	}
@@ -206,8 +208,8 @@ static bool matches_mangled(const struct wanted *wanted, const char *linkage)
 	return found;
 }
 
-/* Whether what stands behind a function's name (".constprop.0") makes a clone
- * that is a whole function: not the cold half of one, nor a part. */
+/* Returns whether the text behind a function's name (".constprop.0") makes a
+ * clone that is a whole function: not a cold half, nor a part. */
 static bool is_whole(const char *suffix, size_t length, bool for_arguments)
 {
 	static const char *const other_arguments[] = { "constprop", "isra" };

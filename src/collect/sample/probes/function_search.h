@@ -1,6 +1,6 @@
-/* Functions of one file by the name that a user gives: that of the symbol, or of
- * C++ and Rust as it reads in the source, with or without parameters
- * ("ns::parse", "ns::parse(char const*)"): without, all of that name. */
+/* Finds functions of one file by a user's name: the symbol's, or in C++ and
+ * Rust the source's, with or without parameters ("ns::parse", "ns::parse(char
+ * const*)"); without parameters it means all functions of that name. */
 #ifndef COLLECT_SAMPLE_PROBES_FUNCTION_SEARCH_H
 #define COLLECT_SAMPLE_PROBES_FUNCTION_SEARCH_H
 
@@ -15,33 +15,35 @@
 struct function_place {
 	uint64_t address; /* ELF virtual */
 	uint64_t offset;  /* in the file */
-	uint64_t size;    /* bytes; 0: not known */
+	uint64_t size;    /* in bytes; 0: unknown */
 };
 
 struct function_places {
 	struct function_place *items; /* owned; each address once */
 	size_t count;
 	size_t capacity;
-	bool is_exported; /* one of them at least is seen by other modules */
+	bool is_exported; /* at least one of them is exported */
 	bool is_indirect; /* there is one that picks the real function when the program starts */
 };
 
 /* Opens the file and, where it has one, its separate debug file. Then module_file_close. */
 int function_search_open(struct module_file *file, const char *path, struct error *error);
 
-/* All functions of that name. Compilers make clones of a function (f.constprop.0)
- * whose arguments may be other ones: found only if `for_arguments` is not set.
- * Returns 0, also if there are none, or ERROR_MEMORY. */
+/* Finds all functions of that name. Compilers make clones of a function
+ * (f.constprop.0), which may have other arguments: they are found only if
+ * `for_arguments` is not set. Returns 0, also if there are none, or
+ * ERROR_MEMORY. */
 int function_search(struct module_file *file, const char *name, bool for_arguments, struct function_places *places);
 
 /* Offers the names of the file's functions, as they read in the source. */
 void function_search_near(struct module_file *file, struct near_names *near);
 
-/* Whether the file was stripped, and no separate file has its symbols: only what it exports has names. */
+/* Returns whether the file was stripped and no separate file has its symbols:
+ * only exported functions have names. */
 bool function_search_is_stripped(struct module_file *file);
 
-/* Of an indirect function (memcpy), those that it picks from: their names, "a, b", in `text`;
- * "" where the file has no symbols for them. */
+/* For an indirect function (memcpy), writes the names of its candidates, "a,
+ * b", to `text`; "" if the file has no symbols for them. */
 void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes);
 
 void function_places_release(struct function_places *places); /* {0} is fine */

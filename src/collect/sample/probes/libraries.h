@@ -14,8 +14,8 @@
 #include "base/error.h"
 
 struct library {
-	char *name; /* as the target calls it: a path; owned */
-	char *path; /* where we can open it; owned */
+	char *name; /* path as the target uses it; owned */
+	char *path; /* path under which we can open it; owned */
 	dev_t device;
 	ino_t inode;
 };
@@ -26,7 +26,8 @@ struct libraries {
 	size_t capacity;
 };
 
-/* Of a command's file, or of the program that interprets it if it is a script. */
+/* Reads the libraries of a command's file, or of its interpreter if it is a
+ * script. */
 int libraries_of_command(struct libraries *libraries, const char *command, struct error *error);
 
 /* The same without asking the dynamic linker: through the files' own lists of needs. */
@@ -34,14 +35,15 @@ int libraries_by_needs(struct libraries *libraries, const char *program, struct 
 
 int libraries_of_process(struct libraries *libraries, pid_t pid, struct error *error);
 
-/* A library by its file's name where a dynamic linker would find it without a
- * program that says more; returns its path, to be freed; NULL: there is none. */
+/* Returns the path of a library by its file's name, where a dynamic linker
+ * finds it without further information from a program, or NULL. The caller
+ * frees it. */
 char *libraries_search(const char *name);
 
 /* Adds a file unless it is there, by whatever name. Returns 0 or ERROR_MEMORY. */
 int libraries_add(struct libraries *libraries, const char *name, const char *path);
 
-/* Whether `module`, as a user calls it, is this one: its path, its file's name, or
+/* Returns whether a user's `module` is this one: its path, its file's name, or
  * that without the version: "libc.so.6", "libc.so", "libc". */
 bool library_is(const struct library *library, const char *module);
 

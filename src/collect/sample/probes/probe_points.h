@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "resources/resources.h"
 
-/* Where to look. */
+/* The files to search. */
 struct probe_scope {
 	const char *command; /* path of the file that will be run; NULL: none */
 	pid_t pid;           /* 0: none */
@@ -23,11 +23,11 @@ struct probe_scope {
 
 /* One function to be watched. Its amount is arguments[argument] * arguments[factor]. */
 struct probe_point {
-	char *path;       /* of its file, as we see it; owned */
+	char *path;       /* path of its file, as we see it; owned */
 	uint64_t offset;  /* in the file, of its first instruction; USDT: 0 */
 	uint8_t argument; /* 1 to 6: the integer argument that is the amount; 0: 1 each */
 	uint8_t factor;   /* 1 to 6: one that it is multiplied by; 0: none */
-	bool at_return;   /* the amount is what it returns; 1 each if `argument` is 0 */
+	bool at_return;   /* the amount is the return value; 1 each if `argument` is 0 */
 	/* 1 to 6: a call counts only if arguments[guard] > guard_above (unsigned); 0: each
 	 * counts. glibc's realloc(NULL, n) is counted by the malloc that it jumps to. */
 	uint8_t guard;
@@ -49,8 +49,8 @@ void probe_points_release(struct probe_points *points); /* {0} is fine */
 /* HOOK_TRACEPOINT. */
 struct tracepoint {
 	uint64_t id;     /* for perf_event_open */
-	uint32_t offset; /* of the field in its record; meaningless without a field */
-	uint32_t size;   /* of the field: 1, 2, 4 or 8; 0: none, 1 each */
+	uint32_t offset; /* offset of the field in the record; unused without a field */
+	uint32_t size;   /* size of the field: 1, 2, 4 or 8; 0: none, 1 each */
 	bool is_signed;
 };
 

@@ -1,6 +1,6 @@
-/* The files that a running process has mapped, in the order in which its dynamic
- * linker looks for functions: the program, what it was preloaded with, level by
- * level what these need; last what was loaded with dlopen. */
+/* The files that a running process has mapped, in the order in which its
+ * dynamic linker searches them: the program, preloaded libraries, level by
+ * level their requirements; last the libraries loaded with dlopen. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 struct process {
 	pid_t pid;
 	struct libraries mapped; /* in the order of their addresses */
-	char **sonames;          /* of each; owned; an item is NULL where it has none */
+	char **sonames;          /* name of each; owned; an item is NULL where it has none */
 };
 
 static bool is_same_file(const char *one, const char *other)
@@ -25,9 +25,10 @@ static bool is_same_file(const char *one, const char *other)
 	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Where we can open what the process calls `name`: it may live in a container of
- * its own, or the file may be deleted by now, and something else lie there. Only root
- * can follow the `link`s of mappings. `bytes` of room in `path`; false: nowhere. */
+/* Finds a path under which we can open the process's file `name`: the process
+ * may live in a container, or the file may be deleted, and another one lie
+ * there. Only root can follow the `link`s of mappings. `bytes`: room in `path`.
+ * Returns false if there is none. */
 static bool find_visible(pid_t pid, const char *name, const char *link, char *path, size_t bytes)
 {
 	struct stat status;
@@ -107,7 +108,7 @@ static int add_by_name(struct libraries *libraries, const struct process *proces
 	return 0;
 }
 
-/* What the process was started with in its environment. */
+/* The process's environment at its start. */
 static int add_preloaded(struct libraries *libraries, const struct process *process)
 {
 	static const char variable[] = "LD_PRELOAD=";

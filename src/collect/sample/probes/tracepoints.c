@@ -80,7 +80,8 @@ static bool is_plain(const char *name)
 	return name[0] != '.' && !strchr(name, '/');
 }
 
-/* For what does not exist: where it is, the nearest, or where to look. */
+/* The error for a missing tracepoint: where it is, the nearest names, or the
+ * list. */
 static const char *remedy(const char *elsewhere, struct near_names *near)
 {
 	const char *nearest = near_names_text(near);
@@ -123,7 +124,7 @@ struct field {
 	struct tracepoint place;
 };
 
-/* One line of a format; false: it tells no field. */
+/* Reads one line of a format. Returns false if it does not describe a field. */
 static bool parse_field(const char *line, struct field *field)
 {
 	char declaration[256];

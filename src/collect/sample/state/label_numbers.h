@@ -1,4 +1,4 @@
-/* What label sets the numbers mean that a backend gives: the profile's own ids. */
+/* Maps a backend's numbers of label sets to the profile's ids. */
 #ifndef COLLECT_SAMPLE_STATE_LABEL_NUMBERS_H
 #define COLLECT_SAMPLE_STATE_LABEL_NUMBERS_H
 
@@ -10,7 +10,7 @@
 
 struct label_numbers {
 	struct hash_map sets; /* a number -> id of a label set of the profile */
-	uint64_t unknown;     /* samples whose number nobody has told */
+	uint64_t unknown;     /* samples with an unknown number */
 };
 
 void label_numbers_init(struct label_numbers *numbers);
@@ -21,7 +21,8 @@ void label_numbers_release(struct label_numbers *numbers);
 int label_numbers_tell(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
 		       size_t bytes);
 
-/* The profile's label set of a sample's number; of an unknown one, counted, the empty set. */
+/* Returns the profile's label set for a sample's number; for an unknown number
+ * counts it and returns the empty set. */
 uint32_t label_numbers_get(struct label_numbers *numbers, uint32_t number);
 
 #endif

@@ -54,7 +54,7 @@ static void insert_at(struct maps *maps, size_t at, const struct mapping *mappin
 	maps->count++;
 }
 
-/* The part before `start` is gone. */
+/* Removes the part before `start`. */
 static void cut_front(struct mapping *mapping, uint64_t start)
 {
 	mapping->file_offset += start - mapping->start;

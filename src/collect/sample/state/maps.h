@@ -11,10 +11,10 @@
 
 struct mapping {
 	uint64_t start, end, file_offset;
-	uint64_t told;   /* the larger, the later it was told of */
-	uint32_t name;   /* string: what its memory is called, see processes_name_of_memory */
-	uint32_t module; /* of code: index in modules */
-	bool has_bias;   /* of code: worked out on first use, as the file must be read for it */
+	uint64_t told;   /* increases with the order of the events */
+	uint32_t name;   /* string: name of its memory, see processes_name_of_memory */
+	uint32_t module; /* for code: index in modules */
+	bool has_bias;   /* for code: computed on first use, because the file must be read */
 	uint64_t bias;   /* run-time address = ELF virtual address + bias */
 };
 

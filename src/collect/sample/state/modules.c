@@ -102,7 +102,7 @@ int64_t modules_add_name(struct modules *modules, const char *name, enum module_
 	return add(modules, name, (uint8_t)kind, NULL, 0);
 }
 
-/* Whether an opened file is the one that was mapped, as far as is known. */
+/* Returns whether an opened file can be the mapped one. */
 static bool is_the_build(struct elf_file *file, const struct profile_module *wanted)
 {
 	const uint8_t *id;
@@ -136,8 +136,8 @@ static void without_deleted_mark(char *path)
 		path[length - (sizeof(mark) - 1)] = 0;
 }
 
-/* A container's files are reached through a process in it; the executable also
- * when it was deleted. When the process is gone, our own view has to do. */
+/* Opens a container's files through a process in it; the executable also if it
+ * was deleted. If the process has ended, uses our own view. */
 static void open_file(struct module *module, const char *path, pid_t pid, const struct profile_module *wanted)
 {
 	char name[4096 + 64];
@@ -152,8 +152,8 @@ static void open_file(struct module *module, const char *path, pid_t pid, const 
 		open_path(module, name, wanted);
 }
 
-/* The vDSO is the same for every process of a kernel: ours serves. Its size is
- * not told; its section headers come last in it. */
+/* The vDSO is equal in all processes of a kernel, so ours is read. Its section
+ * headers come last in it, which gives its size. */
 static void open_vdso(struct module *module)
 {
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT(performance-no-int-to-ptr) */
@@ -169,7 +169,7 @@ static void open_vdso(struct module *module)
 	module->file = elf_file_from_memory(vdso, size, "[vdso]", NULL);
 }
 
-/* A build-id that the kernel did not tell comes from the file. */
+/* Reads a build-id from the file if the kernel did not report it. */
 static void note_build_id(struct modules *modules, const struct module *module)
 {
 	struct profile_module *shown = &modules->profile->modules[module->id];

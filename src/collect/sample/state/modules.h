@@ -30,9 +30,9 @@ struct module {
 struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
 
-/* The module of a path with a build-id (NULL: not told), added if new; its
- * index, or ERROR_MEMORY. Paths are as the kernel tells them: "[vdso]" and
- * "//anon" too. */
+/* Returns the index of the module of a path with a build-id (NULL: not
+ * reported), added if new, or ERROR_MEMORY. Paths are the kernel's: also
+ * "[vdso]" and "//anon". */
 int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes);
 
 /* The module of something without addresses, named "[...]": kernel work

@@ -9,7 +9,7 @@
 
 bool new_task_find(struct new_task *format)
 {
-	struct error error; /* nobody is told: creations are told where they can be */
+	struct error error; /* no message: thread starts are recorded where possible */
 	int root = tracefs_open(&error);
 	if (root < 0)
 		return false;

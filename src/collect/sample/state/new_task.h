@@ -12,7 +12,7 @@
 
 struct new_task {
 	uint64_t config; /* perf_event_attr.config of PERF_TYPE_TRACEPOINT */
-	/* Where in the data the fields are. */
+	/* Offsets of the fields in the data. */
 	size_t pid_offset, flags_offset;
 };
 
@@ -22,7 +22,8 @@ bool new_task_find(struct new_task *format);
 /* Reads the tracepoint's `format` file. False: it is none of this tracepoint. */
 bool new_task_parse(struct new_task *format, FILE *file);
 
-/* Whether the data tell of a thread of the same process (and not of a process), and its id. */
+/* Returns whether the data describe a thread of the same process (not a new
+ * process), and its id. */
 bool new_task_is_thread(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid);
 
 #endif

@@ -20,7 +20,7 @@ struct processes {
 	size_t thread_count, thread_capacity;
 	struct hash_map by_pid; /* pid -> index; the newest where a pid was used again */
 	struct hash_map by_tid;
-	struct starts starts;   /* of threads that were not told of yet */
+	struct starts starts;   /* for threads without an event so far */
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_told;
 };
@@ -58,7 +58,8 @@ void processes_free(struct processes *processes)
 
 /* --- adding --- */
 
-/* Notes the control group that a process is in now; what cannot be read stays as it was. */
+/* Records the current control group of a process; keeps the old one if it
+ * cannot be read. */
 static int note_cgroup(struct profile *profile, struct profile_process *shown)
 {
 	char path[1024];
@@ -106,8 +107,8 @@ static void set_base(struct thread *thread, uint32_t node, uint32_t markers)
 	thread->deep = NULL;
 }
 
-/* Whether a thread that was told of is the one whose start was: one system call
- * makes both. Thread ids come round again, but not so soon. 0: not known. */
+/* Returns whether a reported thread is the one whose start was seen: one system
+ * call makes both. Thread ids repeat, but not so soon. 0: unknown. */
 static bool is_one_start(uint64_t start_ns, uint64_t thread_ns)
 {
 	static const uint64_t window_ns = 1000000000;
@@ -150,7 +151,7 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 	return &processes->items[thread->process];
 }
 
-/* The living thread that was told to have begun at about that time, or NULL. */
+/* Returns the living thread that began at about that time, or NULL. */
 static struct thread *find_begun(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, tid);
@@ -175,7 +176,8 @@ int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, ui
 
 /* --- maps --- */
 
-/* The string of what memory mapped from `path`, as the kernel tells it, is called. */
+/* Returns the string with the name of memory that the kernel reports as mapped
+ * from `path`. */
 static int64_t name_of_path(struct processes *processes, const char *path)
 {
 	static const char *const anonymous[] = { "//anon", "[anon", "[stack:", "/dev/zero" };
@@ -185,14 +187,15 @@ static int64_t name_of_path(struct processes *processes, const char *path)
 	return profile_add_string(processes->profile, is_anonymous ? "[anon]" : path);
 }
 
-/* The code of a process is not what it was. */
+/* Marks the code of a process as changed. */
 static void renew_code(struct processes *processes, struct process *process)
 {
 	process->code_version = ++processes->code_versions;
 }
 
-/* In the exec of a set-user-ID program the kernel tells that the process ends, when it
- * ends the events that were bound to it. What maps memory lives. */
+/* In the exec of a set-user-ID program the kernel reports the end of the
+ * process when it ends the events that were bound to it. A process that maps
+ * memory lives. */
 static void revive(struct processes *processes, struct process *process)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, process->pid);
@@ -281,12 +284,13 @@ bool processes_code(struct processes *processes, struct process *process, uint64
 	return module && module->file && elf_file_copy(module->file, address - found.bias, to, size);
 }
 
-/* Whether an address is of the main thread's stack, which grows downwards untold:
- * below what was told of it, and nothing else between. */
+/* Returns whether an address belongs to the main thread's stack, which grows
+ * downwards without events: it is below the reported part, with nothing in
+ * between. */
 static bool is_grown_stack(struct processes *processes, struct process *process, uint64_t address)
 {
 	static const uint64_t default_limit = 8 * 1024 * 1024;
-	static const uint64_t highest_limit = UINT64_C(1024) * 1024 * 1024; /* of those without one */
+	static const uint64_t highest_limit = UINT64_C(1024) * 1024 * 1024; /* for processes without a limit */
 	size_t data = maps_first_above(&process->data, address);
 	size_t code = maps_first_above(&process->code, address);
 	if (data == process->data.count)
@@ -304,8 +308,8 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 	return above->end - address <= process->stack_limit;
 }
 
-/* Asks the kernel, and takes the answer as told: mremap is not, and big arrays grow by
- * it. Also if memory is short, it is just not known. */
+/* Reads the mapping from /proc: the kernel does not report mremap, by which big
+ * arrays grow. Without memory the address stays unknown. */
 static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
 {
 	enum { VAIN_MAX = 100 }; /* it takes a while, so not for ever */
@@ -327,7 +331,7 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 {
 	const struct mapping *data = maps_at(&process->data, address);
 	const struct mapping *code = maps_at(&process->code, address);
-	/* What was unmapped is not told: the newer one is there. */
+	/* The kernel does not report unmapping: the newer mapping counts. */
 	if (data && (!code || code->told < data->told))
 		return data->name;
 	if (code)
@@ -337,7 +341,7 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 	return look_up(processes, process, address);
 }
 
-/* --- what happens to processes --- */
+/* --- events of processes --- */
 
 static void end_thread(struct processes *processes, struct thread *thread, uint64_t time_ns)
 {
@@ -347,9 +351,9 @@ static void end_thread(struct processes *processes, struct thread *thread, uint6
 	thread->deep = NULL;
 }
 
-/* Of a process that starts a program one thread remains, whichever asked for it: it
- * has the process's number from now on. Nobody tells that its former number, and the
- * others, are no more. NULL: out of memory. */
+/* After an exec one thread remains, with the process's number, whichever thread
+ * called it. The kernel does not report the end of its former number and of the
+ * other threads. Returns NULL if out of memory. */
 static struct thread *remain_alone(struct processes *processes, uint32_t pid, uint64_t time_ns)
 {
 	struct thread *thread = processes_thread(processes, pid, pid);
@@ -412,7 +416,7 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	to->code_version = from->code_version;
 	struct profile_process *shown = processes->profile->processes;
 	shown[to->id].name = shown[from->id].name;
-	if (shown[to->id].cgroup == 0) /* it was gone before one could look */
+	if (shown[to->id].cgroup == 0) /* it ended before it could be read */
 		shown[to->id].cgroup = shown[from->id].cgroup;
 	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
 	return thread < 0 ? (int)thread : 0;
@@ -421,7 +425,7 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	if (find_begun(processes, pid, tid, time_ns))
-		return 0; /* told twice */
+		return 0; /* reported twice */
 	if (parent_pid != pid)
 		return fork_process(processes, parent_pid, pid, tid, time_ns);
 	int64_t process = find_process(processes, pid);
@@ -439,7 +443,7 @@ bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uin
 	if (process->pid != pid)
 		return false;
 	if (processes->profile->threads[thread->id].end_ns != 0)
-		return false; /* told twice */
+		return false; /* reported twice */
 	end_thread(processes, thread, time_ns);
 	if (process->living > 0 && --process->living > 0)
 		return false;

@@ -21,21 +21,22 @@ struct process {
 	uint32_t id;           /* in the profile's processes */
 	bool between_programs; /* after exec, before its first map */
 	uint32_t living;       /* threads that have not ended */
-	/* Equal numbers, equal code: while it stays, an address means what it did. */
+	/* Equal numbers mean equal code: while the number stays, so does the
+	 * meaning of an address. */
 	uint32_t code_version;
 	struct maps code;      /* executable memory */
-	struct maps data;      /* all other that was told of */
-	uint32_t vain_lookups; /* of memory that was not told of */
-	uint64_t stack_limit;  /* bytes that the main thread's stack may grow to; 0: not asked yet */
+	struct maps data;      /* all other reported mappings */
+	uint32_t vain_lookups; /* mappings that were read from /proc */
+	uint64_t stack_limit;  /* limit of the main thread's stack in bytes; 0: not read yet */
 };
 
 struct thread {
 	uint32_t tid;
 	uint32_t id;             /* in the profile's threads */
 	uint32_t process;        /* index in processes */
-	uint32_t base_node;      /* whole paths begin below this one: where the thread was started, or PROFILE_ROOT */
+	uint32_t base_node;      /* whole paths begin below this node: the start of the thread, or PROFILE_ROOT */
 	uint32_t base_markers;   /* thread starts on the way to it */
-	struct deep_stack *deep; /* of a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
+	struct deep_stack *deep; /* for a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
 
 struct processes;
@@ -44,8 +45,8 @@ struct processes;
 struct processes *processes_new(struct profile *profile, struct modules *modules);
 void processes_free(struct processes *processes); /* NULL is fine */
 
-/* What the backend tells. Each returns 0 or ERROR_MEMORY. A thread that starts a
- * program (`is_exec`) remains alone, with its process's number, whatever its own was. */
+/* The events of a backend. Each returns 0 or ERROR_MEMORY. A thread that
+ * executes a program (`is_exec`) remains alone, with its process's number. */
 int processes_map(struct processes *processes, const struct backend_map *map);
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns);
@@ -53,13 +54,14 @@ int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pi
 /* True: that was the last thread of its process. */
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
-/* The thread `tid`, now or soon to be told of, has its paths below a node, which has
- * so many thread starts on its way; PROFILE_ROOT: it is not known where. Returns 0 or
- * ERROR_MEMORY. */
+/* Sets the node below which the thread `tid`, now or in a later event, has its
+ * paths, and the number of thread starts above it; PROFILE_ROOT: unknown.
+ * Returns 0 or ERROR_MEMORY. */
 int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
 		     uint64_t time_ns);
 
-/* The process of that pid; NULL: not known. Valid as pointers of processes_thread are. */
+/* Returns the process of that pid, or NULL. Valid as pointers of
+ * processes_thread are. */
 struct process *processes_find(const struct processes *processes, uint32_t pid);
 
 /* The thread, added if it is new; NULL: out of memory. Pointers are valid until
@@ -74,12 +76,13 @@ int processes_module_at(struct processes *processes, struct process *process, ui
  * False: they are not in one. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
-/* What a backend that walks stacks needs to know of a process's code: an item for
- * each of process->code, in their order. Opens files that were not yet. */
+/* The code of a process for a backend that walks stacks: an item for each of
+ * process->code, in their order. Opens files that are not open yet. */
 void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
 
-/* What the memory at an address is called: a file's path, "[heap]", "[stack]", "[vdso]",
- * "[anon]" for memory without a file; a string, 0 ("") if nothing is known to be there. */
+/* Returns the name of the memory at an address: a file's path, "[heap]",
+ * "[stack]", "[vdso]", "[anon]" for memory without a file; a string, 0 ("") if
+ * nothing is known to be there. */
 uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
 
 /* How many processes are still running. */

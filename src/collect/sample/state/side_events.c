@@ -12,7 +12,7 @@
 
 enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
 
-/* What a ring is for. */
+/* The purpose of a ring. */
 enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
 
 struct side_events {
@@ -36,7 +36,7 @@ static void side_attributes(const struct side_events *side, enum side_kind kind,
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->sample_type = PERF_RECORD_SIDE_TYPE;
-	attr->exclude_kernel = 1; /* maps are told all the same, and no privilege is needed */
+	attr->exclude_kernel = 1; /* the kernel reports maps anyway, and this needs no privilege */
 	attr->wakeup_watermark = (uint32_t)(side->ring_bytes / 4);
 	if (kind == SIDE_DATA_MAPS) {
 		attr->mmap_data = 1; /* and no mmap, mmap2: those are of code */
@@ -127,7 +127,7 @@ int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct
 	}
 	if (on_exec)
 		return 1;
-	/* What a running thread does from now on is told before counting starts: see
+	/* Events of a running thread are recorded before counting starts: see
 	 * attach in target.c. */
 	int result = perf_events_enable(&side->events, first_event, error);
 	return result < 0 ? result : 1;
@@ -162,8 +162,8 @@ bool side_events_peek(struct side_events *side, uint64_t *time_ns)
 	return perf_record_earliest(side->rings, side->ring_count, time_ns) != NULL;
 }
 
-/* A thread that a watched one starts inherits its events: no need to attach. Returns
- * the thread if that was done already: what it inherited stays. */
+/* A thread that an observed one starts inherits its events: it needs no attach.
+ * Returns the thread if it was attached already: it keeps the inherited events. */
 static pid_t note_inherited(struct side_events *side, const struct perf_event_header *record)
 {
 	uint32_t ids[4]; /* pid, ppid, tid, ptid */

@@ -26,15 +26,16 @@ struct side_events;
 
 enum { SIDE_EVENTS_RING_BYTES = 256 * 1024 }; /* some 2,000 maps */
 
-/* Of the request, `everything` and `data_maps` matter. `ring_bytes` is for each
- * CPU (SIDE_EVENTS_RING_BYTES, where memory may be locked at will), twice with
- * data_maps. `prompt`: the descriptors become readable at every record that is no
- * data map, else when a quarter of a ring is full. NULL: `error` says why. */
+/* Uses `everything` and `data_maps` of the request. `ring_bytes` is the size
+ * for each CPU (SIDE_EVENTS_RING_BYTES, where locked memory is not limited),
+ * twice with data_maps. `prompt`: the descriptors become readable at every
+ * record except data maps, otherwise when a quarter of a ring is full. Returns
+ * NULL with the reason in `error`. */
 struct side_events *side_events_new(const struct backend_request *request, size_t ring_bytes, bool prompt,
 				    struct error *error);
 void side_events_free(struct side_events *side); /* NULL is fine */
 
-/* Whether a thread was attached, or inherits from one that was. */
+/* Returns whether a thread was attached, or inherits from an attached one. */
 bool side_events_is_watched(const struct side_events *side, pid_t tid);
 
 /* Watches a thread and all that it starts from now on; `tid` is -1 if the request
@@ -44,8 +45,8 @@ bool side_events_is_watched(const struct side_events *side, pid_t tid);
  * no such thread (any more) or it was watched already; or an error. */
 int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct error *error);
 
-/* All threads there are have been attached: of later ones nobody will ask whether
- * they are watched. Implied by an attach that is `on_exec`. */
+/* Declares that all existing threads have been attached: no caller will ask
+ * about later ones. Implied by an attach that is `on_exec`. */
 void side_events_start(struct side_events *side);
 
 void side_events_stop(struct side_events *side);
@@ -56,12 +57,13 @@ size_t side_events_descriptors(const struct side_events *side, struct pollfd *de
 /* Looks how far the kernel has written: peek and deliver go up to there. */
 void side_events_refresh(struct side_events *side);
 
-/* Whether there is a record, and the earliest one's time. */
+/* Returns whether there is a record, and the earliest one's time. */
 bool side_events_peek(struct side_events *side, uint64_t *time_ns);
 
-/* Delivers that record. If it tells that a thread inherited all events which was
- * attached on its own too (between its start and our being told of it), returns
- * that thread: what was opened for it alone has to go. Else 0. */
+/* Delivers that record. If it reports that a thread inherited all events which
+ * was also attached on its own (between its start and this event), returns that
+ * thread: the events that were opened for it alone must be closed. Otherwise
+ * returns 0. */
 pid_t side_events_deliver(struct side_events *side, const struct backend_sink *sink);
 
 #endif

@@ -11,14 +11,14 @@
 #include "base/hash_map.h"
 
 struct start {
-	uint32_t pid;     /* of the process that the thread will be in */
-	uint32_t node;    /* its paths begin below this one; PROFILE_ROOT: not known where */
+	uint32_t pid;     /* for the process of the new thread */
+	uint32_t node;    /* its paths begin below this node; PROFILE_ROOT: unknown */
 	uint32_t markers; /* thread starts on the way to that node */
 	uint64_t time_ns;
 };
 
 struct starts {
-	struct start *items; /* owned; of ids that were taken out, to be used again for the same id */
+	struct start *items; /* owned; entries of removed ids, for reuse by the same id */
 	size_t count, capacity;
 	struct hash_map by_tid; /* -> index */
 };
@@ -29,7 +29,8 @@ void starts_release(struct starts *starts);
 /* Sets or replaces that of a thread id. Returns 0 or ERROR_MEMORY. */
 int starts_put(struct starts *starts, uint32_t tid, const struct start *start);
 
-/* Takes out what is known of a thread id: node PROFILE_ROOT if nothing is. */
+/* Removes and returns the start of a thread id: node PROFILE_ROOT if there is
+ * none. */
 struct start starts_take(struct starts *starts, uint32_t tid);
 
 #endif
