@@ -24,15 +24,9 @@ static bool ends_with(struct text text, struct text end)
 	return text.size >= end.size && memcmp(text.bytes + text.size - end.size, end.bytes, end.size) == 0;
 }
 
-/* Whether `wanted` is what stands from a component on: "Klass::f" of "ns::Klass::f". */
 static bool is_last_components(struct text name, struct text wanted)
 {
-	if (!ends_with(name, wanted))
-		return false;
-	size_t at = 0;
-	while (at < name.size - wanted.size)
-		at = cxx_name_component(name.bytes, name.size, at);
-	return at == name.size - wanted.size;
+	return cxx_name_ends_with(name.bytes, name.size, wanted.bytes, wanted.size);
 }
 
 /* What gcc appends to the parts and copies of a function that it made. */

@@ -29,17 +29,13 @@ struct lexical {
 
 static int64_t own_name(struct lexical *lexical, const char *text, size_t length)
 {
-	struct cxx_name name = cxx_name_parse(text, length);
+	size_t start;
 	buffer_clear(&lexical->scratch);
 	char *plain = (char *)buffer_extend(&lexical->scratch, length + 1);
 	if (!plain)
 		return ERROR_MEMORY;
-	if (name.start > name.end)
-		name.start = 0;
-	size_t size = cxx_name_plain(text + name.start, name.end - name.start, plain), last = 0;
-	for (size_t next = 0; next < size; next = cxx_name_component(plain, size, next))
-		last = next;
-	return strings_add(&lexical->names, plain + last, size - last);
+	size_t bytes = cxx_name_last(text, length, plain, &start);
+	return strings_add(&lexical->names, plain + start, bytes);
 }
 
 static int read_takings(struct lexical *lexical)

@@ -102,7 +102,7 @@ static bool is_enclosing(const char *text, size_t length, size_t at)
 	return starts(text, length, at, "::");
 }
 
-struct cxx_name cxx_name_parse(const char *text, size_t length)
+static struct cxx_name parse(const char *text, size_t length)
 {
 	struct cxx_name name = { .start = 0, .end = length };
 	bool component_starts = true;
@@ -137,6 +137,14 @@ struct cxx_name cxx_name_parse(const char *text, size_t length)
 			component_starts = false;
 		}
 	}
+	return name;
+}
+
+struct cxx_name cxx_name_parse(const char *text, size_t length)
+{
+	struct cxx_name name = parse(text, length);
+	if (name.start > name.end)
+		name.start = 0;
 	return name;
 }
 
@@ -192,4 +200,24 @@ size_t cxx_name_component(const char *name, size_t length, size_t from)
 		}
 	}
 	return length;
+}
+
+size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start)
+{
+	struct cxx_name name = cxx_name_parse(text, length);
+	size_t size = cxx_name_plain(text + name.start, name.end - name.start, to);
+	*start = 0;
+	for (size_t next = 0; next < size; next = cxx_name_component(to, size, next))
+		*start = next;
+	return size - *start;
+}
+
+bool cxx_name_ends_with(const char *name, size_t length, const char *end, size_t end_length)
+{
+	if (length < end_length || memcmp(name + length - end_length, end, end_length) != 0)
+		return false;
+	size_t at = 0;
+	while (at < length - end_length)
+		at = cxx_name_component(name, length, at);
+	return at == length - end_length;
 }

@@ -21,6 +21,7 @@ struct cxx_name {
 	size_t end;   /* where it ends: before the parameters */
 };
 
+/* start <= end <= length, whatever the text. */
 struct cxx_name cxx_name_parse(const char *text, size_t length);
 
 /* Copies the qualified name without template arguments, "::<...>" of Rust and
@@ -29,5 +30,15 @@ size_t cxx_name_plain(const char *name, size_t length, char *to);
 
 /* The next start of a component behind `from`, or `length`: none. */
 size_t cxx_name_component(const char *name, size_t length, size_t from);
+
+/* The last component of the plain name in `text`: "push_back" of
+ * "std::vector<int>::push_back(int const&)". Writes the plain name to `to` (room
+ * for `length` bytes) and the start of its last component there to *start;
+ * returns the component's length. */
+size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start);
+
+/* Whether a qualified name is `end` from one of its components on: "Klass::f" of
+ * "ns::Klass::f". */
+bool cxx_name_ends_with(const char *name, size_t length, const char *end, size_t end_length);
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/control_client.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
+#include "collect/control/client.h"
 #include "render/render.h"
 
 /* --- list --- */

@@ -1,40 +1,12 @@
 /* Warnings about an image and its GMONs, which gprof does not give. */
-#include <string.h>
-
 #include "cmd/gprof.h"
 #include "cmd/message.h"
-
-/* Returns whether a call ends before `address`, `into` bytes into its function. */
-static bool is_behind_call(const struct image *image, uint64_t address, uint64_t into)
-{
-	enum { DIRECT = 5, INDIRECT = 6 };
-	uint8_t code[INDIRECT];
-	if (into < DIRECT || !image->file.bytes ||
-	    !elf_file_copy(image->file.bytes, address - INDIRECT, code, sizeof(code)))
-		return false;
-	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
-}
-
-/* Counts the called addresses that are neither a function's first address nor
- * that of a hook's call: the files then belong to another build. The C library
- * records where the hook returns to, our agent the last byte of the call. */
-static bool can_be_called(const struct image *image, uint64_t address)
-{
-	enum { LANDING = 4 };
-	uint32_t symbol = image_find(image, address);
-	if (symbol == IMAGE_NONE)
-		return false;
-	uint64_t into = address - image->symbols[symbol].start;
-	return into == 0 || into == LANDING || is_behind_call(image, address, into) ||
-	       is_behind_call(image, address + 1, into + 1);
-}
+#include "gprof/build_check.h"
 
 static void check_build(const struct gprof_run *run)
 {
 	const struct gmon *gmon = &run->gmon;
-	size_t odd = 0;
-	for (size_t i = 0; i < gmon->arc_count; i++)
-		odd += !can_be_called(&run->image, gmon->arcs[i].self);
+	size_t odd = gmon_odd_arcs(gmon, &run->image);
 	if (odd > 0)
 		warning(run->invocation,
 			"%zu of %zu calls go to places in '%s' at which no function can count them: "

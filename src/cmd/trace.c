@@ -33,18 +33,18 @@ static int take_intervals(struct record_options *options, struct error *error)
 }
 
 static int take_filters(const struct invocation *invocation, const struct record_options *options,
-			struct trace_filter *filter, struct error *error)
+			struct event_filter *filter, struct error *error)
 {
 	int result = 0;
 	for (size_t i = 0; i < invocation->use_count && result == 0; i++) {
 		const struct option_use *use = &invocation->uses[i];
 		if (use->option->id == OPTION_MIN)
-			result = trace_filter_min(filter, use->value, options->resources, options->resource_count,
+			result = event_filter_min(filter, use->value, options->resources, options->resource_count,
 						  error);
 		else if (use->option->id == OPTION_NAME)
-			result = trace_filter_name(filter, use->value, error);
+			result = event_filter_name(filter, use->value, error);
 		else if (use->option->id == OPTION_PATH)
-			result = trace_filter_function(filter, use->value, error);
+			result = event_filter_function(filter, use->value, error);
 	}
 	return result;
 }
@@ -64,20 +64,21 @@ static int take_words(const struct invocation *invocation, struct record_options
 /* --- the result --- */
 
 /* A function that --path names and no traced path had. */
-static void say_missing(const struct trace_filter *filter)
+static void say_missing(const struct event_filter *filter)
 {
-	const struct trace_near *near;
-	const char *missing = trace_filter_missing(filter, &near);
+	enum { NEAR_SHOWN = 3 };
+	const struct near_names *near;
+	const char *missing = event_filter_missing(filter, &near);
 	if (!missing)
 		return;
 	fputs("cpprof: no event has the function '", stderr);
 	render_safe_text(stderr, missing);
 	fputs("' in its call path", stderr);
-	for (size_t i = 0; i < TRACE_NEAR_MAX && near->names[i][0]; i++) {
+	for (size_t i = 0; i < near->count && i < NEAR_SHOWN; i++) {
 		fputs(i == 0 ? " (did you mean '" : "', '", stderr);
 		render_safe_text(stderr, near->names[i]);
 	}
-	fputs(near->names[0][0] ? "'?)\n" : "\n", stderr);
+	fputs(near->count ? "'?)\n" : "\n", stderr);
 }
 
 static void say_result(const struct trace_events *events, const struct record_result *result)

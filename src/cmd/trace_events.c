@@ -27,7 +27,7 @@ static void on_event(void *context, const struct backend_sample *sample, const s
 	const char *syscall = sample->syscall == BACKEND_NO_SYSCALL ? NULL : syscall_name(sample->syscall);
 	sum->events++;
 	sum->amount += amount;
-	if (!trace_filter_passes(&events->filter, sample->request, request->name, syscall, amount))
+	if (!event_filter_passes(&events->filter, sample->request, request->name, syscall, amount))
 		return;
 	if (ARRAY_RESERVE(events->items, events->capacity, events->count + 1) < 0) {
 		events->out_of_memory = true;
@@ -168,12 +168,12 @@ static void print_event(struct trace_events *events, const struct profile *profi
 
 static int print_events(struct trace_events *events, const struct profile *profile)
 {
-	int result = trace_filter_learn(&events->filter, profile);
+	int result = event_filter_learn(&events->filter, profile);
 	for (size_t i = 0; i < events->count && result == 0; i++) {
 		const struct trace_event *event = &events->items[i];
 		result = shown_path_set(&events->frames, profile, event->node);
 		if (result < 0 ||
-		    !trace_filter_passes_path(&events->filter, events->frames.functions, events->frames.count))
+		    !event_filter_passes_path(&events->filter, events->frames.functions, events->frames.count))
 			continue;
 		print_event(events, profile, event);
 		events->sums[event->request].shown++;
@@ -277,7 +277,7 @@ struct destination trace_destination(struct trace_events *events)
 
 void trace_events_release(struct trace_events *events)
 {
-	trace_filter_release(&events->filter);
+	event_filter_release(&events->filter);
 	shown_path_release(&events->frames);
 	free(events->items);
 	events->items = NULL;

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #include "analyze/shown_path.h"
-#include "cmd/trace_filter.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/event_filter.h"
 #include "resources/resources.h"
 
 struct trace_event {
@@ -39,7 +39,7 @@ struct trace_events {
 	bool is_new;      /* the output is a file that was not there before, and nothing has run yet */
 	const struct resource_request *requests; /* the caller's */
 	size_t request_count;
-	struct trace_filter filter; /* owned */
+	struct event_filter filter; /* owned */
 	struct trace_sum sums[RESOURCE_REQUESTS_MAX];
 	uint64_t lost; /* in all, of whatever resource */
 

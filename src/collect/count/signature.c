@@ -55,16 +55,11 @@ static bool is_lambda(const char *text, size_t length)
 static struct part own_name(const char *text, char *plain)
 {
 	static const char called[] = "operator()"; /* is what a lambda is */
-	size_t length = length_without_arguments(text), last = 0;
+	size_t length = length_without_arguments(text), last;
 	if (is_lambda(text, length))
 		return (struct part){ called, sizeof(called) - 1 };
-	struct cxx_name name = cxx_name_parse(text, length);
-	if (name.start > name.end)
-		name.start = 0;
-	size_t size = cxx_name_plain(text + name.start, name.end - name.start, plain);
-	for (size_t next = 0; next < size; next = cxx_name_component(plain, size, next))
-		last = next;
-	return (struct part){ plain + last, size - last };
+	size_t bytes = cxx_name_last(text, length, plain, &last);
+	return (struct part){ plain + last, bytes };
 }
 
 bool signature_is_of(const char *symbol, const char *signature)
@@ -179,8 +174,6 @@ static void read_signature(struct signature *signature, const char *text)
 {
 	size_t whole = strlen(text), length = length_without_arguments(text);
 	struct cxx_name name = cxx_name_parse(text, length);
-	if (name.start > name.end)
-		name.start = 0;
 	*signature = (struct signature){
 		.text = { text, length },
 		.before = without_specifiers((struct part){ text, name.start }),

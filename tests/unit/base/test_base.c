@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
+#include "base/cxx_name.h"
 #include "base/error.h"
 #include "base/hash_map.h"
 #include "base/nearest.h"
@@ -312,9 +313,42 @@ static void test_sink(void **state)
 	fclose(out);
 }
 
+static void expect_last(const char *text, const char *last)
+{
+	char plain[128];
+	size_t start, length = cxx_name_last(text, strlen(text), plain, &start);
+	assert_int_equal(length, strlen(last));
+	assert_memory_equal(plain + start, last, length);
+}
+
+static void test_last_component(void **state)
+{
+	(void)state;
+	expect_last("main", "main");
+	expect_last("", "");
+	expect_last("void std::vector<int, std::allocator<int> >::push_back(int const&)", "push_back");
+	expect_last("ns::C::operator()(int) const", "operator()");
+	expect_last("core::ptr::drop_in_place::<alloc::string::String>", "drop_in_place");
+	expect_last("a b ", "");
+}
+
+static void test_name_ends_with(void **state)
+{
+	static const char name[] = "ns::Klass::f";
+	static const char *const good[] = { "f", "Klass::f", "ns::Klass::f" };
+	static const char *const bad[] = { "s::Klass::f", "lass::f", "Klass", "x::ns::Klass::f", "::f" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(cxx_name_ends_with(name, strlen(name), good[i], strlen(good[i])));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(cxx_name_ends_with(name, strlen(name), bad[i], strlen(bad[i])));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last_component),
+		cmocka_unit_test(test_name_ends_with),
 		cmocka_unit_test(test_array_grows),
 		cmocka_unit_test(test_buffer_and_cursor),
 		cmocka_unit_test(test_cursor_ends),

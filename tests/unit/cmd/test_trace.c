@@ -1,4 +1,4 @@
-/* analyze/shown_path.c and cmd/trace_filter.c: the frames of a path that trace shows, and the paths that it shows. */
+/* analyze/shown_path.c and collect/sample/event_filter.c: the frames of a path that trace shows, and the paths that it shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/shown_path.h"
-#include "cmd/trace_filter.h"
+#include "collect/sample/event_filter.h"
 
 static struct profile *profile;
 static uint64_t next_address;
@@ -109,58 +109,58 @@ static void test_thread(void **state)
 static void test_functions(void **state)
 {
 	(void)state;
-	struct trace_filter filter = { 0 };
+	struct event_filter filter = { 0 };
 	struct error error;
 	uint32_t path[] = { 0, 1, 2 };
 	add_frame("main", ROLE_MAIN);
 	add_frame("ns::Klass<int>::read(int)", ROLE_NONE);
-	assert_int_equal(trace_filter_learn(&filter, profile), 0);
-	assert_true(trace_filter_passes_path(&filter, path, 0)); /* nothing is asked for */
-	assert_int_equal(trace_filter_function(&filter, "Klass::read", &error), 0);
-	assert_int_equal(trace_filter_learn(&filter, profile), 0);
-	assert_true(trace_filter_passes_path(&filter, path, 2));
-	assert_false(trace_filter_passes_path(&filter, path, 1));
-	trace_filter_release(&filter);
+	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_true(event_filter_passes_path(&filter, path, 0)); /* nothing is asked for */
+	assert_int_equal(event_filter_function(&filter, "Klass::read", &error), 0);
+	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_true(event_filter_passes_path(&filter, path, 2));
+	assert_false(event_filter_passes_path(&filter, path, 1));
+	event_filter_release(&filter);
 	/* Of several, all; what comes later is learnt then. */
-	assert_int_equal(trace_filter_function(&filter, "main", &error), 0);
-	assert_int_equal(trace_filter_function(&filter, "late", &error), 0);
-	assert_int_equal(trace_filter_learn(&filter, profile), 0);
-	assert_false(trace_filter_passes_path(&filter, path, 2));
+	assert_int_equal(event_filter_function(&filter, "main", &error), 0);
+	assert_int_equal(event_filter_function(&filter, "late", &error), 0);
+	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_false(event_filter_passes_path(&filter, path, 2));
 	add_frame("late", ROLE_NONE);
-	assert_int_equal(trace_filter_learn(&filter, profile), 0);
-	assert_true(trace_filter_passes_path(&filter, path, 3));
-	assert_false(trace_filter_passes_path(&filter, path + 1, 2));
-	trace_filter_release(&filter);
+	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_true(event_filter_passes_path(&filter, path, 3));
+	assert_false(event_filter_passes_path(&filter, path + 1, 2));
+	event_filter_release(&filter);
 	/* A part of a word is not meant. */
-	assert_int_equal(trace_filter_function(&filter, "ad", &error), 0);
-	assert_int_equal(trace_filter_learn(&filter, profile), 0);
-	assert_false(trace_filter_passes_path(&filter, path, 3));
-	trace_filter_release(&filter);
+	assert_int_equal(event_filter_function(&filter, "ad", &error), 0);
+	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_false(event_filter_passes_path(&filter, path, 3));
+	event_filter_release(&filter);
 }
 
 static void test_amounts_and_names(void **state)
 {
 	(void)state;
-	struct trace_filter filter = { 0 };
+	struct event_filter filter = { 0 };
 	struct error error;
 	struct resource_request requests[2];
 	assert_int_equal(resource_parse("read-bytes", &requests[0], &error), 0);
 	assert_int_equal(resource_parse("blocked", &requests[1], &error), 0);
-	assert_int_equal(trace_filter_min(&filter, "soon", requests, 2, &error), ERROR_USAGE);
-	assert_int_equal(trace_filter_min(&filter, "5ms", requests, 1, &error), ERROR_USAGE);
-	assert_int_equal(trace_filter_min(&filter, "64KiB", requests, 2, &error), 0);
-	assert_int_equal(trace_filter_min(&filter, "5ms", requests, 2, &error), 0);
-	assert_false(trace_filter_passes(&filter, 0, "read-bytes", "read", 65535));
-	assert_true(trace_filter_passes(&filter, 0, "read-bytes", "read", 65536));
-	assert_false(trace_filter_passes(&filter, 1, "blocked", NULL, 4999));
-	assert_true(trace_filter_passes(&filter, 1, "blocked", NULL, 5000));
-	assert_int_equal(trace_filter_name(&filter, "re[ac]*", &error), 0);
-	assert_int_equal(trace_filter_name(&filter, "block*", &error), 0);
-	assert_true(trace_filter_passes(&filter, 1, "blocked", NULL, 5000));
-	assert_true(trace_filter_passes(&filter, 1, "other", "recvmsg", 5000));
-	assert_false(trace_filter_passes(&filter, 1, "other", "write", 5000));
-	assert_false(trace_filter_passes(&filter, 1, "other", NULL, 5000));
-	trace_filter_release(&filter);
+	assert_int_equal(event_filter_min(&filter, "soon", requests, 2, &error), ERROR_USAGE);
+	assert_int_equal(event_filter_min(&filter, "5ms", requests, 1, &error), ERROR_USAGE);
+	assert_int_equal(event_filter_min(&filter, "64KiB", requests, 2, &error), 0);
+	assert_int_equal(event_filter_min(&filter, "5ms", requests, 2, &error), 0);
+	assert_false(event_filter_passes(&filter, 0, "read-bytes", "read", 65535));
+	assert_true(event_filter_passes(&filter, 0, "read-bytes", "read", 65536));
+	assert_false(event_filter_passes(&filter, 1, "blocked", NULL, 4999));
+	assert_true(event_filter_passes(&filter, 1, "blocked", NULL, 5000));
+	assert_int_equal(event_filter_name(&filter, "re[ac]*", &error), 0);
+	assert_int_equal(event_filter_name(&filter, "block*", &error), 0);
+	assert_true(event_filter_passes(&filter, 1, "blocked", NULL, 5000));
+	assert_true(event_filter_passes(&filter, 1, "other", "recvmsg", 5000));
+	assert_false(event_filter_passes(&filter, 1, "other", "write", 5000));
+	assert_false(event_filter_passes(&filter, 1, "other", NULL, 5000));
+	event_filter_release(&filter);
 }
 
 int main(void)

@@ -2,8 +2,8 @@
  * (cpprof/profiler.h) listens on the socket that
  * src/collect/agent/control/thread.h describes. A request is a line, the answer
  * a text. */
-#ifndef CMD_CONTROL_CLIENT_H
-#define CMD_CONTROL_CLIENT_H
+#ifndef COLLECT_CONTROL_CLIENT_H
+#define COLLECT_CONTROL_CLIENT_H
 
 #include <sys/types.h>
 

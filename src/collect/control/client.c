@@ -1,4 +1,4 @@
-#include "cmd/control_client.h"
+#include "collect/control/client.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,15 +1,13 @@
-#include "cmd/trace_filter.h"
+#include "collect/sample/event_filter.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cxx_name.h"
-#include "base/nearest.h"
 
-int trace_filter_min(struct trace_filter *filter, const char *words, const struct resource_request *requests,
+int event_filter_min(struct event_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error)
 {
 	bool used = false;
@@ -34,29 +32,30 @@ int trace_filter_min(struct trace_filter *filter, const char *words, const struc
 				words, requests[0].name);
 }
 
-int trace_filter_name(struct trace_filter *filter, const char *pattern, struct error *error)
+int event_filter_name(struct event_filter *filter, const char *pattern, struct error *error)
 {
-	if (filter->name_count == TRACE_NAMES_MAX)
-		return error_set(error, ERROR_USAGE, "more than %d --name", TRACE_NAMES_MAX);
+	if (filter->name_count == EVENT_NAMES_MAX)
+		return error_set(error, ERROR_USAGE, "more than %d --name", EVENT_NAMES_MAX);
 	filter->names[filter->name_count++] = pattern;
 	return 0;
 }
 
-int trace_filter_function(struct trace_filter *filter, const char *function, struct error *error)
+int event_filter_function(struct event_filter *filter, const char *function, struct error *error)
 {
-	if (filter->function_count == TRACE_PATHS_MAX)
-		return error_set(error, ERROR_USAGE, "more than %d --path", TRACE_PATHS_MAX);
+	if (filter->function_count == EVENT_FUNCTIONS_MAX)
+		return error_set(error, ERROR_USAGE, "more than %d --path", EVENT_FUNCTIONS_MAX);
+	near_names_init(&filter->near[filter->function_count], function);
 	filter->functions[filter->function_count++] = function;
 	return 0;
 }
 
-void trace_filter_release(struct trace_filter *filter)
+void event_filter_release(struct event_filter *filter)
 {
 	free(filter->holds);
-	*filter = (struct trace_filter){ 0 };
+	*filter = (struct event_filter){ 0 };
 }
 
-bool trace_filter_passes(const struct trace_filter *filter, size_t request, const char *name, const char *syscall,
+bool event_filter_passes(const struct event_filter *filter, size_t request, const char *name, const char *syscall,
 			 uint64_t amount)
 {
 	if (amount < filter->min[request])
@@ -69,46 +68,19 @@ bool trace_filter_passes(const struct trace_filter *filter, size_t request, cons
 
 /* --- functions --- */
 
-/* Keeps the names that resemble a wanted function most. */
-static void note_near(struct trace_near *near, const char *wanted, const char *plain, size_t length)
-{
-	char name[TRACE_NEAR_BYTES];
-	snprintf(name, sizeof(name), "%.*s", (int)length, plain);
-	if (length >= sizeof(name) || !text_resembles(wanted, name))
-		return;
-	size_t distance = text_distance(wanted, name), worst = 0;
-	for (size_t i = 0; i < TRACE_NEAR_MAX; i++) {
-		if (near->names[i][0] && strcmp(near->names[i], name) == 0)
-			return;
-		if (!near->names[i][0]) {
-			worst = i;
-			break;
-		}
-		worst = near->distances[i] > near->distances[worst] ? i : worst;
-	}
-	if (near->names[worst][0] && near->distances[worst] <= distance)
-		return;
-	memcpy(near->names[worst], name, sizeof(name));
-	near->distances[worst] = distance;
-}
-
-/* "ns::Klass<int>::f(int)" is meant by itself, and by "ns::Klass::f", "Klass::f" and "f". */
+/* Returns whether the user means `function` by `wanted`: "ns::Klass<int>::f(int)"
+ * by itself, "ns::Klass::f", "Klass::f" or "f". */
 static bool is_meant(const char *function, const char *wanted, char *scratch)
 {
-	size_t length = strlen(function), wanted_length = strlen(wanted);
+	size_t length = strlen(function);
 	if (strcmp(function, wanted) == 0)
 		return true;
 	struct cxx_name parts = cxx_name_parse(function, length);
 	size_t plain = cxx_name_plain(function + parts.start, parts.end - parts.start, scratch);
-	if (plain < wanted_length || memcmp(scratch + plain - wanted_length, wanted, wanted_length) != 0)
-		return false;
-	size_t at = 0;
-	while (at < plain - wanted_length)
-		at = cxx_name_component(scratch, plain, at);
-	return at == plain - wanted_length;
+	return cxx_name_ends_with(scratch, plain, wanted, strlen(wanted));
 }
 
-int trace_filter_learn(struct trace_filter *filter, const struct profile *profile)
+int event_filter_learn(struct event_filter *filter, const struct profile *profile)
 {
 	if (filter->function_count == 0)
 		return 0;
@@ -124,7 +96,7 @@ int trace_filter_learn(struct trace_filter *filter, const struct profile *profil
 			if (is_meant(name, filter->functions[i], scratch))
 				bits |= UINT32_C(1) << i;
 			else
-				note_near(&filter->near[i], filter->functions[i], name, strlen(name));
+				near_names_offer(&filter->near[i], name);
 		}
 		filter->holds[filter->holds_count] = bits;
 		filter->found |= bits;
@@ -133,7 +105,7 @@ int trace_filter_learn(struct trace_filter *filter, const struct profile *profil
 	return 0;
 }
 
-bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t *functions, size_t count)
+bool event_filter_passes_path(const struct event_filter *filter, const uint32_t *functions, size_t count)
 {
 	uint32_t wanted = filter->function_count < 32 ? (UINT32_C(1) << filter->function_count) - 1 : UINT32_MAX;
 	uint32_t found = 0;
@@ -142,7 +114,7 @@ bool trace_filter_passes_path(const struct trace_filter *filter, const uint32_t 
 	return found == wanted;
 }
 
-const char *trace_filter_missing(const struct trace_filter *filter, const struct trace_near **near)
+const char *event_filter_missing(const struct event_filter *filter, const struct near_names **near)
 {
 	for (size_t i = 0; i < filter->function_count; i++) {
 		*near = &filter->near[i];
