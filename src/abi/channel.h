@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "abi/code_table.h"
+#include "abi/counters.h"
 #include "abi/interval_clock.h"
 #include "abi/sample_record.h"
 
@@ -42,47 +43,12 @@ enum {
 
 /* --- what is measured --- */
 
-enum channel_counts {
-	CHANNEL_NOTHING,
-	CHANNEL_CPU, /* these in ns, by ticks of the thread's timer */
-	CHANNEL_USER,
-	CHANNEL_SYS,
-	CHANNEL_REAL,
-	CHANNEL_BLOCKED,
-	CHANNEL_IO_TIME, /* these by interposed calls; time in ns */
-	CHANNEL_LOCK_WAIT,
-	CHANNEL_IO_CALLS,
-	CHANNEL_READ,
-	CHANNEL_WRITTEN,
-	CHANNEL_TRANSFERRED,
-	CHANNEL_READ_REQUESTED,
-	CHANNEL_WRITE_REQUESTED,
-	CHANNEL_TRANSFER_REQUESTED,
-	CHANNEL_ALLOC_BYTES,
-	CHANNEL_ALLOCS,
-	CHANNEL_FP,  /* kinds: `fp_kinds` */
-	CHANNEL_OWN, /* the program's own, named `name` */
-	CHANNEL_COUNTS
-};
-
-/* As the bits of MXCSR's flags. */
-enum channel_fp {
-	CHANNEL_FP_INVALID = 1,
-	CHANNEL_FP_DENORMAL = 2,
-	CHANNEL_FP_DIVZERO = 4,
-	CHANNEL_FP_OVERFLOW = 8,
-	CHANNEL_FP_UNDERFLOW = 16,
-	CHANNEL_FP_INEXACT = 32,
-	CHANNEL_FP_ALL = 63,
-	CHANNEL_FP_KINDS = 6
-};
-
 struct channel_request {
 	uint64_t interval; /* gticks; of time ns */
-	uint8_t counts;    /* enum channel_counts */
-	uint8_t fp_kinds;  /* enum channel_fp, or-ed */
+	uint8_t counter;   /* enum counter */
+	uint8_t fp_kinds;  /* COUNTER_FP: enum fp_kind, or-ed */
 	uint8_t spare[6];
-	char name[CHANNEL_NAME_BYTES]; /* CHANNEL_OWN: as the program calls it */
+	char name[CHANNEL_NAME_BYTES]; /* COUNTER_OWN: as the program calls it */
 };
 
 /* --- threads --- */

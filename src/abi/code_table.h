@@ -5,7 +5,7 @@
  *
  *   processes   -> a run of codes
  *   codes       a run: the maps of one process, sorted
- *   slots       8 bytes each: rows (unwind/table.h), and behind each table's rows its
+ *   slots       8 bytes each: rows (abi/unwind_row.h), and behind each table's rows its
  *               page index
  */
 #ifndef ABI_CODE_TABLE_H

@@ -74,10 +74,10 @@ enum tally_measurement {
 /* A resource that is sampled meanwhile: by the clocks of the runtime, as the preload backend's. */
 struct tally_request {
 	uint64_t interval; /* gticks */
-	uint8_t counts;    /* enum channel_counts (abi/channel.h) */
-	uint8_t fp_kinds;  /* enum channel_fp */
+	uint8_t counter;   /* enum counter */
+	uint8_t fp_kinds;  /* enum fp_kind, or-ed */
 	uint8_t spare[6];
-	char own[64];    /* CHANNEL_OWN: as the program calls it */
+	char own[64];    /* COUNTER_OWN: as the program calls it */
 	char name[256];  /* "cpu"; the profile's resource */
 	char title[320]; /* "CPU Time" */
 	char unit[64];   /* "ns" */

@@ -26,7 +26,7 @@ static int take_intervals(struct record_options *options, struct error *error)
 	}
 	for (size_t i = 0; i < options->resource_count; i++) {
 		struct resource_request *request = &options->resources[i];
-		if (request->default_interval && request->row->hook != HOOK_CLOCK)
+		if (request->default_interval && !resource_is_clock(request->row))
 			request->interval = 1;
 	}
 	return 0;

@@ -61,7 +61,7 @@ int resource_parse_requested(const char *words, struct resource_request *request
 {
 	if (strcmp(words, "requested") != 0)
 		return resource_wrong_form(request, error);
-	request->target.requested = true;
+	request->counter = request->row->counter_requested;
 	return 0;
 }
 

@@ -58,10 +58,17 @@ static const struct {
 };
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
+/* Returns whether it counts values that the program or the user chooses. */
+static bool takes_a_value(enum counter counter)
+{
+	return counter == COUNTER_UPROBE || counter == COUNTER_TRACEPOINT || counter == COUNTER_USDT ||
+	       counter == COUNTER_OWN;
+}
+
 /* Returns whether the amounts are bytes, or may be. */
 static bool takes_bytes(const struct resource_row *row)
 {
-	return strcmp(row->gtick, "byte") == 0 || row->measure == MEASURE_VALUE || row->measure == MEASURE_OWN;
+	return strcmp(row->gtick, "byte") == 0 || takes_a_value(row->counter);
 }
 
 /* Reads a number; *unit is what follows. -1: there is none. strtod also reads
@@ -99,7 +106,7 @@ static const char *interval_form(const struct resource_row *row)
 static int check_range(const struct resource_row *row, const char *words, double interval, struct error *error)
 {
 	if (row->is_time) {
-		uint64_t least = row->hook == HOOK_CLOCK || row->measure == MEASURE_ELAPSED ? CLOCK_MIN_NS : NS_PER_US;
+		uint64_t least = resource_is_clock(row) || row->counter == COUNTER_REAL ? CLOCK_MIN_NS : NS_PER_US;
 		if (interval >= (double)least && interval <= (double)TIME_MAX_NS)
 			return 0;
 		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %lluus to 60s",
@@ -181,6 +188,7 @@ int resource_parse(const char *words, struct resource_request *request, struct e
 	const char *end = name_end(row, words);
 	size_t length = (size_t)(end - words);
 	*request = (struct resource_request){ .row = row,
+					      .counter = row->counter,
 					      .interval = row->default_interval,
 					      .default_interval = !*end,
 					      .gtick = row->gtick,

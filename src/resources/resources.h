@@ -9,55 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/counters.h"
 #include "base/error.h"
 
 enum resource_modes {
 	RESOURCE_ALL_MODES,  /* user and kernel */
 	RESOURCE_USER_MODE,  /* only the part in user mode */
 	RESOURCE_KERNEL_MODE /* only the part in the kernel on the thread's behalf */
-};
-
-/* The event that shows its use: all but the last are in the kernel. */
-enum resource_hook {
-	HOOK_CLOCK,      /* a perf clock or hardware counter that interrupts: perf_type, perf_config */
-	HOOK_EVENT,      /* a software event of perf, each one counted: faults, migrations */
-	HOOK_SWITCH,     /* threads leave the CPU and return to it */
-	HOOK_SYSCALL,    /* the end of each system call */
-	HOOK_SIGNAL,     /* the delivery of a signal */
-	HOOK_TRAP,       /* CPU exceptions */
-	HOOK_DISK,       /* requests to block devices */
-	HOOK_ALLOCATION, /* the functions of the process's allocator: uprobes */
-	HOOK_FUNCTION,   /* any function: a uprobe */
-	HOOK_TRACEPOINT, /* any tracepoint of the kernel */
-	HOOK_USDT,       /* a static probe that the program's author put in */
-	HOOK_INSIDE      /* nowhere but in the process itself, by libcpprof */
-};
-
-/* The counted quantity. */
-enum resource_measure {
-	MEASURE_EVENTS,        /* 1 each */
-	MEASURE_BYTES,         /* HOOK_DISK, HOOK_ALLOCATION */
-	MEASURE_READ,          /* HOOK_SYSCALL: bytes */
-	MEASURE_WRITTEN,       /* ... */
-	MEASURE_TRANSFERRED,   /* ... both */
-	MEASURE_ELAPSED,       /* HOOK_SWITCH: time, running or not */
-	MEASURE_WAITED,        /* ... time off the CPU */
-	MEASURE_WAITED_FOR_IO, /* ... */
-	MEASURE_WAITED_FOR_LOCKS,
-	MEASURE_VALUE,    /* the value of an argument or field, if the user named one, else 1 each */
-	MEASURE_IO_CALLS, /* HOOK_SYSCALL: 1 for each call that reads, writes or waits for a file */
-	MEASURE_FP,       /* HOOK_INSIDE: floating point exceptions, `fp_kinds` */
-	MEASURE_OWN       /* HOOK_INSIDE: the program's own counter, by cpprof_tick */
-};
-
-/* Kinds of floating point exceptions, as the processor's flags are numbered. */
-enum resource_fp {
-	RESOURCE_FP_INVALID = 1,
-	RESOURCE_FP_DENORMAL = 2,
-	RESOURCE_FP_DIVZERO = 4,
-	RESOURCE_FP_OVERFLOW = 8,
-	RESOURCE_FP_UNDERFLOW = 16,
-	RESOURCE_FP_INEXACT = 32
 };
 
 struct resource_request;
@@ -79,18 +37,17 @@ struct resource_row {
 	 * watched there is none: refused, not silently empty. */
 	bool needs_kernel;
 	bool on_perf;     /* the perf backend serves it too */
-	bool on_preload;  /* the preload backend serves it */
-	uint8_t fp_kinds; /* for MEASURE_FP: enum resource_fp, or-ed */
+	uint8_t fp_kinds; /* for COUNTER_FP: enum fp_kind, or-ed */
 	enum resource_modes modes;
-	enum resource_hook hook;
-	enum resource_measure measure;
+	enum counter counter;
+	enum counter counter_requested; /* with the parameter "requested" */
 	uint64_t default_interval; /* gticks */
-	uint32_t perf_type;        /* PERF_TYPE_...: HOOK_CLOCK, HOOK_EVENT and whatever is on_perf */
+	uint32_t perf_type;        /* PERF_TYPE_...: of what is on_perf */
 	uint64_t perf_config;      /* PERF_COUNT_... */
 };
 
-/* Returns whether its events are page faults, which have the touched address. */
-bool resource_is_fault(const struct resource_row *row);
+/* Returns whether a clock or a counter of the processor samples it, which interrupts at each interval. */
+bool resource_is_clock(const struct resource_row *row);
 
 extern const struct resource_row resource_rows[]; /* ends with a NULL name */
 
@@ -104,11 +61,11 @@ struct resource_target {
 	char field[64];   /* tracepoint: the field that is the amount */
 	int argument; /* 1 to 6: the integer argument that is the amount; RESOURCE_RETURN: the return value; 0: 1 each */
 	int syscall;  /* number, or RESOURCE_ALL_SYSCALLS */
-	bool requested; /* requested bytes, not transferred ones */
 };
 
 struct resource_request {
 	const struct resource_row *row;
+	enum counter counter;  /* the row's counter or, with the parameter "requested", its other one */
 	char name[256];        /* as given by the user, without the interval: "calls:qsort@libc.so.6" */
 	char title[320];       /* the row's, with the parameters: "Calls: qsort@libc.so.6" */
 	const char *gtick;     /* the row's, or "unit" where the user named the value that is the amount */

@@ -281,6 +281,22 @@ void unwind_table_free(struct unwind_table *table)
 
 /* --- look-ups --- */
 
+/* The last row whose pc is <= `pc`; `rows` is sorted by pc, rows[0].pc <= pc.
+ * At most 32 steps. */
+static uint32_t search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
+{
+	uint32_t low = 0;
+	uint32_t high = count;
+	for (int step = 0; step < 32 && high - low > 1; step++) {
+		uint32_t middle = low + (high - low) / 2;
+		if (rows[middle].pc <= pc)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->base;
@@ -291,7 +307,7 @@ const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint
 		return &table->rows[table->row_count - 1];
 	const struct unwind_row *first = &table->rows[table->pages[page]];
 	uint32_t count = table->pages[page + 1] - table->pages[page] + 1;
-	return &first[unwind_search(first, count, (uint32_t)pc)];
+	return &first[search(first, count, (uint32_t)pc)];
 }
 
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)

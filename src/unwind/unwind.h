@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/unwind_row.h"
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "unwind/cause.h"
-#include "unwind/table.h"
 
 /* --- tables --- */
 

@@ -18,6 +18,7 @@
 #include "collect/sample/description.h"
 #include "collect/sample/environments.h"
 #include "collect/sample/preload/access.h"
+#include "collect/sample/preload/requests.h"
 #include "collect/sample/target.h"
 #include "collect/sample/target_signals.h"
 #include "frames/frames.h"
@@ -69,7 +70,7 @@ static bool tells_real_time(enum tally_measurement measurement)
 static int check_resource(const struct counted_run *run, const struct resource_request *request, struct error *error)
 {
 	enum tally_measurement measurement = run->options->measurement;
-	if (!request->row->on_preload)
+	if (!preload_can_count(request->counter))
 		return error_set(
 			error, ERROR_UNSUPPORTED,
 			"%s is not seen from inside a program, where the hooks count: record it in a run of its "

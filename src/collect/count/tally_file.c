@@ -71,7 +71,7 @@ static void fill_request(struct tally_request *row, const struct resource_reques
 {
 	const struct channel_request request = preload_request_of(asked);
 	row->interval = request.interval;
-	row->counts = request.counts;
+	row->counter = request.counter;
 	row->fp_kinds = request.fp_kinds;
 	copy_text(row->own, sizeof(row->own), request.name);
 	copy_text(row->name, sizeof(row->name), asked->name);

@@ -9,12 +9,6 @@
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 
-/* CPU time, of which each thread's clock runs on its own. */
-static bool is_cpu_time(const struct resource_row *row)
-{
-	return row->hook == HOOK_CLOCK && row->measure == MEASURE_EVENTS && row->gtick_ns == 1;
-}
-
 static bool has_windows(const struct run *run)
 {
 	return run->plan.vtable->has_windows && run->plan.vtable->has_windows(run->backend);
@@ -26,7 +20,7 @@ static bool has_windows(const struct run *run)
 static uint64_t accounted(const struct run *run, const struct resource_row *row)
 {
 	uint64_t sum = 0;
-	if (!run->path || run->options->everything || !is_cpu_time(row) || has_windows(run))
+	if (!run->path || run->options->everything || !counter_is_cpu_time(row->counter) || has_windows(run))
 		return 0;
 	if (row->modes != RESOURCE_KERNEL_MODE)
 		sum += run->target.user_ns;
@@ -151,7 +145,7 @@ static double cpu_time(const struct run *run)
 	if (!run->path || run->options->everything)
 		return (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < run->plan.request.resource_count; i++)
-		if (is_cpu_time(run->plan.resources[i].row) && profile->resources[i].total > most)
+		if (counter_is_cpu_time(run->plan.resources[i].counter) && profile->resources[i].total > most)
 			most = profile->resources[i].total;
 	return (double)most;
 }

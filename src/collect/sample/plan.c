@@ -230,7 +230,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)
 		/* What faults touched is told by the names of all that is mapped. */
-		plan->request.data_maps |= resource_is_fault(plan->resources[i].row);
+		plan->request.data_maps |= counter_is_fault(plan->resources[i].counter);
 	if (options->backend) {
 		const struct backend_vtable *forced = backend_find(options->backend, error);
 		return forced ? accept(plan, forced, options, &refused, error) : error->code;

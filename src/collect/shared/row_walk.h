@@ -1,5 +1,5 @@
 /*
- * A walk of a user stack by compact rows (unwind/table.h), as it is done where the
+ * A walk of a user stack by compact rows (abi/unwind_row.h), as it is done where the
  * sample is taken: in the kernel (record/bpf/), or in the target itself (runtime/).
  * Who includes this provides the four functions declared below.
  *
@@ -16,7 +16,7 @@
 
 #include "abi/code_table.h"
 #include "abi/sample_record.h"
-#include "unwind/table.h"
+#include "abi/unwind_row.h"
 
 struct walk {
 	uint64_t rip, rsp, rbp;
@@ -79,7 +79,7 @@ static inline uint32_t walk_signal(struct walk *walk, uint64_t ucontext)
 	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
 }
 
-/* Applies a row: the equations are those of unwind/table.h. Returns how the walk
+/* Applies a row: the equations are those of abi/unwind_row.h. Returns how the walk
  * ends, or WALK_END_COUNT. */
 static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
 {

@@ -268,7 +268,7 @@ static void test_parameters(void **state)
 		{ "read-bytes:requested/1KiB",
 		  "read-bytes:requested",
 		  "Bytes Read: requested",
-		  { .requested = true, .syscall = -1 },
+		  { .syscall = -1 },
 		  1024 },
 		{ "calls:qsort", "calls:qsort", "Calls: qsort", { .name = "qsort", .syscall = -1 }, 0 },
 		{ "calls:qsort@libc.so.6/5",
@@ -352,7 +352,8 @@ static void test_parameters(void **state)
 		assert_string_equal(request.target.field, cases[i].target.field);
 		assert_int_equal(request.target.argument, cases[i].target.argument);
 		assert_int_equal(request.target.syscall, cases[i].target.syscall);
-		assert_int_equal(request.target.requested, cases[i].target.requested);
+		bool is_requested = strcmp(request.name, "read-bytes:requested") == 0;
+		assert_int_equal(request.counter, is_requested ? COUNTER_READ_REQUESTED : request.row->counter);
 		bool is_value = request.target.argument != 0 || request.target.field[0];
 		assert_string_equal(request.gtick, is_value ? "unit" : request.row->gtick);
 		assert_int_equal(request.interval,
@@ -427,9 +428,10 @@ static void test_inside(void **state)
 	assert_int_equal(strlen(request.target.name), RESOURCE_OWN_BYTES);
 	uint8_t kinds = 0;
 	for (const struct resource_row *row = resource_rows; row->name; row++) {
-		assert_int_equal(row->measure == MEASURE_FP, row->fp_kinds != 0);
-		if (row->hook == HOOK_INSIDE)
-			assert_true(row->on_preload && !row->on_perf && !row->needs_kernel);
+		assert_int_not_equal(row->counter, COUNTER_NONE);
+		assert_int_equal(row->counter == COUNTER_FP, row->fp_kinds != 0);
+		if (counter_is_inside(row->counter))
+			assert_true(!row->on_perf && !row->needs_kernel);
 		/* Each kind has a row of its own. */
 		if (row->fp_kinds && (row->fp_kinds & (row->fp_kinds - 1)) == 0) {
 			assert_int_equal(kinds & row->fp_kinds, 0);
@@ -437,7 +439,7 @@ static void test_inside(void **state)
 		}
 	}
 	assert_int_equal(kinds, 63);
-	assert_int_equal(row_of("fp-exceptions")->fp_kinds, kinds & ~RESOURCE_FP_INEXACT);
+	assert_int_equal(row_of("fp-exceptions")->fp_kinds, kinds & ~FP_KIND_INEXACT);
 }
 
 static void test_long_parameters(void **state)

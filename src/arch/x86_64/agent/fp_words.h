@@ -1,6 +1,6 @@
 /* The processor's words for floating point exceptions, here and in what a signal has
  * interrupted: MXCSR of SSE and AVX, control and status of the x87. Kinds are bits of
- * enum channel_fp, which is how all three words have them. */
+ * enum fp_kind, which is how all three words have them. */
 #ifndef ARCH_X86_64_AGENT_FP_WORDS_H
 #define ARCH_X86_64_AGENT_FP_WORDS_H
 

@@ -43,7 +43,7 @@ void own_match(void)
 static uint32_t requests_named(const char *name)
 {
 	uint32_t requests = 0;
-	for (uint32_t left = runtime.requests_of[CHANNEL_OWN]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[COUNTER_OWN]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		if (strncmp(runtime.channel->requests[request].name, name, CHANNEL_NAME_BYTES) == 0)
 			requests |= 1U << request;

@@ -106,13 +106,13 @@ static void read_requests(void)
 	const struct channel *channel = runtime.channel;
 	for (uint32_t i = 0; i < channel->request_count && i < SAMPLE_REQUESTS; i++) {
 		const struct channel_request *request = &channel->requests[i];
-		if (request->counts >= CHANNEL_COUNTS)
+		if (request->counter >= COUNTER_COUNT)
 			continue;
-		runtime.requests_of[request->counts] |= (uint16_t)(1U << i);
-		if (request->counts != CHANNEL_FP)
+		runtime.requests_of[request->counter] |= (uint16_t)(1U << i);
+		if (request->counter != COUNTER_FP)
 			continue;
 		runtime.fp_kinds |= request->fp_kinds;
-		for (int kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		for (int kind = 0; kind < FP_KIND_COUNT; kind++)
 			if (request->fp_kinds >> kind & 1)
 				runtime.fp_requests[kind] |= (uint16_t)(1U << i);
 	}
@@ -321,7 +321,7 @@ static struct channel *make_channel(void)
 		const struct tally_request *from = &header->requests[i];
 		struct channel_request *to = &channel->requests[i];
 		to->interval = from->interval;
-		to->counts = from->counts;
+		to->counter = from->counter;
 		to->fp_kinds = from->fp_kinds;
 		memcpy(to->name, from->own, sizeof(to->name));
 		channel->request_count = i + 1;

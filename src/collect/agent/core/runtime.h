@@ -34,8 +34,8 @@ struct runtime {
 	uint32_t process_number;
 	uint32_t pid;
 	bool on;                                /* counting: not before cpprof_start where it starts paused */
-	uint16_t requests_of[CHANNEL_COUNTS];   /* which requests count that: bit n is request n */
-	uint16_t fp_requests[CHANNEL_FP_KINDS]; /* which requests count the kind of bit n of MXCSR's flags */
+	uint16_t requests_of[COUNTER_COUNT];   /* which requests count that: bit n is request n */
+	uint16_t fp_requests[FP_KIND_COUNT]; /* which requests count the kind of bit n of MXCSR's flags */
 	uint8_t fp_kinds;                       /* all that any request counts */
 	uint64_t text_start, text_end;          /* our own code: its frames are left out of paths */
 	int signal;                             /* the timers' */
@@ -214,10 +214,10 @@ void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint6
 
 /* runtime_advance and, where that crosses a boundary, runtime_sample_here, for all
  * requests that count `counts`. */
-static inline void runtime_count(struct runtime_thread *thread, enum channel_counts counts, uint64_t amount,
+static inline void runtime_count(struct runtime_thread *thread, enum counter counter, uint64_t amount,
 				 uint64_t function)
 {
-	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t hits = runtime_advance(thread, request, amount);
 		if (hits)

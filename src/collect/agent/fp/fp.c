@@ -60,7 +60,7 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words)
 void fp_hide(struct fp_thread *fp, struct fp_words *words)
 {
 	fp->sse_unmasked = ~(words->mxcsr >> FP_MXCSR_MASKS) & FP_KINDS;
-	fp->sse_underflow = words->mxcsr & CHANNEL_FP_UNDERFLOW;
+	fp->sse_underflow = words->mxcsr & FP_KIND_UNDERFLOW;
 	words->mxcsr &= ~((uint32_t)fp_unmasked(fp) << FP_MXCSR_MASKS);
 	fp->x87_unmasked = ~words->control & FP_KINDS;
 	fp->x87_inexact = words->status & FP_INEXACT;
@@ -115,7 +115,7 @@ void fp_hide_here(struct fp_thread *fp, bool sets_masks)
 void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	bool is_sampled = false;
-	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[COUNTER_FP]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t amount = (uint64_t)__builtin_popcount(kinds & runtime.channel->requests[request].fp_kinds);
 		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
@@ -134,7 +134,7 @@ void fp_count_here(uint32_t kinds, uint64_t function)
 	struct runtime_thread *thread = runtime_enter();
 	if (!thread)
 		return;
-	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[COUNTER_FP]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t amount = (uint64_t)__builtin_popcount(kinds & runtime.channel->requests[request].fp_kinds);
 		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
@@ -232,10 +232,10 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 /* As the kernel has it, of what is up and not masked. */
 static int code_of(uint32_t kinds)
 {
-	return kinds & CHANNEL_FP_INVALID                             ? FPE_FLTINV
-	       : kinds & CHANNEL_FP_DIVZERO                           ? FPE_FLTDIV
-	       : kinds & CHANNEL_FP_OVERFLOW                          ? FPE_FLTOVF
-	       : kinds & (CHANNEL_FP_UNDERFLOW | CHANNEL_FP_DENORMAL) ? FPE_FLTUND
+	return kinds & FP_KIND_INVALID                             ? FPE_FLTINV
+	       : kinds & FP_KIND_DIVZERO                           ? FPE_FLTDIV
+	       : kinds & FP_KIND_OVERFLOW                          ? FPE_FLTOVF
+	       : kinds & (FP_KIND_UNDERFLOW | FP_KIND_DENORMAL) ? FPE_FLTUND
 								      : FPE_FLTRES;
 }
 
@@ -327,7 +327,7 @@ static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 	uint32_t raised = take_flags(fp, &words);
 	/* Unmasked, a tiny result that is exact raises the flag, too. */
 	if (!fp->is_window && !fp->is_x87 && !(raised & fp_unmasked(fp)) && !fp->sse_underflow)
-		fp->sse_flags &= (uint8_t)~CHANNEL_FP_UNDERFLOW;
+		fp->sse_flags &= (uint8_t)~FP_KIND_UNDERFLOW;
 	if (!count_step(thread, raised, context)) {
 		leave_step(fp, &words, context);
 		fp_hide(fp, &words);

@@ -46,10 +46,10 @@ struct fp_anchor {
 	int64_t changes[FP_ANCHOR_REGISTERS];    /* in a turn */
 	uint64_t turns;                          /* in the masked time before this burst; 0: not known */
 	double per_ns;                           /* turns, the most that was seen lately */
-	uint32_t raised_first[CHANNEL_FP_KINDS]; /* of the burst, when it was seen first and last */
-	uint32_t raised_last[CHANNEL_FP_KINDS];
-	double per_turn[CHANNEL_FP_KINDS];       /* events, as the last burst that saw it has them */
-	double known_per_turn[CHANNEL_FP_KINDS]; /* ... the one before this */
+	uint32_t raised_first[FP_KIND_COUNT]; /* of the burst, when it was seen first and last */
+	uint32_t raised_last[FP_KIND_COUNT];
+	double per_turn[FP_KIND_COUNT];       /* events, as the last burst that saw it has them */
+	double known_per_turn[FP_KIND_COUNT]; /* ... the one before this */
 };
 
 struct fp_thread {
@@ -81,17 +81,17 @@ struct fp_thread {
 	uint64_t level_at_ns;
 	uint64_t signal_ns;        /* a signal's way there and back */
 	uint32_t steps, x87_steps; /* since the level was 0 */
-	uint32_t raised[CHANNEL_FP_KINDS];
+	uint32_t raised[FP_KIND_COUNT];
 
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
 	uint64_t masked_ns;    /* what the burst speaks for */
 	uint32_t burst_stops, burst_target;
 	uint32_t burst_events;
-	uint32_t burst_raised[CHANNEL_FP_KINDS];
+	uint32_t burst_raised[FP_KIND_COUNT];
 	uint64_t burst_ps;               /* the program's own time, from stop to stop */
 	uint32_t rare_bursts;            /* in a row */
-	uint64_t owed[CHANNEL_FP_KINDS]; /* estimated, to be credited to the next event of the kind */
-	double per_ns[CHANNEL_FP_KINDS]; /* what the last bursts have found; 0: none yet */
+	uint64_t owed[FP_KIND_COUNT]; /* estimated, to be credited to the next event of the kind */
+	double per_ns[FP_KIND_COUNT]; /* what the last bursts have found; 0: none yet */
 	bool has_path;                   /* of the last burst: the walk right behind this struct */
 
 	/* From a stop to the next. */
@@ -149,7 +149,7 @@ void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
  * ends. True: `events` are those of the masked time, which is not far from what the clock says. */
 void fp_loops_begin(struct fp_thread *fp);
 void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context);
-bool fp_loops_end(struct fp_thread *fp, const double by_clock[CHANNEL_FP_KINDS], double events[CHANNEL_FP_KINDS]);
+bool fp_loops_end(struct fp_thread *fp, const double by_clock[FP_KIND_COUNT], double events[FP_KIND_COUNT]);
 
 /* Begins anew. */
 void fp_frequent_reset(struct fp_thread *fp);

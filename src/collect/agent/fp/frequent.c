@@ -93,7 +93,7 @@ static void account(struct fp_thread *fp, uint32_t kinds)
 		return;
 	}
 	if (!kinds) /* a tiny result that is exact traps where underflow is unmasked, and raises nothing */
-		kinds = CHANNEL_FP_UNDERFLOW;
+		kinds = FP_KIND_UNDERFLOW;
 	for (; kinds; kinds &= kinds - 1)
 		fp->raised[__builtin_ctz(kinds)]++;
 }
@@ -300,10 +300,10 @@ static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hit
 static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	for (uint32_t left = runtime.requests_of[CHANNEL_FP]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[COUNTER_FP]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t amount = 0;
-		for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+		for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
 			if (kinds & runtime.channel->requests[request].fp_kinds & 1U << kind)
 				amount += fp->owed[kind];
 		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
@@ -323,7 +323,7 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	if (!fp->frequent && !fp->x87_frequent)
 		return;
 	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : runtime_less(cpu_now_ns(), fp->masked_at_ns);
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++) {
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++) {
 		fp->owed[kind] += (uint64_t)((double)masked_ns * fp->per_ns[kind]);
 		if (fp->owed[kind])
 			kinds |= 1U << kind;
@@ -353,14 +353,14 @@ static void note(struct fp_thread *fp, uint32_t kind, double events, double seen
 static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	double by_clock[CHANNEL_FP_KINDS], by_turns[CHANNEL_FP_KINDS];
+	double by_clock[FP_KIND_COUNT], by_turns[FP_KIND_COUNT];
 	int64_t least = (int64_t)fp->burst_runs * RUN_LEAST_NS;
 	fp->burst_ps += (uint64_t)(fp->burst_runs_ns > least ? fp->burst_runs_ns : least) * PS_PER_NS;
 	double per_ns = fp->burst_ps ? PS_PER_NS / (double)fp->burst_ps : 0;
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
 		by_clock[kind] = fp->burst_raised[kind] * per_ns * (double)fp->masked_ns;
 	bool has_turns = fp_loops_end(fp, by_clock, by_turns);
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
 		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind], fp->burst_raised[kind] * per_ns);
 	pay(thread, kinds, context);
 	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
@@ -424,7 +424,7 @@ static void begin_burst(struct runtime_thread *thread, uint64_t now)
 static void blame(struct runtime_thread *thread, uint64_t now)
 {
 	struct fp_thread *fp = thread->fp;
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++)
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
 		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
 			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
 	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)

@@ -86,12 +86,12 @@ static double believed_turns(struct fp_anchor *anchor, uint64_t masked_ns)
 	return seen > anchor->per_ns / 2 ? (double)anchor->turns : anchor->per_ns * (double)masked_ns;
 }
 
-bool fp_loops_end(struct fp_thread *fp, const double by_clock[CHANNEL_FP_KINDS], double events[CHANNEL_FP_KINDS])
+bool fp_loops_end(struct fp_thread *fp, const double by_clock[FP_KIND_COUNT], double events[FP_KIND_COUNT])
 {
 	struct fp_anchor *anchor = &fp->anchor;
 	double all = 0, all_by_clock = 0;
 	double turns = anchor->seen && anchor->turns && fp->masked_ns ? believed_turns(anchor, fp->masked_ns) : 0;
-	for (uint32_t kind = 0; kind < CHANNEL_FP_KINDS; kind++) {
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++) {
 		events[kind] = turns * anchor->known_per_turn[kind];
 		all += events[kind];
 		all_by_clock += by_clock[kind];

@@ -191,7 +191,7 @@ static void fill_header(struct tally_header *header, enum tally_measurement meas
 		header->request_count = 1;
 	}
 	*request = (struct tally_request){
-		.interval = tick_ns, .counts = CHANNEL_CPU, .name = "cpu", .title = "CPU Time", .unit = "ns"
+		.interval = tick_ns, .counter = COUNTER_CPU, .name = "cpu", .title = "CPU Time", .unit = "ns"
 	};
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(header->magic, TALLY_MAGIC, sizeof(header->magic));

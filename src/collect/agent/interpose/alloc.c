@@ -31,9 +31,9 @@ static void lane_flush(struct runtime_lane *lane)
 }
 
 /* False: more requests than one count that, there is no lane. */
-static bool lane_set(struct runtime_thread *thread, struct runtime_lane *lane, enum channel_counts counts)
+static bool lane_set(struct runtime_thread *thread, struct runtime_lane *lane, enum counter counter)
 {
-	uint32_t requests = runtime.requests_of[counts];
+	uint32_t requests = runtime.requests_of[counter];
 	lane->clock = NULL;
 	if (!requests)
 		return true;
@@ -51,8 +51,8 @@ static bool lane_set(struct runtime_thread *thread, struct runtime_lane *lane, e
 
 static void lanes_set(struct runtime_thread *thread)
 {
-	bool has_lanes = lane_set(thread, &thread->alloc_bytes, CHANNEL_ALLOC_BYTES);
-	has_lanes = lane_set(thread, &thread->allocs, CHANNEL_ALLOCS) && has_lanes;
+	bool has_lanes = lane_set(thread, &thread->alloc_bytes, COUNTER_ALLOC_BYTES);
+	has_lanes = lane_set(thread, &thread->allocs, COUNTER_ALLOCS) && has_lanes;
 	uint32_t bytes = thread->alloc_bytes.clock ? LANE_OF_BYTES : 0;
 	uint32_t calls = thread->allocs.clock ? LANE_OF_CALLS : 0;
 	if (has_lanes)
@@ -89,8 +89,8 @@ static __attribute__((noinline)) void count_slowly(uint64_t bytes, uint64_t func
 			thread->alloc_lanes = 0;
 		}
 		if ((int64_t)bytes > 0)
-			runtime_count(thread, CHANNEL_ALLOC_BYTES, bytes, function);
-		runtime_count(thread, CHANNEL_ALLOCS, 1, function);
+			runtime_count(thread, COUNTER_ALLOC_BYTES, bytes, function);
+		runtime_count(thread, COUNTER_ALLOCS, 1, function);
 		lanes_set(thread);
 	}
 	if (thread)
@@ -264,7 +264,7 @@ __attribute__((constructor)) static void tell_trouble(void)
 {
 	cpprof_runtime_begin();
 	__atomic_store_n(&was_begun, true, __ATOMIC_RELAXED);
-	if (!runtime.process || !(runtime.requests_of[CHANNEL_ALLOC_BYTES] | runtime.requests_of[CHANNEL_ALLOCS]))
+	if (!runtime.process || !(runtime.requests_of[COUNTER_ALLOC_BYTES] | runtime.requests_of[COUNTER_ALLOCS]))
 		return;
 	struct outer_call outer = outer_call_begins(true);
 	__atomic_fetch_or(&runtime.process->signals_taken, find_trouble(), __ATOMIC_RELAXED);

@@ -2,30 +2,30 @@
 
 #include "collect/agent/interpose/io.h"
 
-/* What transfers count, by direction; in both directions: CHANNEL_TRANSFERRED. */
+/* What transfers count, by direction; in both directions: COUNTER_TRANSFERRED. */
 static const struct {
-	enum channel_counts moved, asked;
-} counts_of[] = {
-	[IO_READS] = { CHANNEL_READ, CHANNEL_READ_REQUESTED },
-	[IO_RECEIVES] = { CHANNEL_READ, CHANNEL_READ_REQUESTED },
-	[IO_WRITES] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
-	[IO_SENDS] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
-	[IO_COPIES] = { CHANNEL_WRITTEN, CHANNEL_WRITE_REQUESTED },
+	enum counter moved, asked;
+} counters_of[] = {
+	[IO_READS] = { COUNTER_READ, COUNTER_READ_REQUESTED },
+	[IO_RECEIVES] = { COUNTER_READ, COUNTER_READ_REQUESTED },
+	[IO_WRITES] = { COUNTER_WRITTEN, COUNTER_WRITE_REQUESTED },
+	[IO_SENDS] = { COUNTER_WRITTEN, COUNTER_WRITE_REQUESTED },
+	[IO_COPIES] = { COUNTER_WRITTEN, COUNTER_WRITE_REQUESTED },
 };
 
 bool io_wants_asked(const struct io_call *call, enum io_direction direction, ssize_t result)
 {
 	return (result > 0 && call->thread->ticks != call->ticks) ||
-	       runtime.requests_of[counts_of[direction].asked] | runtime.requests_of[CHANNEL_TRANSFER_REQUESTED];
+	       runtime.requests_of[counters_of[direction].asked] | runtime.requests_of[COUNTER_TRANSFER_REQUESTED];
 }
 
 static uint32_t watched_requests(void)
 {
-	return (uint32_t)(runtime.requests_of[CHANNEL_IO_CALLS] | runtime.requests_of[CHANNEL_IO_TIME] |
-			  runtime.requests_of[CHANNEL_READ] | runtime.requests_of[CHANNEL_WRITTEN] |
-			  runtime.requests_of[CHANNEL_TRANSFERRED] | runtime.requests_of[CHANNEL_READ_REQUESTED] |
-			  runtime.requests_of[CHANNEL_WRITE_REQUESTED] |
-			  runtime.requests_of[CHANNEL_TRANSFER_REQUESTED]);
+	return (uint32_t)(runtime.requests_of[COUNTER_IO_CALLS] | runtime.requests_of[COUNTER_IO_TIME] |
+			  runtime.requests_of[COUNTER_READ] | runtime.requests_of[COUNTER_WRITTEN] |
+			  runtime.requests_of[COUNTER_TRANSFERRED] | runtime.requests_of[COUNTER_READ_REQUESTED] |
+			  runtime.requests_of[COUNTER_WRITE_REQUESTED] |
+			  runtime.requests_of[COUNTER_TRANSFER_REQUESTED]);
 }
 
 bool io_begins(struct io_call *call)
@@ -34,7 +34,7 @@ bool io_begins(struct io_call *call)
 	if (!call->thread)
 		return false;
 	call->ticks = call->thread->ticks;
-	if (runtime.on && runtime.requests_of[CHANNEL_IO_TIME]) {
+	if (runtime.on && runtime.requests_of[COUNTER_IO_TIME]) {
 		call->start_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		call->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	}
@@ -47,19 +47,19 @@ static void count_waited(struct runtime_thread *thread, const struct io_call *ca
 	uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - call->start_ns;
 	uint64_t used = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID) - call->start_cpu_ns;
 	if (elapsed > used)
-		runtime_count(thread, CHANNEL_IO_TIME, elapsed - used, function);
+		runtime_count(thread, COUNTER_IO_TIME, elapsed - used, function);
 }
 
 static void count_moved(struct runtime_thread *thread, enum io_direction direction, ssize_t result, uint64_t asked,
 			uint64_t function)
 {
 	if (result > 0) {
-		runtime_count(thread, counts_of[direction].moved, (uint64_t)result, function);
-		runtime_count(thread, CHANNEL_TRANSFERRED, (uint64_t)result, function);
+		runtime_count(thread, counters_of[direction].moved, (uint64_t)result, function);
+		runtime_count(thread, COUNTER_TRANSFERRED, (uint64_t)result, function);
 	}
 	if (asked) {
-		runtime_count(thread, counts_of[direction].asked, asked, function);
-		runtime_count(thread, CHANNEL_TRANSFER_REQUESTED, asked, function);
+		runtime_count(thread, counters_of[direction].asked, asked, function);
+		runtime_count(thread, COUNTER_TRANSFER_REQUESTED, asked, function);
 	}
 }
 
@@ -91,7 +91,7 @@ void io_ended(const struct io_call *call, enum io_direction direction, ssize_t r
 	/* Not call->thread: the call may have returned in a forked process. */
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
-		runtime_count(thread, CHANNEL_IO_CALLS, 1, function);
+		runtime_count(thread, COUNTER_IO_CALLS, 1, function);
 		if (call->start_ns)
 			count_waited(thread, call, function);
 		if (direction != IO_NEITHER)

@@ -28,7 +28,7 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
 		uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - wait->start_ns;
 		uint64_t used = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID) - wait->start_cpu_ns;
 		if (elapsed > used)
-			runtime_count(thread, CHANNEL_LOCK_WAIT, elapsed - used, function);
+			runtime_count(thread, COUNTER_LOCK_WAIT, elapsed - used, function);
 		runtime_leave(thread);
 	}
 	errno = error;

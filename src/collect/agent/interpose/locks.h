@@ -13,7 +13,7 @@ struct lock_wait {
 
 static inline bool locks_are_watched(void)
 {
-	return runtime_thread && runtime.on && runtime.requests_of[CHANNEL_LOCK_WAIT];
+	return runtime_thread && runtime.on && runtime.requests_of[COUNTER_LOCK_WAIT];
 }
 
 /* Right before and behind the real call, where locks_are_watched. errno is left as it is. */

@@ -55,18 +55,13 @@ uint64_t runtime_advance(struct runtime_thread *thread, uint32_t request, uint64
 				      amount);
 }
 
-static bool is_timed(uint8_t counts)
-{
-	return counts >= CHANNEL_CPU && counts <= CHANNEL_BLOCKED;
-}
-
 void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
 {
 	const struct channel_request *asked = &runtime.channel->requests[request];
 	struct interval_clock *clock = &thread->shared->clocks[request];
 	uint64_t random = next_random(thread) >> 1;
 	uint64_t tick = runtime.channel->tick_ns;
-	if (!is_timed(asked->counts))
+	if (!counter_needs_ticks(asked->counter))
 		clock->mark = asked->interval ? random % asked->interval : 0;
 	else if (tick && asked->interval) /* one of the first ticks of an interval completes it */
 		clock->used = asked->interval - 1 - random % ((asked->interval + tick - 1) / tick) * tick;
@@ -86,11 +81,11 @@ static uint64_t charge(struct runtime_thread *thread, uint32_t request, uint64_t
 	return hits;
 }
 
-static void charge_here(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns, const void *context)
+static void charge_here(struct runtime_thread *thread, enum counter counter, uint64_t ns, const void *context)
 {
 	if (ns == 0)
 		return;
-	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t hits = charge(thread, request, ns);
 		if (hits == 0)
@@ -104,9 +99,9 @@ static void charge_here(struct runtime_thread *thread, enum channel_counts count
 }
 
 /* To where it waited when the last tick came. */
-static void charge_wait(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+static void charge_wait(struct runtime_thread *thread, enum counter counter, uint64_t ns)
 {
-	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t hits = charge(thread, request, ns);
 		if (hits)
@@ -116,7 +111,7 @@ static void charge_wait(struct runtime_thread *thread, enum channel_counts count
 
 static bool measures_waits(void)
 {
-	return runtime.requests_of[CHANNEL_REAL] || runtime.requests_of[CHANNEL_BLOCKED];
+	return runtime.requests_of[COUNTER_REAL] || runtime.requests_of[COUNTER_BLOCKED];
 }
 
 /* Whether the last sample is of where it waited when the last tick came. */
@@ -131,11 +126,11 @@ static void charge_blocked(struct runtime_thread *thread, const void *context)
 	uint64_t blocked = thread->blocked_ns;
 	thread->blocked_ns = 0;
 	if (repeats_wait(thread)) {
-		charge_wait(thread, CHANNEL_REAL, blocked);
-		charge_wait(thread, CHANNEL_BLOCKED, blocked);
+		charge_wait(thread, COUNTER_REAL, blocked);
+		charge_wait(thread, COUNTER_BLOCKED, blocked);
 	} else {
-		charge_here(thread, CHANNEL_REAL, blocked, context);
-		charge_here(thread, CHANNEL_BLOCKED, blocked, context);
+		charge_here(thread, COUNTER_REAL, blocked, context);
+		charge_here(thread, COUNTER_BLOCKED, blocked, context);
 	}
 }
 
@@ -145,17 +140,17 @@ static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_
 {
 	if (measures_waits() && repeats_wait(thread))
 		charge_blocked(thread, context);
-	charge_here(thread, CHANNEL_CPU, used, context);
-	charge_here(thread, in_syscall ? CHANNEL_SYS : CHANNEL_USER, used, context);
-	charge_here(thread, CHANNEL_REAL, ran, context);
+	charge_here(thread, COUNTER_CPU, used, context);
+	charge_here(thread, in_syscall ? COUNTER_SYS : COUNTER_USER, used, context);
+	charge_here(thread, COUNTER_REAL, ran, context);
 }
 
 /* --- the timers --- */
 
 static bool measures_cpu(void)
 {
-	return runtime.requests_of[CHANNEL_CPU] || runtime.requests_of[CHANNEL_USER] ||
-	       runtime.requests_of[CHANNEL_SYS];
+	return runtime.requests_of[COUNTER_CPU] || runtime.requests_of[COUNTER_USER] ||
+	       runtime.requests_of[COUNTER_SYS];
 }
 
 /* The first target that is still to come: those that were passed are gone. */
@@ -239,7 +234,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	if (reached && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (asleep) {
-		charge_here(thread, CHANNEL_REAL, ran < elapsed ? ran : elapsed, context);
+		charge_here(thread, COUNTER_REAL, ran < elapsed ? ran : elapsed, context);
 		charge_blocked(thread, context);
 	} else {
 		charge_running(thread, used, ran, place != MACHINE_RUNS, context);
@@ -267,7 +262,7 @@ static bool measures_time(void)
 /* For the monitor, should the program end in it: where it waits. Not at each short one. */
 static void note_wait(struct runtime_thread *thread, uint64_t now)
 {
-	uint32_t requests = runtime.requests_of[CHANNEL_REAL] | runtime.requests_of[CHANNEL_BLOCKED];
+	uint32_t requests = runtime.requests_of[COUNTER_REAL] | runtime.requests_of[COUNTER_BLOCKED];
 	if (!requests || now - thread->noted_ns < runtime.channel->tick_ns || !runtime_set_busy(thread, RUNTIME_HERE))
 		return;
 	thread->noted_ns = now;
@@ -287,9 +282,9 @@ void tick_wait_begins(struct runtime_thread *thread, uint64_t function)
 	__atomic_store_n(&thread->shared->waits_since_ns, now, __ATOMIC_RELEASE);
 }
 
-static void charge_shielded(struct runtime_thread *thread, enum channel_counts counts, uint64_t ns)
+static void charge_shielded(struct runtime_thread *thread, enum counter counter, uint64_t ns)
 {
-	for (uint32_t left = runtime.requests_of[counts]; left; left &= left - 1) {
+	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t hits = charge(thread, request, ns);
 		if (hits)
@@ -313,10 +308,10 @@ void tick_wait_ends(struct runtime_thread *thread)
 	uint64_t clock = measures_cpu() ? cpu : now;
 	uint64_t elapsed = runtime_less(now, began_ns), ran = runtime_less(cpu, thread->wait_cpu_ns);
 	tick_wait_forget(thread);
-	charge_shielded(thread, CHANNEL_CPU, ran);
-	charge_shielded(thread, CHANNEL_SYS, ran);
-	charge_shielded(thread, CHANNEL_REAL, elapsed);
-	charge_shielded(thread, CHANNEL_BLOCKED, runtime_less(elapsed, ran));
+	charge_shielded(thread, COUNTER_CPU, ran);
+	charge_shielded(thread, COUNTER_SYS, ran);
+	charge_shielded(thread, COUNTER_REAL, elapsed);
+	charge_shielded(thread, COUNTER_BLOCKED, runtime_less(elapsed, ran));
 	thread->cpu_ns += ran;
 	thread->cpu_seen_ns += ran;
 	thread->real_ns += elapsed;
@@ -394,7 +389,7 @@ void tick_start(struct runtime_thread *thread)
 	thread->stratum_ns = measures_cpu() ? thread->cpu_ns : now;
 	thread->target_ns = thread->stratum_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
-		if (is_timed(runtime.channel->requests[i].counts))
+		if (counter_needs_ticks(runtime.channel->requests[i].counter))
 			runtime_set_mark(thread, i);
 	if (thread->wait_ns) { /* it counts from now on */
 		thread->wait_ns = now;
@@ -412,10 +407,10 @@ static void count_rest(struct runtime_thread *thread)
 	uint64_t elapsed = runtime_less(now, thread->real_ns);
 	uint64_t blocked = thread->blocked_ns + runtime_less(elapsed, runtime_less(cpu, thread->cpu_seen_ns));
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++) {
-		uint8_t counts = runtime.channel->requests[i].counts;
-		uint64_t rest = counts == CHANNEL_CPU       ? runtime_less(cpu, thread->cpu_ns)
-				: counts == CHANNEL_REAL    ? elapsed
-				: counts == CHANNEL_BLOCKED ? blocked
+		uint8_t counter = runtime.channel->requests[i].counter;
+		uint64_t rest = counter == COUNTER_CPU       ? runtime_less(cpu, thread->cpu_ns)
+				: counter == COUNTER_REAL    ? elapsed
+				: counter == COUNTER_BLOCKED ? blocked
 							    : 0;
 		thread->shared->clocks[i].total += rest;
 	}

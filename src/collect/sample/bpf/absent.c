@@ -1,9 +1,10 @@
 /* In the place of the bpf backend, where what it is built with was missing. */
+#include "collect/sample/bpf/sources.h"
 #include "collect/sample/inside.h"
 
 static bool absent_serves(const struct resource_row *row)
 {
-	return row->hook != HOOK_INSIDE;
+	return bpf_source_of(row->counter) != BPF_SOURCE_NONE;
 }
 
 static int absent_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)

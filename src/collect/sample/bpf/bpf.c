@@ -29,6 +29,7 @@
 #include "collect/sample/bpf/programs.h"
 #include "collect/sample/bpf/ring.h"
 #include "collect/sample/bpf/watched.h"
+#include "collect/sample/bpf/sources.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/cpus.h"
 #include "collect/sample/inside.h"
@@ -61,7 +62,7 @@ struct backend {
 
 static bool bpf_serves(const struct resource_row *row)
 {
-	return row->hook != HOOK_INSIDE;
+	return bpf_source_of(row->counter) != BPF_SOURCE_NONE;
 }
 
 static int bpf_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
@@ -177,7 +178,7 @@ static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct
 {
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_row *row = backend->resources[i].row;
-		if (row->hook != HOOK_CLOCK || row->modes != RESOURCE_ALL_MODES)
+		if (!resource_is_clock(row) || row->modes != RESOURCE_ALL_MODES)
 			continue;
 		struct perf_event_attr attr;
 		perf_events_attributes(&attr, tid, on_exec);
@@ -267,7 +268,7 @@ static size_t bpf_descriptors(const struct backend *backend, struct pollfd *desc
 static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint64_t amount)
 {
 	const struct resource_row *row = backend->resources[request].row;
-	return row->hook == HOOK_SWITCH && row->is_time && row->gtick_ns ? amount / row->gtick_ns : amount;
+	return counter_is_wait(row->counter) && row->gtick_ns ? amount / row->gtick_ns : amount;
 }
 
 /* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
@@ -361,7 +362,7 @@ static void bpf_counts(const struct backend *backend, size_t request, uint64_t *
 {
 	const struct resource_row *row = backend->resources[request].row;
 	*lost = backend->results.lost[request];
-	*total = row->hook == HOOK_CLOCK ? counted(backend, request)
+	*total = resource_is_clock(row) ? counted(backend, request)
 					 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
 }
 
@@ -397,8 +398,7 @@ static bool is_clock_too_fast(const struct backend *backend, long most_per_secon
 	enum { NS_PER_S = 1000 * 1000 * 1000 };
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_request *request = &backend->resources[i];
-		if ((request->row->hook == HOOK_CLOCK && !request->row->is_hardware) ||
-		    request->row->measure == MEASURE_ELAPSED)
+		if (counter_is_cpu_time(request->counter) || request->counter == COUNTER_REAL)
 			if (bpf_request_of(request).interval < (uint64_t)(NS_PER_S / most_per_second))
 				return true;
 	}

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "collect/sample/bpf/programs.h"
 #include "collect/sample/bpf/uprobes.h"
+#include "collect/sample/bpf/sources.h"
 #include "collect/sample/perf/access.h"
 #include "collect/sample/perf/events.h"
 #include "collect/sample/perf/period_pair.h"
@@ -77,7 +78,7 @@ static int attach_clock(struct bpf_hooks *hooks, struct programs *programs, cons
 			size_t number, int cpu, struct error *error)
 {
 	const struct resource_row *row = request->row;
-	bool is_counter = row->hook == HOOK_CLOCK && row->is_hardware;
+	bool is_counter = row->is_hardware;
 	uint64_t periods[TRAINS_MAX];
 	unsigned trains = trains_plan(bpf_request_of(request).interval, is_counter, chance(), periods);
 	for (unsigned i = 0; i < trains; i++) {
@@ -122,12 +123,12 @@ static int attach_software_event(struct bpf_hooks *hooks, struct programs *progr
 static int attach_to_cpus(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 			  size_t number, const struct cpus *cpus, struct error *error)
 {
-	bool has_clock = request->row->hook == HOOK_CLOCK || request->row->measure == MEASURE_ELAPSED;
+	bool has_clock = resource_is_clock(request->row) || request->counter == COUNTER_REAL;
 	int result = 0;
 	for (size_t i = 0; i < cpus->count && result == 0; i++) {
 		if (has_clock)
 			result = attach_clock(hooks, programs, request, number, cpus->ids[i], error);
-		else if (request->row->hook == HOOK_EVENT)
+		else if (bpf_source_of(request->counter) == BPF_SOURCE_EVENT)
 			result = attach_software_event(hooks, programs, request, number, cpus->ids[i], error);
 	}
 	return result;
@@ -152,7 +153,7 @@ static int add_probe(struct bpf_hooks *hooks, struct programs *programs, const s
 static struct bpf_link *attach_point(struct programs *programs, const struct resource_request *request,
 				     const struct probe_point *point, uint64_t cookie)
 {
-	if (request->row->hook == HOOK_USDT) {
+	if (request->counter == COUNTER_USDT) {
 		LIBBPF_OPTS(bpf_usdt_opts, options, .usdt_cookie = cookie);
 		return bpf_program__attach_usdt(programs->progs.on_static_probe, -1, point->path, request->target.group,
 						request->target.name, &options);
@@ -165,7 +166,7 @@ static struct bpf_link *attach_point(struct programs *programs, const struct res
 static int add_point(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 		     size_t number, const struct probe_point *point, uint64_t *cookie, struct error *error)
 {
-	bool is_events = request->row->measure == MEASURE_EVENTS;
+	bool is_events = request->counter == COUNTER_CALLS || request->counter == COUNTER_ALLOCS;
 	const struct bpf_probe probe = {
 		.request = (uint8_t)number,
 		.argument = is_events ? 0 : point->argument,
@@ -173,7 +174,7 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 		.at_return = point->at_return,
 		.guard = point->guard,
 		.guard_above = point->guard_above,
-		.is_allocation = request->row->hook == HOOK_ALLOCATION,
+		.is_allocation = request->counter == COUNTER_ALLOC_BYTES || request->counter == COUNTER_ALLOCS,
 	};
 	return add_probe(hooks, programs, &probe, cookie, error);
 }
@@ -214,7 +215,7 @@ static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const 
 static int attach_points(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 			 size_t number, const struct probe_points *points, struct error *error)
 {
-	bool grouped = request->row->hook != HOOK_USDT && bpf_uprobes_can_group();
+	bool grouped = request->counter != COUNTER_USDT && bpf_uprobes_can_group();
 	for (size_t done = 0; done < points->count;) {
 		int result = grouped ? add_group(hooks, programs, request, number, points, done, error)
 				     : attach_one(hooks, programs, request, number, &points->items[done], error);
@@ -296,13 +297,12 @@ int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const s
 	int result = 0;
 	for (size_t i = 0; i < request->resource_count && result == 0; i++) {
 		const struct resource_request *resource = &request->resources[i];
-		switch (resource->row->hook) {
-		case HOOK_FUNCTION:
-		case HOOK_ALLOCATION:
-		case HOOK_USDT:
+		switch (bpf_source_of(resource->counter)) {
+		case BPF_SOURCE_FUNCTION:
+		case BPF_SOURCE_USDT:
 			result = attach_to_functions(hooks, programs, request, i, error);
 			break;
-		case HOOK_TRACEPOINT:
+		case BPF_SOURCE_TRACEPOINT:
 			result = attach_to_tracepoint(hooks, programs, resource, i, cpus, error);
 			break;
 		default:

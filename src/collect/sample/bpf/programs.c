@@ -11,6 +11,7 @@
 
 #include "collect/sample/bpf/access.h"
 #include "collect/sample/bpf/uprobes.h"
+#include "collect/sample/bpf/sources.h"
 
 /* --- what is said when something fails --- */
 
@@ -79,46 +80,14 @@ static const struct {
 	{ 455 /* futex_wait, since 6.7 */, BPF_SYSCALL_LOCK },
 };
 
-static uint8_t counts_of(const struct resource_row *row)
-{
-	switch (row->hook) {
-	case HOOK_SYSCALL:
-		return row->measure == MEASURE_READ          ? BPF_COUNTS_READ
-		       : row->measure == MEASURE_WRITTEN     ? BPF_COUNTS_WRITTEN
-		       : row->measure == MEASURE_TRANSFERRED ? BPF_COUNTS_TRANSFERRED
-		       : row->measure == MEASURE_IO_CALLS    ? BPF_COUNTS_IO_CALLS
-							     : BPF_COUNTS_SYSCALLS;
-	case HOOK_SWITCH:
-		return row->measure == MEASURE_ELAPSED            ? BPF_COUNTS_ELAPSED
-		       : row->measure == MEASURE_WAITED           ? BPF_COUNTS_WAITED
-		       : row->measure == MEASURE_WAITED_FOR_IO    ? BPF_COUNTS_WAITED_FOR_IO
-		       : row->measure == MEASURE_WAITED_FOR_LOCKS ? BPF_COUNTS_WAITED_FOR_LOCKS
-								  : BPF_COUNTS_SWITCHES;
-	case HOOK_SIGNAL:
-		return BPF_COUNTS_SIGNALS;
-	case HOOK_TRAP:
-		return BPF_COUNTS_TRAPS;
-	case HOOK_DISK:
-		return BPF_COUNTS_DISK_BYTES;
-	default:
-		return BPF_COUNTS_OTHER;
-	}
-}
-
 struct bpf_request bpf_request_of(const struct resource_request *request)
 {
 	const struct resource_row *row = request->row;
 	return (struct bpf_request){
 		.interval = request->interval * (row->is_time && row->gtick_ns ? row->gtick_ns : 1),
 		.syscall = request->target.syscall,
-		.counts = counts_of(row),
-		.requested = request->target.requested,
+		.counter = (uint8_t)request->counter,
 	};
-}
-
-static bool counts_waits(uint8_t counts)
-{
-	return counts >= BPF_COUNTS_ELAPSED && counts <= BPF_COUNTS_WAITED_FOR_LOCKS;
 }
 
 /* --- which programs --- */
@@ -132,19 +101,19 @@ static struct needs needs_of(const struct backend_request *request)
 {
 	struct needs needs = { 0 };
 	for (size_t i = 0; i < request->resource_count; i++) {
-		const struct resource_row *row = request->resources[i].row;
-		uint8_t counts = counts_of(row);
-		needs.clock |= row->hook == HOOK_CLOCK || counts == BPF_COUNTS_ELAPSED;
-		needs.event |= row->hook == HOOK_EVENT;
-		needs.change |= row->hook == HOOK_SWITCH;
-		needs.waits |= counts_waits(counts);
-		needs.syscall |= row->hook == HOOK_SYSCALL;
-		needs.signal |= row->hook == HOOK_SIGNAL;
-		needs.trap |= row->hook == HOOK_TRAP;
-		needs.disk |= row->hook == HOOK_DISK;
-		needs.function |= row->hook == HOOK_FUNCTION || row->hook == HOOK_ALLOCATION;
-		needs.tracepoint |= row->hook == HOOK_TRACEPOINT;
-		needs.usdt |= row->hook == HOOK_USDT;
+		enum counter counter = request->resources[i].counter;
+		enum bpf_source source = bpf_source_of(counter);
+		needs.clock |= source == BPF_SOURCE_CLOCK || counter == COUNTER_REAL;
+		needs.event |= source == BPF_SOURCE_EVENT;
+		needs.change |= source == BPF_SOURCE_SWITCH;
+		needs.waits |= counter_is_wait(counter);
+		needs.syscall |= source == BPF_SOURCE_SYSCALL;
+		needs.signal |= source == BPF_SOURCE_SIGNAL;
+		needs.trap |= source == BPF_SOURCE_TRAP;
+		needs.disk |= source == BPF_SOURCE_DISK;
+		needs.function |= source == BPF_SOURCE_FUNCTION;
+		needs.tracepoint |= source == BPF_SOURCE_TRACEPOINT;
+		needs.usdt |= source == BPF_SOURCE_USDT;
 	}
 	needs.can_tell_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
 	return needs;
@@ -191,7 +160,7 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->requests = (uint32_t)request->resource_count;
 	for (size_t i = 0; i < request->resource_count; i++) {
 		*(struct bpf_request *)&programs->rodata->requests[i] = bpf_request_of(&request->resources[i]);
-		if (request->resources[i].row->hook == HOOK_SYSCALL)
+		if (bpf_source_of(request->resources[i].counter) == BPF_SOURCE_SYSCALL)
 			settings->syscall_request[settings->syscall_requests++] = (uint8_t)i;
 	}
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)

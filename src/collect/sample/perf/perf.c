@@ -331,7 +331,7 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 	} else if (tag != HASH_MAP_NONE) {
 		sample.request = tag / TRAINS_MAX;
 		sample.hits = 1;
-		sample.has_touched = resource_is_fault(backend->resources[sample.request].row);
+		sample.has_touched = counter_is_fault(backend->resources[sample.request].counter);
 		sink->sample(sink->context, &sample);
 	}
 }

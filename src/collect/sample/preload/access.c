@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "collect/sample/preload/requests.h"
 #include "collect/sample/probes/elf_needs.h"
 #include "collect/sample/probes/function_search.h"
 
@@ -306,9 +307,9 @@ bool preload_access_has_wrap(const char *path)
 int preload_access_resource(const struct resource_request *request, struct error *error)
 {
 	const struct resource_row *row = request->row;
-	if (row->on_preload)
+	if (preload_can_count(row->counter))
 		return 0;
-	if (row->hook == HOOK_SYSCALL)
+	if (row->counter == COUNTER_SYSCALLS)
 		return error_set(
 			error, ERROR_UNSUPPORTED,
 			"the preload backend does not see %s, but calls of the C library: io-calls counts those "

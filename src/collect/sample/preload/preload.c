@@ -42,7 +42,7 @@ struct backend {
 
 static bool preload_serves(const struct resource_row *row)
 {
-	return row->on_preload;
+	return preload_can_count(row->counter);
 }
 
 static int preload_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
@@ -102,7 +102,7 @@ static bool is_from_inside(const struct backend_request *request)
 {
 	bool inside = request->paused;
 	for (size_t i = 0; i < request->resource_count; i++)
-		inside |= request->resources[i].row->hook == HOOK_INSIDE;
+		inside |= counter_is_inside(request->resources[i].counter);
 	return inside;
 }
 
@@ -119,7 +119,7 @@ static int open_all(struct backend *backend, struct error *error)
 	if (!backend->slots)
 		return error->code;
 	for (uint32_t i = 0; i < memory->request_count; i++)
-		backend->slots->keeps_accounts |= preload_unseen_concerns(memory->requests[i].counts);
+		backend->slots->keeps_accounts |= preload_unseen_concerns(memory->requests[i].counter);
 	snprintf(backend->slots->starts.channel_path, sizeof(backend->slots->starts.channel_path), "%s",
 		 strchr(backend->environment[CHANNEL_PATH_VARIABLE], '=') + 1);
 	backend->events = preload_events_new(backend->slots, &backend->request);
@@ -238,7 +238,7 @@ static const char *preload_remark(const struct backend *backend, size_t request)
 	const uint64_t total = backend->sums.totals[request], estimated = backend->sums.estimated[request];
 	char *text = ((struct backend *)backend)->remarks[request];
 	const double percent = 100;
-	if (backend->resources[request].row->measure != MEASURE_FP || total == 0)
+	if (backend->resources[request].counter != COUNTER_FP || total == 0)
 		return NULL;
 	if (estimated == 0)
 		return "exact";
@@ -279,11 +279,11 @@ static void note_troubles(const struct backend *backend, void (*add)(void *conte
 static bool say_unseen(const struct backend *backend, size_t request, char *text, size_t bytes)
 {
 	char earlier[UNSEEN_BYTES];
-	if (!preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[request]).counts, text,
+	if (!preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[request]).counter, text,
 				bytes))
 		return false;
 	for (size_t i = 0; i < request; i++)
-		if (preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[i]).counts,
+		if (preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[i]).counter,
 				       earlier, sizeof(earlier)) &&
 		    strcmp(earlier, text) == 0)
 			return false;

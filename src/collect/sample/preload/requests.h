@@ -2,12 +2,16 @@
 #ifndef COLLECT_SAMPLE_PRELOAD_REQUESTS_H
 #define COLLECT_SAMPLE_PRELOAD_REQUESTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abi/channel.h"
 #include "collect/sample/backend.h"
 
-/* CHANNEL_NOTHING: it is not seen from the inside. */
+/* Whether the agent can count it. */
+bool preload_can_count(enum counter counter);
+
+/* COUNTER_NONE: it is not seen from the inside. */
 struct channel_request preload_request_of(const struct resource_request *request);
 
 /* How far apart the ticks of a thread's timer are, in ns; 0: nothing needs any. */

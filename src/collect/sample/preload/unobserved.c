@@ -143,19 +143,19 @@ void preload_unseen_add_account(struct preload_unseen *sum, const struct preload
 enum amount { READ = 1, WRITTEN = 2, CALLS = 4 };
 
 /* enum amount, or-ed. */
-static unsigned amounts_of(enum channel_counts counts)
+static unsigned amounts_of(enum counter counter)
 {
-	switch (counts) {
-	case CHANNEL_READ:
-	case CHANNEL_READ_REQUESTED:
+	switch (counter) {
+	case COUNTER_READ:
+	case COUNTER_READ_REQUESTED:
 		return READ;
-	case CHANNEL_WRITTEN:
-	case CHANNEL_WRITE_REQUESTED:
+	case COUNTER_WRITTEN:
+	case COUNTER_WRITE_REQUESTED:
 		return WRITTEN;
-	case CHANNEL_TRANSFERRED:
-	case CHANNEL_TRANSFER_REQUESTED:
+	case COUNTER_TRANSFERRED:
+	case COUNTER_TRANSFER_REQUESTED:
 		return READ | WRITTEN;
-	case CHANNEL_IO_CALLS:
+	case COUNTER_IO_CALLS:
 		return CALLS;
 	default:
 		return 0;
@@ -168,15 +168,15 @@ static double sum_of(const struct channel_amounts *amounts, unsigned which)
 	       (which & CALLS ? (double)amounts->calls : 0);
 }
 
-bool preload_unseen_concerns(enum channel_counts counts)
+bool preload_unseen_concerns(enum counter counter)
 {
-	return amounts_of(counts) != 0;
+	return amounts_of(counter) != 0;
 }
 
-double preload_unseen_share(const struct preload_unseen *unseen, enum channel_counts counts)
+double preload_unseen_share(const struct preload_unseen *unseen, enum counter counter)
 {
 	static const double least_bytes = 8192, least_calls = 100, least_share = 0.05;
-	const unsigned which = amounts_of(counts);
+	const unsigned which = amounts_of(counter);
 	double missing = sum_of(&unseen->unseen, which);
 	if (missing < (which == CALLS ? least_calls : least_bytes))
 		return 0;
@@ -184,15 +184,15 @@ double preload_unseen_share(const struct preload_unseen *unseen, enum channel_co
 	return share < least_share ? 0 : share;
 }
 
-bool preload_unseen_say(const struct preload_unseen *unseen, enum channel_counts counts, char *text, size_t bytes)
+bool preload_unseen_say(const struct preload_unseen *unseen, enum counter counter, char *text, size_t bytes)
 {
 	static const char *const names[] = { [READ] = "bytes read",
 					     [WRITTEN] = "bytes written",
 					     [READ | WRITTEN] = "bytes read and written",
 					     [CALLS] = "calls that read and write" };
 	const double percent = 100;
-	double share = preload_unseen_share(unseen, counts);
+	double share = preload_unseen_share(unseen, counter);
 	if (share > 0)
-		snprintf(text, bytes, "%.0f %% of the %s", share * percent, names[amounts_of(counts)]);
+		snprintf(text, bytes, "%.0f %% of the %s", share * percent, names[amounts_of(counter)]);
 	return share > 0;
 }

@@ -65,12 +65,12 @@ void preload_unseen_add_account(struct preload_unseen *sum, const struct preload
 struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen);
 
 /* The share of what a resource counts that was not seen; 0: none, or too little to speak of. */
-double preload_unseen_share(const struct preload_unseen *unseen, enum channel_counts counts);
+double preload_unseen_share(const struct preload_unseen *unseen, enum counter counter);
 
 /* "31 % of the bytes read"; false: there is nothing to be said. */
-bool preload_unseen_say(const struct preload_unseen *unseen, enum channel_counts counts, char *text, size_t bytes);
+bool preload_unseen_say(const struct preload_unseen *unseen, enum counter counter, char *text, size_t bytes);
 
 /* Whether it is one of the resources that this is about. */
-bool preload_unseen_concerns(enum channel_counts counts);
+bool preload_unseen_concerns(enum counter counter);
 
 #endif

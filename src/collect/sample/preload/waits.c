@@ -55,7 +55,7 @@ void preload_waits_end(struct preload_slots *slots, const struct preload_thread 
 		return;
 	for (size_t i = 0; i < request->resource_count; i++) {
 		const struct channel_request asked = preload_request_of(&request->resources[i]);
-		if ((asked.counts != CHANNEL_REAL && asked.counts != CHANNEL_BLOCKED) || asked.interval == 0)
+		if ((asked.counter != COUNTER_REAL && asked.counter != COUNTER_BLOCKED) || asked.interval == 0)
 			continue;
 		uint64_t waited_ns = end_ns - since_ns;
 		uint64_t hits = (begun(thread, i, asked.interval) + waited_ns) / asked.interval;

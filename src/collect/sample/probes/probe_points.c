@@ -264,7 +264,7 @@ static int add_allocator(struct search *search, const char *path, bool *found)
 		return 0; /* not readable: the next one may do */
 	int result = allocator_is_in(&file, found);
 	if (result == 0 && *found)
-		result = allocator_add_points(&file, path, search->request->row->measure == MEASURE_BYTES,
+		result = allocator_add_points(&file, path, search->request->counter == COUNTER_ALLOC_BYTES,
 					      search->points);
 	module_file_close(&file);
 	return result < 0 ? no_memory(search) : 0;
@@ -336,20 +336,31 @@ static int find_static_probes(struct search *search)
 				 : "; of a library that the program loads later, -p finds them once it is loaded");
 }
 
+static int find_points(struct search *search)
+{
+	switch (search->request->counter) {
+	case COUNTER_CALLS:
+	case COUNTER_UPROBE:
+		return find_functions(search);
+	case COUNTER_ALLOC_BYTES:
+	case COUNTER_ALLOCS:
+		return find_allocator(search);
+	case COUNTER_USDT:
+		return find_static_probes(search);
+	default:
+		return error_set(search->error, ERROR_UNSUPPORTED, "%s is not watched at places in files",
+				 search->request->name);
+	}
+}
+
 int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
 		      struct probe_points *points, struct error *error)
 {
 	struct search search = { .request = request, .scope = scope, .points = points, .error = error };
 	*points = (struct probe_points){ 0 };
 	int result = find_libraries(&search);
-	if (result == 0 && request->row->hook == HOOK_FUNCTION)
-		result = find_functions(&search);
-	else if (result == 0 && request->row->hook == HOOK_ALLOCATION)
-		result = find_allocator(&search);
-	else if (result == 0 && request->row->hook == HOOK_USDT)
-		result = find_static_probes(&search);
-	else if (result == 0)
-		result = error_set(error, ERROR_UNSUPPORTED, "%s is not watched at places in files", request->name);
+	if (result == 0)
+		result = find_points(&search);
 	libraries_release(&search.libraries);
 	if (result < 0)
 		probe_points_release(points);

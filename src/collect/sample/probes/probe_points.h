@@ -39,14 +39,14 @@ struct probe_points {
 	size_t count;
 };
 
-/* HOOK_FUNCTION, HOOK_ALLOCATION and HOOK_USDT (the files that have the probe).
+/* Functions, the allocator's functions and static probes (the files that have the probe).
  * Errors: ERROR_NOT_FOUND with the nearest names and where was looked;
  * ERROR_AMBIGUOUS; ERROR_MEMORY. Functions inlined everywhere have no place. */
 int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
 		      struct probe_points *points, struct error *error);
 void probe_points_release(struct probe_points *points); /* {0} is fine */
 
-/* HOOK_TRACEPOINT. */
+/* A tracepoint of the kernel. */
 struct tracepoint {
 	uint64_t id;     /* for perf_event_open */
 	uint32_t offset; /* offset of the field in the record; unused without a field */

@@ -11,6 +11,7 @@
 
 #include "collect/sample/backends.h"
 #include "collect/sample/plan.h"
+#include "collect/sample/preload/requests.h"
 
 static int best_answer;       /* what "best" says to everything; ERROR_VERSION: of no resource */
 static bool plain_user_only;  /* "plain" sees user mode alone */
@@ -37,13 +38,13 @@ static int probe_plain(const struct resource_request *resource, bool *user_mode_
 static int probe_inner(const struct resource_request *resource, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
-	bool has = is_inner_there && resource->row->on_preload;
+	bool has = is_inner_there && preload_can_count(resource->counter);
 	return has ? 0 : error_set(error, ERROR_NOT_FOUND, "inner is not there for %s", resource->name);
 }
 
 static bool is_seen_outside(const struct resource_row *row)
 {
-	return row->hook != HOOK_INSIDE;
+	return !counter_is_inside(row->counter);
 }
 
 static bool is_plain(const struct resource_row *row)
@@ -53,7 +54,7 @@ static bool is_plain(const struct resource_row *row)
 
 static bool is_inner(const struct resource_row *row)
 {
-	return row->on_preload;
+	return preload_can_count(row->counter);
 }
 
 static const struct backend_vtable best = { .name = "best", .serves = is_seen_outside, .probe = probe_best };

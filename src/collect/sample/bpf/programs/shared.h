@@ -8,6 +8,7 @@
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SHARED_H
 
 #include "abi/code_table.h"
+#include "abi/counters.h"
 #include "abi/interval_clock.h"
 #include "abi/sample_record.h"
 
@@ -42,30 +43,11 @@ enum bpf_wait { BPF_WAIT_OTHER, BPF_WAIT_IO, BPF_WAIT_LOCK };
 
 /* --- what is measured --- */
 
-/* What a request counts. The rest are what one probe (struct bpf_probe) or one perf event says. */
-enum bpf_counts {
-	BPF_COUNTS_OTHER,
-	BPF_COUNTS_SYSCALLS, /* these five at the end of system calls */
-	BPF_COUNTS_READ,
-	BPF_COUNTS_WRITTEN,
-	BPF_COUNTS_TRANSFERRED,
-	BPF_COUNTS_IO_CALLS,
-	BPF_COUNTS_SWITCHES,
-	BPF_COUNTS_ELAPSED, /* these four in ns */
-	BPF_COUNTS_WAITED,
-	BPF_COUNTS_WAITED_FOR_IO,
-	BPF_COUNTS_WAITED_FOR_LOCKS,
-	BPF_COUNTS_SIGNALS,
-	BPF_COUNTS_TRAPS,
-	BPF_COUNTS_DISK_BYTES
-};
-
 struct bpf_request {
 	uint64_t interval; /* gticks; of time ns */
 	int32_t syscall;   /* its number; -1: all */
-	uint8_t counts;    /* enum bpf_counts */
-	uint8_t requested; /* bytes asked for */
-	uint8_t spare[2];
+	uint8_t counter;   /* enum counter */
+	uint8_t spare[3];
 };
 
 /* How a system call says how many bytes it moved or was asked to move. */
@@ -87,7 +69,7 @@ enum bpf_transfer {
 	BPF_SYSCALL_LOCK = 1 << 6
 };
 
-/* A uprobe or tracepoint: what it counts, for which request. */
+/* A uprobe or tracepoint: what it counter, for which request. */
 struct bpf_probe {
 	uint8_t request;
 	uint8_t argument; /* 1 to 6; 0: 1 each */
@@ -99,7 +81,7 @@ struct bpf_probe {
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
-	uint32_t but_not; /* a process whose calls another probe counts; 0: none */
+	uint32_t but_not; /* a process whose calls another probe counter; 0: none */
 	uint32_t spare;
 };
 

@@ -17,11 +17,11 @@ static uint32_t wait_of(struct task_struct *task)
 	return class & BPF_SYSCALL_IO || BPF_CORE_READ_BITFIELD(task, in_iowait) ? BPF_WAIT_IO : BPF_WAIT_OTHER;
 }
 
-static bool counts_wait(uint8_t counts, uint32_t wait)
+static bool counts_wait(uint8_t counter, uint32_t wait)
 {
-	return counts == BPF_COUNTS_ELAPSED || counts == BPF_COUNTS_WAITED ||
-	       (counts == BPF_COUNTS_WAITED_FOR_IO && wait == BPF_WAIT_IO) ||
-	       (counts == BPF_COUNTS_WAITED_FOR_LOCKS && wait == BPF_WAIT_LOCK);
+	return counter == COUNTER_REAL || counter == COUNTER_BLOCKED ||
+	       (counter == COUNTER_IO_TIME && wait == BPF_WAIT_IO) ||
+	       (counter == COUNTER_LOCK_WAIT && wait == BPF_WAIT_LOCK);
 }
 
 /* Charges what the present thread has waited, to where it is. */
@@ -29,7 +29,7 @@ static void charge_wait(struct bpf_thread *thread)
 {
 	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
-		if (!counts_wait(requests[i].counts, thread->wait))
+		if (!counts_wait(requests[i].counter, thread->wait))
 			continue;
 		struct sample_record order = nothing_known;
 		count_and_sample(thread, i, waited, &order);
@@ -51,7 +51,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 	struct bpf_thread *leaving = watched_thread(previous);
 	if (leaving && is_on && !(state & TASK_DEAD)) {
 		for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
-			if (requests[i].counts != BPF_COUNTS_SWITCHES)
+			if (requests[i].counter != COUNTER_SWITCHES)
 				continue;
 			struct sample_record order = nothing_known;
 			count_and_sample(leaving, i, 1, &order);

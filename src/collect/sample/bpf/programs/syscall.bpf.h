@@ -99,24 +99,34 @@ static uint64_t bytes_moved(const struct pt_regs *registers, long result, uint8_
 		result);
 }
 
-static uint8_t direction_of(uint8_t counts)
+static uint8_t direction_of(uint8_t counter)
 {
-	return counts == BPF_COUNTS_READ          ? BPF_TRANSFER_READ
-	       : counts == BPF_COUNTS_WRITTEN     ? BPF_TRANSFER_WRITE
-	       : counts == BPF_COUNTS_TRANSFERRED ? BPF_TRANSFER_DIRECTION
-						  : 0;
+	switch (counter) {
+	case COUNTER_READ:
+	case COUNTER_READ_REQUESTED:
+		return BPF_TRANSFER_READ;
+	case COUNTER_WRITTEN:
+	case COUNTER_WRITE_REQUESTED:
+		return BPF_TRANSFER_WRITE;
+	case COUNTER_TRANSFERRED:
+	case COUNTER_TRANSFER_REQUESTED:
+		return BPF_TRANSFER_DIRECTION;
+	default:
+		return 0;
+	}
 }
 
 static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, long result, int32_t number, uint8_t class)
 {
-	uint8_t counts = requests[request].counts;
-	if (counts == BPF_COUNTS_SYSCALLS)
+	uint8_t counter = requests[request].counter;
+	if (counter == COUNTER_SYSCALLS)
 		return requests[request].syscall < 0 || requests[request].syscall == number;
-	if (counts == BPF_COUNTS_IO_CALLS)
+	if (counter == COUNTER_IO_CALLS)
 		return (class & BPF_SYSCALL_IO) != 0;
-	if (!(class & direction_of(counts)))
+	if (!(class & direction_of(counter)))
 		return 0;
-	return requests[request].requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
+	bool requested = counter >= COUNTER_READ_REQUESTED && counter <= COUNTER_TRANSFER_REQUESTED;
+	return requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
 }
 
 /* The kernel's probes come back from user space by system calls, which are not the

@@ -106,7 +106,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 static void add_totals(struct bpf_thread *thread, uint64_t now)
 {
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
-		bool is_elapsed = requests[i].counts == BPF_COUNTS_ELAPSED;
+		bool is_elapsed = requests[i].counter == COUNTER_REAL;
 		uint64_t total = is_elapsed ? now - thread->start_ns : thread->clocks[i].total;
 		__sync_fetch_and_add(&results.totals[i], total);
 	}
@@ -121,7 +121,7 @@ int BPF_PROG(on_last_call, struct task_struct *task)
 		return 0;
 	int64_t number = ((const struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
-		if (requests[i].counts != BPF_COUNTS_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
+		if (requests[i].counter != COUNTER_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
 		    (requests[i].syscall >= 0 && requests[i].syscall != number))
 			continue;
 		struct sample_record order = nothing_known;
@@ -168,7 +168,7 @@ static void finish(struct task_struct *task)
 	uint64_t now = bpf_ktime_get_ns();
 	uint64_t waited = thread->waited + (thread->left_ns ? now - thread->left_ns : 0);
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
-		uint64_t hits = counts_wait(requests[i].counts, thread->wait) ? count(thread, i, waited) : 0;
+		uint64_t hits = counts_wait(requests[i].counter, thread->wait) ? count(thread, i, waited) : 0;
 		if (hits)
 			tell_asleep(task, thread, i, hits, waited);
 	}

@@ -86,40 +86,40 @@ static void test_requests(void **state)
 	(void)state;
 	static const struct {
 		const char *words;
-		enum channel_counts counts;
+		enum counter counter;
 		uint64_t interval;
 	} all[] = {
-		{ "cpu/2ms", CHANNEL_CPU, 2000000 },
-		{ "user", CHANNEL_USER, 1000000 },
-		{ "sys", CHANNEL_SYS, 1000000 },
-		{ "real/5ms", CHANNEL_REAL, 5000000 },
-		{ "blocked", CHANNEL_BLOCKED, 1000000 },
-		{ "io-time/10us", CHANNEL_IO_TIME, 10000 },
-		{ "lock-wait", CHANNEL_LOCK_WAIT, 1000000 },
-		{ "io-calls/3", CHANNEL_IO_CALLS, 3 },
-		{ "read-bytes/1KiB", CHANNEL_READ, 1024 },
-		{ "write-bytes/1", CHANNEL_WRITTEN, 1 },
-		{ "io-bytes/1", CHANNEL_TRANSFERRED, 1 },
-		{ "read-bytes:requested/1", CHANNEL_READ_REQUESTED, 1 },
-		{ "write-bytes:requested/1", CHANNEL_WRITE_REQUESTED, 1 },
-		{ "io-bytes:requested/1", CHANNEL_TRANSFER_REQUESTED, 1 },
-		{ "alloc-bytes/1", CHANNEL_ALLOC_BYTES, 1 },
-		{ "allocs/1", CHANNEL_ALLOCS, 1 },
-		{ "fp-inexact/100", CHANNEL_FP, 100 },
-		{ "own:orders/7", CHANNEL_OWN, 7 },
-		{ "page-faults", CHANNEL_NOTHING, 0 },
-		{ "syscalls:read", CHANNEL_NOTHING, 0 },
-		{ "context-switches", CHANNEL_NOTHING, 0 },
-		{ "cycles", CHANNEL_NOTHING, 0 },
+		{ "cpu/2ms", COUNTER_CPU, 2000000 },
+		{ "user", COUNTER_USER, 1000000 },
+		{ "sys", COUNTER_SYS, 1000000 },
+		{ "real/5ms", COUNTER_REAL, 5000000 },
+		{ "blocked", COUNTER_BLOCKED, 1000000 },
+		{ "io-time/10us", COUNTER_IO_TIME, 10000 },
+		{ "lock-wait", COUNTER_LOCK_WAIT, 1000000 },
+		{ "io-calls/3", COUNTER_IO_CALLS, 3 },
+		{ "read-bytes/1KiB", COUNTER_READ, 1024 },
+		{ "write-bytes/1", COUNTER_WRITTEN, 1 },
+		{ "io-bytes/1", COUNTER_TRANSFERRED, 1 },
+		{ "read-bytes:requested/1", COUNTER_READ_REQUESTED, 1 },
+		{ "write-bytes:requested/1", COUNTER_WRITE_REQUESTED, 1 },
+		{ "io-bytes:requested/1", COUNTER_TRANSFER_REQUESTED, 1 },
+		{ "alloc-bytes/1", COUNTER_ALLOC_BYTES, 1 },
+		{ "allocs/1", COUNTER_ALLOCS, 1 },
+		{ "fp-inexact/100", COUNTER_FP, 100 },
+		{ "own:orders/7", COUNTER_OWN, 7 },
+		{ "page-faults", COUNTER_NONE, 0 },
+		{ "syscalls:read", COUNTER_NONE, 0 },
+		{ "context-switches", COUNTER_NONE, 0 },
+		{ "cycles", COUNTER_NONE, 0 },
 	};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		reset(NULL);
 		ask(all[i].words);
 		struct channel_request asked = preload_request_of(&requests[0]);
-		assert_int_equal(asked.counts, all[i].counts);
+		assert_int_equal(asked.counter, all[i].counter);
 		assert_int_equal(asked.interval, all[i].interval);
-		assert_int_equal(asked.fp_kinds, all[i].counts == CHANNEL_FP ? CHANNEL_FP_INEXACT : 0);
-		assert_string_equal(asked.name, all[i].counts == CHANNEL_OWN ? "orders" : "");
+		assert_int_equal(asked.fp_kinds, all[i].counter == COUNTER_FP ? FP_KIND_INEXACT : 0);
+		assert_string_equal(asked.name, all[i].counter == COUNTER_OWN ? "orders" : "");
 	}
 	reset(NULL);
 	ask("real");
@@ -171,7 +171,7 @@ static void test_settings(void **state)
 	assert_int_equal(memory->starts_paused, 1);
 	assert_int_equal(memory->tick_ns, 2000000);
 	assert_int_equal(memory->request_count, 2);
-	assert_int_equal(memory->requests[0].counts, CHANNEL_CPU);
+	assert_int_equal(memory->requests[0].counter, COUNTER_CPU);
 	assert_string_equal(memory->requests[1].name, "orders");
 	munmap((void *)memory, sizeof(*memory));
 	preload_channel_free(channel);

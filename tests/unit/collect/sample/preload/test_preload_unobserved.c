@@ -19,7 +19,7 @@ static double share_of_reads(uint64_t accounted, uint64_t seen, uint64_t others)
 	struct preload_unseen sum = { 0 };
 	preload_unseen_add_account(&sum, &account);
 	preload_unseen_add_seen(&sum, &moved);
-	return preload_unseen_share(&sum, CHANNEL_READ);
+	return preload_unseen_share(&sum, COUNTER_READ);
 }
 
 static bool is_about(double share, double expected)
@@ -49,24 +49,24 @@ static void test_resources(void **state)
 {
 	(void)state;
 	static const struct {
-		enum channel_counts counts;
+		enum counter counter;
 		const char *text; /* NULL: nothing */
 	} all[] = {
-		{ CHANNEL_READ, "20 % of the bytes read" },
-		{ CHANNEL_READ_REQUESTED, "20 % of the bytes read" },
-		{ CHANNEL_WRITTEN, "40 % of the bytes written" },
-		{ CHANNEL_WRITE_REQUESTED, "40 % of the bytes written" },
-		{ CHANNEL_TRANSFERRED, "30 % of the bytes read and written" },
-		{ CHANNEL_TRANSFER_REQUESTED, "30 % of the bytes read and written" },
-		{ CHANNEL_IO_CALLS, "75 % of the calls that read and write" },
-		{ CHANNEL_IO_TIME, NULL },
-		{ CHANNEL_CPU, NULL },
+		{ COUNTER_READ, "20 % of the bytes read" },
+		{ COUNTER_READ_REQUESTED, "20 % of the bytes read" },
+		{ COUNTER_WRITTEN, "40 % of the bytes written" },
+		{ COUNTER_WRITE_REQUESTED, "40 % of the bytes written" },
+		{ COUNTER_TRANSFERRED, "30 % of the bytes read and written" },
+		{ COUNTER_TRANSFER_REQUESTED, "30 % of the bytes read and written" },
+		{ COUNTER_IO_CALLS, "75 % of the calls that read and write" },
+		{ COUNTER_IO_TIME, NULL },
+		{ COUNTER_CPU, NULL },
 	};
 	const struct preload_unseen unseen = { { 80000, 60000, 100 }, { 20000, 40000, 300 } };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char text[64] = "";
-		assert_int_equal(preload_unseen_concerns(all[i].counts), all[i].text != NULL);
-		assert_int_equal(preload_unseen_say(&unseen, all[i].counts, text, sizeof(text)), all[i].text != NULL);
+		assert_int_equal(preload_unseen_concerns(all[i].counter), all[i].text != NULL);
+		assert_int_equal(preload_unseen_say(&unseen, all[i].counter, text, sizeof(text)), all[i].text != NULL);
 		assert_string_equal(text, all[i].text ? all[i].text : "");
 	}
 }

@@ -15,16 +15,13 @@
  *   fp    where the caller's rbp is: 0: unchanged, else at CFA + 8 * fp
  *
  * The return address is at CFA - 8 and the caller's rsp is CFA, except where
- * a kind says otherwise. This header compiles in user space and in BPF: it
- * includes nothing but integer types, allocates nothing, and calls nothing.
+ * a kind says otherwise. The monitor compiles the rows (unwind/); the eBPF programs
+ * and the agent walk by them.
  */
-#ifndef UNWIND_TABLE_H
-#define UNWIND_TABLE_H
+#ifndef ABI_UNWIND_ROW_H
+#define ABI_UNWIND_ROW_H
 
-#ifndef __bpf__
-#include <assert.h>
-#include <stdint.h>
-#endif
+#include "abi/integers.h"
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,   /* a gap: no unwind information for these addresses */
@@ -43,24 +40,6 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
-#ifndef __bpf__
-static_assert(sizeof(struct unwind_row) == 8, "a row is 8 bytes");
-#endif
-
-/* The last row whose pc is <= `pc`; `rows` is sorted by pc, rows[0].pc <= pc.
- * At most 32 steps. */
-static inline uint32_t unwind_search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
-{
-	uint32_t low = 0;
-	uint32_t high = count;
-	for (int step = 0; step < 32 && high - low > 1; step++) {
-		uint32_t middle = low + (high - low) / 2;
-		if (rows[middle].pc <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
+_Static_assert(sizeof(struct unwind_row) == 8, "a row is 8 bytes");
 
 #endif
