@@ -181,4 +181,9 @@ struct channel { /* all (m) but for what says otherwise */
 #define CHANNEL_CHUNKS_AT (CHANNEL_CODES + CHANNEL_ROUND(WALK_CODES * sizeof(struct walk_code)))
 #define CHANNEL_BYTES (CHANNEL_CHUNKS_AT + (uint64_t)CHANNEL_CHUNKS * CODE_CHUNK_SLOTS * CODE_SLOT_BYTES)
 
+/* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
+_Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 832 &&
+		       sizeof(struct channel_process) == 64 && offsetof(struct channel, processes) == 4096,
+	       "sizes of the channel's parts");
+
 #endif

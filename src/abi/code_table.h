@@ -40,4 +40,7 @@ struct walk_process {
 	uint32_t first, count;
 };
 
+/* The monitor writes them, the target reads them: another size needs another CHANNEL_VERSION. */
+_Static_assert(sizeof(struct walk_code) == 48 && sizeof(struct walk_process) == 8, "sizes of the code table");
+
 #endif

@@ -69,4 +69,7 @@ enum {
 	SAMPLE_IN_KERNEL = 4,
 };
 
+/* Written in the kernel and in the target, read by the monitor: another size needs another CHANNEL_VERSION. */
+_Static_assert(sizeof(struct sample_record) == 64, "a sample record is 64 bytes");
+
 #endif

@@ -32,6 +32,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/counters.h"
+#include "abi/probe_kinds.h"
+
 /* The file, made by `cpprof record --instrumented`: an absolute path. */
 #define TALLY_VARIABLE "CPPROF_TALLY"
 /* Without it, of a program that was linked with libcpprof and runs alone: where the file is made
@@ -316,8 +319,8 @@ struct tally_probe {
 	uint32_t number;  /* from 1, of its process */
 	uint64_t address; /* of the descriptor: tally_node.function, tally_edge.function */
 	uint64_t code;    /* an address in the code that reached it first; 0: not known */
-	uint16_t kind;    /* enum cpprof_kind */
-	uint16_t level;   /* enum cpprof_level */
+	uint16_t kind;    /* enum probe_kind */
+	uint16_t level;   /* enum probe_level */
 	uint32_t line;
 	uint32_t flags;                  /* enum tally_probe_flags, or-ed; changes while the program runs */
 	uint32_t switched;               /* how often it was switched off or on */
@@ -344,5 +347,11 @@ _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header ha
 _Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 56 && sizeof(struct tally_edge) == 56 &&
 		       sizeof(struct tally_tick) == 40,
 	       "as in files that exist");
+_Static_assert(sizeof(struct tally_request) == 720 && sizeof(struct tally_header) == 11944 &&
+		       sizeof(struct tally_process) == 208 && sizeof(struct tally_thread) == 408 &&
+		       sizeof(struct tally_probe) == 72 && sizeof(struct tally_probes) == 48 &&
+		       sizeof(struct tally_blocks) == 40 && sizeof(struct tally_trace) == 56 &&
+		       sizeof(struct tally_ring) == 56,
+	       "another size needs another TALLY_VERSION");
 
 #endif

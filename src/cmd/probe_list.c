@@ -71,7 +71,7 @@ static void print_text(FILE *out, const struct source_point *point, const char *
 	render_safe_text(out, point->file);
 	fprintf(out, ":%u: ", point->line);
 	render_safe_text(out, point->name);
-	if (point->kind != INSTRUMENT_FUNCTION)
+	if (point->kind != PROBE_FUNCTION)
 		fprintf(out, " (%s)", kinds[point->kind]);
 	fputs(reason ? ": skipped: " : ": instrumented", out);
 	if (reason)

@@ -8,18 +8,15 @@
 enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 
 /* Rounding is no trouble, and nearly every operation does it. */
-enum {
-	FP_OF_TROUBLE = FP_KIND_INVALID | FP_KIND_DENORMAL | FP_KIND_DIVZERO | FP_KIND_OVERFLOW |
-			FP_KIND_UNDERFLOW
-};
+enum { FP_OF_TROUBLE = FP_KIND_INVALID | FP_KIND_DENORMAL | FP_KIND_DIVZERO | FP_KIND_OVERFLOW | FP_KIND_UNDERFLOW };
 
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
 #define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
-#define WAIT_TIME(which)                                                                                        \
+#define WAIT_TIME(which)                                                                                 \
 	.counter = (which), .gtick = "us", .is_time = true, .gtick_ns = NS_PER_US, .needs_kernel = true, \
 	.default_interval = 1000
-#define IO_BYTES(transferred, requested)                                                                          \
-	.counter = (transferred), .counter_requested = (requested), .parameters = "requested", \
+#define IO_BYTES(transferred, requested)                                                                       \
+	.counter = (transferred), .counter_requested = (requested), .parameters = "requested",                 \
 	.parameters_optional = true, .parse = resource_parse_requested, .gtick = "byte", .needs_kernel = true, \
 	.default_interval = 256 * KIB
 #define FP_EXCEPTIONS(kinds) .counter = COUNTER_FP, .fp_kinds = (kinds), .gtick = "exception"

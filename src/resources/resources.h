@@ -41,9 +41,9 @@ struct resource_row {
 	enum resource_modes modes;
 	enum counter counter;
 	enum counter counter_requested; /* with the parameter "requested" */
-	uint64_t default_interval; /* gticks */
-	uint32_t perf_type;        /* PERF_TYPE_...: of what is on_perf */
-	uint64_t perf_config;      /* PERF_COUNT_... */
+	uint64_t default_interval;      /* gticks */
+	uint32_t perf_type;             /* PERF_TYPE_...: of what is on_perf */
+	uint64_t perf_config;           /* PERF_COUNT_... */
 };
 
 /* Returns whether a clock or a counter of the processor samples it, which interrupts at each interval. */

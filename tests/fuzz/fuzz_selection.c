@@ -21,7 +21,7 @@ static void decide(const struct selection *selection)
 {
 	static const char *const names[] = { "f", "ns::C<int>::f", "operator<", "a::operator()", "f: loop at 12" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct source_point place = { .kind = i == 4 ? INSTRUMENT_LOOP : INSTRUMENT_FUNCTION,
+		struct source_point place = { .kind = i == 4 ? PROBE_LOOP : PROBE_FUNCTION,
 					      .level = i == 4 ? 2 : 1,
 					      .name = names[i],
 					      .signature = "f(int, char *)",

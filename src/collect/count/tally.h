@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/probe_kinds.h"
 #include "abi/tally.h"
 #include "base/error.h"
 #include "base/hash_map.h"
@@ -104,15 +105,12 @@ struct count_module {
 	uint32_t id;       /* in the profile, once tally_locations has run */
 };
 
-/* As enum cpprof_kind (cpprof/profiler.h): a function's whole body, or what stands within one. */
-enum count_kind { COUNT_FUNCTION, COUNT_REGION, COUNT_LOOP, COUNT_CALL, COUNT_BLOCK, COUNT_WAIT };
-
 /* A probe point that was reached; texts are in the file, and end there with a NUL. */
 struct count_probe {
 	uint64_t address; /* of its descriptor: what paths and calls have as `function` */
 	uint64_t code;    /* a return address in the code that reached it first; 0: not known */
 	const char *name, *signature, *file, *group; /* "": none */
-	uint16_t kind;                               /* enum count_kind */
+	uint16_t kind;                               /* enum probe_kind */
 	uint16_t level;
 	uint32_t line;
 	uint32_t flags; /* enum tally_probe_flags, as of now */
@@ -123,7 +121,7 @@ struct count_probe {
 
 static inline bool count_is_function(const struct count_probe *probe)
 {
-	return probe->kind == COUNT_FUNCTION || probe->kind == COUNT_WAIT;
+	return probe_is_function(probe->kind);
 }
 
 struct count_process {

@@ -232,11 +232,11 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 /* As the kernel has it, of what is up and not masked. */
 static int code_of(uint32_t kinds)
 {
-	return kinds & FP_KIND_INVALID                             ? FPE_FLTINV
-	       : kinds & FP_KIND_DIVZERO                           ? FPE_FLTDIV
-	       : kinds & FP_KIND_OVERFLOW                          ? FPE_FLTOVF
+	return kinds & FP_KIND_INVALID                          ? FPE_FLTINV
+	       : kinds & FP_KIND_DIVZERO                        ? FPE_FLTDIV
+	       : kinds & FP_KIND_OVERFLOW                       ? FPE_FLTOVF
 	       : kinds & (FP_KIND_UNDERFLOW | FP_KIND_DENORMAL) ? FPE_FLTUND
-								      : FPE_FLTRES;
+								: FPE_FLTRES;
 }
 
 /* 0: not of floating point. */

@@ -40,12 +40,12 @@ enum { FP_GAPS = 64, FP_ANCHOR_REGISTERS = 15 /* general ones, the stack pointer
 /* A stop that is looked for in each burst: fp/loops.c. */
 struct fp_anchor {
 	uint64_t rip;
-	uint32_t seen;                           /* in this burst */
-	uint32_t steady;                         /* registers that change alike: bit n is gregs[n] */
-	greg_t values[FP_ANCHOR_REGISTERS];      /* when it was seen last */
-	int64_t changes[FP_ANCHOR_REGISTERS];    /* in a turn */
-	uint64_t turns;                          /* in the masked time before this burst; 0: not known */
-	double per_ns;                           /* turns, the most that was seen lately */
+	uint32_t seen;                        /* in this burst */
+	uint32_t steady;                      /* registers that change alike: bit n is gregs[n] */
+	greg_t values[FP_ANCHOR_REGISTERS];   /* when it was seen last */
+	int64_t changes[FP_ANCHOR_REGISTERS]; /* in a turn */
+	uint64_t turns;                       /* in the masked time before this burst; 0: not known */
+	double per_ns;                        /* turns, the most that was seen lately */
 	uint32_t raised_first[FP_KIND_COUNT]; /* of the burst, when it was seen first and last */
 	uint32_t raised_last[FP_KIND_COUNT];
 	double per_turn[FP_KIND_COUNT];       /* events, as the last burst that saw it has them */
@@ -88,11 +88,11 @@ struct fp_thread {
 	uint32_t burst_stops, burst_target;
 	uint32_t burst_events;
 	uint32_t burst_raised[FP_KIND_COUNT];
-	uint64_t burst_ps;               /* the program's own time, from stop to stop */
-	uint32_t rare_bursts;            /* in a row */
+	uint64_t burst_ps;            /* the program's own time, from stop to stop */
+	uint32_t rare_bursts;         /* in a row */
 	uint64_t owed[FP_KIND_COUNT]; /* estimated, to be credited to the next event of the kind */
 	double per_ns[FP_KIND_COUNT]; /* what the last bursts have found; 0: none yet */
-	bool has_path;                   /* of the last burst: the walk right behind this struct */
+	bool has_path;                /* of the last burst: the walk right behind this struct */
 
 	/* From a stop to the next. */
 	struct fp_gap gaps[FP_GAPS];

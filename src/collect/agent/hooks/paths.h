@@ -34,8 +34,7 @@ static inline bool hooks_call_is_probe(const struct hook_call *call)
 static inline bool hooks_call_is_within(const struct hook_call *call)
 {
 	const struct cpprof_site *descriptor = (const void *)(uintptr_t)call->function;
-	return hooks_call_is_probe(call) && descriptor->kind != CPPROF_KIND_FUNCTION &&
-	       descriptor->kind != CPPROF_KIND_WAIT;
+	return hooks_call_is_probe(call) && !probe_is_function(descriptor->kind);
 }
 
 /* The lower half of an address in code, with the lowest bit set: none is 0. */

@@ -21,6 +21,16 @@
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/system.h"
 
+_Static_assert((int)CPPROF_KIND_FUNCTION == (int)PROBE_FUNCTION && (int)CPPROF_KIND_REGION == (int)PROBE_REGION &&
+		       (int)CPPROF_KIND_LOOP == (int)PROBE_LOOP && (int)CPPROF_KIND_CALL == (int)PROBE_CALL &&
+		       (int)CPPROF_KIND_BLOCK == (int)PROBE_BLOCK && (int)CPPROF_KIND_WAIT == (int)PROBE_WAIT,
+	       "kinds of probe points are those of abi/probe_kinds.h");
+_Static_assert((int)CPPROF_LEVEL_FUNCTION == (int)PROBE_LEVEL_FUNCTION &&
+		       (int)CPPROF_LEVEL_LOOP == (int)PROBE_LEVEL_LOOP &&
+		       (int)CPPROF_LEVEL_CALL == (int)PROBE_LEVEL_CALL &&
+		       (int)CPPROF_LEVEL_BLOCK == (int)PROBE_LEVEL_BLOCK,
+	       "and so are their levels");
+
 enum {
 	TEXT_MOST = 16 * 1024, /* bytes of a text; what is longer is cut */
 	ALIGNMENT = 8,

@@ -82,7 +82,7 @@ static bool matches_within(const char *pattern, const struct tally_probe *told)
 {
 	static const char separator[] = ": ";
 	const char *name = told->texts;
-	if (told->kind == CPPROF_KIND_FUNCTION || told->kind == CPPROF_KIND_WAIT)
+	if (probe_is_function(told->kind))
 		return false;
 	for (const char *at = strstr(pattern, separator); at; at = strstr(at + 1, separator)) {
 		char function[PROBES_PATTERN_MAX];

@@ -411,7 +411,7 @@ static void count_rest(struct runtime_thread *thread)
 		uint64_t rest = counter == COUNTER_CPU       ? runtime_less(cpu, thread->cpu_ns)
 				: counter == COUNTER_REAL    ? elapsed
 				: counter == COUNTER_BLOCKED ? blocked
-							    : 0;
+							     : 0;
 		thread->shared->clocks[i].total += rest;
 	}
 	thread->real_ns = now;

@@ -28,8 +28,8 @@
 #include "collect/sample/bpf/hooks.h"
 #include "collect/sample/bpf/programs.h"
 #include "collect/sample/bpf/ring.h"
-#include "collect/sample/bpf/watched.h"
 #include "collect/sample/bpf/sources.h"
+#include "collect/sample/bpf/watched.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/cpus.h"
 #include "collect/sample/inside.h"
@@ -363,7 +363,7 @@ static void bpf_counts(const struct backend *backend, size_t request, uint64_t *
 	const struct resource_row *row = backend->resources[request].row;
 	*lost = backend->results.lost[request];
 	*total = resource_is_clock(row) ? counted(backend, request)
-					 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+					: gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
 }
 
 /* "1234 of 1250 walked in the kernel; handed over: 12 too deep, 4 ..." */

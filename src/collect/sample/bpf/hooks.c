@@ -11,8 +11,8 @@
 
 #include "base/array.h"
 #include "collect/sample/bpf/programs.h"
-#include "collect/sample/bpf/uprobes.h"
 #include "collect/sample/bpf/sources.h"
+#include "collect/sample/bpf/uprobes.h"
 #include "collect/sample/perf/access.h"
 #include "collect/sample/perf/events.h"
 #include "collect/sample/perf/period_pair.h"

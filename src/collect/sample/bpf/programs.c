@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "collect/sample/bpf/access.h"
-#include "collect/sample/bpf/uprobes.h"
 #include "collect/sample/bpf/sources.h"
+#include "collect/sample/bpf/uprobes.h"
 
 /* --- what is said when something fails --- */
 

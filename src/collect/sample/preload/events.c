@@ -202,8 +202,7 @@ static void on_resource(const struct event *event)
 {
 	const struct backend_request *request = event->events->request;
 	uint32_t number = event->record->about;
-	if (number < request->resource_count && request->resources[number].counter == COUNTER_OWN &&
-	    event->text[0])
+	if (number < request->resource_count && request->resources[number].counter == COUNTER_OWN && event->text[0])
 		event->sink->unit(event->sink->context, number, event->text);
 }
 

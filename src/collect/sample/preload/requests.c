@@ -58,9 +58,9 @@ uint64_t preload_tick_ns(const struct backend_request *request)
 	uint64_t tick_ns = 0;
 	for (size_t i = 0; i < request->resource_count; i++) {
 		struct channel_request asked = preload_request_of(&request->resources[i]);
-		uint64_t wanted_ns = asked.counter == COUNTER_FP  ? fp_tick_ns
+		uint64_t wanted_ns = asked.counter == COUNTER_FP          ? fp_tick_ns
 				     : counter_needs_ticks(asked.counter) ? asked.interval
-								 : 0;
+									  : 0;
 		if (wanted_ns && (tick_ns == 0 || wanted_ns < tick_ns))
 			tick_ns = wanted_ns;
 	}

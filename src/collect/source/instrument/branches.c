@@ -74,8 +74,8 @@ static void add(struct source_points *points, CXSourceRange range, uint32_t star
 	points->clang->getFileLocation(points->clang->getRangeEnd(range), NULL, &last, NULL, NULL);
 	item->function = points->item_count - 1;
 	const char *name = instrument_arena_format(points->arena, "lines %u to %u", first, last);
-	item->point = (struct source_point){ .kind = INSTRUMENT_REGION,
-					     .level = INSTRUMENT_LEVEL_FUNCTION,
+	item->point = (struct source_point){ .kind = PROBE_REGION,
+					     .level = PROBE_LEVEL_FUNCTION,
 					     .name = name ? name : "",
 					     .signature = "",
 					     .file = points->files[0].path,

@@ -277,8 +277,8 @@ static const char *doubt_within(const struct source_points *points, const struct
 	if (source_points_has_word(file, point->offset, point->end, "goto"))
 		return "a goto may lead out of it";
 	bool may_break =
-		point->kind == INSTRUMENT_CALL && (source_points_has_word(file, point->offset, point->end, "break") ||
-						   source_points_has_word(file, point->offset, point->end, "continue"));
+		point->kind == PROBE_CALL && (source_points_has_word(file, point->offset, point->end, "break") ||
+					      source_points_has_word(file, point->offset, point->end, "continue"));
 	return may_break ? "it may break out of itself" : NULL;
 }
 
@@ -287,7 +287,7 @@ void exits_check(struct source_points *points)
 	size_t seen = 0;
 	for (size_t i = 0; i < points->item_count; i++) {
 		struct source_points_item *item = &points->items[i];
-		bool is_function = item->point.kind == INSTRUMENT_FUNCTION;
+		bool is_function = item->point.kind == PROBE_FUNCTION;
 		while (seen < points->return_count && points->returns[seen].function < i)
 			seen++;
 		size_t first = seen;
@@ -297,7 +297,7 @@ void exits_check(struct source_points *points)
 			continue;
 		if (is_function)
 			item->point.skipped = doubt_of(points, item, points->returns + first, seen - first);
-		else if (item->point.kind != INSTRUMENT_BLOCK)
+		else if (item->point.kind != PROBE_BLOCK)
 			item->point.skipped = doubt_within(points, item);
 	}
 }
@@ -306,7 +306,7 @@ void exits_check(struct source_points *points)
 
 const char *exits_leave(const struct source_points *points, const struct source_points_item *item)
 {
-	const char *text = item->point.kind == INSTRUMENT_FUNCTION && item->hook_size
+	const char *text = item->point.kind == PROBE_FUNCTION && item->hook_size
 				   ? instrument_arena_format(points->arena, "CPPROF_TOOL_LEAVE_HOOK(%zu,%.*s)",
 							     item->number, (int)item->hook_size, item->hook)
 				   : instrument_arena_format(points->arena, "CPPROF_TOOL_LEAVE(%zu)", item->number);

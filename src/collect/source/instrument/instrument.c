@@ -63,7 +63,7 @@ static int take_error(struct source_points *points, CXDiagnostic diagnostic, str
 	bool is_within = false;
 	for (size_t i = 0; file && i < points->item_count; i++) {
 		struct source_points_item *item = &points->items[i];
-		if (item->point.kind != INSTRUMENT_FUNCTION || item->file != file_index || offset < item->start ||
+		if (item->point.kind != PROBE_FUNCTION || item->file != file_index || offset < item->start ||
 		    offset >= item->point.end)
 			continue;
 		is_within = true;
@@ -146,15 +146,15 @@ static void describe(const struct source_points *points, struct source_points_it
 	size_t number = item->number;
 	const struct source_point *point = &item->point;
 	const char *variant = variant_of(points, item);
-	if (point->kind == INSTRUMENT_FUNCTION)
+	if (point->kind == PROBE_FUNCTION)
 		buffer_printf(text, "CPPROF_TOOL_%sFUNCTION(%zu,%d,%u,", variant, number, point->level,
 			      (unsigned)item->name_line);
-	else if (point->kind == INSTRUMENT_BLOCK)
+	else if (point->kind == PROBE_BLOCK)
 		buffer_printf(text, "CPPROF_TOOL_%sBLOCK(%zu,%u,", variant, number, (unsigned)item->name_line);
 	else
 		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
 			      point->level, (unsigned)item->name_line);
-	if (point->kind != INSTRUMENT_FUNCTION) {
+	if (point->kind != PROBE_FUNCTION) {
 		append_literal(text, item->own_name);
 		buffer_append_byte(text, ',');
 	}
@@ -165,9 +165,9 @@ static void describe(const struct source_points *points, struct source_points_it
 	buffer_append_string(text, ") ");
 	if (item->also)
 		buffer_printf(text, "%s(%zu) ", item->also, number);
-	if (point->kind == INSTRUMENT_FUNCTION && point->hook)
+	if (point->kind == PROBE_FUNCTION && point->hook)
 		describe_hook(item, variant, text);
-	if (point->kind == INSTRUMENT_FUNCTION && points->is_explicit)
+	if (point->kind == PROBE_FUNCTION && points->is_explicit)
 		buffer_append_string(text, exits_declaration(points, item));
 }
 
@@ -183,7 +183,7 @@ static void insert(struct source_points *points, struct source_points_item *item
 	const char *kept =
 		buffer_error(&text) ? NULL : instrument_arena_text(points->arena, (const char *)text.bytes, text.size);
 	buffer_release(&text);
-	bool is_left = points->is_explicit && item->point.kind != INSTRUMENT_BLOCK;
+	bool is_left = points->is_explicit && item->point.kind != PROBE_BLOCK;
 	if (item->is_wrapped)
 		edits_wrap(&file->edits, item->point.offset, kept, item->point.end,
 			   is_left ? instrument_arena_format(points->arena, "%s;}", exits_leave(points, item)) : "}");
@@ -283,7 +283,7 @@ static int work(struct source_points *points, struct instrument_result *result, 
 			insert(points, &points->items[i]);
 	for (size_t i = 0; points->is_explicit && i < points->item_count; i++)
 		if (!points->items[i].point.skipped && !points->items[i].is_shared &&
-		    points->items[i].point.kind == INSTRUMENT_FUNCTION)
+		    points->items[i].point.kind == PROBE_FUNCTION)
 			exits_insert(points, &points->items[i]);
 	code = make_copies(points, result);
 	return code ? error_set(error, code, "%s: %s", points->source->path, error_text(code)) : 0;

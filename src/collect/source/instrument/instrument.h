@@ -15,20 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/probe_kinds.h"
 #include "base/error.h"
-
-/* The kind of a probe point; as enum cpprof_kind in cpprof/profiler.h, and in
- * its order. */
-enum instrument_kind { INSTRUMENT_FUNCTION, INSTRUMENT_REGION, INSTRUMENT_LOOP, INSTRUMENT_CALL, INSTRUMENT_BLOCK };
-
-enum { INSTRUMENT_LEVEL_FUNCTION = 1, INSTRUMENT_LEVEL_LOOP, INSTRUMENT_LEVEL_CALL, INSTRUMENT_LEVEL_BLOCK };
 
 /* The reason for skipping a function in which libclang found an error. */
 #define INSTRUMENT_DOUBT "clang does not understand all of it"
 
 /* Texts are the owner's (struct instrument_result), in its arena. */
 struct source_point {
-	enum instrument_kind kind;
+	enum probe_kind kind;
 	int level;
 	const char *name;      /* as in its declaration, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
 	const char *signature; /* as libclang prints it: "f(int, const char *)" */

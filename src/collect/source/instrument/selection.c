@@ -11,7 +11,7 @@ struct selection *selection_new(void)
 {
 	struct selection *selection = calloc(1, sizeof(*selection));
 	if (selection)
-		selection->level = selection->finest = INSTRUMENT_LEVEL_FUNCTION;
+		selection->level = selection->finest = PROBE_LEVEL_FUNCTION;
 	return selection;
 }
 
@@ -111,7 +111,7 @@ struct subject {
 static void find_function(struct subject *subject, const struct source_point *point)
 {
 	subject->point = point;
-	const char *end = point->kind == INSTRUMENT_FUNCTION ? NULL : strstr(point->name, ": ");
+	const char *end = point->kind == PROBE_FUNCTION ? NULL : strstr(point->name, ": ");
 	snprintf(subject->name, sizeof(subject->name), "%.*s",
 		 end ? (int)(end - point->name) : (int)strlen(point->name), point->name);
 }
@@ -175,7 +175,7 @@ static bool is_named(const struct selection *selection, const struct subject *su
 static const char *by_size(const struct selection *selection, const struct subject *subject)
 {
 	const struct source_point *point = subject->point;
-	if (point->kind != INSTRUMENT_FUNCTION || is_named(selection, subject))
+	if (point->kind != PROBE_FUNCTION || is_named(selection, subject))
 		return NULL;
 	if (point->is_always_inline && !selection->always_inline)
 		return "always_inline (the line 'always-inline on' includes such)";
@@ -213,7 +213,7 @@ void selection_decide(const struct selection *selection, struct source_point *po
 		point->skipped = "the compiler does not take it with an object in it";
 	else if (point->is_header && !selection->headers)
 		point->skipped = "in a header";
-	else if (point->kind != INSTRUMENT_REGION && point->level > level)
+	else if (point->kind != PROBE_REGION && point->level > level)
 		point->skipped = "finer than the level that is asked for";
 	if (!point->skipped)
 		point->skipped = by_lists(selection, &subject, SELECTION_OWN, false);

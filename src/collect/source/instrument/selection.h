@@ -23,7 +23,7 @@ int selection_except(struct selection *selection, const char *file, uint32_t lin
 
 /* Sets point->skipped, ->group and ->level by the rules. Those that the language forbids are decided already. */
 void selection_decide(const struct selection *selection, struct source_point *point);
-/* Returns the finest requested level: INSTRUMENT_LEVEL_FUNCTION by default. */
+/* Returns the finest requested level: PROBE_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);
 
 #endif

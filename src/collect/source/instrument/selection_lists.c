@@ -82,7 +82,7 @@ static char *take_value(char *line, const char *key)
 static int take_loops(const struct selection_reading *reading, const char *pattern, bool of_files)
 {
 	struct selection_rule rule = {
-		.dialect = SELECTION_TAU, .verb = SELECTION_LEVEL, .level = INSTRUMENT_LEVEL_LOOP, .of_files = of_files
+		.dialect = SELECTION_TAU, .verb = SELECTION_LEVEL, .level = PROBE_LEVEL_LOOP, .of_files = of_files
 	};
 	return selection_take(reading, &rule, pattern, of_files ? PATTERN_SHELL : PATTERN_TAU);
 }

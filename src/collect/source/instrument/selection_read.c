@@ -84,7 +84,7 @@ static int level_of(const char *word)
 	static const char *const names[] = { "functions", "loops", "calls", "blocks" };
 	for (int i = 0; i < 4; i++)
 		if (strcmp(word, names[i]) == 0 || (word[0] == '1' + i && !word[1]))
-			return INSTRUMENT_LEVEL_FUNCTION + i;
+			return PROBE_LEVEL_FUNCTION + i;
 	return 0;
 }
 

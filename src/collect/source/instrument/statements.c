@@ -273,7 +273,7 @@ static const char *doubt_of(const struct statement *statement, const struct cont
 
 /* --- probe points --- */
 
-static struct source_points_item *add(const struct statement *statement, enum instrument_kind kind, const char *what)
+static struct source_points_item *add(const struct statement *statement, enum probe_kind kind, const char *what)
 {
 	struct source_points *points = statement->points;
 	struct source_points_item *item = source_points_add(points);
@@ -287,9 +287,9 @@ static struct source_points_item *add(const struct statement *statement, enum in
 	*point = function->point;
 	point->skipped = point->warning = point->hook = NULL;
 	point->kind = kind;
-	point->level = kind == INSTRUMENT_LOOP   ? INSTRUMENT_LEVEL_LOOP
-		       : kind == INSTRUMENT_CALL ? INSTRUMENT_LEVEL_CALL
-						 : INSTRUMENT_LEVEL_BLOCK;
+	point->level = kind == PROBE_LOOP   ? PROBE_LEVEL_LOOP
+		       : kind == PROBE_CALL ? PROBE_LEVEL_CALL
+					    : PROBE_LEVEL_BLOCK;
 	point->line = line;
 	point->column = column;
 	point->offset = statement->start;
@@ -308,7 +308,7 @@ static struct source_points_item *add(const struct statement *statement, enum in
 static void take_loop(const struct statement *statement)
 {
 	struct contents contents = look_into(statement);
-	struct source_points_item *item = add(statement, INSTRUMENT_LOOP, "loop");
+	struct source_points_item *item = add(statement, PROBE_LOOP, "loop");
 	if (item)
 		item->point.skipped = doubt_of(statement, &contents);
 }
@@ -321,7 +321,7 @@ static void take_call_statement(const struct statement *statement)
 		return;
 	char what[160];
 	snprintf(what, sizeof(what), contents.callee[0] ? "call of %s" : "call%s", contents.callee);
-	struct source_points_item *item = add(statement, INSTRUMENT_CALL, what);
+	struct source_points_item *item = add(statement, PROBE_CALL, what);
 	if (!item)
 		return;
 	item->point.skipped = doubt_of(statement, &contents);
@@ -336,7 +336,7 @@ static void take_block(const struct statement *statement)
 {
 	if (is_label(statement->kind))
 		return; /* the statement behind the last label counts for all of them */
-	struct source_points_item *item = add(statement, INSTRUMENT_BLOCK, "block");
+	struct source_points_item *item = add(statement, PROBE_BLOCK, "block");
 	if (!item || item->point.skipped)
 		return;
 	if (statement->kind == CXCursor_CompoundStmt) {
@@ -368,11 +368,11 @@ void statements_take(struct source_points *points, size_t function, CXCursor cur
 				       .kind = clang->getCursorKind(cursor),
 				       .parent = parent,
 				       .parent_kind = clang->getCursorKind(parent) };
-	statement.is_loose = points->level >= INSTRUMENT_LEVEL_BLOCK && take_label(&statement);
-	bool is_block = points->level >= INSTRUMENT_LEVEL_BLOCK &&
+	statement.is_loose = points->level >= PROBE_LEVEL_BLOCK && take_label(&statement);
+	bool is_block = points->level >= PROBE_LEVEL_BLOCK &&
 			(is_branching(statement.parent_kind) || is_label(statement.parent_kind)) &&
 			statement.kind != CXCursor_NullStmt;
-	bool is_call = points->level >= INSTRUMENT_LEVEL_CALL && is_call_statement(points, statement.kind);
+	bool is_call = points->level >= PROBE_LEVEL_CALL && is_call_statement(points, statement.kind);
 	if (!is_block && !is_call && !is_loop(statement.kind))
 		return;
 	if (points->items[function].point.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))

@@ -24,7 +24,7 @@ static size_t function_around(const struct walk *walk, uint32_t offset)
 	size_t found = points->item_count;
 	for (size_t i = 0; i < points->item_count; i++) {
 		const struct source_point *point = &points->items[i].point;
-		if (&points->files[points->items[i].file] != walk->main || point->kind != INSTRUMENT_FUNCTION ||
+		if (&points->files[points->items[i].file] != walk->main || point->kind != PROBE_FUNCTION ||
 		    point->skipped || offset < point->offset || offset >= point->end)
 			continue;
 		if (found == points->item_count || point->offset > points->items[found].point.offset)

@@ -93,8 +93,8 @@ static void describe(struct source_points_function *function, size_t outer)
 	struct source_points *points = function->points;
 	const struct clang *clang = points->clang;
 	struct source_point *point = &function->item->point;
-	point->kind = INSTRUMENT_FUNCTION;
-	point->level = INSTRUMENT_LEVEL_FUNCTION;
+	point->kind = PROBE_FUNCTION;
+	point->level = PROBE_LEVEL_FUNCTION;
 	point->name = qualified_name(points, function->cursor, outer);
 	point->signature = keep(points, clang->getCursorDisplayName(function->cursor));
 	point->file = function->file->path;
@@ -171,8 +171,8 @@ static void take_elsewhere(struct source_points *points, CXCursor cursor, size_t
 	item->function = points->item_count - 1;
 	item->start = start;
 	struct source_point *point = &item->point;
-	point->kind = INSTRUMENT_FUNCTION;
-	point->level = INSTRUMENT_LEVEL_FUNCTION;
+	point->kind = PROBE_FUNCTION;
+	point->level = PROBE_LEVEL_FUNCTION;
 	point->name = qualified_name(points, cursor, outer);
 	point->signature = keep(points, clang->getCursorDisplayName(cursor));
 	point->file = file->path;
@@ -288,7 +288,7 @@ static void take_within(const struct walk *walk, CXCursor cursor, CXCursor paren
 		take_return(walk, cursor);
 	if (points->is_explicit)
 		exits_take(points, walk->function, cursor, parent);
-	if (points->level > INSTRUMENT_LEVEL_FUNCTION)
+	if (points->level > PROBE_LEVEL_FUNCTION)
 		statements_take(points, walk->function, cursor, parent);
 }
 

@@ -29,7 +29,7 @@ struct world {
 	tally_offset probes, thread, main, sort, row, swap;
 };
 
-static void add_probe(struct world *world, uint64_t address, enum count_kind kind, uint64_t code, uint32_t line,
+static void add_probe(struct world *world, uint64_t address, enum probe_kind kind, uint64_t code, uint32_t line,
 		      const struct tally_world_texts *texts)
 {
 	const struct tally_probe site = {
@@ -59,13 +59,13 @@ static struct world make_world(enum tally_measurement measurement, uint64_t swap
 	tally_world_process(tally, process)->hooks = TALLY_HOOK_PROBE;
 	tally_world_add_module(tally, process, "/bin/program", PROGRAM, PROGRAM + SIZE, PROGRAM);
 	world.probes = tally_world_add_chunk(tally, TALLY_PROBES, 0, 0, TALLY_GRANULE);
-	add_probe(&world, PROBE_MAIN, COUNT_FUNCTION, PROGRAM + MAIN + 9, 3,
+	add_probe(&world, PROBE_MAIN, PROBE_FUNCTION, PROGRAM + MAIN + 9, 3,
 		  &(struct tally_world_texts){ "main", "", "a.c", "" });
-	add_probe(&world, PROBE_SORT, COUNT_FUNCTION, PROGRAM + SORT + 9, 20,
+	add_probe(&world, PROBE_SORT, PROBE_FUNCTION, PROGRAM + SORT + 9, 20,
 		  &(struct tally_world_texts){ "sort", "", "a.c", "order" });
-	add_probe(&world, PROBE_ROW, COUNT_REGION, PROGRAM + SORT + 0x15, 33,
+	add_probe(&world, PROBE_ROW, PROBE_REGION, PROGRAM + SORT + 0x15, 33,
 		  &(struct tally_world_texts){ "row", "sort", "a.c", "" });
-	add_probe(&world, PROBE_SWAP, COUNT_FUNCTION, swap_code, 50,
+	add_probe(&world, PROBE_SWAP, PROBE_FUNCTION, swap_code, 50,
 		  &(struct tally_world_texts){ "swap", "void swap(int *, int *)", "a.c", "order" });
 	world.thread = tally_world_add_thread(tally, 0, 0);
 	world.main = call(&world, tally_world_root(world.thread), OUTSIDE, PROBE_MAIN, 1, 0);
@@ -294,7 +294,7 @@ static void waits_are_a_resource(void **state)
 	(void)state;
 	struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
 	const struct tally_probe lock = { .address = PROBE_SWAP + 0x60,
-					  .kind = COUNT_WAIT,
+					  .kind = PROBE_WAIT,
 					  .flags = TALLY_PROBE_WAITS };
 	tally_world_add_probe(&world.tally, world.probes, &lock,
 			      &(struct tally_world_texts){ "lock", "", "", "RUNTIME" });

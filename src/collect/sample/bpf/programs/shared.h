@@ -114,4 +114,9 @@ enum bpf_task_pass {
 	BPF_PASS_FINISH /* adds up what living threads have used, and what they still wait for */
 };
 
+/* Programs and monitor are of one build, but of two compilers. */
+_Static_assert(sizeof(struct bpf_thread) == 440 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
+		       sizeof(struct bpf_settings) == 48 && sizeof(struct bpf_results) == 368,
+	       "sizes of what programs and monitor share");
+
 #endif

@@ -35,8 +35,8 @@ static struct selection *rules(const char *text)
 
 static struct source_point function(const char *file, const char *name, const char *signature)
 {
-	return (struct source_point){ .kind = INSTRUMENT_FUNCTION,
-				      .level = INSTRUMENT_LEVEL_FUNCTION,
+	return (struct source_point){ .kind = PROBE_FUNCTION,
+				      .level = PROBE_LEVEL_FUNCTION,
 				      .name = name,
 				      .signature = signature,
 				      .file = file,
@@ -69,7 +69,7 @@ static void test_without_rules(void **state)
 	point.skipped = "naked";
 	selection_decide(selection, &point);
 	assert_string_equal(point.skipped, "naked");
-	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_FUNCTION);
+	assert_int_equal(selection_level(selection), PROBE_LEVEL_FUNCTION);
 	selection_free(selection);
 }
 
@@ -156,15 +156,15 @@ static void test_groups_and_levels(void **state)
 					    "level loops file hot.c\n"
 					    "level calls function inner\n");
 	struct source_point point = function("a.c", "read_line", NULL);
-	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_CALL);
+	assert_int_equal(selection_level(selection), PROBE_LEVEL_CALL);
 	selection_decide(selection, &point);
 	assert_string_equal(point.group, "io");
 	point = function("a.c", "read_block", NULL);
 	selection_decide(selection, &point);
 	assert_string_equal(point.group, "disk");
 	point = function("a.c", "inner: loop at 12", NULL);
-	point.kind = INSTRUMENT_LOOP;
-	point.level = INSTRUMENT_LEVEL_LOOP;
+	point.kind = PROBE_LOOP;
+	point.level = PROBE_LEVEL_LOOP;
 	selection_decide(selection, &point);
 	assert_null(point.skipped);
 	point.name = "outer: loop at 12";
@@ -202,7 +202,7 @@ static void test_tau(void **state)
 	assert_false(takes("BEGIN_FILE_EXCLUDE_LIST\nfoo*\nEND_FILE_EXCLUDE_LIST", "src/foo.c", "main", NULL));
 	struct selection *selection = rules("BEGIN_INSTRUMENT_SECTION\nloops file=\"hot.c\" routine=\"#\"\n"
 					    "END_INSTRUMENT_SECTION\n");
-	assert_int_equal(selection_level(selection), INSTRUMENT_LEVEL_LOOP);
+	assert_int_equal(selection_level(selection), PROBE_LEVEL_LOOP);
 	selection_free(selection);
 }
 
