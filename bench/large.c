@@ -316,7 +316,7 @@ static struct figures run(const char *path)
 	struct error error;
 	struct view_options options = { .thread = VIEW_ANY };
 	double start = now_ms();
-	struct profile *profile = reader_load(path, NULL, &error);
+	struct profile *profile = reader_load(path, &error);
 	if (!profile)
 		give_up(error.message);
 	figures.ms[READ] = lap_ms(&start);

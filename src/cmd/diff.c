@@ -34,12 +34,14 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 }
 
 static int print(const struct invocation *invocation, const struct render_options *options,
-		 const struct results *results)
+		 const struct diff_request *request, const struct results *results)
 {
 	struct render_document document;
 	struct error error = { 0 };
 	int status = 0;
-	render_begin(&document, stdout, options, "diff", NULL);
+	render_begin(&document, stdout, options,
+		     &(struct render_envelope){
+			     .command = "diff", .profile = request->profiles[0], .other = request->profiles[1] });
 	for (size_t i = 0; i < results->count && status == 0; i++) {
 		const struct result *result = &results->items[i];
 		if (result->missing.code)
@@ -66,7 +68,7 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
 		notice(invocation, "not every resource is compared: %s", uncompared.message);
-	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, &results);
+	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, request, &results);
 	results_release(&results);
 	view_request_release(&view);
 	return status;

@@ -12,6 +12,7 @@
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"
+#include "profile/findings.h"
 #include "profile_file/reader.h"
 #include "render/quality.h"
 
@@ -32,18 +33,20 @@ static void say_why_not(const struct invocation *invocation, const char *path, c
 		failure_of(invocation, error);
 }
 
-static void warn_of_losses(const struct invocation *invocation, const char *path, const struct profile *profile,
-			   const struct reader_report *report)
+/* What the reader found wrong with the file. */
+static void warn_of_findings(const struct invocation *invocation, const char *path, const struct profile *profile)
 {
-	if (!profile->ended)
-		warning(invocation, "%s: the recording is incomplete: it ends after %.1f s", path,
-			(double)profile_duration_ns(profile) / 1e9);
-	else if (report->cut_bytes)
-		warning(invocation, "%s: skipped %" PRIu64 " trailing bytes of an incomplete block", path,
-			report->cut_bytes);
-	if (report->unknown_blocks)
-		warning(invocation, "%s: skipped %" PRIu64 " block%s of unknown kinds (a newer cpprof reads them)",
-			path, report->unknown_blocks, report->unknown_blocks == 1 ? "" : "s");
+	struct finding_walk walk = { 0 };
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
+		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+		if (row && row->output == FINDING_IN_READING)
+			warning(invocation, "%s: %s", path, profile_string(profile, finding->text));
+	}
+}
+
+static void warn_of_losses(const struct invocation *invocation, const char *path, const struct profile *profile)
+{
+	warn_of_findings(invocation, path, profile);
 	struct quality quality = quality_of(profile);
 	double whole = quality_percent(quality.whole, quality.stacks);
 	bool incomplete = quality.stacks && whole < WHOLE_PERCENT_EXPECTED;
@@ -104,8 +107,7 @@ static struct profile *open_tally(const struct invocation *invocation, const cha
 	}
 	if (profile->process_count > 0)
 		profile_add_note(profile, "command", profile_string(profile, profile->processes[0].name));
-	struct reader_report nothing = { 0 };
-	warn_of_losses(invocation, path, profile, &nothing);
+	warn_of_losses(invocation, path, profile);
 	return profile;
 }
 
@@ -115,16 +117,15 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 		return open_tally(invocation, path);
 	char what[96];
 	struct error error = { 0 };
-	struct reader_report report = { 0 };
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = reader_load(path, &report, &error);
+	struct profile *profile = reader_load(path, &error);
 	progress_end();
 	if (!profile) {
 		say_why_not(invocation, path, &error);
 		return NULL;
 	}
-	warn_of_losses(invocation, path, profile, &report);
+	warn_of_losses(invocation, path, profile);
 	if (!profile->symbolized && !name_addresses(invocation, path, profile)) {
 		profile_free(profile);
 		return NULL;

@@ -15,6 +15,8 @@
 #include "collect/sample/file_destination.h"
 #include "collect/sample/monitor.h"
 #include "gprof/gmon_files.h"
+#include "profile/findings.h"
+#include "profile/profile.h"
 
 enum {
 	OPTION_FREQUENCY = SUBJECT_OPTIONS_END,
@@ -77,6 +79,17 @@ static void append_size(struct buffer *line, uint64_t bytes)
 		buffer_printf(line, "%" PRIu64 " MB", (bytes + MB / 2) / MB);
 }
 
+/* "; 2 threads were not recorded: limit 2048; 3 more in cpprof info" */
+static void append_findings(struct buffer *line, const struct profile *profile)
+{
+	const struct profile_finding *closing[FINDINGS_CLOSING_MAX];
+	size_t more, count = findings_closing(profile, closing, &more);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(line, "; %s", profile_string(profile, closing[i]->text));
+	if (more > 0)
+		buffer_printf(line, "; %zu more in cpprof info", more);
+}
+
 /* The one closing line: what was measured, and how good it is. */
 static void say_result(const struct file_destination *file, const struct record_result *result)
 {
@@ -92,24 +105,7 @@ static void say_result(const struct file_destination *file, const struct record_
 	buffer_append_string(&line, ", ");
 	append_size(&line, file->bytes);
 	buffer_printf(&line, " in %s, by %s", file->path, result->backend);
-	if (result->passed_over[0])
-		buffer_printf(&line, "; not by %s", result->passed_over);
-	if (result->user_mode_only)
-		buffer_append_string(&line, "; user mode only: kernel.perf_event_paranoid permits no more");
-	if (result->unsampled > 0)
-		buffer_printf(&line, "; %.0f %% of %s not sampled: %s", result->unsampled * 100, result->unsampled_name,
-			      result->unsampled_in);
-	if (result->shortcoming[0])
-		buffer_printf(&line, "; %s", result->shortcoming);
-	if (result->crowded > 0)
-		buffer_printf(&line, "; %" PRIu64 " samples a second slow the program: longer intervals cost less",
-			      result->crowded);
-	if (result->throttled > 0)
-		buffer_printf(&line, "; the kernel paused sampling %" PRIu64 " times", result->throttled);
-	if (result->still_running > 0)
-		buffer_printf(&line, "; %zu process%s that the command started still run%s, unrecorded",
-			      result->still_running, result->still_running == 1 ? "" : "es",
-			      result->still_running == 1 ? "s" : "");
+	append_findings(&line, result->profile);
 	buffer_append_byte(&line, '\n');
 	if (buffer_error(&line) == 0)
 		fwrite(line.bytes, 1, line.size, stderr);
@@ -147,6 +143,7 @@ static int record(struct invocation *invocation, struct record_options *options,
 	if (status < 0)
 		return failure_of(invocation, &error);
 	say_result(&file, &result);
+	profile_free(result.profile);
 	if (result.incomplete) {
 		failure(invocation, "the profile is incomplete: %s", error.message);
 		return EXIT_FAILED;
@@ -176,12 +173,7 @@ static void say_counted(const struct instrumented_options *options, const struct
 	buffer_printf(&line, " in %s, by hooks (%s)", options->output, tally_measurement_name(options->measurement));
 	if (gmon_files[0])
 		buffer_printf(&line, "; and %s", gmon_files);
-	if (result->shortcoming[0])
-		buffer_printf(&line, "; %s", result->shortcoming);
-	if (result->still_running > 0)
-		buffer_printf(&line, "; %zu process%s still run%s, and %s counted no longer", result->still_running,
-			      result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "",
-			      result->still_running == 1 ? "is" : "are");
+	append_findings(&line, result->profile);
 	buffer_append_byte(&line, '\n');
 	if (buffer_error(&line) == 0)
 		fwrite(line.bytes, 1, line.size, stderr);

@@ -93,7 +93,9 @@ static int print(const struct invocation *invocation, const struct render_option
 	struct render_document document;
 	struct error error = { 0 };
 	int status = 0;
-	render_begin(&document, stdout, options, "report", report->name);
+	render_begin(&document, stdout, options,
+		     &(struct render_envelope){
+			     .command = "report", .report = report->name, .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++) {
 		if (results->items[i].note)
 			notice(invocation, "%s", results->items[i].note);

@@ -148,7 +148,7 @@ static void print_json_row(const struct resource_row *row)
 
 static void print_json(void)
 {
-	render_json_begin(stdout, "resources", NULL);
+	render_json_begin(stdout, &(struct render_envelope){ .command = "resources" });
 	fputs("\"resources\": [", stdout);
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		print_json_row(row);

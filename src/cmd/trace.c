@@ -118,6 +118,7 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	if (record_run(options, &result, &error) < 0)
 		return failure_of(invocation, &error);
 	say_result(events, &result);
+	profile_free(result.profile);
 	if (result.incomplete)
 		return failure(invocation, "the trace is incomplete: %s", error.message);
 	return result.status;

@@ -17,7 +17,8 @@ static int print(const struct invocation *invocation, const struct render_option
 		missing = results->items[i].missing.code ? &results->items[i].missing : NULL;
 	if (missing)
 		notice(invocation, "not predicted for every resource: %s", missing->message);
-	render_begin(&document, stdout, options, "whatif", NULL);
+	render_begin(&document, stdout, options,
+		     &(struct render_envelope){ .command = "whatif", .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++)
 		if (!results->items[i].missing.code)
 			status = render_result(&document, &results->items[i], &error);

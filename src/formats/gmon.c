@@ -16,6 +16,7 @@
 #include "gprof/from_profile.h"
 #include "gprof/gmon.h"
 #include "gprof/object.h"
+#include "profile/findings.h"
 
 enum { MODULE = 0 };
 
@@ -148,18 +149,13 @@ static int import_counts(struct import *import)
 	return code;
 }
 
-/* gmon.out does not say whose it is; what lies outside of the code gives another build away. */
-static int warn(struct import *import, const char *name, const char *path)
+/* gmon.out does not name its program; addresses outside of the code show that it is another build. */
+static int add_findings(struct import *import, const char *name, const char *path)
 {
-	char *text;
-	if (import->outside == 0)
-		return 0;
-	if (asprintf(&text, "%" PRIu64 " addresses of %s are not in the code of %s: it is of another program or build",
-		     import->outside, name, path) < 0)
-		return ERROR_MEMORY;
-	int64_t id = profile_add_note(import->profile, "warning", text);
-	free(text);
-	return id < 0 ? (int)id : 0;
+	if (import->outside > 0)
+		finding_add(import->profile, FINDING_ADDRESSES_OUTSIDE, import->outside,
+			    "{# address|# addresses} of %s {is|are} not in the code of %s", name, path);
+	return import->profile->findings_error;
 }
 
 /* Counts are limited, as a count above 32 bits is as many rows as it takes. */
@@ -191,7 +187,7 @@ static struct profile *gmon_import(FILE *in, const char *name, const char *image
 	if (code == 0)
 		code = import_counts(&import);
 	if (code == 0)
-		code = warn(&import, name, image);
+		code = add_findings(&import, name, image);
 	gmon_release(&import.gmon);
 	if (code == 0) {
 		import.profile->ended = true;

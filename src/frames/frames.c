@@ -8,6 +8,7 @@
 #include "frames/native/native.h"
 #include "frames/progress.h"
 #include "frames/provider.h"
+#include "profile/findings.h"
 #include "profile/module_name.h"
 
 static const struct frames_provider *const providers[] = { &native_provider };
@@ -109,19 +110,6 @@ static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind,
 	return status;
 }
 
-/* Adds the warning, unless an earlier naming of the same profile added it. */
-static int warn(struct profile *profile, const struct frames_failure *failure)
-{
-	struct error text;
-	error_set(&text, ERROR_NOT_FOUND, "%s; its functions have no names: %s", failure->detail.message,
-		  failure->cause->remedy);
-	for (size_t i = 0; i < profile->note_count; i++)
-		if (strcmp(profile_string(profile, profile->notes[i].value), text.message) == 0)
-			return 0;
-	int64_t id = profile_add_note(profile, "warning", text.message);
-	return id < 0 ? (int)id : 0;
-}
-
 static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
 {
 	const struct frames_provider *provider = provider_of(naming->profile, module);
@@ -129,8 +117,11 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 		return name_as_one(naming, module, locations, count);
 	struct frames_failure failure = { 0 };
 	int status = provider->name_module(naming, module, locations, count, &failure);
-	if (status == 0 && failure.cause)
-		status = warn(naming->profile, &failure);
+	if (status == 0 && failure.cause) {
+		finding_add(naming->profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure.detail.message,
+			    failure.cause->remedy);
+		status = naming->profile->findings_error;
+	}
 	if (status == 0 && failure.cause)
 		status = name_by_addresses(naming, provider->kind, module, locations, count);
 	return status;

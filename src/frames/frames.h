@@ -29,7 +29,7 @@ struct frames_options {
 
 /* Gives frames to all locations without any and sets `symbolized`. Locations of
  * a module that cannot be named get names of the form "module+0x1a40", and the
- * profile a note "warning" with the reason, one of the provider's causes.
+ * profile a finding with the reason, one of the provider's causes.
  * `options` may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations
  * were added to a named profile, clear `symbolized` and call this again: it
  * names only those. */

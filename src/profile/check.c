@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/findings.h"
 #include "profile/profile.h"
 
 static bool is_string(const struct profile *profile, uint32_t id)
@@ -37,6 +38,10 @@ static bool things_are_sound(const struct profile *p)
 			return false;
 	for (size_t i = 0; i < p->note_count; i++)
 		if (!is_string(p, p->notes[i].key) || !is_string(p, p->notes[i].value))
+			return false;
+	for (size_t i = 0; i < p->finding_count; i++)
+		if (!is_string(p, p->findings[i].code) || !is_string(p, p->findings[i].text) ||
+		    p->findings[i].severity >= FINDING_SEVERITIES)
 			return false;
 	return true;
 }

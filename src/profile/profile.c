@@ -24,6 +24,7 @@ static void free_tables(struct profile *profile)
 	free(profile->touches);
 	free(profile->causes);
 	free(profile->notes);
+	free(profile->findings);
 	free(profile->labels);
 	free(profile->label_sets);
 	free(profile->hit_labels);

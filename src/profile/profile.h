@@ -11,6 +11,7 @@
  *   hits                           (time, thread, node, resource, count)
  *   labels <- label sets           what the program itself calls its work, by hit
  *   touches                        memory that hits of page faults touched
+ *   findings                       what a reader must know of the profile's quality
  *
  * All tables are append-only arrays; an id is an index. A node's parent has a
  * smaller id than the node, so one backward pass over `nodes` sums weights.
@@ -178,10 +179,18 @@ struct profile_label_set {
 };
 
 /* One (key, value) text of the description: "command", "host", "kernel", "cpus",
- * "cpprof", "directory", "warning", ... A key may occur several times. */
+ * "cpprof", "directory", ... A key may occur several times. */
 struct profile_note {
 	uint32_t key;
 	uint32_t value;
+};
+
+/* See profile/findings.h. */
+struct profile_finding {
+	uint32_t code;    /* string: the code's name; a later version may have more than finding_codes.h */
+	uint32_t text;    /* string: one clause, with the count */
+	uint64_t count;   /* of what the code's unit names; 0 if it has none */
+	uint8_t severity; /* enum finding_severity */
 };
 
 struct profile {
@@ -198,6 +207,7 @@ struct profile {
 	struct profile_touch *touches;
 	struct profile_cause *causes;
 	struct profile_note *notes;
+	struct profile_finding *findings;
 	struct profile_label *labels;
 	struct profile_label_set *label_sets;
 	/* Label sets of the first hits; all further ones have none. Apart from the rows,
@@ -205,11 +215,11 @@ struct profile {
 	uint32_t *hit_labels;
 
 	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count, location_count,
-		node_count, hit_count, touch_count, cause_count, note_count, label_count, label_set_count,
-		hit_label_count;
+		node_count, hit_count, touch_count, cause_count, note_count, finding_count, label_count,
+		label_set_count, hit_label_count;
 	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity, frame_capacity,
 		location_capacity, node_capacity, hit_capacity, touch_capacity, cause_capacity, note_capacity,
-		label_capacity, label_set_capacity, hit_label_capacity;
+		finding_capacity, label_capacity, label_set_capacity, hit_label_capacity;
 
 	uint64_t start_ns;     /* CLOCK_MONOTONIC when recording began; 0: not known */
 	uint64_t end_ns;       /* ... and ended */
@@ -217,6 +227,7 @@ struct profile {
 	uint64_t lost;         /* samples lost in all: never hidden */
 	bool symbolized;       /* the locations' frames are final */
 	bool ended;            /* the recorder ended normally */
+	int findings_error;    /* 0, or why a finding could not be added: ERROR_MEMORY, ERROR_LIMIT */
 
 	struct hash_map node_by_edge;        /* (parent, location) -> node */
 	struct hash_map location_by_address; /* see profile_add_location */

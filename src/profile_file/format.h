@@ -116,6 +116,7 @@ enum format_block_type {
 	BLOCK_LABELS = 16,          /* append; since 1.2, as those that follow */
 	BLOCK_LABEL_SETS = 17,      /* append; set 0, the empty one, is not stored */
 	BLOCK_HIT_LABELS = 18,      /* fields, of hits; those of which nothing is said have none */
+	BLOCK_FINDINGS = 19,        /* replace; since 1.4 */
 	BLOCK_TYPE_COUNT
 };
 
@@ -153,6 +154,7 @@ enum format_block_type {
 	X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) X(address, VALUE) X(mapping, VALUE)
 #define FORMAT_LABELS(X) X(key, VALUE) X(value, VALUE)
 #define FORMAT_LABEL_SETS(X) X(first_label, VALUE) X(label_count, VALUE)
+#define FORMAT_FINDINGS(X) X(severity, VALUE) X(code, VALUE) X(count, VALUE) X(text, VALUE)
 /* clang-format on */
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/findings.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
 #include "profile_file/tables.h"
@@ -224,13 +225,29 @@ static int read_tables(struct load *load, struct load_buffers *buffers, uint64_t
 
 /* --- the whole --- */
 
-static int load_all(struct load *load, struct load_buffers *buffers, struct reader_report *report, struct error *error)
+static void add_findings(struct profile *profile, uint64_t cut_bytes, uint64_t unknown_blocks)
 {
+	const double ns_per_s = 1e9;
+	uint64_t read_ns = profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
+	if (!profile->ended)
+		finding_add(profile, FINDING_RECORDING_CUT, 0, "the recording is incomplete: it ends after %.1f s",
+			    (double)read_ns / ns_per_s);
+	if (cut_bytes > 0)
+		finding_add(profile, FINDING_BYTES_SKIPPED, cut_bytes,
+			    "skipped # trailing {byte|bytes} of an incomplete block");
+	if (unknown_blocks > 0)
+		finding_add(profile, FINDING_BLOCKS_SKIPPED, unknown_blocks,
+			    "skipped {# block|# blocks} of unknown kinds (a newer cpprof reads them)");
+}
+
+static int load_all(struct load *load, struct load_buffers *buffers, struct error *error)
+{
+	uint64_t cut_bytes = 0, unknown_blocks = 0;
 	int code = check_file_header(load, &buffers->stored, error);
 	if (code == 0)
-		code = scan(load, &buffers->stored, &report->cut_bytes, error);
+		code = scan(load, &buffers->stored, &cut_bytes, error);
 	if (code == 0)
-		code = read_tables(load, buffers, &report->unknown_blocks, error);
+		code = read_tables(load, buffers, &unknown_blocks, error);
 	uint64_t last_ns = 0;
 	if (code == 0)
 		code = load_hits(load, &last_ns, error);
@@ -242,43 +259,44 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct read
 	if (profile_check_tables(load->profile) < 0)
 		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together",
 				 load->source.name);
-	return 0;
+	code = findings_convert_notes(load->profile);
+	if (code == 0) {
+		add_findings(load->profile, cut_bytes, unknown_blocks);
+		code = load->profile->findings_error;
+	}
+	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
 }
 
 /* Takes the source over. */
-static struct profile *load_source(struct load *load, struct reader_report *report, struct error *error)
+static struct profile *load_source(struct load *load, struct error *error)
 {
-	struct reader_report passed_over = { 0 };
 	struct load_buffers buffers;
 	int code = load_buffers_init(&buffers);
 	load->profile = code == 0 ? profile_new() : NULL;
 	if (!load->profile)
 		code = error_set(error, ERROR_MEMORY, "cannot read %s: out of memory", load->source.name);
 	if (code == 0)
-		code = load_all(load, &buffers, &passed_over, error);
+		code = load_all(load, &buffers, error);
 	load_buffers_release(&buffers);
 	free(load->blocks);
 	source_release(&load->source);
-	if (report)
-		*report = passed_over;
 	if (code == 0)
 		return load->profile;
 	profile_free(load->profile);
 	return NULL;
 }
 
-struct profile *reader_load(const char *path, struct reader_report *report, struct error *error)
+struct profile *reader_load(const char *path, struct error *error)
 {
 	struct load load = { 0 };
 	if (source_open(&load.source, path, error) < 0)
 		return NULL;
-	return load_source(&load, report, error);
+	return load_source(&load, error);
 }
 
-struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, struct reader_report *report,
-				  struct error *error)
+struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, struct error *error)
 {
 	struct load load = { 0 };
 	source_open_bytes(&load.source, bytes, size, name);
-	return load_source(&load, report, error);
+	return load_source(&load, error);
 }

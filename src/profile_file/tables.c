@@ -53,6 +53,9 @@ static const struct table_column labels[] = { FORMAT_LABELS(X) };
 #define X(field, kind) COLUMN(profile_label_set, field, kind)
 static const struct table_column label_sets[] = { FORMAT_LABEL_SETS(X) };
 #undef X
+#define X(field, kind) COLUMN(profile_finding, field, kind)
+static const struct table_column findings[] = { FORMAT_FINDINGS(X) };
+#undef X
 static const struct table_column hit_labels[] = { { .size = sizeof(uint32_t), .kind = COLUMN_VALUE } };
 
 #define COLUMNS(list) .columns = list, .column_count = sizeof(list) / sizeof(*list)
@@ -87,6 +90,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 			       .rule = TABLE_APPEND, COLUMNS(label_sets), .skipped = 1 },
 	[BLOCK_HIT_LABELS] = { MEMBER(hit_labels, hit_label_count, hit_label_capacity), .name = "hits' labels",
 			       .rule = TABLE_FIELDS, COLUMNS(hit_labels) },
+	[BLOCK_FINDINGS] = { TABLE(finding), .rule = TABLE_REPLACE, COLUMNS(findings) },
 };
 
 char *table_items(const struct table *table, const struct profile *profile)

@@ -270,7 +270,8 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 {
 	static const uint8_t order[] = { BLOCK_NOTES,   BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
 					 BLOCK_MODULES, BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS,
-					 BLOCK_FRAMES,  BLOCK_CAUSES,    BLOCK_LABELS,    BLOCK_LABEL_SETS };
+					 BLOCK_FRAMES,  BLOCK_CAUSES,    BLOCK_LABELS,    BLOCK_LABEL_SETS,
+					 BLOCK_FINDINGS };
 	int code = write_header(writer);
 	if (code == 0 && !profile->symbolized)
 		code = write_table(writer, BLOCK_TOTALS, profile);

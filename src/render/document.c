@@ -1,23 +1,53 @@
 /* Results of one output: what stands before, between and behind them. */
+#include <inttypes.h>
+
+#include "profile/findings.h"
 #include "render/emit.h"
 
-void render_json_begin(FILE *out, const char *command, const char *report)
+static void print_field(FILE *out, const char *before, const char *text)
 {
-	fputs("{\"schema\": 1, \"command\": ", out);
-	render_json_string(out, command);
-	if (report) {
-		fputs(", \"report\": ", out);
-		render_json_string(out, report);
+	fputs(before, out);
+	render_json_string(out, text);
+}
+
+/* `side`: "a" or "b" of two profiles, else NULL. Returns how many are printed, `rows` included. */
+static size_t print_findings(FILE *out, const struct profile *profile, const char *side, size_t rows)
+{
+	struct finding_walk walk = { 0 };
+	for (const struct profile_finding *finding; profile && (finding = finding_next(profile, &walk)); rows++) {
+		const char *code = profile_string(profile, finding->code);
+		const struct finding_code_row *row = finding_code_find(code);
+		fputs(rows > 0 ? ",\n  {" : "\n  {", out);
+		if (side)
+			fprintf(out, "\"profile\": \"%s\", ", side);
+		print_field(out, "\"severity\": ", finding_severity_name(finding->severity));
+		print_field(out, ", \"code\": ", code);
+		fprintf(out, ", \"count\": %" PRIu64, finding->count);
+		print_field(out, ", \"text\": ", profile_string(profile, finding->text));
+		print_field(out, ", \"meaning\": ", row ? row->meaning : "");
+		fputc('}', out);
 	}
-	fputs(", \"findings\": [],\n", out);
+	return rows;
+}
+
+void render_json_begin(FILE *out, const struct render_envelope *envelope)
+{
+	bool are_two = envelope->other;
+	print_field(out, "{\"schema\": 1, \"command\": ", envelope->command);
+	if (envelope->report)
+		print_field(out, ", \"report\": ", envelope->report);
+	fputs(", \"findings\": [", out);
+	size_t rows = print_findings(out, envelope->profile, are_two ? "a" : NULL, 0);
+	print_findings(out, envelope->other, "b", rows);
+	fputs("],\n", out);
 }
 
 void render_begin(struct render_document *document, FILE *out, const struct render_options *options,
-		  const char *command, const char *report)
+		  const struct render_envelope *envelope)
 {
 	*document = (struct render_document){ .out = out, .options = *options };
 	if (options->format == RENDER_JSON) {
-		render_json_begin(out, command, report);
+		render_json_begin(out, envelope);
 		fputs("\"results\": [", out);
 	}
 }

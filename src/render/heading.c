@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "profile/findings.h"
 #include "render/emit.h"
 
 static const char *ending(uint64_t count)
@@ -89,7 +90,8 @@ bool empty_print(FILE *out, const struct view *view)
 	const struct view_options *options = &view->options;
 	bool selected = options->processes || options->label_sets || options->thread != VIEW_ANY || options->from_ns ||
 			options->to_ns;
-	const char *reason = profile_note(view->profile, "warning");
+	struct finding_walk walk = { 0 };
+	const struct profile_finding *reason = finding_next(view->profile, &walk);
 	char amount[64];
 	uint64_t duration_ns = profile_duration_ns(view->profile);
 	if (selected && options->from_ns > 0 && options->from_ns >= duration_ns)
@@ -103,8 +105,8 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("no samples: what was imported has none\n", out);
 	else if (!view->profile->ended)
 		fputs("no samples: the recording was cut before its first sample\n", out);
-	else if (reason)
-		print_line(out, "no samples: ", reason);
+	else if (reason && reason->severity != FINDING_NOTE)
+		print_line(out, "no samples: ", profile_string(view->profile, reason->text));
 	else
 		fprintf(out, "no samples: the program used less than one interval (%s) of this resource\n",
 			render_interval(amount, sizeof(amount), view->resource->interval,

@@ -153,7 +153,7 @@ void info_json(FILE *out, const struct info *info)
 	const struct profile *profile = info->profile;
 	const char *command = profile_note(profile, "command"), *host = profile_note(profile, "host");
 	char start[64];
-	render_json_begin(out, "info", NULL);
+	render_json_begin(out, &(struct render_envelope){ .command = "info", .profile = profile });
 	text_field(out, "", "file", info->file_name);
 	count_field(out, "file_bytes", info->file_bytes);
 	text_field(out, ", ", "command_line", command ? command : "");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/findings.h"
 #include "render/info.h"
 
 static void print_pair(FILE *out, const char *key, const char *value)
@@ -218,20 +219,17 @@ static void print_causes(FILE *out, const struct info *info)
 	}
 }
 
-static void print_warnings(FILE *out, const struct profile *profile, const struct render_options *options)
+static void print_findings(FILE *out, const struct profile *profile, const struct render_options *options)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < profile->note_count; i++)
-		count += strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0;
-	if (count == 0)
+	struct finding_walk walk = { 0 };
+	if (profile->finding_count == 0)
 		return;
-	print_title(out, "warnings", count, options);
-	for (size_t i = 0; i < profile->note_count; i++) {
-		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") != 0)
-			continue;
-		fputs("  ", out);
-		render_safe_text(out, profile_string(profile, profile->notes[i].value));
-		fputc('\n', out);
+	print_title(out, "findings", profile->finding_count, options);
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
+		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+		fprintf(out, "  %s: ", finding_severity_name(finding->severity));
+		render_safe_text(out, profile_string(profile, finding->text));
+		fprintf(out, "%s%s\n", row && row->meaning[0] ? "\n      " : "", row ? row->meaning : "");
 	}
 }
 
@@ -255,5 +253,5 @@ void info_text(FILE *out, const struct info *info, const struct render_options *
 		print_title(out, "how the stacks ended", profile->cause_count, options);
 		print_causes(out, info);
 	}
-	print_warnings(out, profile, options);
+	print_findings(out, profile, options);
 }

@@ -47,10 +47,17 @@ struct render_document {
 	char absent[RENDER_PATH_BYTES]; /* the first of them */
 };
 
-/* `command`: "report"; `report`: the report's name, or NULL. Text and CSV have no
- * beginning. */
+/* The members that all JSON documents have. */
+struct render_envelope {
+	const char *command;           /* "report" */
+	const char *report;            /* the report's name, or NULL */
+	const struct profile *profile; /* its findings are printed; NULL: there is none */
+	const struct profile *other;   /* likewise, if two are compared */
+};
+
+/* Text and CSV have no beginning. */
 void render_begin(struct render_document *document, FILE *out, const struct render_options *options,
-		  const char *command, const char *report);
+		  const struct render_envelope *envelope);
 /* Threshold and limit apply to lists, trees, pages, labels and differences. Of
  * source lines all are printed; their files are looked for at the recorded path,
  * then below the current directory. Of a tree the limit keeps the heaviest nodes,
@@ -64,7 +71,7 @@ void render_info(FILE *out, const struct profile *profile, const char *file_name
 
 /* The start of each JSON document, up to and with the last comma:
  * {"schema": 1, "command": "report", "findings": [], */
-void render_json_begin(FILE *out, const char *command, const char *report);
+void render_json_begin(FILE *out, const struct render_envelope *envelope);
 /* "text", quoted and escaped; broken UTF-8 becomes U+FFFD. */
 void render_json_string(FILE *out, const char *text);
 

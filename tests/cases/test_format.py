@@ -1,5 +1,6 @@
 """The file format: the decoder written from docs/format.md alone agrees with the product on every kind of file."""
 import collections
+import json
 import os
 import random
 import subprocess
@@ -38,6 +39,23 @@ def depths(folded):
 	return hits
 
 
+SEVERITIES = ["note", "warning", "error"]
+# These the product finds while it reads.
+FOUND_IN_READING = {b"recording-cut", b"bytes-skipped", b"blocks-skipped", b"file-unreadable"}
+
+
+def shown_findings(path):
+	rows = json.loads(cpprof("info", "--format", "json", path))["findings"]
+	return [(SEVERITIES.index(row["severity"]), row["code"].encode(), row["count"], row["text"].encode()) for row in rows]
+
+
+def findings_agree(profile, path):
+	shown = shown_findings(path)
+	assert [row[0] for row in shown] == sorted((row[0] for row in shown), reverse=True)
+	stored = profile.all_findings()
+	assert sorted(row for row in shown if row[1] not in FOUND_IN_READING or row in stored) == sorted(stored)
+
+
 def agree(path):
 	"""Decodes a file both ways, with each choice that an export has; returns the decoder's profile."""
 	profile = decode.Profile(path.read_bytes())
@@ -46,6 +64,7 @@ def agree(path):
 	assert profile.folded(trim=False) == exported(path, "--untrimmed")
 	assert profile.folded(stitch=False) == exported(path, "--no-stitch")
 	assert profile.folded(trim=False, stitch=False) == exported(path, "--no-stitch", "--untrimmed")
+	findings_agree(profile, path)
 	return profile
 
 

@@ -113,7 +113,7 @@ def test_another_program(tmp_path):
 	"""gmon.out does not say whose it is: what lies outside of the code does."""
 	gmon = Gmon([], [(0x90000000, 0x90000010, 3)]).write(tmp_path / "gmon.out")
 	profile, _ = imported(tmp_path, program("expressions"), gmon)
-	assert "another program or build" in run_cpprof("info", profile).stdout
+	assert "of another program or of another build" in run_cpprof("info", profile).stdout
 
 
 @pytest.mark.parametrize("words, message", [

@@ -103,6 +103,10 @@ def notes_of(path, key):
 	return [note["value"] for note in info_of(path)["notes"] if note["key"] == key]
 
 
+def findings_of(path, code):
+	return [finding["text"] for finding in info_of(path)["findings"] if finding["code"] == code]
+
+
 def assert_refused(result, status, *texts):
 	assert result.returncode == status, result.stderr
 	for text in texts:
@@ -170,7 +174,7 @@ def test_killed_program_has_counted(program, tmp_path):
 	result = count(tmp_path, "--instrumented", "sh", "-c", f"exec timeout -s KILL 1 {program} waits")
 	assert result.returncode == 137, result.stderr
 	assert calls_of(tmp_path / "cpprof.data") == CALLS
-	assert notes_of(tmp_path / "cpprof.data", "processes without an end")
+	assert findings_of(tmp_path / "cpprof.data", "processes-unended")
 
 
 def test_other_resources(program, tmp_path):
@@ -208,7 +212,7 @@ def test_pg_is_not_timed(with_pg, tmp_path):
 	assert result.returncode == 0
 	assert "counted, not timed" in result.stderr
 	assert calls_of(tmp_path / "cpprof.data") == CALLS
-	assert any("-finstrument-functions" in note for note in notes_of(tmp_path / "cpprof.data", "warning"))
+	assert any("-finstrument-functions" in text for text in findings_of(tmp_path / "cpprof.data", "calls-untimed"))
 	assert notes_of(tmp_path / "cpprof.data", "hook") == ["mcount"]
 
 

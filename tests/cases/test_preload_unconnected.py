@@ -10,7 +10,7 @@ from record_support import CPPROF, build, record, run_cpprof
 pytestmark = pytest.mark.measured
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
 
-# name: (what starts the program, why it was not seen)
+# name: (what starts the program, why it was not recorded)
 WAYS = {
 	"environment": (["env", "-i"], "LD_PRELOAD is gone"),
 	"library": (["env", "LD_PRELOAD="], "LD_PRELOAD is gone"),
@@ -26,9 +26,9 @@ def said_of(tmp_path, command, reason, resource):
 	if recorded.status != 0:
 		pytest.skip(recorded.err)
 	closing = recorded.err.splitlines()[-1]
-	assert re.search(rf"; [^;]*'forms' was not seen: [^;]*{reason}", closing), closing
+	assert re.search(rf"; [^;]*'forms' was not recorded: [^;]*{reason}", closing), closing
 	assert "short threads" not in closing, closing
-	assert re.search(rf"'forms' was not seen: .*{reason}", run_cpprof("info", recorded.path).stdout)
+	assert re.search(rf"'forms' was not recorded: .*{reason}", run_cpprof("info", recorded.path).stdout)
 	return recorded
 
 
@@ -45,5 +45,5 @@ def test_static_program(tmp_path):
 	recorded = said_of(tmp_path, ["sh", "-c", f"exec {build('forms.c', linkage='static')} 60"], "statically linked", "alloc-bytes")
 	assert recorded.closing()[0] == 0
 	report = run_cpprof("report", recorded.path)
-	assert "'forms' was not seen: it is statically linked" in report.stdout + report.stderr
+	assert "'forms' was not recorded: it is statically linked" in report.stdout + report.stderr
 	assert "less than one interval" not in report.stdout

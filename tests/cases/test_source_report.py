@@ -211,8 +211,8 @@ def test_what_was_off_is_told(program, tmp_path):
 	calls = entries(run.path, "--body")
 	assert "depth" not in calls and calls["main"] == 1 and 100 <= calls["leaf"] < CALLS["leaf"], calls
 	told = run_cpprof("info", run.path).stdout
-	assert "switched off: depth" in told
-	assert "turned itself off: leaf, after " in told, told
+	assert "depth was switched off" in told
+	assert "leaf turned itself off, after " in told, told
 	text = run_cpprof("report", "-r", "calls", run.path).stdout
 	assert "turned themselves off after many calls" in text, text
 
@@ -220,7 +220,7 @@ def test_what_was_off_is_told(program, tmp_path):
 def test_killed_programs_trace_is_whole(program, tmp_path):
 	run = Counted([program, "10", "die"], tmp_path, "trace")
 	assert entries(run.path, "--body") == CALLS
-	assert "processes without an end" in run_cpprof("info", run.path).stdout
+	assert "1 process without an end" in run_cpprof("info", run.path).stdout
 	lines = run_cpprof("export", "--format", "events", run.path).stdout.splitlines()
 	assert sum(" enter work" in line for line in lines) == CALLS["work"] + CALLS["work: row"]
 

@@ -20,7 +20,7 @@ MAGIC = b"\x89CPP\r\n\x1a\n"
 MASK = (1 << 64) - 1
 # A name in a folded stack: what would end it or its line is written otherwise.
 PLAIN = bytes.maketrans(b";\n\r", b":  ")
-END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES, LABEL_SETS = 0, 1, 2, 9, 10, 13, 17
+END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES, LABEL_SETS, FINDINGS = 0, 1, 2, 9, 10, 13, 17, 19
 
 # Block type: table, how rows join it, columns. A column is "name:kind", with the bits of a number's field; a "+" behind
 # it: not in files of 1.0.
@@ -44,6 +44,7 @@ TABLES = {
 	16: ("labels", "append", "key:strings value:strings"),
 	LABEL_SETS: ("label_sets", "append", "first_label:32 label_count:32"),
 	18: ("hits", "fields", "labels:label_sets"),
+	FINDINGS: ("findings", "replace", "severity:8 code:strings count:64 text:strings"),
 }
 
 Block = collections.namedtuple("Block", "offset type rows first stored raw payload")
@@ -220,7 +221,15 @@ class Profile:
 		for touch in self.touches:
 			need(touch["count"] > 0, "a touch of nothing")
 
+		need(all(finding["severity"] <= 2 for finding in self.findings), "severity of a finding")
 		self.check_labels()
+
+	def all_findings(self):
+		"""(severity, code, count, text) of each, those of older files among them."""
+		found = [(finding["severity"], self.strings[finding["code"]], finding["count"], self.strings[finding["text"]])
+			for finding in self.findings]
+		return found + [(1, b"warning", 0, self.strings[note["value"]]) for note in self.notes
+			if self.strings[note["key"]] == b"warning"]
 
 	def check_labels(self):
 		need(all(label["key"] != 0 for label in self.labels), "a label without a key")

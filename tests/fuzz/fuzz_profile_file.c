@@ -27,9 +27,8 @@ static int no_module(void *context, uint32_t module)
 static void load(const uint8_t *data, size_t size)
 {
 	struct error error = { 0 };
-	struct reader_report report;
-	struct profile *profile = reader_load_bytes(data, size, "input", &report, &error);
-	if (profile ? profile_check(profile) != 0 || report.cut_bytes > size : error.code >= 0 || !error.message[0])
+	struct profile *profile = reader_load_bytes(data, size, "input", &error);
+	if (profile ? profile_check(profile) != 0 : error.code >= 0 || !error.message[0])
 		abort();
 	static const struct frames_options options = { .open_module = no_module };
 	if (profile)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/findings.h"
 #include "profile/profile.h"
 #include "profile_file/writer.h"
 #include "server_profile.h"
@@ -279,7 +280,9 @@ static void lose(struct profile *profile)
 {
 	profile->lost = profile->resources[0].lost = 17;
 	checked(profile_count_cause(profile, "the copied stack is too short", false, false, 58));
-	checked(profile_add_note(profile, "warning", "'/nowhere/lib.so' has changed since\x1b[31m it was recorded"));
+	finding_add(profile, FINDING_UNWIND_ROWS, 12, "# unwind rows of 8 bytes and 16 bytes of index in the target");
+	finding_add(profile, FINDING_FILE_UNREADABLE, 3, "'%s' has changed since it was recorded",
+		    "/nowhere/lib\x1b[31m.so");
 }
 
 /* Most hits are some tenant's; some have a key that others have not. */

@@ -301,7 +301,7 @@ static int add_all(struct placing *placing)
 		if (result == 0)
 			result = add_ticks(placing, i);
 	}
-	return result == 0 ? tally_note_losses(placing->tally, placing->profile) : result;
+	return result == 0 ? tally_add_findings(placing->tally, placing->profile) : result;
 }
 
 int tally_hits(struct tally *tally, struct profile *profile, struct error *error)

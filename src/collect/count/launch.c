@@ -22,6 +22,7 @@
 #include "collect/sample/target.h"
 #include "collect/sample/target_signals.h"
 #include "frames/frames.h"
+#include "profile/findings.h"
 #include "profile_file/writer.h"
 
 enum { PRELOAD_VARIABLE, TALLY_PATH_VARIABLE, MEASURE_VARIABLE, VARIABLES };
@@ -33,6 +34,7 @@ struct counted_run {
 	struct backend_request request; /* points to `resources` */
 	struct instrumented_tally tally;
 	struct target target;
+	size_t still_running;             /* processes that the command left behind */
 	char *path;                       /* of the command's file; owned */
 	char *environment[VARIABLES + 1]; /* owned */
 	int signal_fd;
@@ -234,7 +236,7 @@ static void wait_for_others(struct counted_run *run)
 		if (!goes_on || poll(&signals, 1, STEP_MS) != 0)
 			break;
 	}
-	run->result->still_running = instrumented_tally_running(&run->tally);
+	run->still_running = instrumented_tally_running(&run->tally);
 }
 
 /* --- what has come of it --- */
@@ -256,12 +258,15 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	}
 }
 
-static bool has_note(const struct profile *profile, const char *key)
+/* What kept processes or threads from being counted; NULL: nothing did. */
+static const struct profile_finding *find_refusal(const struct profile *profile)
 {
-	for (size_t i = 0; i < profile->note_count; i++)
-		if (strcmp(profile_string(profile, profile->notes[i].key), key) == 0)
-			return true;
-	return false;
+	static const enum finding_code codes[] = { FINDING_PROCESSES_NOT_RECORDED, FINDING_THREADS_NOT_RECORDED,
+						   FINDING_THREADS_CUT_SHORT };
+	const struct profile_finding *refusal = NULL;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]) && !refusal; i++)
+		refusal = finding_find(profile, codes[i]);
+	return refusal;
 }
 
 static void explain_nothing(const struct counted_run *run)
@@ -269,15 +274,17 @@ static void explain_nothing(const struct counted_run *run)
 	char *text = run->result->nothing;
 	const size_t bytes = sizeof(run->result->nothing);
 	const char *command = run->options->record->command[0];
+	const struct profile *profile = run->result->profile;
+	const struct profile_finding *refused = find_refusal(profile);
 	if (run->options->measurement == TALLY_OFF)
 		snprintf(text, bytes, "nothing was counted, as was asked for (off)");
 	else if (instrumented_tally_processes(&run->tally) == 0)
 		snprintf(text, bytes,
 			 "nothing was counted: the hooks' library was never loaded; does something on the way clear "
 			 "LD_PRELOAD or " TALLY_VARIABLE " from the environment?");
-	else if (strstr(run->result->shortcoming, "room in the file"))
-		snprintf(text, bytes, "nothing was counted: %s", run->result->shortcoming);
-	else if (has_note(run->result->profile, "switched off"))
+	else if (refused)
+		snprintf(text, bytes, "nothing was counted: %s", profile_string(profile, refused->text));
+	else if (finding_find(profile, FINDING_POINTS_SWITCHED_OFF))
 		snprintf(text, bytes,
 			 "nothing was counted: all probe points that were reached were switched off, by the file of "
 			 "rules "
@@ -299,29 +306,17 @@ static uint64_t total_of(const struct profile *profile, const char *name)
 	return resource == PROFILE_NONE ? 0 : profile->resources[resource].total;
 }
 
-/* The first warning in full. */
-static void note_shortcoming(struct instrumented_result *result, const struct profile *profile)
-{
-	size_t warnings = 0;
-	for (size_t i = 0; i < profile->note_count; i++)
-		if (strcmp(profile_string(profile, profile->notes[i].key), "warning") == 0 && warnings++ == 0)
-			snprintf(result->shortcoming, sizeof(result->shortcoming), "%s",
-				 profile_string(profile, profile->notes[i].value));
-	size_t length = strlen(result->shortcoming);
-	if (warnings > 1)
-		snprintf(result->shortcoming + length, sizeof(result->shortcoming) - length,
-			 "; cpprof info tells of %zu more warning%s", warnings - 1, warnings > 2 ? "s" : "");
-}
-
-static void sum_up(struct counted_run *run, const struct profile *profile)
+static void sum_up(struct counted_run *run, struct profile *profile)
 {
 	struct instrumented_result *result = run->result;
 	result->calls = total_of(profile, "calls");
 	result->blocks = total_of(profile, "blocks");
 	result->lost = profile->lost;
+	if (run->still_running > 0)
+		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, run->still_running,
+			    "{# process|# processes} still {runs|run}, and {is|are} counted no longer");
 	for (size_t i = 0; i < profile->hit_count; i++)
 		result->samples += profile->resources[profile->hits[i].resource].kind == RESOURCE_SAMPLED;
-	note_shortcoming(result, profile);
 }
 
 static void report_progress(void *context, size_t done, size_t total)
@@ -345,6 +340,8 @@ static int load(struct counted_run *run, struct error *error)
 	if (description_add(profile, run->options->record->command_line) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	sum_up(run, profile);
+	if (profile->findings_error < 0)
+		return error_set(error, profile->findings_error, "%s", error_text(profile->findings_error));
 	return 0;
 }
 

@@ -35,12 +35,10 @@ struct instrumented_options {
 struct instrumented_result {
 	struct profile *profile; /* the caller's, to be freed; NULL: nothing was counted */
 	uint64_t calls, blocks, samples, lost;
-	uint64_t bytes;        /* of the output */
-	size_t still_running;  /* processes that the command left behind */
-	char nothing[512];     /* why nothing was counted, and what would help; "": something was */
-	char shortcoming[256]; /* what the closing line is to say of the figures; "": nothing */
-	bool incomplete;       /* `error` says what of the output is missing, and where the tally is */
-	int status;            /* of the command, as a shell says it */
+	uint64_t bytes;    /* of the output */
+	char nothing[512]; /* why nothing was counted, and what would help; "": something was */
+	bool incomplete;   /* `error` says what of the output is missing, and where the tally is */
+	int status;        /* of the command, as a shell says it */
 };
 
 /* What is called so: a measurement, or the file of an implementation, which goes with `paths`. Else an error that lists them. */

@@ -1,8 +1,6 @@
-/* What a tally does not tell, or not all of. */
-#include <inttypes.h>
-#include <stdio.h>
-
+/* The findings of a tally: what was not counted, or not as it was asked for. */
 #include "collect/count/parts.h"
+#include "profile/findings.h"
 
 struct losses {
 	uint64_t processes_refused, threads_refused, threads_stopped, events_lost, calls_uncounted;
@@ -52,63 +50,64 @@ static struct losses find_losses(const struct tally *tally)
 	return losses;
 }
 
-int tally_note_losses(const struct tally *tally, struct profile *profile)
+/* What was lost comes before what could not be had. */
+static void add_losses(const struct losses *losses, struct profile *profile)
+{
+	if (losses->processes_refused > 0)
+		finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, losses->processes_refused,
+			    "{# process was|# processes were} not counted: there was no room in the file, or {it|they} "
+			    "could "
+			    "not open it (after chroot, or as another user)");
+	if (losses->threads_refused > 0)
+		finding_add(profile, FINDING_THREADS_NOT_RECORDED, losses->threads_refused,
+			    "{# thread was|# threads were} not counted: there was no memory for it, or no room in the "
+			    "file");
+	if (losses->threads_stopped > 0)
+		finding_add(profile, FINDING_THREADS_CUT_SHORT, losses->threads_stopped,
+			    "{# thread was|# threads were} counted only until memory, disk space or the room in the "
+			    "file ran "
+			    "out");
+	if (losses->calls_uncounted > 0)
+		finding_add(profile, FINDING_CALLS_UNCOUNTED, losses->calls_uncounted,
+			    "{# call was|# calls were} not counted");
+	if (losses->events_lost > 0)
+		finding_add(profile, FINDING_TRACE_EVENTS_LOST, losses->events_lost,
+			    "{# event|# events} of the trace {was|were} lost");
+	if (losses->folded > 0)
+		finding_add(profile, FINDING_PATHS_FOLDED, losses->folded,
+			    "{# call was counted on a shorter path than its|# calls were counted on shorter paths than "
+			    "their} "
+			    "own: a thread has room for 2 million paths");
+	if (losses->mixed > 0)
+		finding_add(profile, FINDING_LIBRARIES_MIXED, 0,
+			    "libraries were loaded and unloaded so often that some came to addresses where others had "
+			    "been");
+	if (losses->ends_early > 0)
+		finding_add(profile, FINDING_TALLY_CUT, 0, "the file is shorter than it was to be");
+}
+
+static void add_limits(const struct losses *losses, struct profile *profile)
+{
+	if (losses->untimed > 0)
+		finding_add(
+			profile, FINDING_CALLS_UNTIMED, 0,
+			"calls that -pg's hooks report were counted, not timed: compile with -finstrument-functions");
+	if (losses->blockless > 0)
+		finding_add(profile, FINDING_BLOCKS_UNCOUNTED, 0,
+			    "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
+			    "-fsanitize-coverage=trace-pc-guard (clang)");
+	if (losses->unended > 0)
+		finding_add(profile, FINDING_PROCESSES_UNENDED, losses->unended,
+			    "{# process|# processes} without an end: killed, or still running");
+	if (losses->reused > 0)
+		finding_add(profile, FINDING_THREADS_REUSED, losses->reused,
+			    "{# thread was|# threads were} counted together with a later one");
+}
+
+int tally_add_findings(const struct tally *tally, struct profile *profile)
 {
 	const struct losses losses = find_losses(tally);
-	/* The first warning is what `cpprof record` ends with: what was lost comes before what was not to be had. */
-	const struct {
-		uint64_t count;
-		const char *key;
-		const char *sentence, *of_one; /* with a place for the count; NULL: one is no different */
-	} notes[] = {
-		{ losses.processes_refused, "warning",
-		  "%" PRIu64 " processes were not counted: there was no room in the file, or they could not open it "
-		  "(after chroot, or as another user)",
-		  "%" PRIu64 " process was not counted: there was no room in the file, or it could not open it (after "
-		  "chroot, or as another user)" },
-		{ losses.threads_refused, "warning",
-		  "%" PRIu64 " threads were not counted: there was no memory for it, or no room in the file",
-		  "%" PRIu64 " thread was not counted: there was no memory for it, or no room in the file" },
-		{ losses.threads_stopped, "warning",
-		  "%" PRIu64 " threads were counted only until memory, disk space or the room in the file ran out",
-		  "%" PRIu64 " thread was counted only until memory, disk space or the room in the file ran out" },
-		{ losses.calls_uncounted, "warning", "%" PRIu64 " calls were not counted",
-		  "%" PRIu64 " call was not counted" },
-		{ losses.events_lost, "warning", "%" PRIu64 " events of the trace were lost",
-		  "%" PRIu64 " event of the trace was lost" },
-		{ losses.folded, "warning",
-		  "%" PRIu64
-		  " calls were counted on shorter paths than their own: a thread has room for 2 million paths",
-		  "%" PRIu64
-		  " call was counted on a shorter path than its own: a thread has room for 2 million paths" },
-		{ losses.mixed, "warning",
-		  "libraries were loaded and unloaded so often that some came to addresses where others had been: what "
-		  "they called stands under names of both",
-		  NULL },
-		{ losses.ends_early, "warning",
-		  "the file is shorter than it was to be: the disk was full, or it was cut since", NULL },
-		{ losses.untimed, "warning",
-		  "-pg's hooks tell when a function is entered, but not when it is left: its calls were counted, not "
-		  "timed; compile with -finstrument-functions to time them",
-		  NULL },
-		{ losses.blockless, "warning",
-		  "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
-		  "-fsanitize-coverage=trace-pc-guard (clang)",
-		  NULL },
-		{ losses.unended, "processes without an end",
-		  "%" PRIu64 ": killed, or still running; what they had counted until then is here", NULL },
-		{ losses.reused, "threads counted with others",
-		  "%" PRIu64 ": a new thread goes on where one that has ended had counted", NULL },
-	};
-	char text[256];
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
-		if (notes[i].count == 0)
-			continue;
-		bool is_one = notes[i].count == 1 && notes[i].of_one;
-		snprintf(text, sizeof(text), is_one ? notes[i].of_one : notes[i].sentence, notes[i].count);
-		int64_t result = profile_add_note(profile, notes[i].key, text);
-		if (result < 0)
-			return (int)result;
-	}
-	return tally_note_probes(tally, profile);
+	add_losses(&losses, profile);
+	add_limits(&losses, profile);
+	return profile->findings_error < 0 ? profile->findings_error : tally_add_points_off(tally, profile);
 }

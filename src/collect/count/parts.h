@@ -26,8 +26,9 @@ int tally_read_objects(const struct tally *tally, struct count_thread *thread, s
 /* compensate.c: what the probes took is taken from the times of the trees' paths. */
 void tally_compensate(struct tally *tally);
 
-/* probes_off.c: probe points that turned themselves off, and those that somebody else has switched; in notes of the profile. */
-int tally_note_probes(const struct tally *tally, struct profile *profile);
+/* probes_off.c: adds findings of the probe points that turned themselves off or were switched off. 0, ERROR_MEMORY or
+ * ERROR_LIMIT. */
+int tally_add_points_off(const struct tally *tally, struct profile *profile);
 struct tally_probes_off {
 	uint64_t throttled, switched;
 };
@@ -37,8 +38,8 @@ struct frames_options;
 /* taken.c: whose addresses functions take, as the files of modules with probe points tell it; as notes of the profile. */
 int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options);
 
-/* losses.c: what is missing, as notes of the profile. */
-int tally_note_losses(const struct tally *tally, struct profile *profile);
+/* losses.c: adds findings of what was not counted, and those of sites_off.c. 0, ERROR_MEMORY or ERROR_LIMIT. */
+int tally_add_findings(const struct tally *tally, struct profile *profile);
 
 /* resource_rows.c: a row for each resource that was counted or sampled. */
 int tally_add_resources(struct tally *tally, struct profile *profile);

@@ -1,11 +1,10 @@
-/* Probe points that were off for a time: what they did then was not counted. */
+/* Probe points that were off for a time: their calls meanwhile were not counted. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "collect/count/parts.h"
+#include "profile/findings.h"
 
-enum { TOLD_MAX = 20 }; /* of the others it is told how many they are */
+enum { SHOWN_MAX = 20 }; /* of each kind, by name; the others are counted */
 
 static bool is_throttled(const struct count_probe *probe)
 {
@@ -36,78 +35,63 @@ static const char *name_of(const struct profile *profile, const struct count_pro
 	return profile_string(profile, profile->functions[profile->frames[location->first_frame].function].name);
 }
 
-static int note_throttled(struct profile *profile, const struct count_probe *probe)
+static void add_throttled(struct profile *profile, const struct count_probe *probe)
 {
-	char text[512];
 	uint64_t calls = probe->throttled_calls ? probe->throttled_calls : 1;
-	snprintf(text, sizeof(text), "%.300s, after %" PRIu64 " calls of %.1f ns each: what came then is not counted",
-		 name_of(profile, probe), probe->throttled_calls, (double)probe->throttled_ns / (double)calls);
-	int64_t result = profile_add_note(profile, "turned itself off", text);
-	return result < 0 ? (int)result : 0;
+	finding_add(profile, FINDING_POINTS_THROTTLED, probe->throttled_calls,
+		    "%.300s turned itself off, after {# call|# calls} of %.1f ns each", name_of(profile, probe),
+		    (double)probe->throttled_ns / (double)calls);
 }
 
-static int note_switched(struct profile *profile, const struct count_probe *probe)
+static void add_switched(struct profile *profile, const struct count_probe *probe)
 {
-	char text[512];
 	bool is_off = probe->flags & TALLY_PROBE_OFF;
-	snprintf(text, sizeof(text), "%.300s%s", name_of(profile, probe),
-		 is_off && probe->switched <= 1 ? ""
-		 : is_off                       ? ", not all the time"
-						: ", for a time");
-	int64_t result = profile_add_note(profile, "switched off", text);
-	return result < 0 ? (int)result : 0;
+	finding_add(profile, FINDING_POINTS_SWITCHED_OFF, 0, "%.300s was switched off%s", name_of(profile, probe),
+		    is_off && probe->switched <= 1 ? ""
+		    : is_off                       ? ", not all the time"
+						   : ", for a time");
 }
 
-/* A probe point in several processes is told once. */
-static bool is_new(struct hash_map *told, const struct count_probe *probe)
+/* A probe point in several processes is shown once. */
+static bool is_new(struct hash_map *shown, const struct count_probe *probe)
 {
 	uint64_t key = hash_u64(probe->location);
 	return probe->location == PROFILE_NONE ||
-	       (hash_map_get(told, key) == HASH_MAP_NONE && hash_map_put(told, key, 0) == 0);
+	       (hash_map_get(shown, key) == HASH_MAP_NONE && hash_map_put(shown, key, 0) == 0);
 }
 
-static int note_each(const struct tally *tally, struct profile *profile, struct hash_map *told,
+static void add_each(const struct tally *tally, struct profile *profile, struct hash_map *shown,
 		     bool (*is_meant)(const struct count_probe *),
-		     int (*note)(struct profile *, const struct count_probe *))
+		     void (*add)(struct profile *, const struct count_probe *))
 {
-	size_t count = 0;
-	int result = 0;
+	uint64_t count = 0;
 	for (size_t i = 0; i < tally->process_count; i++)
-		for (size_t j = 0; j < tally->processes[i].probe_count && result == 0; j++) {
+		for (size_t j = 0; j < tally->processes[i].probe_count; j++) {
 			const struct count_probe *probe = &tally->processes[i].probes[j];
-			if (is_meant(probe) && is_new(told, probe) && count++ < TOLD_MAX)
-				result = note(profile, probe);
+			if (is_meant(probe) && is_new(shown, probe) && count++ < SHOWN_MAX)
+				add(profile, probe);
 		}
-	char text[64];
-	snprintf(text, sizeof(text), "%zu more", count - TOLD_MAX);
-	if (result == 0 && count > TOLD_MAX)
-		result = profile_add_note(profile, is_meant == is_throttled ? "turned itself off" : "switched off",
-					  text) < 0
-				 ? ERROR_MEMORY
-				 : 0;
-	return result;
+	if (count <= SHOWN_MAX)
+		return;
+	if (is_meant == is_throttled)
+		finding_add(profile, FINDING_POINTS_THROTTLED, 0, "%" PRIu64 " more turned themselves off",
+			    count - SHOWN_MAX);
+	else
+		finding_add(profile, FINDING_POINTS_SWITCHED_OFF, 0, "%" PRIu64 " more were switched off",
+			    count - SHOWN_MAX);
 }
 
-static int note_header(const struct tally *tally, struct profile *profile)
+int tally_add_points_off(const struct tally *tally, struct profile *profile)
 {
 	const struct tally_header *header = &tally->header;
-	int64_t result = 0;
+	struct hash_map shown;
 	if (header->probes_trouble[0])
-		result = profile_add_note(profile, "warning", header->probes_trouble);
-	if (result >= 0 && header->implementation[0])
-		result = profile_add_note(profile, "implementation", header->implementation);
-	return result < 0 ? (int)result : 0;
-}
-
-int tally_note_probes(const struct tally *tally, struct profile *profile)
-{
-	struct hash_map told;
-	hash_map_init(&told);
-	int result = note_header(tally, profile);
-	if (result == 0)
-		result = note_each(tally, profile, &told, is_throttled, note_throttled);
-	if (result == 0)
-		result = note_each(tally, profile, &told, was_switched, note_switched);
-	hash_map_release(&told);
-	return result;
+		finding_add(profile, FINDING_RULE_REFUSED, 0, "%s", header->probes_trouble);
+	int64_t note =
+		header->implementation[0] ? profile_add_note(profile, "implementation", header->implementation) : 0;
+	hash_map_init(&shown);
+	add_each(tally, profile, &shown, is_throttled, add_throttled);
+	add_each(tally, profile, &shown, was_switched, add_switched);
+	hash_map_release(&shown);
+	return note < 0 ? (int)note : profile->findings_error;
 }

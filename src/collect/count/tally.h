@@ -189,7 +189,7 @@ struct tally *tally_open_bytes(const void *bytes, size_t size, const char *name,
 void tally_free(struct tally *tally); /* NULL is fine */
 
 /* Fills in an empty profile: description, resources, processes, threads, modules, and the location of each
- * address, to be named then. Losses are its notes, "warning". 0 or ERROR_MEMORY, ERROR_LIMIT. */
+ * address, to be named then. 0 or ERROR_MEMORY, ERROR_LIMIT. */
 int tally_locations(struct tally *tally, struct profile *profile, struct error *error);
 /* Probe points get locations and functions, by the names that their code has got; once, by tally_hits or whoever
  * needs them before. 0 or ERROR_MEMORY, ERROR_LIMIT. */

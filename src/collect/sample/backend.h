@@ -108,7 +108,14 @@ struct backend_code {
 	const struct unwind_table *table; /* NULL: none; lives as long as the backend */
 };
 
+struct backend_counts {
+	uint64_t total;     /* gticks counted in all; 0: not known */
+	uint64_t lost;      /* samples for which there was no room; UINT64_MAX: not known for this request alone */
+	uint64_t estimated; /* gticks of the total that were estimated */
+};
+
 struct backend;
+struct profile;
 
 struct backend_vtable {
 	const char *name;
@@ -161,30 +168,12 @@ struct backend_vtable {
 	/* Ends counting; samples taken before can still be drained. Required. */
 	void (*stop)(struct backend *backend);
 
-	/* After stop, for a request: gticks counted in all (0: not known) and samples
-	 * lost for want of room (UINT64_MAX: not known apart). Required. */
-	void (*counts)(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost);
+	/* After the last drain: what was counted of a request. Required. */
+	struct backend_counts (*counts)(const struct backend *backend, size_t request);
 
-	/* After stop: what must be known of a request's numbers, in few words, valid until
-	 * close. NULL, or gives NULL: nothing. */
-	const char *(*remark)(const struct backend *backend, size_t request);
-
-	/* After stop: tells how it went, as notes for the profile ("warning": the user
-	 * should know). NULL: there is nothing to tell. */
-	void (*notes)(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-		      void *context);
-
-	/* After the last drain: the one thing of these that the closing line is to say, in few
-	 * words. False: none. NULL: there never is one. */
-	bool (*shortcoming)(const struct backend *backend, char *text, size_t bytes);
-
-	/* After the last drain: which program was not watched, and why, in few words, valid until
-	 * close. NULL, or gives NULL: none that is known. */
-	const char *(*unconnected)(const struct backend *backend);
-
-	/* After the last drain: whether programs chose parts of their time to be measured, so that what
-	 * they used in all says nothing of it. NULL: they cannot. */
-	bool (*has_windows)(const struct backend *backend);
+	/* After the last drain: adds what must be known of the recording (profile/findings.h),
+	 * within each severity the most important first. NULL: there is nothing to add. */
+	void (*add_findings)(const struct backend *backend, struct profile *profile);
 
 	/* Required. NULL is fine. */
 	void (*close)(struct backend *backend);

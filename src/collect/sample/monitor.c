@@ -186,6 +186,10 @@ int record_run(const struct record_options *options, struct record_result *resul
 		run.plan.vtable->close(run.backend);
 	if (destination->close)
 		destination->close(destination->context);
+	if (status == 0) {
+		result->profile = run.recorder.profile;
+		run.recorder.profile = NULL;
+	}
 	recorder_release(&run.recorder);
 	free(run.descriptors);
 	free(run.path);

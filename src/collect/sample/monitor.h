@@ -30,6 +30,7 @@
 #include "resources/resources.h"
 
 struct destination;
+struct profile;
 
 struct record_options {
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
@@ -51,29 +52,19 @@ struct record_options {
 };
 
 struct record_result {
+	struct profile *profile; /* the caller frees it; its hits may be on disk only */
 	uint64_t samples;
 	uint64_t lost;
-	uint64_t whole;       /* samples whose path reaches its root */
-	uint64_t completed;   /* ... with help from outside the copied stack */
-	uint64_t throttled;   /* times that the kernel paused sampling */
-	uint64_t lost_events; /* maps, forks, ... of which we were not told */
-	/* The share of a resource's use in which no sample was taken, though by its
-	 * length many should have been: 0 if there is none, of the worst resource. */
-	double unsampled;
-	const char *unsampled_name;
-	char unsampled_in[192]; /* where, in few words */
-	char shortcoming[192];  /* of the backend, in this run; "": none */
-	uint64_t crowded;       /* samples a second, if so many that taking them slows the target; else 0 */
-	size_t still_running;   /* processes that the command left behind */
-	const char *backend;    /* who measured */
-	char passed_over[160];  /* why one that is preferred did not: "bpf: not permitted"; "" if it did */
-	bool user_mode_only;
-	bool incomplete; /* writing failed: the file ends early; `error` says why */
-	int status;      /* of the command, as a shell says it; 0: none was run */
+	uint64_t whole;      /* samples whose path reaches its root */
+	uint64_t completed;  /* ... with help from outside the copied stack */
+	const char *backend; /* the one that measured */
+	bool incomplete;     /* writing failed: the file ends early; `error` is why */
+	int status;          /* of the command, as in a shell's $?; 0: none was run */
 };
 
-/* Records. 0 when the target ran, whatever came of it: then `result` holds, and
- * if result->incomplete, `error` too. Otherwise an error: nothing has run. */
+/* Records. Returns 0 when the target ran: then `result` is filled in, its profile
+ * has the findings of the run, and if result->incomplete, `error` is filled in
+ * too. Otherwise a negative error: nothing has run, and there is no profile. */
 int record_run(const struct record_options *options, struct record_result *result, struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* One run of the monitor: what its parts share. Internal to monitor.c (its start
- * and end), watch.c (the loop) and outcome.c (what came of it). */
+ * and end), watch.c (the loop), outcome.c (totals and names) and findings.c. */
 #ifndef COLLECT_SAMPLE_RUN_H
 #define COLLECT_SAMPLE_RUN_H
 
@@ -46,5 +46,15 @@ int run_open_module(void *context, uint32_t module);
 /* outcome.c: ends the measurement, brings the profile to its end and sums up.
  * `error` is filled in if result->incomplete. */
 void run_finish(struct run *run, struct error *error);
+
+/* findings.c: adds what the backend has to report, and then, when the counts are
+ * known, what the monitor has. */
+void run_add_backend_findings(struct run *run);
+void run_add_findings(struct run *run);
+/* Gticks of the resource in the kernel's account of the target and of the children
+ * that it waited for. 0: there is no account, no command was run, or only parts of
+ * its time were measured. The account includes what events cannot see: a thread's
+ * own end when it executes a set-user-ID program. */
+uint64_t run_accounted(const struct run *run, const struct resource_row *row);
 
 #endif

@@ -147,7 +147,8 @@ static int run_request(struct session *session, const struct report_request *ask
 	if (status == 0) {
 		struct printing printing = { .request = request };
 		buffer_init(&printing.notes);
-		render_begin(&printing.document, out, &session->render, "explore", request.report->name);
+		render_begin(&printing.document, out, &session->render,
+			     &(struct render_envelope){ .command = "explore", .report = request->report->name });
 		status = print_all(&printing, error);
 		buffer_release(&printing.notes);
 	}

@@ -9,11 +9,10 @@
 int main(int argc, char **argv)
 {
 	struct error error = { .message = "out of memory" };
-	struct reader_report report = { 0 };
 	struct profile_identities identities = { 0 };
 	if (argc != 2)
 		return fprintf(stderr, "usage: print_identities FILE\n"), 2;
-	struct profile *profile = reader_load(argv[1], &report, &error);
+	struct profile *profile = reader_load(argv[1], &error);
 	int code = profile ? profile_identities_init(&identities, profile) : -1;
 	for (size_t i = 0; code == 0 && i < profile->location_count; i++)
 		printf("location %016" PRIx64 "\n", identities.locations[i]);

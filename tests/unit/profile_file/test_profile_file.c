@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "base/array.h"
+#include "profile/findings.h"
 #include "profile_file/block.h"
 #include "profile_file/column.h"
 #include "profile_file/reader.h"
@@ -121,12 +122,19 @@ static struct bytes read_bytes(const char *name)
 static void assert_refused(const void *bytes, size_t size, int code, const char *words)
 {
 	struct error error = { 0 };
-	assert_null(reader_load_bytes(bytes, size, "it", NULL, &error));
+	assert_null(reader_load_bytes(bytes, size, "it", &error));
 	assert_int_equal(error.code, code);
 	assert_non_null(strstr(error.message, words));
 }
 
 /* --- what is written is read --- */
+
+/* How much the reader skipped, by its finding. */
+static uint64_t skipped(const struct profile *profile, enum finding_code code)
+{
+	const struct profile_finding *finding = finding_find(profile, code);
+	return finding ? finding->count : 0;
+}
 
 static void test_round_trip(void **state)
 {
@@ -134,15 +142,13 @@ static void test_round_trip(void **state)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct profile *written = write_random(seed, 1 + (int)(seed % 5), seed * 7 % 900, true);
 		struct error error;
-		struct reader_report report;
-		struct profile *read = reader_load(path, &report, &error);
+		struct profile *read = reader_load(path, &error);
 		assert_non_null(read);
 		const char *difference = sample_profile_difference(written, read);
 		if (difference)
 			fail_msg("seed %llu: %s", (unsigned long long)seed, difference);
 		assert_true(read->ended);
-		assert_int_equal(report.cut_bytes, 0);
-		assert_int_equal(report.unknown_blocks, 0);
+		assert_int_equal(read->finding_count, written->finding_count); /* nothing was skipped */
 		assert_int_equal(profile_check(read), 0);
 		profile_free(read);
 		profile_free(written);
@@ -155,7 +161,7 @@ static void test_many_blocks(void **state)
 	(void)state;
 	struct profile *written = write_random(99, 3, 200000, true);
 	struct error error;
-	struct profile *read = reader_load(path, NULL, &error);
+	struct profile *read = reader_load(path, &error);
 	assert_non_null(read);
 	assert_null(sample_profile_difference(written, read));
 	profile_free(read);
@@ -175,7 +181,7 @@ static void test_killed_recorder(void **state)
 	assert_int_equal(profile_add_hit(profile, 9999999000000, PROFILE_NONE, 0, 0, 1), 0);
 	assert_int_equal(writer_flush(writer, profile, &error), 0);
 	assert_int_equal(writer_publish(writer, &error), 0);
-	struct profile *read = reader_load(path, NULL, &error);
+	struct profile *read = reader_load(path, &error);
 	assert_non_null(read);
 	assert_false(read->ended);
 	assert_false(read->symbolized);
@@ -201,7 +207,7 @@ static void test_times_become_microseconds(void **state)
 	struct writer *writer = writer_open(path, &error);
 	assert_int_equal(writer_finish(writer, profile, &error), 0);
 	assert_int_equal(writer_publish(writer, &error), 0);
-	struct profile *read = reader_load(path, NULL, &error);
+	struct profile *read = reader_load(path, &error);
 	assert_non_null(read);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(read->hits[i].time_ns, expected[i]);
@@ -242,8 +248,7 @@ static void test_truncated(void **state)
 	size_t most = 0;
 	for (size_t size = 0; size < file.size; size++) {
 		struct error error;
-		struct reader_report report;
-		struct profile *read = reader_load_bytes(file.bytes, size, "it", &report, &error);
+		struct profile *read = reader_load_bytes(file.bytes, size, "it", &error);
 		if (size < sizeof(struct format_file_header)) {
 			assert_null(read);
 			assert_int_equal(error.code, size ? ERROR_TRUNCATED : ERROR_FORMAT);
@@ -252,7 +257,7 @@ static void test_truncated(void **state)
 		if (!read)
 			fail_msg("at %zu of %zu: %s", size, file.size, error.message);
 		assert_false(read->ended);
-		assert_true(report.cut_bytes < size);
+		assert_true(skipped(read, FINDING_BYTES_SKIPPED) < size);
 		assert_true(read->hit_count >= most);
 		most = read->hit_count;
 		profile_free(read);
@@ -271,7 +276,7 @@ static void test_flipped_bits(void **state)
 	for (size_t bit = 0; bit < file.size * 8; bit++) {
 		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		struct error error;
-		struct profile *read = reader_load_bytes(file.bytes, file.size, "it", NULL, &error);
+		struct profile *read = reader_load_bytes(file.bytes, file.size, "it", &error);
 		if (read)
 			fail_msg("bit %zu of byte %zu of %zu was not missed", bit % 8, bit / 8, file.size);
 		if (bit / 8 >= sizeof(struct format_file_header)) {
@@ -296,9 +301,9 @@ static void test_foreign(void **state)
 		       "CPP\n\x1a\n\1\0\0\0\0\0\0\0",
 		       16, ERROR_CORRUPT, "text");
 	struct error error;
-	assert_null(reader_load("/tmp", NULL, &error));
+	assert_null(reader_load("/tmp", &error));
 	assert_int_equal(error.code, ERROR_FORMAT);
-	assert_null(reader_load("/nonexistent/file", NULL, &error));
+	assert_null(reader_load("/nonexistent/file", &error));
 	assert_int_equal(error.code, ERROR_NOT_FOUND);
 }
 
@@ -309,7 +314,7 @@ static void test_newer_version(void **state)
 	struct error error;
 	header.minor++; /* may hold more, but nothing that must be understood */
 	header.check = (uint32_t)XXH64(&header, 12, 0);
-	struct profile *profile = reader_load_bytes(&header, sizeof(header), "it", NULL, &error);
+	struct profile *profile = reader_load_bytes(&header, sizeof(header), "it", &error);
 	assert_non_null(profile);
 	profile_free(profile);
 	header.major++;
@@ -387,11 +392,10 @@ static void test_unknown_blocks_are_skipped(void **state)
 	add_block(&made, BLOCK_END, 0, 0);
 	buffer_append_string(&made.file, "\n");
 	struct error error;
-	struct reader_report report;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &report, &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
 	assert_non_null(profile);
-	assert_int_equal(report.unknown_blocks, 1);
-	assert_int_equal(report.cut_bytes, 1);
+	assert_int_equal(skipped(profile, FINDING_BLOCKS_SKIPPED), 1);
+	assert_int_equal(skipped(profile, FINDING_BYTES_SKIPPED), 1);
 	assert_int_equal(profile->hit_count, 1);
 	assert_int_equal(profile->hits[0].thread, PROFILE_NONE);
 	assert_int_equal(profile->lost, 4);
@@ -493,7 +497,7 @@ static void test_labels_of_some_hits(void **state)
 	add_hit_labels(&made, 2, 0);
 	add_hit_labels(&made, 3, 1);
 	struct error error;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", NULL, &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
 	assert_non_null(profile);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(profile_hit_labels(profile, i), i == 3 || i == 7);
@@ -580,7 +584,7 @@ static void test_older_processes(void **state)
 	add_columns(&made, 1, (uint64_t[]){ 100, 1, 0, 0, 7 }, 5);
 	add_block(&made, BLOCK_PROCESSES, 1, 0);
 	struct error error;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", NULL, &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
 	assert_non_null(profile);
 	assert_int_equal(profile->process_count, 1);
 	assert_int_equal(profile->processes[0].end_ns, 7000);
@@ -725,11 +729,11 @@ static void test_publishing(void **state)
 		assert_int_equal(writer_flush(writer, profile, &error), ERROR_USAGE);
 		writer_free(writer);
 		assert_int_equal(count_files(), 2);
-		struct profile *read = reader_load(path, NULL, &error);
+		struct profile *read = reader_load(path, &error);
 		assert_non_null(read);
 		profile_free(read);
 	}
-	struct profile *read = reader_load(old_path, NULL, &error);
+	struct profile *read = reader_load(old_path, &error);
 	assert_non_null(read);
 	profile_free(read);
 	profile_free(profile);
@@ -775,7 +779,7 @@ static void test_pipe(void **state)
 	writer_free(writer);
 	close(ends[1]);
 	snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
-	struct profile *read = reader_load(name, NULL, &error);
+	struct profile *read = reader_load(name, &error);
 	assert_non_null(read);
 	assert_null(sample_profile_difference(profile, read));
 	close(ends[0]);
@@ -830,11 +834,10 @@ static void test_disk_fills_up(void **state)
 		assert_string_equal(error.message, again.message);
 		writer_free(writer);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-		struct reader_report report;
-		struct profile *read = reader_load(path, &report, &error);
+		struct profile *read = reader_load(path, &error);
 		assert_non_null(read);
 		assert_true(read->hit_count >= kept);
-		assert_int_equal(report.cut_bytes, 0); /* it was cut back to a whole block */
+		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0); /* it was cut back to a whole block */
 		assert_false(read->ended);
 		profile_free(read);
 		profile_free(profile);
@@ -863,7 +866,7 @@ static void try_to_write(struct profile *profile)
 static void try_to_load(const char *name)
 {
 	struct error error = { 0 };
-	struct profile *profile = reader_load(name, NULL, &error);
+	struct profile *profile = reader_load(name, &error);
 	if (!profile) {
 		assert_int_equal(error.code, ERROR_MEMORY);
 		assert_non_null(strstr(error.message, "memory"));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/findings.h"
 
 uint64_t random_next(struct random *random)
 {
@@ -77,8 +78,10 @@ static bool add_things(struct profile *profile, struct random *random)
 		module.build_id[i] = (uint8_t)random_next(random);
 	char key[16];
 	snprintf(key, sizeof(key), "key %u", (unsigned)random_below(random, 5));
-	return good && profile_add_thread(profile, &thread) >= 0 && profile_add_module(profile, &module) >= 0 &&
-	       profile_add_note(profile, key, "value") >= 0 &&
+	finding_add(profile, (enum finding_code)random_below(random, FINDING_FILE_UNREADABLE), random_below(random, 4),
+		    "{# thing was|# things were} missed, of kind %u", (unsigned)random_below(random, 5));
+	return good && profile->findings_error == 0 && profile_add_thread(profile, &thread) >= 0 &&
+	       profile_add_module(profile, &module) >= 0 && profile_add_note(profile, key, "value") >= 0 &&
 	       profile_count_cause(profile, key, random_below(random, 2), random_below(random, 2), 3) == 0 &&
 	       add_resource(profile, random);
 }
@@ -244,6 +247,11 @@ static bool same_note(const struct profile_note *x, const struct profile_note *y
 	return SAME(key) && SAME(value);
 }
 
+static bool same_finding(const struct profile_finding *x, const struct profile_finding *y)
+{
+	return SAME(severity) && SAME(code) && SAME(count) && SAME(text);
+}
+
 static bool same_function(const struct profile_function *x, const struct profile_function *y)
 {
 	return SAME(name) && SAME(linkage) && SAME(module) && SAME(file) && SAME(line) && SAME(role);
@@ -306,6 +314,7 @@ static const char *tables_difference(const struct profile *a, const struct profi
 	TABLE(module, modules, module_count)
 	TABLE(cause, causes, cause_count)
 	TABLE(note, notes, note_count)
+	TABLE(finding, findings, finding_count)
 	TABLE(function, functions, function_count)
 	TABLE(frame, frames, frame_count)
 	TABLE(location, locations, location_count)

@@ -37,6 +37,7 @@
 #include "collect/sample/perf/events.h"
 #include "collect/sample/stacks/sample_decode.h"
 #include "collect/sample/state/side_events.h"
+#include "profile/findings.h"
 
 struct backend {
 	struct backend_request request;
@@ -358,37 +359,38 @@ static uint64_t counted(const struct backend *backend, size_t request)
 	return total;
 }
 
-static void bpf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+static struct backend_counts bpf_counts(const struct backend *backend, size_t request)
 {
 	const struct resource_row *row = backend->resources[request].row;
-	*lost = backend->results.lost[request];
-	*total = resource_is_clock(row) ? counted(backend, request)
-					: gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+	uint64_t total = resource_is_clock(row)
+				 ? counted(backend, request)
+				 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+	return (struct backend_counts){ .total = total, .lost = backend->results.lost[request] };
 }
 
-/* "1234 of 1250 walked in the kernel; handed over: 12 too deep, 4 ..." */
-static bool describe_walks(const struct backend *backend, char *text, size_t bytes)
+/* "1234 of 1250 stacks were unwound in the kernel; user-space fallback: 12 too deep, 4 ..." */
+static void add_walks(const struct backend *backend, struct profile *profile)
 {
 	static const char *const texts[] = {
 #define X(name, text) text,
 		WALK_LIST(X)
 #undef X
 	};
+	char text[512] = "";
+	size_t used = 0;
 	uint64_t in_all = 0, walked = 0;
 	for (int i = 0; i < WALK_END_COUNT; i++) {
 		in_all += backend->results.ends[i];
 		walked += i <= WALK_OTHER_ABI ? backend->results.ends[i] : 0;
-	}
-	int used = snprintf(text, bytes, "%" PRIu64 " of %" PRIu64 " stacks", walked, in_all);
-	const char *before = "; handed over: ";
-	for (int i = WALK_OTHER_ABI + 1; i < WALK_END_COUNT && used > 0 && (size_t)used < bytes; i++) {
-		if (backend->results.ends[i] == 0)
+		if (i <= WALK_OTHER_ABI || backend->results.ends[i] == 0 || used >= sizeof(text))
 			continue;
-		used += snprintf(text + used, bytes - (size_t)used, "%s%" PRIu64 " %s", before,
-				 backend->results.ends[i], texts[i]);
-		before = ", ";
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64 " %s",
+					 used == 0 ? "; user-space fallback: " : ", ", backend->results.ends[i],
+					 texts[i]);
 	}
-	return in_all > 0;
+	if (in_all > 0)
+		finding_add(profile, FINDING_KERNEL_STACKS, in_all - walked,
+			    "%" PRIu64 " of %" PRIu64 " stacks were unwound in the kernel%s", walked, in_all, text);
 }
 
 /* A clock that interrupts more often than this setting permits is paused by the
@@ -405,52 +407,43 @@ static bool is_clock_too_fast(const struct backend *backend, long most_per_secon
 	return false;
 }
 
-static void warn_of_losses(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-			   void *context)
+static void add_losses(const struct backend *backend, struct profile *profile)
 {
-	const struct {
-		uint64_t count;
-		const char *sentence; /* with a place for the count */
-	} losses[] = {
-		{ backend->results.lost_threads,
-		  "the kernel had no memory to watch %" PRIu64 " threads: what they used is not counted" },
-		{ backend->results.lost_creations,
-		  "of %" PRIu64 " threads it is not known where they were started: their paths begin at their start" },
-		{ bpf_programs_missed(backend->programs),
-		  "%" PRIu64 " events came while their eBPF program was busy, and are not counted" },
-		{ backend->is_blind,
-		  "%" PRIu64 " attempt to watch functions in the processes that the target started failed: their calls "
-		  "are not counted" },
-		{ backend->unfinished,
-		  "%" PRIu64 " look at the living threads failed: totals lack what they have used" },
-	};
-	char text[256];
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		if (losses[i].count == 0)
-			continue;
-		snprintf(text, sizeof(text), losses[i].sentence, losses[i].count);
-		add(context, "warning", text);
-	}
+	uint64_t threads = backend->results.lost_threads, creations = backend->results.lost_creations;
+	uint64_t missed = bpf_programs_missed(backend->programs);
+	long most = perf_access_max_sample_rate();
+	if (threads > 0)
+		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
+			    "{# thread was|# threads were} not recorded: no memory in the kernel");
+	if (creations > 0)
+		finding_add(profile, FINDING_STARTS_UNKNOWN, creations,
+			    "the start of {# thread|# threads} is not known");
+	if (missed > 0)
+		finding_add(
+			profile, FINDING_EVENTS_MISSED, missed,
+			"{# event|# events} came while {its|their} eBPF program was busy, and {is|are} not counted");
+	if (backend->is_blind)
+		finding_add(
+			profile, FINDING_FUNCTIONS_UNOBSERVED, backend->is_blind,
+			"{# attempt|# attempts} to watch functions in the processes that the target started failed");
+	if (backend->unfinished)
+		finding_add(profile, FINDING_TOTALS_INCOMPLETE, backend->unfinished,
+			    "{# look|# looks} at the living threads failed");
+	if (most > 0 && is_clock_too_fast(backend, most))
+		finding_add(profile, FINDING_SAMPLE_RATE_LIMITED, 0,
+			    "kernel.perf_event_max_sample_rate = %ld is less than what was asked for", most);
 }
 
-static void bpf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-		      void *context)
+static void bpf_add_findings(const struct backend *backend, struct profile *profile)
 {
-	char text[512];
-	snprintf(text, sizeof(text), "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
-		 code_loader_rows(backend->code), code_loader_index_bytes(backend->code));
-	add(context, "in kernel", text);
-	if (describe_walks(backend, text, sizeof(text)))
-		add(context, "in kernel", text);
+	add_losses(backend, profile);
+	finding_add(profile, FINDING_UNWIND_ROWS, code_loader_rows(backend->code),
+		    "{# unwind row|# unwind rows} of 8 bytes and %" PRIu64 " bytes of index in the kernel",
+		    code_loader_index_bytes(backend->code));
+	add_walks(backend, profile);
 	if (backend->is_wide && backend->hooks.functions.count > 0)
-		add(context, "functions",
-		    "what the first process that the target started called in its first moments is not counted");
-	warn_of_losses(backend, add, context);
-	long most = perf_access_max_sample_rate();
-	snprintf(text, sizeof(text),
-		 "kernel.perf_event_max_sample_rate = %ld is less than what was asked for: samples are missing", most);
-	if (most > 0 && is_clock_too_fast(backend, most))
-		add(context, "warning", text);
+		finding_add(profile, FINDING_FIRST_CALLS_UNCOUNTED, 0,
+			    "calls of the first process that the target started are not counted in its first moments");
 }
 
 const struct backend_vtable backend_bpf = {
@@ -465,6 +458,6 @@ const struct backend_vtable backend_bpf = {
 	.drain = bpf_drain,
 	.stop = bpf_stop,
 	.counts = bpf_counts,
-	.notes = bpf_notes,
+	.add_findings = bpf_add_findings,
 	.close = bpf_close,
 };

@@ -46,11 +46,10 @@ static void none_stop(struct backend *backend)
 	(void)backend;
 }
 
-static void none_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+static struct backend_counts none_counts(const struct backend *backend, size_t request)
 {
 	(void)backend, (void)request;
-	*total = 0;
-	*lost = UINT64_MAX;
+	return (struct backend_counts){ .lost = UINT64_MAX };
 }
 
 const struct backend_vtable backend_none = {

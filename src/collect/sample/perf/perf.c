@@ -34,6 +34,7 @@
 #include "collect/sample/perf/ring.h"
 #include "collect/sample/state/new_task.h"
 #include "collect/sample/state/side_events.h"
+#include "profile/findings.h"
 
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
@@ -373,35 +374,31 @@ static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 	return false; /* what waits has its stack with it */
 }
 
-static void perf_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
+static struct backend_counts perf_counts(const struct backend *backend, size_t request)
 {
-	*total = 0;
-	*lost = backend->can_tell_lost ? 0 : UINT64_MAX;
+	struct backend_counts counts = { .lost = backend->can_tell_lost ? 0 : UINT64_MAX };
 	for (size_t i = 0; i < backend->events.count; i++) {
 		const struct perf_event *event = &backend->events.events[i];
 		uint64_t values[2] = { 0, 0 }; /* the count; with PERF_FORMAT_LOST also the lost */
 		if (event->tag / TRAINS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
 			continue;
 		if (event->tag % TRAINS_MAX == 0) /* every train counts the same */
-			*total += values[0];
+			counts.total += values[0];
 		if (backend->can_tell_lost)
-			*lost += values[1];
+			counts.lost += values[1];
 	}
 	/* The CPU clock counts all modes, whichever are sampled, and a CPU's also while it is idle. */
 	if (backend->resources[request].row->is_time &&
 	    (backend->resources[request].row->modes != RESOURCE_ALL_MODES || backend->request.user_mode_only ||
 	     backend->request.everything))
-		*total = 0;
+		counts.total = 0;
+	return counts;
 }
 
-/* "cpprof info" shows it: such paths look as if their outer part were missing. */
-static void perf_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-		       void *context)
+static void perf_add_findings(const struct backend *backend, struct profile *profile)
 {
 	if (backend->request.creations && !backend->can_tell_creations)
-		add(context, "threads",
-		    "paths of threads begin at their start functions: where they were started is seen by root only (or "
-		    "with CAP_PERFMON, and tracefs readable)");
+		finding_add(profile, FINDING_STARTS_NOT_RECORDED, 0, "paths of threads begin at their start functions");
 }
 
 const struct backend_vtable backend_perf = {
@@ -415,6 +412,6 @@ const struct backend_vtable backend_perf = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.counts = perf_counts,
-	.notes = perf_notes,
+	.add_findings = perf_add_findings,
 	.close = perf_close,
 };

@@ -23,9 +23,10 @@
 #include "collect/sample/preload/events.h"
 #include "collect/sample/preload/requests.h"
 #include "collect/sample/preload/slots.h"
+#include "profile/findings.h"
 
 enum { PRELOAD_VARIABLE, CHANNEL_PATH_VARIABLE, VARIABLES };
-enum { UNSEEN_BYTES = 64 };
+enum { SHARE_BYTES = 64 };
 
 struct backend {
 	struct backend_request request;
@@ -35,9 +36,7 @@ struct backend {
 	struct preload_events *events;
 	struct code_loader *code;
 	char *environment[VARIABLES + 1]; /* owned */
-	char remarks[RESOURCE_REQUESTS_MAX][32];
-	char unconnected[192];
-	struct preload_sums sums; /* as of the last drain */
+	struct preload_sums sums;         /* as of the last drain */
 };
 
 static bool preload_serves(const struct resource_row *row)
@@ -119,7 +118,7 @@ static int open_all(struct backend *backend, struct error *error)
 	if (!backend->slots)
 		return error->code;
 	for (uint32_t i = 0; i < memory->request_count; i++)
-		backend->slots->keeps_accounts |= preload_unseen_concerns(memory->requests[i].counter);
+		backend->slots->keeps_accounts |= preload_unobserved_concerns(memory->requests[i].counter);
 	snprintf(backend->slots->starts.channel_path, sizeof(backend->slots->starts.channel_path), "%s",
 		 strchr(backend->environment[CHANNEL_PATH_VARIABLE], '=') + 1);
 	backend->events = preload_events_new(backend->slots, &backend->request);
@@ -226,163 +225,99 @@ static void preload_stop(struct backend *backend)
 	}
 }
 
-static void preload_counts(const struct backend *backend, size_t request, uint64_t *total, uint64_t *lost)
-{
-	*total = preload_gticks_of(backend->resources[request].row, backend->sums.totals[request]);
-	*lost = backend->sums.lost[request];
-}
-
 /* Frequent floating point exceptions are estimated in part. */
-static const char *preload_remark(const struct backend *backend, size_t request)
+static struct backend_counts preload_counts(const struct backend *backend, size_t request)
 {
-	const uint64_t total = backend->sums.totals[request], estimated = backend->sums.estimated[request];
-	char *text = ((struct backend *)backend)->remarks[request];
-	const double percent = 100;
-	if (backend->resources[request].counter != COUNTER_FP || total == 0)
-		return NULL;
-	if (estimated == 0)
-		return "exact";
-	double share = estimated < total ? percent * (double)estimated / (double)total : percent;
-	snprintf(text, sizeof(backend->remarks[0]), "%.*f %% estimated", share < 1 ? 2 : 0, share);
-	return text;
+	const struct resource_row *row = backend->resources[request].row;
+	return (struct backend_counts){ .total = preload_gticks_of(row, backend->sums.totals[request]),
+					.lost = backend->sums.lost[request],
+					.estimated = backend->sums.estimated[request] };
 }
 
-struct note {
-	uint64_t count;
-	const char *sentence; /* with a place for the count */
-};
+/* --- findings --- */
 
-static void note_troubles(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-			  void *context)
-{
-	static const struct {
-		uint32_t trouble;
-		const char *sentence;
-	} troubles[] = {
-		{ CHANNEL_TROUBLE_SIGNAL,
-		  "the program took the signal of the timers for itself, or the kernel did not give it: time is not "
-		  "sampled there" },
-		{ CHANNEL_TROUBLE_FPE,
-		  "the program handles SIGFPE or SIGTRAP behind our back: floating point exceptions may be missing" },
-		{ CHANNEL_TROUBLE_NEW, "operator new of an allocator of the program's own is not seen" },
-		{ CHANNEL_TROUBLE_MALLOC,
-		  "the program has a malloc of its own: its allocations are not seen from inside; --backend bpf sees "
-		  "them" },
-	};
-	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
-		if (backend->sums.troubles & troubles[i].trouble)
-			add(context, "warning", troubles[i].sentence);
-}
-
-/* What of the transfers was not seen, of a request; false: there is nothing to be said, or an
- * earlier request says it. */
-static bool say_unseen(const struct backend *backend, size_t request, char *text, size_t bytes)
-{
-	char earlier[UNSEEN_BYTES];
-	if (!preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[request]).counter, text,
-				bytes))
-		return false;
-	for (size_t i = 0; i < request; i++)
-		if (preload_unseen_say(&backend->sums.unseen, preload_request_of(&backend->resources[i]).counter,
-				       earlier, sizeof(earlier)) &&
-		    strcmp(earlier, text) == 0)
-			return false;
-	return true;
-}
-
-static void note_unseen(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-			void *context)
-{
-	char share[UNSEEN_BYTES], text[256];
-	for (size_t i = 0; i < backend->request.resource_count; i++) {
-		if (!say_unseen(backend, i, share, sizeof(share)))
-			continue;
-		snprintf(text, sizeof(text),
-			 "%s were not seen: they are the C library's own, for its streams (fread, fgets, getline, "
-			 "printf...), or of system calls made directly; the bpf backend, as root, sees them",
-			 share);
-		add(context, "warning", text);
-	}
-}
-
-static bool preload_shortcoming(const struct backend *backend, char *text, size_t bytes)
-{
-	char share[UNSEEN_BYTES];
-	for (size_t i = 0; i < backend->request.resource_count; i++) {
-		if (!say_unseen(backend, i, share, sizeof(share)))
-			continue;
-		snprintf(text, bytes, "%s not seen: C library's streams, or direct system calls", share);
-		return true;
-	}
-	uint64_t ticks = preload_ticks_short_of(&backend->request);
-	if (ticks > 0)
-		snprintf(text, bytes, "at most %" PRIu64 " samples a second of time, with several hits each", ticks);
-	return ticks > 0;
-}
-
-static const char *preload_unconnected(const struct backend *backend)
+/* The program that was not recorded, and why, where that is known. */
+static void add_unconnected(const struct backend *backend, struct profile *profile)
 {
 	const struct preload_starts *starts = &backend->slots->starts;
-	char *text = ((struct backend *)backend)->unconnected;
-	if (backend->sums.not_connected == 0 && backend->slots->had_any)
-		return NULL;
+	const uint64_t programs = backend->sums.not_connected;
+	if (programs == 0 && backend->slots->had_any)
+		return;
 	if (starts->reason)
-		snprintf(text, sizeof(backend->unconnected), "'%s' was not seen: %s", starts->reason_name,
-			 starts->reason);
+		finding_add(profile, FINDING_PROGRAMS_NOT_RECORDED, programs, "'%s' was not recorded: %s",
+			    starts->reason_name, starts->reason);
 	else
-		snprintf(text, sizeof(backend->unconnected), "'%s' did not load the library", starts->last);
-	return text;
+		finding_add(profile, FINDING_PROGRAMS_NOT_RECORDED, programs, "'%s' did not load the library",
+			    starts->last);
+	if (!backend->slots->had_any)
+		finding_add(profile, FINDING_LIBRARY_NEVER_LOADED, 0,
+			    "the program never loaded the preload backend's library");
 }
 
-static bool preload_has_windows(const struct backend *backend)
+/* The share of the transfers that the library did not observe, once for requests that count the same. */
+static void add_unobserved(const struct backend *backend, struct profile *profile)
 {
-	return backend->sums.troubles & CHANNEL_TROUBLE_WINDOWS;
+	char share[SHARE_BYTES];
+	for (size_t i = 0; i < backend->request.resource_count; i++)
+		if (preload_unobserved_text(&backend->sums.unobserved,
+					    preload_request_of(&backend->resources[i]).counter, share, sizeof(share)))
+			finding_add(profile, FINDING_TRANSFERS_UNOBSERVED, 0,
+				    "%s were not observed: C library's streams, or direct system calls", share);
 }
 
-static void preload_notes(const struct backend *backend, void (*add)(void *context, const char *key, const char *text),
-			  void *context)
+static void add_no_room(const struct backend *backend, struct profile *profile)
+{
+	const uint64_t processes = preload_channel_memory(backend->channel)->processes_refused;
+	const uint64_t threads = backend->sums.unwatched;
+	if (processes > 0)
+		finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, processes,
+			    "{# process was|# processes were} not recorded: limit %d at a time", CHANNEL_PROCESSES);
+	if (threads > 0)
+		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
+			    "{# thread was|# threads were} not recorded: limit %d at a time", CHANNEL_THREADS);
+}
+
+/* What the program itself does against being measured. */
+static void add_interference(const struct backend *backend, struct profile *profile)
+{
+	static const struct {
+		uint32_t flag;
+		enum finding_code code;
+		const char *text;
+	} rows[] = {
+		{ CHANNEL_TROUBLE_SIGNAL, FINDING_TIMER_SIGNAL_TAKEN,
+		  "the program took the signal of the timers for itself, or the kernel did not give it" },
+		{ CHANNEL_TROUBLE_FPE, FINDING_FP_SIGNAL_TAKEN, "the program handles SIGFPE or SIGTRAP by itself" },
+		{ CHANNEL_TROUBLE_NEW, FINDING_OWN_OPERATOR_NEW, "the program has an operator new of its own" },
+		{ CHANNEL_TROUBLE_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
+		{ CHANNEL_TROUBLE_WINDOWS, FINDING_PARTS_MEASURED,
+		  "the program chose which parts of its time were measured" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (backend->sums.flags & rows[i].flag)
+			finding_add(profile, rows[i].code, 0, "%s", rows[i].text);
+}
+
+static void preload_add_findings(const struct backend *backend, struct profile *profile)
 {
 	const struct preload_sums *sums = &backend->sums;
-	const struct channel *memory = preload_channel_memory(backend->channel);
-	const struct note notes[] = {
-		{ !backend->slots->had_any, "the program never loaded the preload backend's library (%" PRIu64
-					    " in all): does something on the way "
-					    "clear LD_PRELOAD from the environment?" },
-		{ memory->processes_refused,
-		  "%" PRIu64 " processes found no room and were not watched: there is room for 1024 at a time" },
-		{ sums->unwatched,
-		  "%" PRIu64 " threads found no room and were not watched: there is room for 2048 at a time" },
-		{ sums->late_ticks,
-		  "%" PRIu64
-		  " ticks came late, since the program's own alternate signal stack was too small for them" },
-		{ preload_ticks_short_of(&backend->request),
-		  "time is sampled at most %" PRIu64
-		  " times a second, less often than was asked for: each sample stands for as many hits as its time has "
-		  "intervals" },
-		{ sums->broken_rings,
-		  "%" PRIu64 " threads' samples were damaged by the program itself: they are missing from there on" },
-	};
-	char text[512];
-	snprintf(text, sizeof(text), "%" PRIu64 " unwind rows of 8 bytes, and %" PRIu64 " bytes of index",
-		 code_loader_rows(backend->code), code_loader_index_bytes(backend->code));
-	add(context, "in the target", text);
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
-		if (notes[i].count == 0)
-			continue;
-		snprintf(text, sizeof(text), notes[i].sentence, notes[i].count);
-		add(context, "warning", text);
-	}
-	snprintf(text, sizeof(text),
-		 "%" PRIu64 " programs that were started did not load the preload backend's library, and are not "
-		 "recorded (the last: '%s'): statically linked or set-user-ID ones cannot, nor those that are started "
-		 "without LD_PRELOAD in their "
-		 "environment, as another user, in another pid namespace, or by another cpprof; the bpf backend sees "
-		 "them",
-		 sums->not_connected, backend->slots->starts.last);
-	if (sums->not_connected > 0)
-		add(context, "warning", text);
-	note_troubles(backend, add, context);
-	note_unseen(backend, add, context);
+	const uint64_t ticks_per_s = preload_ticks_short_of(&backend->request);
+	add_unconnected(backend, profile);
+	add_no_room(backend, profile);
+	add_unobserved(backend, profile);
+	if (sums->late_ticks > 0)
+		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
+			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");
+	if (sums->broken_rings > 0)
+		finding_add(profile, FINDING_SAMPLES_DAMAGED, sums->broken_rings,
+			    "the program itself damaged the samples of {# thread|# threads}");
+	add_interference(backend, profile);
+	if (ticks_per_s > 0)
+		finding_add(profile, FINDING_TIME_COARSE, ticks_per_s,
+			    "at most {# sample|# samples} a second of time, with several hits each");
+	finding_add(profile, FINDING_UNWIND_ROWS, code_loader_rows(backend->code),
+		    "{# unwind row|# unwind rows} of 8 bytes and %" PRIu64 " bytes of index in the target",
+		    code_loader_index_bytes(backend->code));
 }
 
 const struct backend_vtable backend_preload = {
@@ -401,10 +336,6 @@ const struct backend_vtable backend_preload = {
 	.flushed = preload_flushed,
 	.stop = preload_stop,
 	.counts = preload_counts,
-	.remark = preload_remark,
-	.notes = preload_notes,
-	.shortcoming = preload_shortcoming,
-	.unconnected = preload_unconnected,
-	.has_windows = preload_has_windows,
+	.add_findings = preload_add_findings,
 	.close = preload_close,
 };

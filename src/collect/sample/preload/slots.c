@@ -400,7 +400,7 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 		sums->estimated[i] += shared->estimated[i];
 	}
 	sums->lost_events += shared->lost_events;
-	preload_unseen_add_seen(&sums->unseen, &shared->moved);
+	preload_unobserved_add_seen(&sums->unobserved, &shared->moved);
 	sums->broken_rings += thread->ring.is_broken;
 }
 
@@ -417,9 +417,9 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	const struct channel_process *shared = preload_slots_shared(slots, process);
 	sums->unwatched += shared->threads_unwatched;
 	sums->late_ticks += shared->late_ticks;
-	sums->troubles |= shared->signals_taken;
+	sums->flags |= shared->signals_taken;
 	sums->not_connected += has_lost_its_program(process, now_ns);
-	preload_unseen_add_account(&sums->unseen, &process->account);
+	preload_unobserved_add_account(&sums->unobserved, &process->account);
 }
 
 static void finish_process(struct preload_slots *slots, struct preload_process *process, uint64_t now_ns)

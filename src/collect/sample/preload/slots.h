@@ -68,8 +68,8 @@ struct preload_sums {
 	uint64_t unwatched; /* threads */
 	uint64_t late_ticks;
 	uint64_t not_connected; /* programs that were started and never seen again */
-	struct preload_unseen unseen;
-	uint32_t troubles; /* enum channel_trouble, or-ed */
+	struct preload_unobserved unobserved;
+	uint32_t flags; /* enum channel_trouble, or-ed */
 };
 
 struct preload_slots {

@@ -74,7 +74,7 @@ static void compare(struct preload_account *account, const struct preload_state 
 	if (accounted.calls < account->accounted.calls)
 		return;
 	account->accounted = accounted;
-	account->unseen = preload_unseen_of(&accounted, alone ? &seen->all.filed : &seen->main.filed);
+	account->unobserved = preload_unobserved_of(&accounted, alone ? &seen->all.filed : &seen->main.filed);
 }
 
 void preload_account_look(struct preload_account *account, const struct preload_state *state,
@@ -113,14 +113,15 @@ static uint64_t missing(uint64_t seen, uint64_t accounted)
 	return accounted > seen ? accounted - seen : 0;
 }
 
-struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen)
+struct channel_amounts preload_unobserved_of(const struct channel_amounts *accounted,
+					     const struct channel_amounts *seen)
 {
 	return (struct channel_amounts){ missing(seen->read, accounted->read),
 					 missing(seen->written, accounted->written),
 					 missing(seen->calls, accounted->calls) };
 }
 
-void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_moved *seen)
+void preload_unobserved_add_seen(struct preload_unobserved *sum, const struct channel_moved *seen)
 {
 	add_amounts(&sum->seen, &seen->filed);
 	add_amounts(&sum->seen, &seen->others);
@@ -128,14 +129,14 @@ void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_mo
 
 /* A program's own few lines, and what the C library reads when it begins, do not add up: names of
  * locales, of users and of where to look for them are 5 KB where the environment says little. */
-void preload_unseen_add_account(struct preload_unseen *sum, const struct preload_account *account)
+void preload_unobserved_add_account(struct preload_unobserved *sum, const struct preload_account *account)
 {
 	enum { LEAST_BYTES = 8192, LEAST_CALLS = 20 };
-	const struct channel_amounts *unseen = &account->unseen;
-	const struct channel_amounts worth = { unseen->read >= LEAST_BYTES ? unseen->read : 0,
-					       unseen->written >= LEAST_BYTES ? unseen->written : 0,
-					       unseen->calls >= LEAST_CALLS ? unseen->calls : 0 };
-	add_amounts(&sum->unseen, &worth);
+	const struct channel_amounts *unobserved = &account->unobserved;
+	const struct channel_amounts worth = { unobserved->read >= LEAST_BYTES ? unobserved->read : 0,
+					       unobserved->written >= LEAST_BYTES ? unobserved->written : 0,
+					       unobserved->calls >= LEAST_CALLS ? unobserved->calls : 0 };
+	add_amounts(&sum->unobserved, &worth);
 }
 
 /* --- what is said --- */
@@ -168,30 +169,31 @@ static double sum_of(const struct channel_amounts *amounts, unsigned which)
 	       (which & CALLS ? (double)amounts->calls : 0);
 }
 
-bool preload_unseen_concerns(enum counter counter)
+bool preload_unobserved_concerns(enum counter counter)
 {
 	return amounts_of(counter) != 0;
 }
 
-double preload_unseen_share(const struct preload_unseen *unseen, enum counter counter)
+double preload_unobserved_share(const struct preload_unobserved *unobserved, enum counter counter)
 {
 	static const double least_bytes = 8192, least_calls = 100, least_share = 0.05;
 	const unsigned which = amounts_of(counter);
-	double missing = sum_of(&unseen->unseen, which);
+	double missing = sum_of(&unobserved->unobserved, which);
 	if (missing < (which == CALLS ? least_calls : least_bytes))
 		return 0;
-	double share = missing / (missing + sum_of(&unseen->seen, which));
+	double share = missing / (missing + sum_of(&unobserved->seen, which));
 	return share < least_share ? 0 : share;
 }
 
-bool preload_unseen_say(const struct preload_unseen *unseen, enum counter counter, char *text, size_t bytes)
+bool preload_unobserved_text(const struct preload_unobserved *unobserved, enum counter counter, char *text,
+			     size_t bytes)
 {
 	static const char *const names[] = { [READ] = "bytes read",
 					     [WRITTEN] = "bytes written",
 					     [READ | WRITTEN] = "bytes read and written",
 					     [CALLS] = "calls that read and write" };
 	const double percent = 100;
-	double share = preload_unseen_share(unseen, counter);
+	double share = preload_unobserved_share(unobserved, counts);
 	if (share > 0)
 		snprintf(text, bytes, "%.0f %% of the %s", share * percent, names[amounts_of(counter)]);
 	return share > 0;

@@ -16,9 +16,9 @@
 
 #include "abi/channel.h"
 
-/* Of all processes: `seen` is complete, `unseen` is what is known of it. */
-struct preload_unseen {
-	struct channel_amounts seen, unseen;
+/* Of all processes: `seen` is complete, `unobserved` is what is known of it. */
+struct preload_unobserved {
+	struct channel_amounts seen, unobserved;
 };
 
 /* Of a process's calls that were seen. */
@@ -37,7 +37,7 @@ struct preload_account {
 	bool is_kept;    /* false: it cannot be read; then nothing is known */
 	bool has_looked; /* there is a: */
 	struct preload_state begin, looked;
-	struct channel_amounts accounted, unseen; /* as far as it is known by now */
+	struct channel_amounts accounted, unobserved; /* as far as it is known by now */
 };
 
 /* Of who has died too, until its end was waited for. False: there is nothing, or not for us. */
@@ -58,19 +58,21 @@ void preload_account_close(struct preload_account *account, const struct preload
 void preload_moved_add(struct channel_moved *sum, const struct channel_moved *more);
 
 /* A thread has ended, or a process. */
-void preload_unseen_add_seen(struct preload_unseen *sum, const struct channel_moved *seen);
-void preload_unseen_add_account(struct preload_unseen *sum, const struct preload_account *account);
+void preload_unobserved_add_seen(struct preload_unobserved *sum, const struct channel_moved *seen);
+void preload_unobserved_add_account(struct preload_unobserved *sum, const struct preload_account *account);
 
 /* What of `accounted` is missing in `seen`. Who writes that may write anything. */
-struct channel_amounts preload_unseen_of(const struct channel_amounts *accounted, const struct channel_amounts *seen);
+struct channel_amounts preload_unobserved_of(const struct channel_amounts *accounted,
+					     const struct channel_amounts *seen);
 
 /* The share of what a resource counts that was not seen; 0: none, or too little to speak of. */
-double preload_unseen_share(const struct preload_unseen *unseen, enum counter counter);
+double preload_unobserved_share(const struct preload_unobserved *unobserved, enum counter counter);
 
 /* "31 % of the bytes read"; false: there is nothing to be said. */
-bool preload_unseen_say(const struct preload_unseen *unseen, enum counter counter, char *text, size_t bytes);
+bool preload_unobserved_text(const struct preload_unobserved *unobserved, enum counter counter, char *text,
+			     size_t bytes);
 
 /* Whether it is one of the resources that this is about. */
-bool preload_unseen_concerns(enum counter counter);
+bool preload_unobserved_concerns(enum counter counter);
 
 #endif

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "collect/count/tally.h"
+#include "profile/findings.h"
 #include "profile/thread_mark.h"
 #include "support/alloc_fail.h"
 #include "support/tally_world.h"
@@ -131,13 +132,10 @@ static uint64_t all_hits(const struct profile *profile, const char *resource, si
 	return sum;
 }
 
-static bool has_note(const struct profile *profile, const char *key, const char *part)
+static bool has_finding(const struct profile *profile, enum finding_code code, const char *part)
 {
-	for (size_t i = 0; i < profile->note_count; i++)
-		if (strcmp(profile_string(profile, profile->notes[i].key), key) == 0 &&
-		    strstr(profile_string(profile, profile->notes[i].value), part))
-			return true;
-	return false;
+	const struct profile_finding *finding = finding_find(profile, code);
+	return finding && strstr(profile_string(profile, finding->text), part);
 }
 
 /* --- worlds --- */
@@ -325,7 +323,7 @@ static void test_times(void **state)
 	tally_world_node(&world, at.compare)->exclusive_tsc = 0;
 	profile = read_world(&world, true);
 	assert_int_equal(profile_find_resource(profile, "real"), PROFILE_NONE);
-	assert_true(has_note(profile, "warning", "-finstrument-functions"));
+	assert_true(has_finding(profile, FINDING_CALLS_UNTIMED, "-finstrument-functions"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -376,7 +374,7 @@ static void test_processes(void **state)
 	assert_int_equal(profile->process_count, 2);
 	assert_int_equal(profile->processes[1].parent_pid, 100);
 	assert_int_equal(profile->module_count, 1); /* the same program */
-	assert_true(has_note(profile, "processes without an end", "1:"));
+	assert_true(has_finding(profile, FINDING_PROCESSES_UNENDED, "1 process without an end"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -399,7 +397,7 @@ static void test_deep(void **state)
 	size_t rows;
 	assert_int_equal(all_hits(profile, "calls", &rows), 56 + DEPTH + 11);
 	assert_true(profile->node_count > DEPTH);
-	assert_true(has_note(profile, "warning", "11 calls"));
+	assert_true(has_finding(profile, FINDING_PATHS_FOLDED, "11 calls"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -428,14 +426,14 @@ static void test_losses(void **state)
 	process->calls_uncounted = 4;
 	tally_world_header(&world)->used += 4 * (size_t)TALLY_GRANULE;
 	struct profile *profile = read_world(&world, true);
-	assert_true(has_note(profile, "warning", "2 threads were not counted"));
-	assert_true(has_note(profile, "warning", "3 threads were counted only until"));
-	assert_true(has_note(profile, "warning", "4 calls"));
-	assert_true(has_note(profile, "warning", "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_THREADS_NOT_RECORDED, "2 threads were not counted"));
+	assert_true(has_finding(profile, FINDING_THREADS_CUT_SHORT, "3 threads were counted only until"));
+	assert_true(has_finding(profile, FINDING_CALLS_UNCOUNTED, "4 calls"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
 	profile_free(profile);
 	process->threads_stopped = 1;
 	profile = read_world(&world, true);
-	assert_true(has_note(profile, "warning", "1 thread was counted only until"));
+	assert_true(has_finding(profile, FINDING_THREADS_CUT_SHORT, "1 thread was counted only until"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -485,7 +483,7 @@ static void test_cut(void **state)
 	assert_int_equal(code_of_opening(&world), 0);
 	world.size = at.thread; /* the thread is, and that is told */
 	struct profile *profile = read_world(&world, true);
-	assert_true(has_note(profile, "warning", "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
 	profile_free(profile);
 	world.size = whole;
 	tally_world_release(&world);

@@ -9,6 +9,7 @@
 
 #include "collect/count/signature.h"
 #include "collect/count/tally.h"
+#include "profile/findings.h"
 #include "support/alloc_fail.h"
 #include "support/tally_world.h"
 
@@ -171,10 +172,10 @@ static const struct profile_function *find_function(const struct profile *profil
 	return NULL;
 }
 
-static const char *note_of(const struct profile *profile, const char *key)
+static const char *text_of(const struct profile *profile, enum finding_code code)
 {
-	const char *note = profile_note(profile, key);
-	return note ? note : "";
+	const struct profile_finding *finding = finding_find(profile, code);
+	return finding ? profile_string(profile, finding->text) : "";
 }
 
 static void release(struct world *world, struct profile *profile)
@@ -328,11 +329,11 @@ static void what_was_off_is_told(void **state)
 	snprintf(tally_world_header(&world.tally)->probes_trouble, 8, "no rule");
 	snprintf(tally_world_header(&world.tally)->implementation, 8, "mine");
 	struct profile *profile = read_world(&world);
-	assert_string_equal(note_of(profile, "turned itself off"),
-			    "tiny, after 1000 calls of 41.5 ns each: what came then is not counted");
-	assert_string_equal(note_of(profile, "switched off"), "quiet");
-	assert_string_equal(note_of(profile, "warning"), "no rule");
-	assert_string_equal(note_of(profile, "implementation"), "mine");
+	assert_string_equal(text_of(profile, FINDING_POINTS_THROTTLED),
+			    "tiny turned itself off, after 1000 calls of 41.5 ns each");
+	assert_string_equal(text_of(profile, FINDING_POINTS_SWITCHED_OFF), "quiet was switched off");
+	assert_string_equal(text_of(profile, FINDING_RULE_REFUSED), "no rule");
+	assert_string_equal(profile_note(profile, "implementation"), "mine");
 	assert_string_equal(profile_string(profile, profile->resources[profile_find_resource(profile, "calls")].note),
 			    "1 probe point turned itself off after many calls, 1 probe point was switched off for a "
 			    "time: see cpprof info");

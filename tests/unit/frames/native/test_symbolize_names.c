@@ -17,6 +17,7 @@
 #include "frames/frames.h"
 #include "frames/native/names.h"
 #include "frames/native/roles.h"
+#include "profile/findings.h"
 #include "profile/module_name.h"
 #include "support/symbols_lab.h"
 
@@ -103,7 +104,7 @@ static void test_modules_that_are_no_files(void **state)
 	assert_string_equal(lab_name(profile, 0, 0), "[anon]");
 	assert_string_equal(lab_name(profile, 1, 0), "[kernel]");
 	assert_ptr_equal(lab_function(profile, 0, 0), lab_function(profile, 2, 0));
-	assert_int_equal(profile->note_count, 0);
+	assert_int_equal(profile->finding_count, 0);
 	/* Done is done. */
 	size_t frames = profile->frame_count;
 	lab_symbolize(profile);
@@ -135,10 +136,11 @@ static void test_missing_file(void **state)
 	lab_symbolize(profile);
 	assert_string_equal(lab_name(profile, 0, 0), "libgone.so+0x1234");
 	assert_string_equal(lab_name(profile, 1, 0), "libgone.so+0x1238");
-	const char *warning = profile_note(profile, "warning");
-	assert_non_null(warning);
-	assert_non_null(strstr(warning, "/nowhere/libgone.so"));
-	assert_int_equal(profile->note_count, 1);
+	const struct profile_finding *finding = finding_find(profile, FINDING_FILE_UNREADABLE);
+	assert_non_null(finding);
+	assert_non_null(strstr(profile_string(profile, finding->text), "/nowhere/libgone.so"));
+	assert_int_equal(finding->count, 2); /* addresses */
+	assert_int_equal(profile->finding_count, 1);
 	profile_free(profile);
 }
 
@@ -168,9 +170,9 @@ static void test_other_build_id(void **state)
 		char expected[60];
 		snprintf(expected, sizeof(expected), "dated+0x%llx", (unsigned long long)address);
 		assert_string_equal(lab_name(profile, 0, 0), last == 8 ? "outer" : expected);
-		assert_int_equal(profile->note_count, last == 8 ? 0 : 1);
+		assert_int_equal(profile->finding_count, last == 8 ? 0 : 1);
 		if (last != 8)
-			assert_non_null(strstr(profile_note(profile, "warning"), "build-id differs"));
+			assert_non_null(strstr(profile_string(profile, profile->findings[0].text), "build-id differs"));
 		profile_free(profile);
 	}
 }
@@ -230,7 +232,7 @@ static void test_options(void **state)
 	struct frames_options options = { .open_module = open_full, .progress = tell, .context = &told };
 	assert_int_equal(frames_name_profile(profile, &options, NULL), 0);
 	lab_expect(profile, 0, "helper", "inlines.c", lab_mark("inlines", 2).line);
-	assert_int_equal(profile->note_count, 0);
+	assert_int_equal(profile->finding_count, 0);
 	assert_true(told.calls >= 1);
 	assert_int_equal(told.done, 1);
 	profile_free(profile);

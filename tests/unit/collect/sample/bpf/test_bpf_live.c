@@ -93,7 +93,7 @@ static void on_creates(void *context, const struct backend_sample *sample, uint3
 
 static struct resource_request requests[4];
 static struct backend_request request;
-static uint64_t totals[4], losts[4];
+static uint64_t totals[4];
 
 /* Asks for resources; skips the test where they are not permitted. */
 static void ask_for(size_t count, const char *const *words)
@@ -145,8 +145,9 @@ static void stop(struct backend *backend)
 	backend_bpf.stop(backend); /* changes nothing */
 	assert_false(backend_bpf.drain(backend, UINT64_MAX, &sink));
 	for (size_t i = 0; i < request.resource_count; i++) {
-		backend_bpf.counts(backend, i, &totals[i], &losts[i]);
-		assert_int_equal(losts[i], 0);
+		struct backend_counts counts = backend_bpf.counts(backend, i);
+		totals[i] = counts.total;
+		assert_int_equal(counts.lost, 0);
 	}
 	backend_bpf.close(backend);
 }

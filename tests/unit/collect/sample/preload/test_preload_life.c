@@ -177,7 +177,7 @@ static void test_death(void **state)
 	assert_int_equal(sums.totals[0], 9);
 	assert_int_equal(sums.unwatched, 4);
 	assert_int_equal(sums.late_ticks, 5);
-	assert_int_equal(sums.troubles, CHANNEL_TROUBLE_FPE);
+	assert_int_equal(sums.flags, CHANNEL_TROUBLE_FPE);
 	assert_int_equal(sums.not_connected, 0);
 	/* Both can be taken anew. */
 	start_program(3);

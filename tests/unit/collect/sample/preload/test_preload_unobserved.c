@@ -12,14 +12,14 @@
 
 static double share_of_reads(uint64_t accounted, uint64_t seen, uint64_t others)
 {
-	const struct preload_account account = { .unseen = preload_unseen_of(
+	const struct preload_account account = { .unobserved = preload_unobserved_of(
 							 &(struct channel_amounts){ .read = accounted },
 							 &(struct channel_amounts){ .read = seen }) };
 	const struct channel_moved moved = { { .read = seen }, { .read = others } };
-	struct preload_unseen sum = { 0 };
-	preload_unseen_add_account(&sum, &account);
-	preload_unseen_add_seen(&sum, &moved);
-	return preload_unseen_share(&sum, COUNTER_READ);
+	struct preload_unobserved sum = { 0 };
+	preload_unobserved_add_account(&sum, &account);
+	preload_unobserved_add_seen(&sum, &moved);
+	return preload_unobserved_share(&sum, COUNTER_READ);
 }
 
 static bool is_about(double share, double expected)
@@ -62,11 +62,12 @@ static void test_resources(void **state)
 		{ COUNTER_IO_TIME, NULL },
 		{ COUNTER_CPU, NULL },
 	};
-	const struct preload_unseen unseen = { { 80000, 60000, 100 }, { 20000, 40000, 300 } };
+	const struct preload_unobserved unobserved = { { 80000, 60000, 100 }, { 20000, 40000, 300 } };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char text[64] = "";
-		assert_int_equal(preload_unseen_concerns(all[i].counter), all[i].text != NULL);
-		assert_int_equal(preload_unseen_say(&unseen, all[i].counter, text, sizeof(text)), all[i].text != NULL);
+		assert_int_equal(preload_unobserved_concerns(all[i].counter), all[i].text != NULL);
+		assert_int_equal(preload_unobserved_text(&unobserved, all[i].counter, text, sizeof(text)),
+				 all[i].text != NULL);
 		assert_string_equal(text, all[i].text ? all[i].text : "");
 	}
 }
@@ -75,16 +76,16 @@ static void test_resources(void **state)
 static void test_little(void **state)
 {
 	(void)state;
-	const struct preload_account little = { .unseen = { 8191, 8191, 19 } },
-				     enough = { .unseen = { 8192, 8192, 20 } };
-	struct preload_unseen sum = { 0 };
+	const struct preload_account little = { .unobserved = { 8191, 8191, 19 } },
+				     enough = { .unobserved = { 8192, 8192, 20 } };
+	struct preload_unobserved sum = { 0 };
 	for (int i = 0; i < 100; i++)
-		preload_unseen_add_account(&sum, &little);
-	assert_int_equal(sum.unseen.read + sum.unseen.written + sum.unseen.calls, 0);
-	preload_unseen_add_account(&sum, &enough);
-	assert_int_equal(sum.unseen.read, 8192);
-	assert_int_equal(sum.unseen.written, 8192);
-	assert_int_equal(sum.unseen.calls, 20);
+		preload_unobserved_add_account(&sum, &little);
+	assert_int_equal(sum.unobserved.read + sum.unobserved.written + sum.unobserved.calls, 0);
+	preload_unobserved_add_account(&sum, &enough);
+	assert_int_equal(sum.unobserved.read, 8192);
+	assert_int_equal(sum.unobserved.written, 8192);
+	assert_int_equal(sum.unobserved.calls, 20);
 }
 
 /* A look compares what was accounted at the one before with what is seen by now. */
@@ -102,11 +103,11 @@ static void test_looks(void **state)
 	now.all = now.main = (struct channel_amounts){ 90000, 0, 20 };
 	preload_account_look(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 50000);
-	assert_int_equal(account.unseen.read, 0);
+	assert_int_equal(account.unobserved.read, 0);
 	/* The end: what is not seen then never is. */
 	preload_account_close(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 90000);
-	assert_int_equal(account.unseen.read, 40000);
+	assert_int_equal(account.unobserved.read, 40000);
 	assert_false(account.is_kept);
 }
 
@@ -121,13 +122,13 @@ static void test_children(void **state)
 	preload_account_begin_forked(&account);
 	preload_account_close(&account, &little, &seen);
 	assert_int_equal(account.accounted.read, 6000);
-	assert_int_equal(account.unseen.read, 1000);
+	assert_int_equal(account.unobserved.read, 1000);
 	preload_account_begin_forked(&account);
 	preload_account_look(&account, &alone, &seen);
 	preload_account_look(&account, &alone, &seen);
 	preload_account_close(&account, &little, &seen);
 	assert_int_equal(account.accounted.read, 9000);
-	assert_int_equal(account.unseen.read, 2000);
+	assert_int_equal(account.unobserved.read, 2000);
 }
 
 /* Of a process that has died it is there until somebody has waited for its end. */
@@ -168,5 +169,5 @@ int main(void)
 		cmocka_unit_test(test_shares), cmocka_unit_test(test_resources), cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_little), cmocka_unit_test(test_children),  cmocka_unit_test(test_reading),
 	};
-	return cmocka_run_group_tests_name("preload_unseen", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("preload_unobserved", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ import pytest
 from record_support import build, record, run_cpprof
 
 FILE_BYTES = 4 << 20
-SAID = re.compile(r"(\d+) % of the (.*?) were not seen")
+SAID = re.compile(r"(\d+) % of the (.*?) were not observed")
 
 pytestmark = pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="this kernel keeps no account of what processes transfer")
 
@@ -27,9 +27,9 @@ def recorded_by(folder, command, *resources):
 
 
 def said(recorded):
-	"""{what: percent} of the notes; the closing line has one of them if there is any."""
+	"""{what: percent} of the findings; the closing line has one of them if there is any."""
 	found = {what: int(percent) for percent, what in SAID.findall(run_cpprof("info", recorded.path).stdout)}
-	closing = re.findall(r"; (\d+) % of the (.*?) not seen: ", recorded.err)
+	closing = re.findall(r"; (\d+) % of the (.*?) were not observed: ", recorded.err)
 	assert len(closing) == min(len(found), 1) and all(found[what] == int(percent) for percent, what in closing), recorded.err
 	return found
 

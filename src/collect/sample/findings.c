@@ -1,0 +1,167 @@
+/* The findings of a run that the monitor makes: what was not sampled, what was lost, what measuring cost. */
+#include "profile/findings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "collect/sample/run.h"
+
+uint64_t run_accounted(const struct run *run, const struct resource_row *row)
+{
+	uint64_t sum = 0;
+	if (!run->path || run->options->everything || !counter_is_cpu_time(row->counter) ||
+	    finding_find(run->recorder.profile, FINDING_PARTS_MEASURED))
+		return 0;
+	if (row->modes != RESOURCE_KERNEL_MODE)
+		sum += run->target.user_ns;
+	if (row->modes != RESOURCE_USER_MODE)
+		sum += run->target.system_ns;
+	return sum;
+}
+
+/* --- use that was not sampled --- */
+
+/* Gticks that were used, as counted or as accounted, whichever is more. 0: not known. */
+static double used(const struct run *run, size_t request)
+{
+	uint64_t counted = run->recorder.profile->resources[request].total;
+	uint64_t account = run_accounted(run, run->plan.resources[request].row);
+	return (double)(counted > account ? counted : account);
+}
+
+struct unsampled {
+	double share;   /* of the resource's use; 0: none, or what chance explains */
+	double samples; /* that should have been taken */
+};
+
+/* Where a thread's interval timer starts with the thread, use before the first
+ * interval is over is never sampled, and many short threads add up; the count
+ * has their use. */
+static struct unsampled unsampled_of(const struct run *run, size_t request)
+{
+	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
+	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	double expected = used(run, request) / (double)resource->interval;
+	double missing = expected - (double)run->recorder.hits[request] - (double)resource->lost;
+	if (expected <= 0)
+		return (struct unsampled){ 0 };
+	bool is_chance = missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected);
+	return is_chance ? (struct unsampled){ 0 } : (struct unsampled){ missing / expected, missing };
+}
+
+static void add_unsampled(struct run *run, size_t request)
+{
+	const struct unsampled unsampled = unsampled_of(run, request);
+	const char *where = run->plan.vtable->only_commands ? ": short threads, or programs while they start"
+							    : ": short threads, or set-user-ID programs";
+	if (unsampled.share == 0)
+		return;
+	if (finding_find(run->recorder.profile, FINDING_PROGRAMS_NOT_RECORDED))
+		where = ""; /* the reason is there already */
+	finding_add(run->recorder.profile, FINDING_UNSAMPLED, (uint64_t)unsampled.samples,
+		    "%.0f %% of %s not sampled%s", unsampled.share * 100, run->plan.resources[request].row->name,
+		    where);
+}
+
+/* The worst one first, as the closing line has one of each code. */
+static void add_all_unsampled(struct run *run)
+{
+	const size_t count = run->plan.request.resource_count;
+	size_t worst = 0;
+	/* The eBPF programs, and recordings of the whole machine, have timers that outlive
+	 * the threads: no thread is too short for them. */
+	if (run->options->everything || (run->plan.vtable->load_code && !run->plan.vtable->only_commands))
+		return;
+	for (size_t i = 1; i < count; i++)
+		if (unsampled_of(run, i).share > unsampled_of(run, worst).share)
+			worst = i;
+	add_unsampled(run, worst);
+	for (size_t i = 0; i < count; i++)
+		if (i != worst)
+			add_unsampled(run, i);
+}
+
+/* --- what sampling cost --- */
+
+/* CPU time that is known to have been recorded, in ns: what the command and the
+ * children that it waited for used by the kernel's account; or what was counted, if
+ * that is more. */
+static double cpu_time(const struct run *run)
+{
+	const struct profile *profile = run->recorder.profile;
+	uint64_t most = run->target.user_ns + run->target.system_ns;
+	/* The use of other processes is not known: at most, all processors all the time. */
+	if (!run->path || run->options->everything)
+		return (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	for (size_t i = 0; i < run->plan.request.resource_count; i++)
+		if (counter_is_cpu_time(run->plan.resources[i].counter) && profile->resources[i].total > most)
+			most = profile->resources[i].total;
+	return (double)most;
+}
+
+/* Each sample takes some microseconds of the thread that it is taken in. */
+static void add_costly(struct run *run)
+{
+	enum { MOST_PER_SECOND = 20000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
+	/* Below this nobody notices; and a daemon that nobody waited for is not in the account. */
+	static const double ns_min = 0.05 * NS_PER_S;
+	double ns = cpu_time(run);
+	double per_second = ns >= ns_min ? (double)run->recorder.samples * NS_PER_S / ns : 0;
+	if (run->recorder.samples >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
+		finding_add(run->recorder.profile, FINDING_SAMPLES_COSTLY, (uint64_t)per_second,
+			    "# samples a second slow the program: longer intervals cost less");
+}
+
+/* --- losses --- */
+
+static void add_losses(struct run *run)
+{
+	const struct recorder *recorder = &run->recorder;
+	struct profile *profile = recorder->profile;
+	/* When the whole machine is recorded, most processes stay. */
+	bool is_ours = run->path && !run->options->everything;
+	size_t running = is_ours ? processes_running(recorder->processes) : 0;
+	if (recorder->out_of_memory)
+		finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory ran out while recording");
+	if (recorder->throttled > 0)
+		finding_add(profile, FINDING_SAMPLING_PAUSED, recorder->throttled,
+			    "the kernel paused sampling {# time|# times}");
+	if (running > 0)
+		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, running,
+			    "{# process|# processes} that the command started still {runs|run}, unrecorded");
+	if (recorder->lost_events > 0)
+		finding_add(profile, FINDING_EVENTS_LOST, recorder->lost_events,
+			    "{# event|# events} (maps, forks, names) {was|were} lost");
+	if (recorder->labels.unknown > 0)
+		finding_add(profile, FINDING_LABELS_LOST, recorder->labels.unknown,
+			    "{# sample has|# samples have} lost {its|their} labels");
+	if (recorder->codes_not_loaded > 0)
+		finding_add(profile, FINDING_CODE_NOT_LOADED, recorder->codes_not_loaded,
+			    "the code of a process could not be loaded into the kernel {# time|# times}");
+}
+
+static void add_restrictions(struct run *run)
+{
+	struct profile *profile = run->recorder.profile;
+	if (run->plan.passed_over[0])
+		finding_add(profile, FINDING_BACKEND_REFUSED, 0, "not by %s", run->plan.passed_over);
+	if (run->plan.request.user_mode_only || run->plan.user_by_default)
+		finding_add(profile, FINDING_USER_MODE_ONLY, 0,
+			    "user mode only: kernel.perf_event_paranoid permits no more");
+}
+
+void run_add_backend_findings(struct run *run)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	if (vtable->add_findings)
+		vtable->add_findings(run->backend, run->recorder.profile);
+}
+
+void run_add_findings(struct run *run)
+{
+	add_all_unsampled(run);
+	add_costly(run);
+	add_losses(run);
+	add_restrictions(run);
+}

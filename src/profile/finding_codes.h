@@ -1,0 +1,140 @@
+/*
+ * Every kind of finding, one row each:
+ *
+ *   X(constant, name, severity, output, unit, meaning)
+ *
+ *   name      as in the file, in JSON and in docs/findings.md
+ *   output    the first consumer that prints it: see enum finding_output
+ *   unit      what `count` counts, in the singular; "": this kind has no count
+ *   meaning   what follows from it and what helps: `info` prints it below the
+ *             finding's own text, docs/findings.md lists it
+ *
+ * A finding is a NOTE if every figure is right, a WARNING if some figure is too
+ * small, charged to a wrong name or costly to measure, and an ERROR if the
+ * profile lacks everything from some moment on.
+ */
+#ifndef PROFILE_FINDING_CODES_H
+#define PROFILE_FINDING_CODES_H
+
+/* clang-format off */
+#define FINDING_CODES(X) \
+	/* the monitor */ \
+	X(OUT_OF_MEMORY, "out-of-memory", ERROR, CLOSING, "", \
+	  "The recorder ran out of memory; samples after that moment are missing.") \
+	X(UNSAMPLED, "unsampled", WARNING, CLOSING, "sample", \
+	  "This part of the resource was used where no sample was taken: in threads that ended before their first " \
+	  "interval, which a shorter interval samples, or in programs that the backend does not reach, which the bpf " \
+	  "backend samples.") \
+	X(SAMPLES_COSTLY, "samples-costly", WARNING, CLOSING, "sample a second of CPU time", \
+	  "Each sample takes some microseconds of the thread that it is taken in; -r RES/INTERVAL sets the interval.") \
+	X(SAMPLING_PAUSED, "sampling-paused", WARNING, CLOSING, "pause", \
+	  "The kernel takes no samples during a pause; raise kernel.perf_event_max_sample_rate, or the interval.") \
+	X(PROCESSES_STILL_RUNNING, "processes-still-running", WARNING, CLOSING, "process", \
+	  "The recording ended with the command; what these processes used later is missing.") \
+	X(EVENTS_LOST, "events-lost", WARNING, INFO, "event", \
+	  "Without these maps, forks and names, some samples may have wrong names.") \
+	X(LABELS_LOST, "labels-lost", WARNING, INFO, "sample", \
+	  "The events that define these samples' labels were lost; the samples have no labels.") \
+	X(CODE_NOT_LOADED, "code-not-loaded", WARNING, INFO, "failure", \
+	  "The monitor unwound the stacks in that code instead, and more samples may be lost; the kernel has room for " \
+	  "fewer processes.") \
+	X(USER_MODE_ONLY, "user-mode-only", NOTE, CLOSING, "", \
+	  "What the program used in the kernel is neither sampled nor counted; sysctl kernel.perf_event_paranoid=1, or " \
+	  "root, permits it.") \
+	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
+	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
+	  "measure.") \
+	/* all backends */ \
+	X(PROCESSES_NOT_RECORDED, "processes-not-recorded", WARNING, CLOSING, "process", \
+	  "What these processes used is missing.") \
+	X(THREADS_NOT_RECORDED, "threads-not-recorded", WARNING, CLOSING, "thread", \
+	  "What these threads used is missing.") \
+	X(STARTS_UNKNOWN, "starts-unknown", WARNING, INFO, "thread", \
+	  "The paths of these threads begin at their start functions, not at the stacks that started them.") \
+	X(STARTS_NOT_RECORDED, "starts-not-recorded", NOTE, INFO, "", \
+	  "The kernel shows where threads are started to root only, or with CAP_PERFMON where tracefs is readable.") \
+	X(UNWIND_ROWS, "unwind-rows", NOTE, INFO, "unwind row", \
+	  "These rows unwind stacks where samples are taken.") \
+	/* bpf */ \
+	X(KERNEL_STACKS, "kernel-stacks", NOTE, INFO, "user-space fallback", \
+	  "The eBPF program unwound the first stacks; the monitor unwound the others, for the reasons listed.") \
+	X(EVENTS_MISSED, "events-missed", WARNING, INFO, "event", \
+	  "The totals and samples lack these events.") \
+	X(FUNCTIONS_UNOBSERVED, "functions-unobserved", WARNING, INFO, "failure", \
+	  "The calls of the functions in those processes are not counted.") \
+	X(FIRST_CALLS_UNCOUNTED, "first-calls-uncounted", NOTE, INFO, "", \
+	  "The calls that the first process of the target made in its first moments are not counted.") \
+	X(TOTALS_INCOMPLETE, "totals-incomplete", WARNING, INFO, "failure", \
+	  "The totals lack what the living threads had used.") \
+	X(SAMPLE_RATE_LIMITED, "sample-rate-limited", WARNING, INFO, "", \
+	  "Samples are missing; raise kernel.perf_event_max_sample_rate, or the interval.") \
+	/* preload */ \
+	X(PROGRAMS_NOT_RECORDED, "programs-not-recorded", WARNING, CLOSING, "program", \
+	  "These programs did not load the preload backend's library. Statically linked and set-user-ID programs " \
+	  "cannot, nor those started without LD_PRELOAD in their environment, as another user, in another pid " \
+	  "namespace, or by another cpprof; the bpf backend records them.") \
+	X(LIBRARY_NEVER_LOADED, "library-never-loaded", WARNING, INFO, "", \
+	  "Nothing was recorded; something on the way may clear LD_PRELOAD from the environment.") \
+	X(TRANSFERS_UNOBSERVED, "transfers-unobserved", WARNING, CLOSING, "", \
+	  "The C library transfers for its streams (fread, fgets, getline, printf...) itself, and the program may make " \
+	  "system calls directly; the bpf backend, as root, sees both.") \
+	X(TICKS_LATE, "ticks-late", WARNING, INFO, "tick", \
+	  "The program's own alternate signal stack was too small for the timer's handler.") \
+	X(SAMPLES_DAMAGED, "samples-damaged", WARNING, INFO, "thread", \
+	  "The program itself overwrote the samples of these threads; they are missing from there on.") \
+	X(TIMER_SIGNAL_TAKEN, "timer-signal-taken", WARNING, INFO, "", \
+	  "Time is not sampled in such threads.") \
+	X(FP_SIGNAL_TAKEN, "fp-signal-taken", WARNING, INFO, "", \
+	  "Floating point exceptions may be missing.") \
+	X(OWN_OPERATOR_NEW, "own-operator-new", WARNING, INFO, "", \
+	  "The allocations of an allocator of the program's own are missing; the bpf backend sees them.") \
+	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \
+	  "The allocations of the program are missing; --backend bpf sees them.") \
+	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
+	  "Time is sampled less often than was asked for; each sample stands for as many hits as its time has " \
+	  "intervals.") \
+	X(PARTS_MEASURED, "parts-measured", NOTE, INFO, "", \
+	  "The totals cover the parts between cpprof_start and cpprof_stop only.") \
+	/* the compiler's hooks */ \
+	X(THREADS_CUT_SHORT, "threads-cut-short", WARNING, CLOSING, "thread", \
+	  "What these threads called later is missing.") \
+	X(CALLS_UNCOUNTED, "calls-uncounted", WARNING, CLOSING, "call", \
+	  "The counts of these calls are missing.") \
+	X(TRACE_EVENTS_LOST, "trace-events-lost", WARNING, CLOSING, "event", \
+	  "The trace lacks these events.") \
+	X(PATHS_FOLDED, "paths-folded", WARNING, CLOSING, "call", \
+	  "Further paths end at the last frame that had room.") \
+	X(LIBRARIES_MIXED, "libraries-mixed", WARNING, CLOSING, "", \
+	  "Calls from libraries that shared addresses stand under names of both.") \
+	X(TALLY_CUT, "tally-cut", WARNING, CLOSING, "", \
+	  "The disk was full, or the file was cut later.") \
+	X(CALLS_UNTIMED, "calls-untimed", WARNING, CLOSING, "", \
+	  "The hooks of -pg report when a function is entered, but not when it is left.") \
+	X(BLOCKS_UNCOUNTED, "blocks-uncounted", WARNING, CLOSING, "", \
+	  "The program has no hooks of basic blocks.") \
+	X(RULE_REFUSED, "rule-refused", WARNING, CLOSING, "", \
+	  "cpprof ignored this line of the rules that switch probe points on and off, or the library in its place.") \
+	X(PROCESSES_UNENDED, "processes-unended", NOTE, INFO, "process", \
+	  "These processes were killed, or are still running; the profile has what they counted until then.") \
+	X(THREADS_REUSED, "threads-reused", NOTE, INFO, "thread", \
+	  "A new thread went on where one that had ended had counted; the counts of both stand together.") \
+	X(POINTS_THROTTLED, "points-throttled", NOTE, INFO, "call", \
+	  "The probe point turned itself off; later calls are not counted.") \
+	X(POINTS_SWITCHED_OFF, "points-switched-off", NOTE, INFO, "", \
+	  "The rules, the program or cpprof control switched the probe point off; its calls meanwhile are not counted.") \
+	/* readers */ \
+	X(FILE_UNREADABLE, "file-unreadable", WARNING, INFO, "address", \
+	  "The functions of this file have no names.") \
+	X(ADDRESSES_OUTSIDE, "addresses-outside", WARNING, INFO, "address", \
+	  "The file is of another program or of another build.") \
+	X(RECORDING_CUT, "recording-cut", ERROR, READING, "", \
+	  "The recorder was killed or the file was cut; the profile has what was flushed before.") \
+	X(BYTES_SKIPPED, "bytes-skipped", WARNING, READING, "byte", \
+	  "The file ends within a block, which cannot be read.") \
+	X(BLOCKS_SKIPPED, "blocks-skipped", WARNING, READING, "block", \
+	  "A newer cpprof wrote these blocks.") \
+	X(OLD_WARNING, "warning", WARNING, INFO, "", \
+	  "") /* of files of format 1.3 and older, which had no codes */
+/* clang-format on */
+
+#endif

@@ -1,0 +1,214 @@
+#include "profile/findings.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/profile.h"
+
+#define X(constant, name_, severity_, output_, unit_, meaning_)   \
+	[FINDING_##constant] = { .name = (name_),                 \
+				 .severity = FINDING_##severity_, \
+				 .output = FINDING_IN_##output_,  \
+				 .unit = (unit_),                 \
+				 .meaning = (meaning_) },
+const struct finding_code_row finding_codes[FINDING_CODE_COUNT] = { FINDING_CODES(X) };
+#undef X
+
+const struct finding_code_row *finding_code_find(const char *name)
+{
+	for (size_t i = 0; i < FINDING_CODE_COUNT; i++)
+		if (strcmp(finding_codes[i].name, name) == 0)
+			return &finding_codes[i];
+	return NULL;
+}
+
+const char *finding_severity_name(unsigned severity)
+{
+	static const char *const names[FINDING_SEVERITIES] = { "note", "warning", "error" };
+	return severity < FINDING_SEVERITIES ? names[severity] : "";
+}
+
+/* --- texts --- */
+
+/* Replaces '#' and {one|many}; what is left is printf's. */
+static void expand(struct buffer *out, const char *format, uint64_t count)
+{
+	bool is_kept = true;
+	for (const char *at = format; *at; at++) {
+		if (*at == '{')
+			is_kept = count == 1;
+		else if (*at == '|')
+			is_kept = count != 1;
+		else if (*at == '}')
+			is_kept = true;
+		else if (!is_kept)
+			continue;
+		else if (*at == '#')
+			buffer_printf(out, "%" PRIu64, count);
+		else
+			buffer_append_byte(out, (uint8_t)*at);
+	}
+	buffer_append_byte(out, 0);
+}
+
+/* The caller frees the text; NULL: no memory. */
+__attribute__((format(printf, 2, 0))) static char *render(uint64_t count, const char *format, va_list arguments)
+{
+	struct buffer expanded;
+	char *text = NULL;
+	va_list copy;
+	buffer_init(&expanded);
+	expand(&expanded, format, count);
+	va_copy(copy, arguments);
+	int bytes = buffer_error(&expanded) ? -1 : vsnprintf(NULL, 0, (const char *)expanded.bytes, copy);
+	va_end(copy);
+	if (bytes >= 0)
+		text = malloc((size_t)bytes + 1);
+	if (text)
+		vsnprintf(text, (size_t)bytes + 1, (const char *)expanded.bytes, arguments);
+	buffer_release(&expanded);
+	return text;
+}
+
+/* --- the list --- */
+
+static int append(struct profile *profile, uint32_t code, uint8_t severity, uint64_t count, uint32_t text)
+{
+	if (profile->finding_count >= PROFILE_NONE)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(profile->findings, profile->finding_capacity, profile->finding_count + 1) < 0)
+		return ERROR_MEMORY;
+	profile->findings[profile->finding_count++] =
+		(struct profile_finding){ .code = code, .text = text, .severity = severity, .count = count };
+	return 0;
+}
+
+/* The text with the earlier finding's count is that finding's own. */
+__attribute__((format(printf, 3, 0))) static int is_equal(const struct profile *profile,
+							  const struct profile_finding *earlier, const char *format,
+							  va_list arguments)
+{
+	va_list copy;
+	va_copy(copy, arguments);
+	char *text = render(earlier->count, format, copy);
+	va_end(copy);
+	int equal = text ? strcmp(text, profile_string(profile, earlier->text)) == 0 : ERROR_MEMORY;
+	free(text);
+	return equal;
+}
+
+/* *found: index of the finding that this one is added to, or the number of findings. */
+__attribute__((format(printf, 3, 0))) static int find_equal(const struct profile *profile, uint32_t code,
+							    const char *format, va_list arguments, size_t *found)
+{
+	int equal = 0;
+	size_t i = 0;
+	for (; i < profile->finding_count && equal == 0; i++)
+		if (profile->findings[i].code == code)
+			equal = is_equal(profile, &profile->findings[i], format, arguments);
+	*found = equal == 1 ? i - 1 : profile->finding_count;
+	return equal < 0 ? equal : 0;
+}
+
+__attribute__((format(printf, 4, 0))) static int add(struct profile *profile, enum finding_code code, uint64_t count,
+						     const char *format, va_list arguments)
+{
+	size_t at = 0;
+	int64_t code_id = profile_add_string(profile, finding_codes[code].name);
+	int result = code_id < 0 ? (int)code_id : find_equal(profile, (uint32_t)code_id, format, arguments, &at);
+	if (result < 0)
+		return result;
+	bool is_new = at == profile->finding_count;
+	count += is_new ? 0 : profile->findings[at].count;
+	char *text = render(count, format, arguments);
+	int64_t text_id = text ? profile_add_string(profile, text) : ERROR_MEMORY;
+	free(text);
+	if (text_id < 0)
+		return (int)text_id;
+	if (is_new)
+		return append(profile, (uint32_t)code_id, finding_codes[code].severity, count, (uint32_t)text_id);
+	profile->findings[at].count = count;
+	profile->findings[at].text = (uint32_t)text_id;
+	return 0;
+}
+
+void finding_add(struct profile *profile, enum finding_code code, uint64_t count, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	int result = add(profile, code, count, format, arguments);
+	va_end(arguments);
+	if (result < 0 && profile->findings_error == 0)
+		profile->findings_error = result;
+}
+
+const struct profile_finding *finding_find(const struct profile *profile, enum finding_code code)
+{
+	for (size_t i = 0; i < profile->finding_count; i++)
+		if (strcmp(profile_string(profile, profile->findings[i].code), finding_codes[code].name) == 0)
+			return &profile->findings[i];
+	return NULL;
+}
+
+const struct profile_finding *finding_next(const struct profile *profile, struct finding_walk *walk)
+{
+	for (; walk->passed < FINDING_SEVERITIES; walk->passed++, walk->next = 0)
+		while (walk->next < profile->finding_count) {
+			const struct profile_finding *finding = &profile->findings[walk->next++];
+			if (finding->severity == FINDING_ERROR - walk->passed)
+				return finding;
+		}
+	return NULL;
+}
+
+/* --- the closing line --- */
+
+static bool has_code(const struct profile_finding *const *findings, size_t count, uint32_t code)
+{
+	for (size_t i = 0; i < count; i++)
+		if (findings[i]->code == code)
+			return true;
+	return false;
+}
+
+size_t findings_closing(const struct profile *profile, const struct profile_finding *closing[FINDINGS_CLOSING_MAX],
+			size_t *more)
+{
+	size_t count = 0;
+	struct finding_walk walk = { 0 };
+	*more = 0;
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
+		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+		if (row && row->output == FINDING_IN_CLOSING && count < FINDINGS_CLOSING_MAX &&
+		    !has_code(closing, count, finding->code))
+			closing[count++] = finding;
+		else
+			*more += finding->severity != FINDING_NOTE;
+	}
+	return count;
+}
+
+/* --- older files --- */
+
+int findings_convert_notes(struct profile *profile)
+{
+	const char *key = finding_codes[FINDING_OLD_WARNING].name;
+	size_t kept = 0;
+	for (size_t i = 0; i < profile->note_count; i++) {
+		const struct profile_note note = profile->notes[i];
+		bool is_finding = strcmp(profile_string(profile, note.key), key) == 0;
+		int result = is_finding ? append(profile, note.key, FINDING_WARNING, 0, note.value) : 0;
+		if (result < 0)
+			return result;
+		if (!is_finding)
+			profile->notes[kept++] = note;
+	}
+	profile->note_count = kept;
+	return 0;
+}

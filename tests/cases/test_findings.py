@@ -1,0 +1,83 @@
+"""Findings: what each backend and each reader found is in the closing line, in info and in JSON."""
+import json
+import os
+import re
+import signal
+
+
+from hooks_support import Counted, compile_once
+from record_support import PROGRAMS, build, needs_bpf, needs_perf, record, run_cpprof
+
+
+def findings_of(path):
+	"""{code: finding} of a profile, by its JSON; info prints the same, the most severe first."""
+	findings = json.loads(run_cpprof("info", "--format", "json", path).stdout)["findings"]
+	text = run_cpprof("info", path).stdout
+	assert f"\nfindings ({len(findings)})\n" in text
+	lines = [line.strip() for line in text.partition("\nfindings (")[2].splitlines()]
+	shown = [line for line in lines if re.match("(note|warning|error): ", line)]
+	assert shown == [f"{finding['severity']}: {finding['text']}" for finding in findings]
+	assert all(finding["meaning"] in lines for finding in findings)
+	order = ["error", "warning", "note"]
+	assert shown == sorted(shown, key=lambda line: order.index(line.split(":")[0]))
+	return {finding["code"]: finding for finding in findings}
+
+
+def check(recorded, code, severity, text, in_closing=True):
+	"""The finding, which is in the closing line or not."""
+	finding = findings_of(recorded.path)[code]
+	assert finding["severity"] == severity and re.fullmatch(text, finding["text"]), finding
+	assert (finding["text"] in recorded.err) == in_closing, recorded.err
+	return finding
+
+
+@needs_perf
+def test_monitor(tmp_path):
+	recorded = record(tmp_path, ["sh", "-c", "sleep 60 >/dev/null 2>&1 </dev/null & echo $!"], "--backend", "perf")
+	try:
+		finding = check(recorded, "processes-still-running", "warning", "1 process that the command started still runs, unrecorded")
+		assert finding["count"] == 1
+	finally:
+		os.kill(int(recorded.out), signal.SIGTERM)
+
+
+@needs_perf
+def test_perf(tmp_path):
+	"""A hundred page faults in each of many processes, by an interval that none of them reaches."""
+	many = ["sh", "-c", "for i in $(seq 200); do /bin/true; done"]
+	recorded = record(tmp_path, many, "--backend", "perf", "-r", "page-faults/300")
+	finding = check(recorded, "unsampled", "warning", r"\d+ % of page-faults not sampled: .*")
+	assert finding["count"] > 0
+
+
+@needs_bpf
+def test_bpf(tmp_path):
+	recorded = record(tmp_path, [build("forms.c")], "--backend", "bpf", "-r", "cpu")
+	check(recorded, "unwind-rows", "note", r"\d+ unwind rows? of 8 bytes and \d+ bytes of index in the kernel", in_closing=False)
+	check(recorded, "kernel-stacks", "note", r"\d+ of \d+ stacks were unwound in the kernel.*", in_closing=False)
+
+
+def test_preload(tmp_path):
+	recorded = record(tmp_path, ["sh", "-c", f"exec {build('forms.c', linkage='static')} 60"], "--backend", "preload")
+	finding = check(recorded, "programs-not-recorded", "warning", "'forms' was not recorded: it is statically linked.*")
+	assert finding["meaning"].startswith("These programs did not load")
+
+
+def test_hooks(tmp_path):
+	with_pg = compile_once(["gcc", "-O1", "-g", "-pg"], [PROGRAMS / "forms.c"], "forms_pg")
+	counted = Counted([with_pg], tmp_path, measurement="paths-timed")
+	check(counted, "calls-untimed", "warning", "calls that -pg's hooks report were counted, not timed: .*")
+
+
+@needs_perf
+def test_reader(tmp_path):
+	"""A file that was cut: each command that reads it warns."""
+	recorded = record(tmp_path, [build("forms.c")], "--backend", "perf")
+	cut = tmp_path / "cut.data"
+	cut.write_bytes(recorded.path.read_bytes()[:-20])
+	shown = run_cpprof("info", cut)
+	assert "the recording is incomplete: it ends after " in shown.stderr
+	findings = findings_of(cut)
+	assert findings["recording-cut"]["severity"] == "error"
+	assert findings["bytes-skipped"]["count"] == 20
+	assert "skipped 20 trailing bytes of an incomplete block" in shown.stderr

@@ -1,0 +1,247 @@
+/* The list of findings: texts, merging, order, the closing line, older files, and docs/findings.md. */
+#include "profile/findings.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/profile.h"
+#include "support/alloc_fail.h"
+
+static const char *text_of(const struct profile *profile, size_t index)
+{
+	assert_true(index < profile->finding_count);
+	return profile_string(profile, profile->findings[index].text);
+}
+
+static void test_texts(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	finding_add(profile, FINDING_THREADS_NOT_RECORDED, 1, "{# thread was|# threads were} not recorded: limit %d",
+		    7);
+	finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, 10, "{# process was|# processes were} not recorded");
+	finding_add(profile, FINDING_CALLS_UNCOUNTED, 0, "{# call|# calls}");
+	finding_add(profile, FINDING_EVENTS_LOST, UINT64_MAX, "#%%");
+	/* What is converted is not expanded. */
+	finding_add(profile, FINDING_FILE_UNREADABLE, 3, "'%s'", "a{b|c}#");
+	assert_int_equal(profile->findings_error, 0);
+	assert_string_equal(text_of(profile, 0), "1 thread was not recorded: limit 7");
+	assert_string_equal(text_of(profile, 1), "10 processes were not recorded");
+	assert_string_equal(text_of(profile, 2), "0 calls");
+	assert_string_equal(text_of(profile, 3), "18446744073709551615%");
+	assert_string_equal(text_of(profile, 4), "'a{b|c}#'");
+	assert_string_equal(profile_string(profile, profile->findings[1].code), "processes-not-recorded");
+	assert_int_equal(profile->findings[1].severity, FINDING_WARNING);
+	assert_int_equal(profile->findings[1].count, 10);
+	profile_free(profile);
+}
+
+static void add_threads(struct profile *profile, uint64_t count, const char *reason)
+{
+	finding_add(profile, FINDING_THREADS_NOT_RECORDED, count, "{# thread was|# threads were} not recorded: %s",
+		    reason);
+}
+
+static void test_merging(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	add_threads(profile, 1, "limit 7");
+	add_threads(profile, 2, "no memory");
+	add_threads(profile, 1, "limit 7");
+	add_threads(profile, 5, "limit 7");
+	finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, 7, "# threads were not recorded: limit 7");
+	assert_int_equal(profile->finding_count, 3);
+	assert_string_equal(text_of(profile, 0), "7 threads were not recorded: limit 7");
+	assert_int_equal(profile->findings[0].count, 7);
+	assert_string_equal(text_of(profile, 1), "2 threads were not recorded: no memory");
+	assert_string_equal(text_of(profile, 2), "7 threads were not recorded: limit 7");
+	assert_ptr_equal(finding_find(profile, FINDING_PROCESSES_NOT_RECORDED), &profile->findings[2]);
+	assert_null(finding_find(profile, FINDING_OWN_MALLOC));
+	profile_free(profile);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	static const char *const expected[] = { "error", "warning 1", "warning 2", "note 1", "note 2" };
+	struct profile *profile = profile_new();
+	struct finding_walk walk = { 0 };
+	assert_null(finding_next(profile, &walk));
+	finding_add(profile, FINDING_USER_MODE_ONLY, 0, "note 1");
+	finding_add(profile, FINDING_EVENTS_LOST, 0, "warning 1");
+	finding_add(profile, FINDING_BACKEND_REFUSED, 0, "note 2");
+	finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "error");
+	finding_add(profile, FINDING_OWN_MALLOC, 0, "warning 2");
+	walk = (struct finding_walk){ 0 };
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(profile_string(profile, finding_next(profile, &walk)->text), expected[i]);
+	assert_null(finding_next(profile, &walk));
+	assert_null(finding_next(profile, &walk));
+	profile_free(profile);
+}
+
+/* The closing line's texts, joined by ';', and how many more there are. */
+static void assert_closing(const struct profile *profile, const char *expected, size_t expected_more)
+{
+	const struct profile_finding *closing[FINDINGS_CLOSING_MAX];
+	char text[256] = "";
+	size_t more, used = 0, count = findings_closing(profile, closing, &more);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ";" : "",
+					 profile_string(profile, closing[i]->text));
+	assert_string_equal(text, expected);
+	assert_int_equal(more, expected_more);
+}
+
+static void test_closing(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	assert_closing(profile, "", 0);
+	finding_add(profile, FINDING_UNWIND_ROWS, 0, "rows"); /* a note of info's */
+	finding_add(profile, FINDING_BACKEND_REFUSED, 0, "not by bpf");
+	assert_closing(profile, "not by bpf", 0);
+	finding_add(profile, FINDING_EVENTS_LOST, 0, "events"); /* a warning of info's */
+	assert_closing(profile, "not by bpf", 1);
+	finding_add(profile, FINDING_UNSAMPLED, 0, "cpu");
+	finding_add(profile, FINDING_UNSAMPLED, 0, "user"); /* one of each code */
+	assert_closing(profile, "cpu;not by bpf", 2);
+	finding_add(profile, FINDING_CALLS_UNCOUNTED, 0, "calls");
+	finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory");
+	assert_closing(profile, "memory;cpu;calls;not by bpf", 2);
+	finding_add(profile, FINDING_PATHS_FOLDED, 0, "paths");
+	assert_closing(profile, "memory;cpu;calls;paths", 2);
+	finding_add(profile, FINDING_TALLY_CUT, 0, "tally");
+	assert_closing(profile, "memory;cpu;calls;paths", 3);
+	profile_free(profile);
+}
+
+/* A code of a later version is kept, and is in no closing line. */
+static void test_unknown_code(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	finding_add(profile, FINDING_CALLS_UNCOUNTED, 2, "# calls");
+	profile->findings[0].code = (uint32_t)profile_add_string(profile, "of-a-later-version");
+	assert_null(finding_code_find("of-a-later-version"));
+	assert_closing(profile, "", 1);
+	assert_string_equal(finding_severity_name(FINDING_SEVERITIES), "");
+	profile_free(profile);
+}
+
+static void test_older_notes(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	profile_add_note(profile, "warning", "one");
+	profile_add_note(profile, "host", "h");
+	profile_add_note(profile, "warning", "two");
+	assert_int_equal(findings_convert_notes(profile), 0);
+	assert_int_equal(profile->note_count, 1);
+	assert_string_equal(profile_note(profile, "host"), "h");
+	assert_int_equal(profile->finding_count, 2);
+	assert_string_equal(text_of(profile, 0), "one");
+	assert_string_equal(text_of(profile, 1), "two");
+	assert_int_equal(profile->findings[1].severity, FINDING_WARNING);
+	assert_int_equal(profile_check(profile), 0);
+	assert_int_equal(findings_convert_notes(profile), 0);
+	assert_int_equal(profile->finding_count, 2);
+	profile_free(profile);
+}
+
+static void test_soundness(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	finding_add(profile, FINDING_CALLS_UNCOUNTED, 2, "# calls");
+	struct profile_finding good = profile->findings[0];
+	assert_int_equal(profile_check(profile), 0);
+	profile->findings[0].severity = FINDING_SEVERITIES;
+	assert_int_equal(profile_check(profile), ERROR_CORRUPT);
+	profile->findings[0] = good;
+	profile->findings[0].code = (uint32_t)profile->strings.count;
+	assert_int_equal(profile_check(profile), ERROR_CORRUPT);
+	profile->findings[0] = good;
+	profile->findings[0].text = (uint32_t)profile->strings.count;
+	assert_int_equal(profile_check(profile), ERROR_CORRUPT);
+	profile_free(profile);
+}
+
+/* A finding is there whole, or not at all and the error is kept. */
+static void add_some(void)
+{
+	struct profile *profile = profile_new();
+	if (!profile)
+		return;
+	add_threads(profile, 3, "limit 7");
+	add_threads(profile, 4, "limit 7");
+	bool is_whole = profile->finding_count == 1 && profile->findings[0].count == 7;
+	if (profile->findings_error == 0 ? !is_whole : profile->findings_error != ERROR_MEMORY || is_whole)
+		fail_msg("error %d, %zu findings", profile->findings_error, profile->finding_count);
+	assert_int_equal(profile_check(profile), 0);
+	profile_free(profile);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	ALLOC_FAIL_EACH(add_some());
+}
+
+/* --- docs/findings.md --- */
+
+static void append_row(struct buffer *out, const struct finding_code_row *row)
+{
+	static const char *const outputs[] = { "closing line", "reading", "info" };
+	buffer_printf(out, "| `%s` | %s | %s | %s | %s |\n", row->name, finding_severity_name(row->severity),
+		      outputs[row->output], row->unit, row->meaning);
+}
+
+static void test_docs(void **state)
+{
+	(void)state;
+	struct buffer expected;
+	static char page[65536];
+	FILE *file = fopen(FINDINGS_PAGE, "re");
+	assert_non_null(file);
+	page[fread(page, 1, sizeof(page) - 1, file)] = 0;
+	fclose(file);
+	buffer_init(&expected);
+	buffer_append_string(&expected, "| code | severity | first shown | count | meaning |\n|---|---|---|---|---|\n");
+	for (size_t i = 0; i < FINDING_CODE_COUNT; i++)
+		append_row(&expected, &finding_codes[i]);
+	buffer_append_byte(&expected, 0);
+	const char *table = strstr(page, "| code |");
+	assert_non_null(table);
+	if (strcmp(table, (const char *)expected.bytes) != 0)
+		fail_msg("docs/findings.md does not end with this table:\n%s", (const char *)expected.bytes);
+	buffer_release(&expected);
+}
+
+static void test_codes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FINDING_CODE_COUNT; i++)
+		assert_ptr_equal(finding_code_find(finding_codes[i].name), &finding_codes[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),        cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_order),        cmocka_unit_test(test_closing),
+		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_older_notes),
+		cmocka_unit_test(test_soundness),    cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_docs),         cmocka_unit_test(test_codes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
