@@ -77,8 +77,10 @@ POSITION = re.compile(r"^(ob|fn|cob|cfn)=(.*)$")
 
 
 def base_name(name):
-	"""The function of `name(int)`, `space::name<int>`, `name.constprop.0`, `name'2` (callgrind's second level of a recursion)."""
+	"""The function of `name(int)`, `space::name<int>`, `name.constprop.0`, `name'2` (callgrind's second level of a recursion), `name@object`
+	(where two objects have functions of that name in the profile: a shell that a program starts has a main, too, if a tick found it there)."""
 	name = re.sub(r"'\d+", "", name)
+	name = re.sub(r"@[^@]*$", "", name)
 	name = re.sub(r" \[clone [^\]]*\]", "", name)
 	name = re.sub(r"\([^()]*\)( const)?$", "", name)
 	name = re.sub(r"<[^<>]*>", "", name)

@@ -5,7 +5,7 @@ import pytest
 from record_support import (amounts, build, check_truths, hits, needs_bpf, needs_perf, record, record_well, run_cpprof, show,
 	tolerance)
 
-pytestmark = [needs_perf, needs_bpf, pytest.mark.measured]
+pytestmark = [needs_perf, needs_bpf]
 
 BACKENDS = ["perf", "bpf"]
 

@@ -158,7 +158,6 @@ def test_fields_of_tracepoints(tmp_path):
 	assert hits(paths, "by_failing") == 0, show(paths)
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("words", [
 	["read-bytes/4KiB", "io_bytes.c", "100"],
 	["io-bytes/8KiB", "io_bytes.c", "100"],
@@ -195,7 +194,6 @@ def functions_reported(recorded, resource, *options):
 	return result.stdout
 
 
-@pytest.mark.measured
 def test_reports_of_bytes(tmp_path):
 	"""The report's own words: down from main, and by function."""
 	recorded = record_well(tmp_path, [build("io_bytes.c"), "300"], *BPF, "-r", "read-bytes/16KiB")
@@ -217,7 +215,6 @@ def us_near(measured, expected, turns):
 WAITS = ["real", "blocked", "io-time", "lock-wait"]
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("interval", ["50us", "1ms"])
 def test_waiting(tmp_path, interval):
 	"""Sleeping, waiting for a lock, for a pipe, and until the end: each as long as it took, where it waited."""
@@ -241,7 +238,6 @@ def test_waiting(tmp_path, interval):
 		assert abs(told["hits"] * unit - told["total"]) <= most, told
 
 
-@pytest.mark.measured
 def test_real_time_is_running_and_waiting(tmp_path):
 	"""What is real but not blocked is about what was computed."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, "-r", "real/100us", "-r", "blocked/100us", "-r", "cpu/100us")
@@ -250,7 +246,6 @@ def test_real_time_is_running_and_waiting(tmp_path):
 	assert abs(real - blocked - cpu_us) <= 0.25 * cpu_us + 20000, f"{real} - {blocked} us, and {cpu_us} us of CPU"
 
 
-@pytest.mark.measured
 def test_still_waiting_when_the_recording_ends(tmp_path):
 	"""A process that sleeps all along, recorded from outside: all of that time is there, where it sleeps."""
 	target = subprocess.Popen(["sleep", "1000"])
@@ -289,7 +284,6 @@ def test_all_in_one_run(tmp_path):
 	assert together.resource("real")["total"] * 1000 > together.resource("cpu")["total"]
 
 
-@pytest.mark.measured
 def test_touched_pages(tmp_path):
 	"""Of heap, mapped file, stack and anonymous memory: as many faults below each function as it touches pages."""
 	file = tmp_path / "mapped"
@@ -313,7 +307,6 @@ def touched(text):
 	return {name: int(pages) for name, pages in re.findall(r"^pages (\S+) (\d+)$", text, re.MULTILINE)}
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("backend", ["perf", "bpf"])
 def test_mappings_of_touched_pages(tmp_path, backend):
 	"""`report --pages`: each function's pages are in its mapping, all of them, and no others are."""

@@ -2,9 +2,9 @@
 import re
 
 import pytest
-from record_support import (agrees, build, check_truths, hits, holds, needs_bpf, record, record_well, run_cpprof, show)
+from record_support import (agrees, build, check_truths, hits, holds, needs_bpf, of_main, of_work, record, record_well, run_cpprof, show, tolerance)
 
-pytestmark = [needs_bpf, pytest.mark.measured]
+pytestmark = [needs_bpf]
 
 FINE = ["--backend", "bpf", "-r", "cpu/250us"]
 
@@ -80,15 +80,17 @@ def test_signal_handler(tmp_path, compiler, stack):
 def test_exceptions_in_flight(tmp_path, linkage):
 	recorded = record_well(tmp_path, [build("exceptions.cpp", linkage=linkage)], *FINE)
 	paths = recorded.paths()
-	assert hits(paths, "main", "attempt") > 0.97 * hits(paths), show(paths)
-	assert hits(paths, "main", "attempt", "descend") > 0.7 * hits(paths), show(paths)
+	in_flight = of_work(paths, ["attempt", "descend", "_Unwind_RaiseException", "_Unwind_Resume"])
+	assert hits(in_flight, "main", "attempt") > 0.97 * hits(in_flight) > 100, show(paths)
+	assert hits(in_flight, "main", "attempt", "descend") > 0.7 * hits(in_flight), show(paths)
 
 
 def test_plt(tmp_path):
 	callee = build("plt_callee.c", linkage="shared", name="libplt_callee.so")
 	caller = build("plt_caller.c", "-Wl,-z,lazy", "-fplt", callee, linkage="shared", name="libplt_caller.so")
 	paths = record_well(tmp_path, [build("plt.c"), caller], *FINE).paths()
-	assert hits(paths, "main", "bind_lazily") + hits(paths, "main", "call_bound") > 0.95 * hits(paths), show(paths)
+	calls = of_main(paths)
+	assert hits(calls, "main", "bind_lazily") + hits(calls, "main", "call_bound") > 0.95 * hits(calls) > 100, show(paths)
 
 
 def test_vdso(tmp_path):
@@ -97,7 +99,8 @@ def test_vdso(tmp_path):
 
 def test_callback(tmp_path):
 	paths = record_well(tmp_path, [build("callback.c")], *FINE).paths()
-	assert hits(paths, "main", "sort_them", "compare") > 0.97 * hits(paths), show(paths)
+	work = hits(paths, "compare")
+	assert hits(paths, "main", "sort_them", "compare") == work > 100, show(paths)
 
 
 def test_library_replaced_at_the_same_address(tmp_path):
@@ -119,7 +122,7 @@ def test_holes_in_the_stack(tmp_path):
 def test_cpp_names_and_inlines(tmp_path):
 	paths = record_well(tmp_path, [build("names.cpp")], *FINE).paths()
 	for names in (["main", "render", "draw", "burn"], ["main", "holds_inlined", "inlined_once", "inlined_twice"]):
-		agrees(paths, names, 1 / 3)
+		agrees(paths, names, 1 / 3, ["burn", "inlined_twice"])
 
 
 def test_stripped(tmp_path):
@@ -136,7 +139,7 @@ def test_code_without_unwind_rules(tmp_path, how):
 	assert recorded.closing()[1] == 0
 	paths = recorded.paths()
 	for names, fraction in (["called_back", "burn"], 0.5), (["main", "directly", "burn"], 0.5):
-		agrees(paths, names, fraction)
+		agrees(paths, names, fraction, ["burn"])
 	for path in paths:
 		if holds(path, ["called_back"]):
 			assert not holds(path, ["directly"]), show(paths)
@@ -163,12 +166,10 @@ def test_burst_of_short_threads(tmp_path):
 	"""Threads shorter than the interval are sampled as any others: their clocks do not begin anew."""
 	recorded = record_well(tmp_path, [build("threads.c"), "1000", "400"], "--backend", "bpf", "-r", "cpu/250us")
 	paths = recorded.paths()
-	within = {path: count for path, count in paths.items() if holds(path, ["worker"])}
-	assert hits(within) >= 0.3 / 0.00025, recorded.err
-	for names, fraction in (["short_work"], 0.25), (["long_work"], 0.75):
-		share = hits(within, *names) / hits(within)
-		# Starting and ending a thread is work of its own, next to 400 us.
-		assert abs(share - fraction) <= 0.1, show(paths)
+	short, long = hits(paths, "worker", "short_work"), hits(paths, "worker", "long_work")
+	assert short + long >= 0.3 / 0.00025, recorded.err
+	# Reading the clock once more costs about as much of 100 us as of 300.
+	assert abs(short / (short + long) - 0.25) <= tolerance(0.25, short + long) + 0.05, show(paths)
 	assert "not sampled" not in recorded.err
 
 

@@ -88,7 +88,6 @@ def test_touched_pages(tmp_path):
 	assert found == [int(start, 16) + 4096 * i for i in range(int(pages))]
 
 
-@pytest.mark.measured
 def test_waits(tmp_path):
 	"""Each wait is one line, as long as it took."""
 	events, out = trace(tmp_path, "-r", "lock-wait", "--min", "5ms", "--", build("waits.c"), "1")

@@ -82,7 +82,6 @@ def modules(path):
 	return [module["path"] for module in json.loads(result.stdout).get("modules", [])]
 
 
-@pytest.mark.measured
 def test_averages(tmp_path):
 	"""The paper's example: gprof says 50 : 50, and it was 100 : 0."""
 	program = Program("averages", "mcount", level="-O1")

@@ -56,7 +56,6 @@ def test_sizes_and_failures(tmp_path):
 	assert hits(recorded.paths("allocs"), "before_main") == 2, show(recorded.paths("allocs"))
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("words", ["alloc-bytes/16KiB", "allocs/20"])
 def test_allocations_at_an_interval(tmp_path, words):
 	"""Totals are those of interval 1, whatever the boundaries; hits stand for them up to an interval a thread."""
@@ -106,7 +105,6 @@ def test_bytes_of_checked_calls(tmp_path):
 	check_exactly(tmp_path, [build("io_bytes.c", "-D_FORTIFY_SOURCE=2"), "2"], MOVED)
 
 
-@pytest.mark.measured
 def test_failing_vectors(tmp_path):
 	"""Half a thousand pieces that nothing took: counted to the last one where that is asked for, and not looked at where it is not."""
 	command = [build("failing_vectors.c")]
@@ -139,7 +137,6 @@ def test_transfers_that_ticks_cut_short_go_on(tmp_path):
 
 # --- waits ---
 
-@pytest.mark.measured
 @pytest.mark.parametrize("resource", ["io-time", "lock-wait"])
 def test_waiting(tmp_path, resource):
 	"""For a lock and for a pipe: as long as it took, where it waited."""
@@ -165,7 +162,6 @@ def test_locks_stay_what_they_are(tmp_path):
 	assert hits(recorded.paths("lock-wait"), "uncontended") == 0
 
 
-@pytest.mark.measured
 def test_locks_of_other_makers(tmp_path):
 	"""Semaphores with a timeout, and futexes by the system call, as Rust's locks and C++'s atomics use them."""
 	recorded = record_well(tmp_path, [build("other_locks.c")], *PRELOAD, "-r", "lock-wait/50us")

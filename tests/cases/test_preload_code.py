@@ -1,8 +1,6 @@
 """Code that nobody tells the preload backend of is found when a walk comes to it."""
-import pytest
 from record_support import build, check_truths, record_well
 
-pytestmark = pytest.mark.measured
 
 FINE = ["--backend", "preload", "-r", "cpu/500us"]
 

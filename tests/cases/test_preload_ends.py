@@ -2,7 +2,6 @@
 import pytest
 from record_support import build, hits, record, run_cpprof, show
 
-pytestmark = pytest.mark.measured
 
 
 @pytest.mark.parametrize("resource", ["real", "blocked"])

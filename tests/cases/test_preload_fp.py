@@ -54,7 +54,6 @@ def test_death_by_the_programs_own_trap(tmp_path, how):
 	assert recorded.status == 128 + 8, recorded.err
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("what, times, per_time, level", [
 	("dense", 60000000, 2, "-O2"),
 	("dense", 60000000, 2, "-O0"),

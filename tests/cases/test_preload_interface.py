@@ -53,7 +53,6 @@ def test_innermost_is_who_ticks(tmp_path):
 	assert hits(paths, "main", "work", "take_some", "take") == 50, show(paths)
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("interval", [100, 7])
 @pytest.mark.parametrize("way,threads", [("plain", 1), ("threads", 5), ("fork", 4)])
 def test_intervals(tmp_path, way, threads, interval):
@@ -81,7 +80,6 @@ def test_paused(tmp_path):
 	assert silent.resource("own:orders")["total"] == 0
 
 
-@pytest.mark.measured
 def test_cpu_beside_own(tmp_path):
 	"""Both in one profile, as both come from inside."""
 	recorded = record(tmp_path, [str(BUILD / "examples/orders"), "1500"], *PRELOAD, "-r", "cpu", "-r", "own:orders/10")

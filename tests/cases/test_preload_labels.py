@@ -2,7 +2,6 @@
 import json
 import re
 
-import pytest
 from record_support import BUILD, REPOSITORY, build, record_well, run_cpprof, tolerance, truths
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
@@ -19,7 +18,6 @@ def report(path, *words):
 	return json.loads(result.stdout)["results"]
 
 
-@pytest.mark.measured
 def test_shares(tmp_path):
 	recorded = record_well(tmp_path, [labelled()], *PRELOAD)
 	for ((label,), fraction) in truths(recorded.out):
@@ -33,7 +31,6 @@ def test_shares(tmp_path):
 	assert {"tenant": "acme", "kind": "search"} in [entry["labels"] for entry in both]
 
 
-@pytest.mark.measured
 def test_each_kind_has_its_own_functions(tmp_path):
 	recorded = record_well(tmp_path, [labelled()], *PRELOAD)
 	sections = {part["labels"].get("kind"): part for part in report(recorded.path, "--by-label=kind", "--functions")}

@@ -41,7 +41,6 @@ def test_program_sees_no_ticks(name, tmp_path):
 	assert found * TICK_US > 0.5e6 * least_seconds, f"{found} hits\n{recorded.err}"
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("way", ["stack", "alternate", "context"])
 def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 	"""400 of them, many out of the middle of what we do: then 0.4 s and 1,000 calls, all in sight."""
@@ -51,7 +50,6 @@ def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 	assert abs(hits(calls, "used_behind", "write") - 100) < 12, show(calls)
 
 
-@pytest.mark.measured
 def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	"""Five of them, 150 ms each: the call that each was cancelled in keeps no ticks away any more."""
 	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")
@@ -59,7 +57,6 @@ def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	assert abs(found - 5 * 0.15) < 0.08, show(paths)
 
 
-@pytest.mark.measured
 def test_waits_are_charged_to_their_calls(tmp_path):
 	"""The program says how long it waited by what."""
 	recorded = record_well(tmp_path, [build("signals/never_restarted.c")], *EVERYTHING)
@@ -76,7 +73,6 @@ def test_waits_are_charged_to_their_calls(tmp_path):
 		assert found > 0.88 * wanted, f"blocked, {call}: {found} us, not {wanted}\n{show(blocked, 40)}"
 
 
-@pytest.mark.measured
 def test_ticks_come_late_behind_handlers_on_small_stacks(tmp_path):
 	"""No time is lost by that: what such a handler used is charged to what it has interrupted."""
 	recorded = record_well(tmp_path, [build("signals/stacks.c")], *EVERYTHING)

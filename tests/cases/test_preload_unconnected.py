@@ -7,7 +7,6 @@ import tempfile
 import pytest
 from record_support import CPPROF, build, record, run_cpprof
 
-pytestmark = pytest.mark.measured
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
 
 # name: (what starts the program, why it was not recorded)

@@ -85,7 +85,6 @@ def test_what_starting_reads(tmp_path, environment):
 	assert recorded.status == 0 and said(recorded) == {}, recorded.err
 
 
-@pytest.mark.measured
 def test_scripts(tmp_path, content):
 	"""Programs that come and go: what starts them is not missed."""
 	script = f"for i in 1 2 3 4 5 6 7 8; do {build('unseen.c')} {content} r; done; exec {build('unseen.c')} {content} rr"

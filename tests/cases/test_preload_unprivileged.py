@@ -84,7 +84,6 @@ def is_good(recorded):
 	check_truths(recorded)
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("level", [3, 4])
 def test_preload_is_taken_by_itself(reached, level):
 	"""One line says so, and why; the profile is as good as any, kernel time and all."""
@@ -252,7 +251,6 @@ def test_recorder_killed(tmp_path):
 	assert info.returncode == 0, info.stderr
 
 
-@pytest.mark.measured
 @pytest.mark.parametrize("how", [0, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM], ids=str)
 def test_nothing_that_was_sampled_is_lost(tmp_path, how):
 	"""The target says how much CPU time it used, and ends at once: as much is in the profile."""

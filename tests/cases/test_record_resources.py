@@ -4,7 +4,7 @@ import re
 import pytest
 from record_support import agrees, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
 
-pytestmark = [needs_perf, pytest.mark.measured]
+pytestmark = [needs_perf]
 
 
 def number(text, name):

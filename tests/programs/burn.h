@@ -1,7 +1,8 @@
 /*
  * What the programs under test share: CPU time in known amounts, and the words in which a program states its own
- * ground truth. Each line `share A;B;C FRACTION` on its standard output says: of all samples, this fraction has frames
- * named A, B and C in that order, outermost first, with any frames in between. Each line `amount RESOURCE A;B;C N` says
+ * ground truth. Each line `share A;B;C FRACTION` on its standard output states: this fraction of the samples of its work has
+ * frames named A, B and C in that order, outermost first, with any frames in between. A sample is of its work if it has
+ * the last frame of any of these lines: process and thread start and end take whatever time they take. Each line `amount RESOURCE A;B;C N` says
  * how many gticks of that resource were used there, exactly.
  */
 #ifndef BURN_H
@@ -9,6 +10,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #if defined(__clang__)
 #define NOINLINE __attribute__((noinline))
@@ -26,14 +29,55 @@
 
 static volatile unsigned long burn_sink;
 
+/* A chain of dependent loads and stores: a known amount of work, which takes whatever time the machine needs. */
+NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
+{
+	for (unsigned long i = 0; i < turns; i++)
+		burn_sink += i;
+}
+
+/* CPU time of this thread into `ns`. The system call is made where this stands: no other function's frame lies below. */
+#define BURN_CLOCK(ns)                                                                \
+	do {                                                                          \
+		struct timespec burn_now = { 0, 0 };                                  \
+		long burn_result = SYS_clock_gettime;                                 \
+		__asm__ volatile("syscall"                                            \
+				 : "+a"(burn_result)                                  \
+				 : "D"((long)CLOCK_THREAD_CPUTIME_ID), "S"(&burn_now) \
+				 : "rcx", "r11", "memory");                           \
+		(ns) = burn_now.tv_sec * 1000000000L + burn_now.tv_nsec;              \
+	} while (0)
+
 /*
- * About `us` microseconds of arithmetic. A chain of dependent loads and stores takes the same time at every -O level,
- * and equal calls take equal times, which is all that the shares need.
+ * `us` microseconds of CPU time, whatever the machine's speed and load: turns until the thread's clock has advanced by
+ * that. Each chunk of turns is seven eighths of what is left, at the speed so far; and of 100 us at most, as the speed
+ * may change at any moment. A macro, so that it is part of the function that it stands in, in the debug information too.
  */
+#define BURN_HERE(us)                                                                                     \
+	do {                                                                                              \
+		const long burn_wanted = (us)*1000L;                                                      \
+		unsigned long burn_turns = (us) < 100 ? (us)*16ul + 16 : 1600;                            \
+		long burn_start, burn_before = 0, burn_used = 0;                                          \
+		BURN_CLOCK(burn_start);                                                                   \
+		while (burn_used < burn_wanted) {                                                         \
+			const long burn_rest = burn_wanted - burn_used;                                   \
+			const double burn_left = burn_rest < 100000 ? (double)burn_rest : 100000;         \
+			if (burn_used > burn_before)                                                      \
+				burn_turns = (unsigned long)((double)burn_turns * burn_left /             \
+							     (double)(burn_used - burn_before) * 7 / 8) + \
+					     16;                                                          \
+			for (unsigned long burn_i = 0; burn_i < burn_turns; burn_i++)                     \
+				burn_sink += burn_i;                                                      \
+			burn_before = burn_used;                                                          \
+			BURN_CLOCK(burn_used);                                                            \
+			burn_used -= burn_start;                                                          \
+		}                                                                                         \
+	} while (0)
+
 NOINLINE __attribute__((unused)) static void burn(unsigned us)
 {
-	for (unsigned long i = 0; i < us * 500ul; i++)
-		burn_sink += i;
+	BURN_HERE(us);
+	NOT_A_TAIL_CALL();
 }
 
 static inline void share(const char *path, double fraction)

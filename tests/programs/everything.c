@@ -9,7 +9,7 @@
 
 #include "burn.h"
 
-enum { PAGES = 5, PAGE = 4096, READ_BYTES = 700, ALLOCATED = 3000, COMPUTE_US = 200 };
+enum { PAGES = 5, PAGE = 4096, READ_BYTES = 700, ALLOCATED = 3000, COMPUTE_TURNS = 100000 };
 
 static int file;
 
@@ -35,7 +35,7 @@ NOINLINE static void do_all(void)
 	*(volatile char *)memory = buffer[0];
 	free(memory);
 	touch_pages();
-	burn(COMPUTE_US);
+	burn_turns(COMPUTE_TURNS);
 	nanosleep(&nap, NULL);
 }
 

@@ -19,8 +19,8 @@ enum { SAMPLES = 614, UNIT_US = 20 };
 
 NOINLINE static void db_read_record(unsigned us)
 {
-	for (unsigned long i = 0; i < us * 500ul; i++)
-		burn_sink += i;
+	BURN_HERE(us);
+	NOT_A_TAIL_CALL();
 }
 
 NOINLINE static void db_get_property(unsigned us)

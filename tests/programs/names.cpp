@@ -27,8 +27,7 @@ template <typename Shape> NOINLINE void render(const Shape &shape)
 
 __attribute__((always_inline)) static inline void inlined_twice()
 {
-	for (unsigned long i = 0; i < 500 * 500ul; i++)
-		burn_sink += i;
+	BURN_HERE(500);
 }
 
 __attribute__((always_inline)) static inline void inlined_once()
