@@ -135,10 +135,17 @@ enum channel_event {
 	CHANNEL_NAMED,    /* the thread `about` has the name `text` now */
 	CHANNEL_EXITS,    /* the thread ends */
 	CHANNEL_CODE,     /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */
-	CHANNEL_EXECS,    /* about to become another program; text = its path */
+	CHANNEL_EXECS,    /* about to become another program: text = its path, about = enum channel_exec */
 	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
 	CHANNEL_LABELS,   /* label set `about` is text: "key=value" lines, '\n' between them */
 	CHANNEL_FLUSH     /* cpprof_flush was called: then see flush_wanted */
+};
+
+/* What the next program's environment lacks, or-ed. */
+enum channel_exec {
+	CHANNEL_EXEC_NO_LIBRARY = 1,   /* LD_PRELOAD with our library */
+	CHANNEL_EXEC_NO_CHANNEL = 2,   /* CHANNEL_VARIABLE */
+	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* it has another's */
 };
 
 /* Bytes of a record in its ring. Its fields may be anything: bounded by the caller. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -160,9 +161,11 @@ uint32_t make_child(void)
 {
 	pid_t pid = fork();
 	assert_true(pid >= 0);
-	if (pid == 0)
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* where an assertion fails, nothing is left over */
 		for (;;)
 			pause();
+	}
 	children[child_count++] = pid;
 	return (uint32_t)pid;
 }

@@ -48,12 +48,22 @@ static bool map_channel(int fd)
 	return true;
 }
 
+static char channel_path[64];
+
+const char *runtime_channel_path(void)
+{
+	return channel_path;
+}
+
 static bool find_channel(void)
 {
 	/* Not by calls that are interposed: these need what is not there yet, and would be counted. */
 	const char *path = getenv(CHANNEL_VARIABLE);
 	long fd = path ? machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
 	bool found = fd >= 0 && map_channel((int)fd);
+	size_t bytes = found ? strnlen(path, sizeof(channel_path) - 1) : 0;
+	if (bytes > 0)
+		memcpy(channel_path, path, bytes);
 	if (fd >= 0)
 		machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return found;

@@ -204,6 +204,9 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
 
+/* Where this process found the channel: the value of CHANNEL_VARIABLE. "": it has none. */
+const char *runtime_channel_path(void);
+
 /* Copies memory that may not be there: false, it is not. Async-signal-safe. */
 bool runtime_copy(void *to, size_t bytes, uint64_t address);
 

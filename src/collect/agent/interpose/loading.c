@@ -93,13 +93,13 @@ static bool is_watched_process(void)
 	return runtime.channel && getpid() == (pid_t)runtime.pid;
 }
 
-/* So much of a path that may not be there, page by page; bytes of it. */
-static size_t copy_path(char copy[CHANNEL_TEXT_BYTES], const char *path)
+/* So much of a text that may not be there, page by page; bytes of it. */
+static size_t copy_text(char copy[CHANNEL_TEXT_BYTES], const char *text)
 {
 	enum { PAGE = 4096 };
 	size_t done = 0;
-	while (path && done < CHANNEL_TEXT_BYTES) {
-		uint64_t at = (uint64_t)(uintptr_t)path + done;
+	while (text && done < CHANNEL_TEXT_BYTES) {
+		uint64_t at = (uint64_t)(uintptr_t)text + done;
 		size_t left = CHANNEL_TEXT_BYTES - done, in_page = PAGE - at % PAGE;
 		size_t bytes = left < in_page ? left : in_page;
 		if (!runtime_copy(copy + done, bytes, at))
@@ -112,14 +112,52 @@ static size_t copy_path(char copy[CHANNEL_TEXT_BYTES], const char *path)
 	return done;
 }
 
-static void tell_exec(const char *path)
+static bool begins_with(const char *text, size_t bytes, const char *beginning)
+{
+	size_t wanted = strlen(beginning);
+	return bytes >= wanted && memcmp(text, beginning, wanted) == 0;
+}
+
+/* What is still lacking (enum channel_exec) after an entry of the environment. */
+static uint32_t lacks_no_more(const char *entry, size_t bytes, uint32_t lacks)
+{
+	static const char library[] = "LD_PRELOAD=", channel[] = CHANNEL_VARIABLE "=", ours[] = "libcpprof-preload.so";
+	if (begins_with(entry, bytes, library)) {
+		/* One that is longer than the copy is taken for one that has it. */
+		if (bytes == CHANNEL_TEXT_BYTES || memmem(entry, bytes, ours, strlen(ours)))
+			lacks &= ~(uint32_t)CHANNEL_EXEC_NO_LIBRARY;
+	} else if (begins_with(entry, bytes, channel)) {
+		size_t name = strlen(channel), path = strlen(runtime_channel_path());
+		bool is_ours = bytes - name == path && memcmp(entry + name, runtime_channel_path(), path) == 0;
+		lacks &= ~(uint32_t)CHANNEL_EXEC_NO_CHANNEL;
+		lacks |= is_ours ? 0 : CHANNEL_EXEC_OTHER_CHANNEL;
+	}
+	return lacks;
+}
+
+/* What an environment lacks that may not be there at all: enum channel_exec. */
+static uint32_t find_lacks(char copy[CHANNEL_TEXT_BYTES], char *const environment[])
+{
+	enum { MOST = 4096 };
+	uint32_t lacks = CHANNEL_EXEC_NO_LIBRARY | CHANNEL_EXEC_NO_CHANNEL;
+	for (size_t i = 0; environment && i < MOST; i++) {
+		const char *entry = NULL;
+		if (!runtime_copy(&entry, sizeof(entry), (uint64_t)(uintptr_t)&environment[i]) || !entry)
+			break;
+		lacks = lacks_no_more(copy, copy_text(copy, entry), lacks);
+	}
+	return lacks;
+}
+
+static void tell_exec(const char *path, char *const environment[])
 {
 	char copy[CHANNEL_TEXT_BYTES];
 	int error = errno;
 	struct runtime_thread *thread = is_watched_process() ? runtime_enter() : NULL;
 	if (thread && path) {
-		size_t bytes = copy_path(copy, path);
-		runtime_tell(thread, CHANNEL_EXECS, 0, 0, copy, bytes);
+		uint32_t lacks = find_lacks(copy, environment);
+		size_t bytes = copy_text(copy, path);
+		runtime_tell(thread, CHANNEL_EXECS, lacks, 0, copy, bytes);
 	}
 	if (thread)
 		runtime_leave(thread);
@@ -139,28 +177,29 @@ static void exec_failed(void)
 }
 
 /* It returns only where it fails. */
-#define BECOMING(name, parameters, arguments_of, path) \
-	INTERPOSED int name parameters                 \
-	{                                              \
-		tell_exec(path);                       \
-		signals_before_exec();                 \
-		int result = REAL(name) arguments_of;  \
-		int error = errno;                     \
-		signals_after_exec();                  \
-		errno = error;                         \
-		exec_failed();                         \
-		return result;                         \
+#define BECOMING(name, parameters, arguments_of, path, environment) \
+	INTERPOSED int name parameters                              \
+	{                                                           \
+		tell_exec(path, environment);                       \
+		signals_before_exec();                              \
+		int result = REAL(name) arguments_of;               \
+		int error = errno;                                  \
+		signals_after_exec();                               \
+		errno = error;                                      \
+		exec_failed();                                      \
+		return result;                                      \
 	}
 
-BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path)
-BECOMING(execvp, (const char *file, char *const arguments[]), (file, arguments), file)
+BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path, environ)
+BECOMING(execvp, (const char *file, char *const arguments[]), (file, arguments), file, environ)
 BECOMING(execve, (const char *path, char *const arguments[], char *const environment[]), (path, arguments, environment),
-	 path)
+	 path, environment)
 BECOMING(execvpe, (const char *file, char *const arguments[], char *const environment[]),
-	 (file, arguments, environment), file)
+	 (file, arguments, environment), file, environment)
 BECOMING(execveat, (int folder, const char *path, char *const arguments[], char *const environment[], int flags),
-	 (folder, path, arguments, environment, flags), path)
-BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "")
+	 (folder, path, arguments, environment, flags), path, environment)
+BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "",
+	 environment)
 
 /* --- the same with arguments in a row --- */
 

@@ -195,7 +195,7 @@ static void on_code(const struct event *event)
 static void on_execs(const struct event *event)
 {
 	event->process->execs_ns = event->record->time_ns;
-	snprintf(event->events->slots->starts.last, sizeof(event->events->slots->starts.last), "%s", event->text);
+	event->process->absence = preload_starts_told(&event->events->slots->starts, event->text, event->record->about);
 }
 
 static void on_resource(const struct event *event)

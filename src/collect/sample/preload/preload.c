@@ -240,12 +240,13 @@ static struct backend_counts preload_counts(const struct backend *backend, size_
 static void add_unconnected(const struct backend *backend, struct profile *profile)
 {
 	const struct preload_starts *starts = &backend->slots->starts;
+	const struct preload_absence *absence = starts->absence.reason ? &starts->absence : &backend->sums.absence;
 	const uint64_t programs = backend->sums.not_connected;
 	if (programs == 0 && backend->slots->had_any)
 		return;
-	if (starts->reason)
+	if (absence->reason)
 		finding_add(profile, FINDING_PROGRAMS_NOT_RECORDED, programs, "'%s' was not recorded: %s",
-			    starts->reason_name, starts->reason);
+			    absence->name, absence->reason);
 	else
 		finding_add(profile, FINDING_PROGRAMS_NOT_RECORDED, programs, "'%s' did not load the library",
 			    starts->last);

@@ -51,21 +51,29 @@ static struct environment read_environment(uint32_t pid, const char *channel_pat
 	return environment;
 }
 
+static const char *reason_of_lacks(uint32_t lacks)
+{
+	return lacks & CHANNEL_EXEC_OTHER_CHANNEL ? "another cpprof records it"
+	       : lacks & CHANNEL_EXEC_NO_LIBRARY  ? "LD_PRELOAD is gone from its environment, or was replaced"
+	       : lacks & CHANNEL_EXEC_NO_CHANNEL  ? CHANNEL_VARIABLE " is gone from its environment"
+						  : NULL;
+}
+
 /* An empty one cannot be told from one that has gone: its program says. */
 static const char *reason_of_environment(uint32_t pid, const char *channel_path, bool has_program)
 {
 	const struct environment environment = read_environment(pid, channel_path);
+	uint32_t lacks = 0;
 	FILE *file = environment.was_read ? NULL : open_file(pid, "environ");
 	bool is_empty = file && has_program;
 	if (file)
 		fclose(file);
 	if (!environment.was_read && !is_empty)
 		return NULL;
-	if (environment.has_channel && !environment.is_our_channel)
-		return "another cpprof records it";
-	if (!environment.has_library)
-		return "LD_PRELOAD is gone from its environment, or was replaced";
-	return environment.has_channel ? NULL : CHANNEL_VARIABLE " is gone from its environment";
+	lacks |= environment.has_channel && !environment.is_our_channel ? CHANNEL_EXEC_OTHER_CHANNEL : 0;
+	lacks |= environment.has_library ? 0 : CHANNEL_EXEC_NO_LIBRARY;
+	lacks |= environment.has_channel ? 0 : CHANNEL_EXEC_NO_CHANNEL;
+	return reason_of_lacks(lacks);
 }
 
 /* --- who it is --- */
@@ -93,12 +101,10 @@ static struct status read_status(uint32_t pid)
 	return status;
 }
 
-static const char *reason_of_program(uint32_t pid, bool *has_program)
+static const char *reason_of_program(const char *path, bool *has_program)
 {
-	char path[PATH_BYTES];
 	struct stat file;
 	struct elf_needs needs;
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	*has_program = stat(path, &file) == 0;
 	if (*has_program && ((file.st_mode & S_ISUID && file.st_uid != getuid()) ||
 			     (file.st_mode & S_ISGID && file.st_mode & S_IXGRP && file.st_gid != getgid())))
@@ -113,7 +119,9 @@ static const char *reason_of_program(uint32_t pid, bool *has_program)
 const char *preload_reason_of(uint32_t pid, const char *channel_path)
 {
 	bool has_program;
-	const char *reason = reason_of_program(pid, &has_program);
+	char path[PATH_BYTES];
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	const char *reason = reason_of_program(path, &has_program);
 	const struct status own = read_status((uint32_t)getpid()), status = read_status(pid);
 	if (!reason)
 		reason = reason_of_environment(pid, channel_path, has_program);
@@ -122,4 +130,11 @@ const char *preload_reason_of(uint32_t pid, const char *channel_path)
 	if (!reason && status.has_user && status.user != geteuid())
 		reason = "it is another user's";
 	return reason;
+}
+
+const char *preload_reason_of_exec(const char *path, uint32_t lacks)
+{
+	bool has_program;
+	const char *reason = path[0] == '/' ? reason_of_program(path, &has_program) : NULL;
+	return reason ? reason : reason_of_lacks(lacks);
 }

@@ -10,4 +10,8 @@ enum { PRELOAD_CHANNEL_PATH_BYTES = 64 };
 /* In few words, behind "'name' was not seen: "; NULL: it has ended, or there is nothing in the way. */
 const char *preload_reason_of(uint32_t pid, const char *channel_path);
 
+/* The same before it begins: of a program file, and of what its environment lacks (enum channel_exec, or-ed). NULL also
+ * if the file cannot be read here, as one whose name is looked for in PATH. */
+const char *preload_reason_of_exec(const char *path, uint32_t lacks);
+
 #endif

@@ -404,11 +404,13 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 	sums->broken_rings += thread->ring.is_broken;
 }
 
-/* The last that was heard of it is that it would become another program; and it was not
- * for want of success, as it lived on without a word. */
-static bool has_lost_its_program(const struct preload_process *process, uint64_t now_ns)
+/* The last that it announced is that it becomes another program, the call has not failed, and it lived on without
+ * a word. */
+static bool has_lost_its_program(const struct preload_process *process, const struct channel_process *shared,
+				 uint64_t now_ns)
 {
-	return process->execs_ns && !process->is_followed && now_ns > process->execs_ns + PRELOAD_LIVED_NS;
+	return process->execs_ns && __atomic_load_n(&shared->execs, __ATOMIC_ACQUIRE) > 0 && !process->is_followed &&
+	       now_ns > process->execs_ns + PRELOAD_LIVED_NS;
 }
 
 static void add_process(struct preload_sums *sums, const struct preload_slots *slots,
@@ -418,7 +420,10 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	sums->unwatched += shared->threads_unwatched;
 	sums->late_ticks += shared->late_ticks;
 	sums->flags |= shared->signals_taken;
-	sums->not_connected += has_lost_its_program(process, now_ns);
+	if (has_lost_its_program(process, shared, now_ns)) {
+		sums->not_connected++;
+		sums->absence = process->absence.reason ? process->absence : sums->absence;
+	}
 	preload_unobserved_add_account(&sums->unobserved, &process->account);
 }
 

@@ -40,10 +40,11 @@ struct preload_process {
 	uint32_t threads;     /* known ones */
 	uint32_t code_loaded; /* what code_wanted was when its maps were read last */
 	uint32_t flush_wanted;
-	uint64_t maps_read_ns; /* when its maps were read last; 0: never */
-	uint64_t over_ns;      /* when it was found to be over; 0: it was not */
-	uint64_t execs_ns;     /* when it was about to become another program; 0: never */
-	uint64_t asked_ns;     /* execs_ns of the program that was asked why it is not connected */
+	uint64_t maps_read_ns;          /* when its maps were read last; 0: never */
+	uint64_t over_ns;               /* when it was found to be over; 0: it was not */
+	uint64_t execs_ns;              /* when it was about to become another program; 0: never */
+	uint64_t asked_ns;              /* execs_ns of the program that was asked why it is not connected */
+	struct preload_absence absence; /* why that program will not connect, as far as known before it begins */
 	struct preload_maps maps;
 	struct preload_account account;
 	struct preload_seen ended; /* what its threads that have ended had moved */
@@ -67,7 +68,8 @@ struct preload_sums {
 	uint64_t broken_rings;
 	uint64_t unwatched; /* threads */
 	uint64_t late_ticks;
-	uint64_t not_connected; /* programs that were started and never seen again */
+	uint64_t not_connected;         /* programs that were started and never seen again */
+	struct preload_absence absence; /* the last of them, if its process reported it before */
 	struct preload_unobserved unobserved;
 	uint32_t flags; /* enum channel_trouble, or-ed */
 };

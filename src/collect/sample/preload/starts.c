@@ -6,6 +6,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The last part of a path; "" of a path that is empty. */
+static void take_name(char *name, size_t bytes, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	snprintf(name, bytes, "%s", slash ? slash + 1 : path);
+}
+
 static void forget(struct preload_start *start)
 {
 	close(start->pidfd); /* it leaves the epoll with that */
@@ -44,6 +51,12 @@ static void read_name(char *name, size_t bytes, uint32_t pid)
 		fclose(file);
 }
 
+static void ask(struct preload_absence *absence, const struct preload_starts *starts, uint32_t pid)
+{
+	absence->reason = preload_reason_of(pid, starts->channel_path);
+	read_name(absence->name, sizeof(absence->name), pid);
+}
+
 void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t first, uint32_t pid, uint64_t now_ns)
 {
 	struct preload_start *start = NULL;
@@ -58,7 +71,8 @@ void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t firs
 	if (epoll_ctl(deaths, EPOLL_CTL_ADD, pidfd, &event) < 0)
 		forget(start);
 	else
-		read_name(starts->last, sizeof(starts->last), pid);
+		ask(&start->at_first, starts, pid);
+	snprintf(starts->last, sizeof(starts->last), "%s", start->at_first.name);
 }
 
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid)
@@ -75,11 +89,18 @@ static bool has_lived(const struct preload_start *start, uint64_t now_ns)
 
 void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid)
 {
-	const char *reason = preload_reason_of(pid, starts->channel_path);
-	if (!reason)
-		return;
-	starts->reason = reason;
-	read_name(starts->reason_name, sizeof(starts->reason_name), pid);
+	struct preload_absence absence = { 0 };
+	ask(&absence, starts, pid);
+	if (absence.reason)
+		starts->absence = absence;
+}
+
+struct preload_absence preload_starts_told(struct preload_starts *starts, const char *path, uint32_t lacks)
+{
+	struct preload_absence absence = { .reason = preload_reason_of_exec(path, lacks) };
+	take_name(absence.name, sizeof(absence.name), path);
+	take_name(starts->last, sizeof(starts->last), path);
+	return absence;
 }
 
 void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns)
@@ -95,7 +116,10 @@ void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns)
 
 bool preload_starts_died(struct preload_starts *starts, uint32_t number, uint64_t now_ns)
 {
-	bool lived = has_lived(&starts->items[number], now_ns);
+	const struct preload_start *start = &starts->items[number];
+	bool lived = has_lived(start, now_ns);
+	if (lived && !start->was_asked && start->at_first.reason)
+		starts->absence = start->at_first;
 	if (starts->items[number].pid > 0)
 		forget(&starts->items[number]);
 	return lived;

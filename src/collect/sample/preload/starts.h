@@ -11,17 +11,23 @@
 
 enum { PRELOAD_STARTS = 64 }; /* that are looked at, at a time: more are not */
 
+/* Why a program is not connected. */
+struct preload_absence {
+	const char *reason; /* not owned; NULL: not known */
+	char name[64];      /* the program's; "": not known */
+};
+
 struct preload_starts {
 	uint64_t looked_ns; /* when children were looked for last */
 	struct preload_start {
 		uint32_t pid; /* 0: none */
 		int pidfd;
-		uint64_t seen_ns; /* first */
-		bool was_asked;   /* why it is one */
+		uint64_t seen_ns;                /* first */
+		bool was_asked;                  /* why it is one */
+		struct preload_absence at_first; /* why, when it was seen first */
 	} items[PRELOAD_STARTS];
 	char last[64];                                 /* name of the last that lived as one */
-	const char *reason;                            /* why one was not seen, of the last where that is known; NULL */
-	char reason_name[64];                          /* ... and what it is called */
+	struct preload_absence absence;                /* of the last where the reason is known */
 	char channel_path[PRELOAD_CHANNEL_PATH_BYTES]; /* where connected programs find the channel */
 };
 
@@ -38,6 +44,9 @@ void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t firs
 void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns);
 /* ... why that one is not, which is no child that was added. */
 void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid);
+/* A process has told that it is about to become the program at `path`, whose environment lacks `lacks` (enum
+ * channel_exec): why that will not connect. */
+struct preload_absence preload_starts_told(struct preload_starts *starts, const char *path, uint32_t lacks);
 /* It is connected by now. */
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid);
 /* An item has died. True: it lived as a program that we did not see. */

@@ -193,7 +193,7 @@ bool preload_unobserved_text(const struct preload_unobserved *unobserved, enum c
 					     [READ | WRITTEN] = "bytes read and written",
 					     [CALLS] = "calls that read and write" };
 	const double percent = 100;
-	double share = preload_unobserved_share(unobserved, counts);
+	double share = preload_unobserved_share(unobserved, counter);
 	if (share > 0)
 		snprintf(text, bytes, "%.0f %% of the %s", share * percent, names[amounts_of(counter)]);
 	return share > 0;
