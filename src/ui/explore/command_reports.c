@@ -148,7 +148,7 @@ static int run_request(struct session *session, const struct report_request *ask
 		struct printing printing = { .request = request };
 		buffer_init(&printing.notes);
 		render_begin(&printing.document, out, &session->render,
-			     &(struct render_envelope){ .command = "explore", .report = request->report->name });
+			     &(struct render_envelope){ .command = "explore", .report = request.report->name });
 		status = print_all(&printing, error);
 		buffer_release(&printing.notes);
 	}
