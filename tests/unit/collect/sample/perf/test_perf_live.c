@@ -110,7 +110,7 @@ static void test_data_maps(void **state)
 	assert_false(told_is(A_DATA_MAP, pid, told[code].address));
 	size_t file = told_find(0, A_DATA_MAP, pid, region_address(4 * GAP_PAGES));
 	assert_true(file < told_count);
-	assert_non_null(strstr(told[file].path, "test_record_perf_live"));
+	assert_non_null(strstr(told[file].path, "test_perf_live"));
 	bool heap = false;
 	for (size_t i = 0; i < told_count; i++)
 		heap |= told[i].what == A_DATA_MAP && strcmp(told[i].path, "[heap]") == 0;
