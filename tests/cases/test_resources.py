@@ -1,5 +1,6 @@
 """`cpprof resources`: one line each, with the reason where something cannot be had."""
 import os
+import subprocess
 
 import pytest
 from record_support import needs_perf, run_cpprof
@@ -74,3 +75,28 @@ def test_of_an_unprivileged_user():
 	assert shown["sys"][3] == "preload"
 	assert shown["context-switches"][3] == "-" and "perf_event_paranoid" in shown["context-switches"][4]
 	assert "seccomp" not in shown["cycles"][4], "it lacks counters, not permission"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can unmount tracefs and give up capabilities")
+@pytest.mark.parametrize("is_mounted", [False, True])
+def test_tracepoints_need_their_list(is_mounted):
+	"""A user who may load eBPF programs may neither mount tracefs nor, as a rule, read it; root does not need it mounted."""
+	mounts = "umount -a -t tracefs; ! grep -q tracefs /proc/mounts"
+	if is_mounted:
+		mounts += " && mount -t tracefs tracefs /sys/kernel/tracing"
+	in_own_mounts = ["unshare", "-m", "sh", "-c", f'{mounts} || exit 99; exec "$0" "$@"']
+	if subprocess.run([*in_own_mounts, "true"], capture_output=True, check=False).returncode != 0:
+		pytest.skip("mounts cannot be changed here")
+	name = "tracepoint:SYSTEM:NAME[:FIELD]"
+	of_root = rows(before=in_own_mounts)
+	if of_root["signals"][3] != "bpf":
+		pytest.skip(of_root["signals"][4])
+	assert of_root[name][3] == "bpf"
+	capabilities = "+bpf,+perfmon,+dac_read_search,+sys_ptrace"
+	shown = rows(before=[*in_own_mounts, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+		"--inh-caps", capabilities, "--ambient-caps", capabilities])
+	assert shown["signals"][3] == "bpf", shown["signals"]
+	if not is_mounted:
+		assert shown[name][3] == "-" and "mount -t tracefs tracefs /sys/kernel/tracing" in shown[name][4]
+	else:
+		assert shown[name][3] == "bpf", shown[name]

@@ -35,6 +35,7 @@
 #include "collect/sample/inside.h"
 #include "collect/sample/perf/access.h"
 #include "collect/sample/perf/events.h"
+#include "collect/sample/probes/tracefs.h"
 #include "collect/sample/stacks/sample_decode.h"
 #include "collect/sample/state/side_events.h"
 #include "profile/findings.h"
@@ -72,6 +73,8 @@ static int bpf_probe(const struct resource_request *request, bool *user_mode_onl
 	int result = inside_refuse_resource(request, error);
 	if (result == 0)
 		result = bpf_access(error);
+	if (result == 0 && request->row->hook == HOOK_TRACEPOINT)
+		result = tracefs_access(error);
 	if (result < 0 || !request->row->is_hardware)
 		return result;
 	struct perf_event_attr attr = {

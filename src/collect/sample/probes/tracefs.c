@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,13 +11,22 @@
 static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 enum { PLACES = sizeof(places) / sizeof(places[0]) };
 
+/* Without the mount there may be an empty folder. faccessat() would ask for the
+ * real user, that is without the capabilities of the program's file. */
+static bool has_events(int root)
+{
+	int events = openat(root, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (events >= 0)
+		close(events);
+	return events >= 0;
+}
+
 /* A mounted tracefs, or -1 with *refusal: EACCES if that is all that is in the way. */
 static int open_mounted(int *refusal)
 {
 	for (size_t i = 0; i < PLACES; i++) {
 		int root = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		/* Without the mount there may be an empty folder. */
-		if (root >= 0 && faccessat(root, "events", R_OK | X_OK, 0) == 0)
+		if (root >= 0 && has_events(root))
 			return root;
 		if (errno == EACCES || errno == EPERM)
 			*refusal = EACCES;
@@ -66,4 +76,12 @@ int tracefs_open(struct error *error)
 			       "the list of tracepoints, tracefs, cannot be mounted (mount -t tracefs tracefs %s "
 			       "would do)",
 			       places[0]);
+}
+
+int tracefs_access(struct error *error)
+{
+	int root = tracefs_open(error);
+	if (root >= 0)
+		close(root);
+	return root < 0 ? root : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The kernel's own list of its tracepoints: the file system tracefs. Where it is
- * not mounted it is mounted for us alone, at no place: nobody else sees it and
- * it is gone with the last descriptor.
+ * not mounted we mount it for ourselves, in no folder: no other process sees it,
+ * and it is gone with the last descriptor.
  */
 #ifndef COLLECT_SAMPLE_PROBES_TRACEFS_H
 #define COLLECT_SAMPLE_PROBES_TRACEFS_H
@@ -11,5 +11,7 @@
 /* A descriptor of its root folder, which the caller closes. Errors: ERROR_PERMISSION
  * or ERROR_UNSUPPORTED, with the remedy; ERROR_SYSTEM. */
 int tracefs_open(struct error *error);
+/* Returns 0 if tracefs_open() succeeds here, or its error. */
+int tracefs_access(struct error *error);
 
 #endif
