@@ -20,6 +20,7 @@ OURS = "cpprof"
 BPFTRACE = "bpftrace sum"
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
 SYS_BPF, BPF_PROG_GET_FD_BY_ID = 321, 13 # of x86_64
+TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 DATABASE = DATA / "turn.db"
 # Without it the addresses, and with them the faults and the calls of brk, are others in each run.
@@ -34,6 +35,17 @@ def check_tools():
 			sys.exit(f"bench/run: {tool} is missing (tools/setup bench)")
 	if os.geteuid() != 0:
 		sys.exit("bench/run: the part 'resources' needs root, as the eBPF programs do")
+	mount_tracefs()
+
+
+def mount_tracefs():
+	"""Starts this program again where tracefs is mounted, for it alone: bpftrace and perf, unlike cpprof, need it at its place."""
+	if any(os.path.isdir(f"{folder}/events") for folder in TRACEFS):
+		return
+	mount = f"mount -t tracefs tracefs {TRACEFS[0]}"
+	if subprocess.run(["unshare", "-m", "sh", "-c", mount], check=False).returncode != 0:
+		sys.exit(f"bench/run: the part 'resources' needs tracefs, which cannot be mounted here (as root: {mount})")
+	os.execvp("unshare", ["unshare", "-m", "sh", "-c", f'{mount} && exec "$0" "$@"', sys.executable, *sys.argv])
 
 
 def times(value):
