@@ -34,6 +34,8 @@ def test_each_source_folder_has_a_row(quick):
 def test_each_file_of_tests_is_in_a_row(quick, table, folder):
     there = {path.stem.removeprefix("test_") for path in (REPOSITORY / "tests" / folder).glob("test_*.py")}
     named = {name for row in getattr(quick, table).values() for name in row}
+    if table == "TOOLS":
+        named |= {path.stem for path in (REPOSITORY / "tools").iterdir()} & there
     assert named - there == set(), "no such file"
     assert there - named == set(), f"add it to the rows of what it tests in {table} in tools/quick"
 
@@ -56,6 +58,7 @@ def test_the_longest_fitting_row_counts(quick, path, row):
 def test_cases_of_changes(quick):
     assert names(quick.cases_for(["src/cmd/trace_path.c"])) == ["trace", "bpf_trace"]
     assert names(quick.cases_for(["tests/cases/test_cc.py"])) == ["cc"]
+    assert names(quick.cases_for(["tools/setup", "tools/tidy"])) == ["setup", "remembered"]
     assert names(quick.cases_for(["tests/cases/test_removed.py", "README.md"])) == []
     both = names(quick.cases_for(["src/collect/agent/fp/trap.c", "src/analyze/down.c", "src/analyze/up.c"]))
     assert both[:2] == ["preload_fp", "cli_golden"] and len(both) == len(set(both)), "the best of each change comes first"
