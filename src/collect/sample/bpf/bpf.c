@@ -73,7 +73,7 @@ static int bpf_probe(const struct resource_request *request, bool *user_mode_onl
 	int result = inside_refuse_resource(request, error);
 	if (result == 0)
 		result = bpf_access(error);
-	if (result == 0 && request->row->hook == HOOK_TRACEPOINT)
+	if (result == 0 && request->row->counter == COUNTER_TRACEPOINT)
 		result = tracefs_access(error);
 	if (result < 0 || !request->row->is_hardware)
 		return result;
