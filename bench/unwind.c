@@ -21,7 +21,7 @@
 enum { COPIES = 500, COPY_BYTES = 32768, DEEPEST = 40, FRAMES_MAX = 256, MODULES_MAX = 16, WALKS = 200000, BUILDS = 7 };
 
 struct copy {
-	struct unwind_registers registers;
+	struct arch_registers registers;
 	size_t bytes; /* from rsp on */
 	uint8_t stack[COPY_BYTES];
 };
@@ -64,7 +64,7 @@ static uint32_t next_random(void)
 /* --- stacks --- */
 
 /* DWARF's order of the registers. */
-static const int register_of[UNWIND_REGISTERS] = {
+static const int register_of[ARCH_REGISTERS] = {
 	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 	REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 };
@@ -76,9 +76,9 @@ __attribute__((noinline)) static void take_copy(void)
 	struct copy *copy = &copies[copy_count++];
 	if (getcontext(&context) < 0)
 		give_up("no registers");
-	for (int i = 0; i < UNWIND_REGISTERS; i++)
+	for (int i = 0; i < ARCH_REGISTERS; i++)
 		copy->registers.value[i] = (uint64_t)context.uc_mcontext.gregs[register_of[i]];
-	const uint8_t *rsp = (const uint8_t *)copy->registers.value[UNWIND_RSP_REGISTER];
+	const uint8_t *rsp = (const uint8_t *)copy->registers.value[ARCH_SP_REGISTER];
 	copy->bytes = (size_t)(stack_top - rsp);
 	if (copy->bytes > sizeof(copy->stack))
 		give_up("the stack is larger than a copy");
@@ -190,7 +190,7 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *found)
 static int read_copy(void *context, uint64_t address, uint64_t *value)
 {
 	const struct copy *copy = context;
-	uint64_t offset = address - copy->registers.value[UNWIND_RSP_REGISTER];
+	uint64_t offset = address - copy->registers.value[ARCH_SP_REGISTER];
 	if (offset >= copy->bytes || copy->bytes - offset < sizeof(*value))
 		return -1;
 	memcpy(value, copy->stack + offset, sizeof(*value));

@@ -4,6 +4,7 @@
 
 #ifdef __bpf__
 #define UINT32_MAX 0xffffffffu
+#define UINT64_C(value) value##ull
 typedef __u8 uint8_t;
 typedef __u16 uint16_t;
 typedef __u32 uint32_t;

@@ -24,7 +24,7 @@
  * belongs to one process for good; a forked process begins chunks of its own. Everything that is
  * linked in is complete before it is: a reader may look at any moment, and believes nothing.
  *
- * Times are CLOCK_MONOTONIC in ns, or TSC ticks where it says so: tally_process has pairs of both.
+ * Times are CLOCK_MONOTONIC in ns, or time stamps where it says so: tally_process has pairs of both.
  */
 #ifndef ABI_TALLY_H
 #define ABI_TALLY_H
@@ -165,12 +165,12 @@ struct tally_module {
 struct tally_process {
 	struct tally_chunk chunk;
 	uint32_t pid;
-	uint32_t parent;             /* number of the process that forked it, or UINT32_MAX */
-	uint32_t hooks;              /* enum tally_hook, or-ed */
-	uint32_t threads;            /* that have taken a number; atomic */
-	uint64_t start_ns, end_ns;   /* end_ns 0: it was killed, or runs */
-	uint64_t start_tsc, end_tsc; /* at the same moments; end_tsc is renewed now and then, see seen_ns */
-	uint64_t seen_ns;            /* CLOCK_MONOTONIC at end_tsc */
+	uint32_t parent;                 /* number of the process that forked it, or UINT32_MAX */
+	uint32_t hooks;                  /* enum tally_hook, or-ed */
+	uint32_t threads;                /* that have taken a number; atomic */
+	uint64_t start_ns, end_ns;       /* end_ns 0: it was killed, or runs */
+	uint64_t start_ticks, end_ticks; /* at the same moments; end_ticks is renewed now and then, see seen_ns */
+	uint64_t seen_ns;                /* CLOCK_MONOTONIC at end_ticks */
 	/* Losses: told to the user, never hidden. Atomic. */
 	uint64_t threads_refused;   /* threads that could not be counted: no memory */
 	uint64_t threads_stopped;   /* ... that ran out of memory, disk space or the limit while they counted */
@@ -194,7 +194,7 @@ struct tally_node {
 	struct tally_node *parent;
 	struct tally_edge *edges; /* about in the order in which they were taken first */
 	struct tally_tick *ticks;
-	uint64_t exclusive_tsc;    /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
+	uint64_t exclusive_ticks;  /* TALLY_PATHS_TIMED: time spent here and not in a callee that is instrumented */
 	uint64_t number;           /* TALLY_TRACE: by which events refer to it, from 1; 0: a root */
 	struct tally_edge *recent; /* the runtime's own: what is called from here first, probably; NULL: not known */
 };
@@ -266,7 +266,7 @@ struct tally_blocks {
 /* The paths and their counts are in the thread's objects, as those of TALLY_PATHS are; the events say when. Each
  * is one word, or a word and those that belong to it:
  *
- *   63..32 lower half of the TSC   31..2 number   1..0 kind
+ *   63..32 lower half of the time stamp   31..2 number   1..0 kind
  *
  * ENTER and LEAVE carry the path that is current from then on (tally_node.number; 0: the root): ENTER because it was
  * called, LEAVE because what it had called was left, by returning or by a jump. So what an event means depends on
@@ -277,7 +277,7 @@ enum { TALLY_EVENT_TIME_SHIFT = 32, TALLY_EVENT_NUMBER_SHIFT = 2 };
 
 enum tally_event_other {
 	TALLY_EVENT_NOTHING, /* to be skipped */
-	TALLY_EVENT_TIME,    /* 1 word: the TSC, whose upper half what follows has. Each chunk begins with one */
+	TALLY_EVENT_TIME,    /* 1 word: the time stamp, whose upper half what follows has. Each chunk begins with one */
 	TALLY_EVENT_TICK,    /* 3 words: pc (1: not known), request + 1, hits: the thread was sampled */
 	TALLY_EVENT_USER,    /* 3 words: id and value, 1 where they are 0; and an enum tally_event_user */
 	TALLY_EVENT_OTHERS

@@ -12,9 +12,9 @@
  *   pc    ELF virtual address minus the table's base
  *   cfa   offset in units of 8 bytes, or an index (see the kinds)
  *   kind  enum unwind_kind: the equation
- *   fp    where the caller's rbp is: 0: unchanged, else at CFA + 8 * fp
+ *   fp    where the caller's fp is: 0: unchanged, else at CFA + 8 * fp
  *
- * The return address is at CFA - 8 and the caller's rsp is CFA, except where
+ * The return address is at CFA - 8 and the caller's sp is CFA, except where
  * a kind says otherwise. The monitor compiles the rows (unwind/); the eBPF programs
  * and the agent walk by them.
  */
@@ -24,14 +24,14 @@
 #include "abi/integers.h"
 
 enum unwind_kind {
-	UNWIND_NO_RULE = 0,   /* a gap: no unwind information for these addresses */
-	UNWIND_RSP = 1,       /* CFA = rsp + 8 * cfa */
-	UNWIND_RBP = 2,       /* CFA = rbp + 8 * cfa */
-	UNWIND_RBP_DEREF = 3, /* CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP) */
-	UNWIND_PLT = 4,       /* CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged */
-	UNWIND_SIGNAL = 5,    /* a signal frame: all registers are in the ucontext at rsp + 8 * cfa */
-	UNWIND_END = 6,       /* the return address is undefined: the outermost frame */
-	UNWIND_SLOW = 7,      /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
+	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
+	UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
+	UNWIND_FP = 2,       /* CFA = fp + 8 * cfa */
+	UNWIND_FP_DEREF = 3, /* CFA = *(fp + 8 * cfa), caller's fp = *fp: gcc's realigned stack (DRAP) */
+	UNWIND_PLT = 4,      /* CFA = sp + 8 * cfa + ((pc & 15) >= fp ? 8 : 0); fp unchanged */
+	UNWIND_SIGNAL = 5,   /* a signal frame: all registers are in the ucontext at sp + 8 * cfa */
+	UNWIND_END = 6,      /* the return address is undefined: the outermost frame */
+	UNWIND_SLOW = 7,     /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
 };
 
 struct unwind_row {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "processor/names.h"
 
 /*
  * A file is read piece by piece, never mapped: a library that is overwritten
@@ -137,8 +138,8 @@ static int read_headers(struct elf_file *file, const char *name, struct error *e
 	if (!header)
 		return error_set(error, ERROR_CORRUPT, "%s ends inside its ELF header", name);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_machine != EM_X86_64)
-		return error_set(error, ERROR_UNSUPPORTED, "%s is for another machine than x86-64", name);
+	    header->e_machine != ARCH_ELF_MACHINE)
+		return error_set(error, ERROR_UNSUPPORTED, "%s is for another machine than " ARCH_NAME, name);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_set(error, ERROR_UNSUPPORTED, "%s is neither a program nor a shared library", name);
 	if (header->e_phnum && header->e_phentsize != sizeof(Elf64_Phdr))

@@ -1,5 +1,5 @@
 /*
- * Bounded, read-only view of one ELF file (64-bit, little-endian, x86-64), for
+ * Bounded, read-only view of one ELF file (64-bit, little-endian, for this processor), for
  * the unwinder: section and segment bytes, build-id, entry point. Every offset
  * is checked against the file's size; a hostile file gives an error (section
  * headers, which a program runs without, are then only missing). Names and

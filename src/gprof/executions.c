@@ -1,6 +1,6 @@
 #include "gprof/executions.h"
 
-#include <string.h>
+#include "arch/arch.h"
 
 /* The number of the first block at or above an address. */
 static size_t first_block(const struct gmon *gmon, uint64_t address)
@@ -30,37 +30,6 @@ struct executions executions_of(const struct gprof_report *report, uint32_t symb
 	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, place->end) - first };
 }
 
-/*
- * Length of an instruction that calls a hook of blocks, or prepares that; 0: it is another. gcc's hook is called without an
- * argument, clang's with the address of the block's number:
- *
- *	f3 0f 1e fa         endbr64                48 8d 3d disp32     lea guards(%rip), %rdi
- *	e8 disp32           call hook              48 83 c7 imm8       add $4, %rdi
- *	ff 15 disp32        call *hook(%rip)       48 81 c7 imm32      add $400, %rdi
- *	67 e8 disp32        addr32 call hook       bf imm32            mov $guard, %edi
- */
-static size_t hook_instruction(const uint8_t *code, size_t left)
-{
-	static const struct {
-		uint8_t bytes[4], count, operand;
-	} known[] = {
-		{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 },
-		{ { 0xe8 }, 1, 4 },
-		{ { 0xff, 0x15 }, 2, 4 },
-		{ { 0x67, 0xe8 }, 2, 4 },
-		{ { 0x48, 0x8d, 0x3d }, 3, 4 },
-		{ { 0x48, 0x83, 0xc7 }, 3, 1 },
-		{ { 0x48, 0x81, 0xc7 }, 3, 4 },
-		{ { 0xbf }, 1, 4 },
-	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		size_t length = known[i].count + known[i].operand;
-		if (length <= left && memcmp(code, known[i].bytes, known[i].count) == 0)
-			return length;
-	}
-	return 0;
-}
-
 /* The address of a block may lie in the call of its hook, or behind it. */
 bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 {
@@ -74,7 +43,7 @@ bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 	struct elf_file *file = report->image->file.bytes;
 	const uint8_t *code = block > 0 && file ? elf_file_at(file, place->start, size) : NULL;
 	while (code && at < block && length > 0)
-		at += length = hook_instruction(code + at, size - at);
+		at += length = arch_hook_instruction(code + at, size - at);
 	return at >= block;
 }
 

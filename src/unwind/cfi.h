@@ -15,33 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cfi_state.h"
 #include "base/cursor.h"
 #include "base/hash_map.h"
 #include "unwind/unwind.h"
-
-/* --- states --- */
-
-enum cfi_rule_kind {
-	CFI_UNSPECIFIED = 0, /* nothing was said: unchanged if the ABI makes it callee-saved */
-	CFI_UNDEFINED,       /* the caller's value is lost */
-	CFI_SAME,            /* unchanged */
-	CFI_OFFSET,          /* at CFA + value */
-	CFI_VAL_OFFSET,      /* is CFA + value */
-	CFI_REGISTER,        /* in register number `value` */
-	CFI_EXPRESSION,      /* at the address that the expression gives */
-	CFI_VAL_EXPRESSION,  /* is what the expression gives */
-};
-
-struct cfi_rule {
-	int64_t value; /* of expressions: where their bytes begin in the section */
-	uint32_t size; /* bytes of the expression */
-	uint8_t kind;  /* enum cfi_rule_kind */
-};
-
-struct cfi_state {
-	struct cfi_rule cfa; /* CFI_REGISTER: register `size` + value; CFI_VAL_EXPRESSION; else unknown */
-	struct cfi_rule registers[UNWIND_REGISTERS];
-};
 
 /* --- entries --- */
 
@@ -145,13 +122,13 @@ enum cfi_status {
 
 /* Registers at a pc; cfi_step replaces them with the caller's. */
 struct cfi_frame {
-	struct unwind_registers registers;
-	uint32_t known; /* bit n: register n's value is known */
-	bool is_signal; /* after cfi_step: the frame that was left is a signal frame, so rip is exact */
+	struct arch_registers registers;
+	uint64_t known; /* bit n: register n's value is known */
+	bool is_signal; /* after cfi_step: the frame that was left is a signal frame, so pc is exact */
 	uint64_t unreadable;
 };
 
-enum { CFI_ALL_REGISTERS = (1 << UNWIND_REGISTERS) - 1 };
+#define CFI_ALL_REGISTERS ((UINT64_C(1) << ARCH_REGISTERS) - 1)
 
 /* What a table keeps for the slow step. */
 struct unwind_cfi {
@@ -173,7 +150,7 @@ struct unwind_cfi {
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address);
 
 /* Steps from `frame` to its caller by the full CFI of `lookup`, the run-time
- * address by which the frame is found (rip, or rip - 1 in callers). The frame
+ * address by which the frame is found (pc, or pc - 1 in callers). The frame
  * is unchanged unless the result is CFI_OK. */
 enum cfi_status cfi_step(const struct unwind_table *table, uint64_t bias, uint64_t lookup,
 			 const struct unwind_source *source, struct cfi_frame *frame);

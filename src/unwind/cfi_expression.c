@@ -55,7 +55,7 @@ static uint64_t peek(struct expression *expression, uint64_t index)
 
 static void push_register(struct expression *expression, uint64_t number, int64_t offset)
 {
-	if (number >= UNWIND_REGISTERS) {
+	if (number >= ARCH_REGISTERS) {
 		fail(expression, CFI_BAD);
 	} else if (!(expression->frame->known >> number & 1)) {
 		fail(expression, CFI_UNKNOWN);

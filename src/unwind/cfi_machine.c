@@ -10,14 +10,14 @@
 
 static void set_rule(struct cfi_machine *machine, uint64_t number, enum cfi_rule_kind kind, int64_t value)
 {
-	/* Vector and other registers beyond rip play no part in unwinding. */
-	if (number < UNWIND_REGISTERS)
+	/* Vector and other registers beyond the last one play no part in unwinding. */
+	if (number < ARCH_REGISTERS)
 		machine->state.registers[number] = (struct cfi_rule){ .value = value, .kind = (uint8_t)kind };
 }
 
 static void restore_rule(struct cfi_machine *machine, uint64_t number)
 {
-	if (number < UNWIND_REGISTERS)
+	if (number < ARCH_REGISTERS)
 		machine->state.registers[number] = machine->cie->initial.registers[number];
 }
 
@@ -31,7 +31,7 @@ static void set_cfa(struct cfi_machine *machine, uint64_t number, int64_t offset
 {
 	machine->state.cfa = (struct cfi_rule){
 		.value = offset,
-		.size = number < UNWIND_REGISTERS ? (uint32_t)number : UNWIND_REGISTERS,
+		.size = number < ARCH_REGISTERS ? (uint32_t)number : ARCH_REGISTERS,
 		.kind = CFI_REGISTER,
 	};
 }
@@ -131,14 +131,14 @@ static bool run_register(struct cfi_machine *machine, uint8_t operation)
 		return true;
 	case DW_CFA_register: {
 		uint64_t other = cursor_varint(cursor);
-		set_rule(machine, number, other < UNWIND_REGISTERS ? CFI_REGISTER : CFI_UNDEFINED, (int64_t)other);
+		set_rule(machine, number, other < ARCH_REGISTERS ? CFI_REGISTER : CFI_UNDEFINED, (int64_t)other);
 		return true;
 	}
 	case DW_CFA_expression:
 	case DW_CFA_val_expression: {
 		enum cfi_rule_kind kind = operation == DW_CFA_expression ? CFI_EXPRESSION : CFI_VAL_EXPRESSION;
 		struct cfi_rule rule = read_expression(machine, kind);
-		if (number < UNWIND_REGISTERS)
+		if (number < ARCH_REGISTERS)
 			machine->state.registers[number] = rule;
 		return true;
 	}
@@ -183,7 +183,7 @@ static bool run_extended(struct cfi_machine *machine, uint8_t operation, uint64_
 	case DW_CFA_def_cfa_expression:
 		return run_cfa(machine, operation);
 	default:
-		return run_register(machine, operation);
+		return arch_cfi_operation(operation) || run_register(machine, operation);
 	}
 }
 

@@ -65,7 +65,7 @@ bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8
 		*value += here;
 		return true;
 	case DW_EH_PE_datarel:
-		/* Of .eh_frame_hdr, the only place where x86-64 has a data base. */
+		/* Only .eh_frame_hdr has a data base. */
 		*value += section->address;
 		return !section->is_eh_frame;
 	default:

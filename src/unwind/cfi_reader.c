@@ -86,7 +86,7 @@ static bool parse_cie(struct cursor *cursor, const struct cfi_section *section, 
 	} else if (augmentation[0]) {
 		return false;
 	}
-	if (cursor->failed || return_register >= UNWIND_REGISTERS || (cie->address_size != 8 && cie->address_size != 4))
+	if (cursor->failed || return_register >= ARCH_REGISTERS || (cie->address_size != 8 && cie->address_size != 4))
 		return false;
 	cie->return_register = (uint8_t)return_register;
 	cie->instructions = (uint32_t)(cursor->next - section->bytes);

@@ -20,7 +20,7 @@ static enum cfi_status read_memory(const struct evaluation *evaluation, uint64_t
 
 static enum cfi_status get_register(const struct evaluation *evaluation, uint64_t number, uint64_t *value)
 {
-	if (number >= UNWIND_REGISTERS)
+	if (number >= ARCH_REGISTERS)
 		return CFI_BAD;
 	if (!(evaluation->frame->known >> number & 1))
 		return CFI_UNKNOWN;
@@ -46,7 +46,7 @@ static enum cfi_status evaluate_cfa(struct evaluation *evaluation, const struct 
 	return status;
 }
 
-/* A register that was saved below rsp: popped by the epilogue, which the rules do
+/* A register that was saved below sp: popped by the epilogue, which the rules do
  * not tell, or kept in the red zone. Only where both agree is the value sure. */
 static enum cfi_status read_released(const struct evaluation *evaluation, unsigned number, uint64_t address,
 				     uint64_t *value)
@@ -61,9 +61,9 @@ static enum cfi_status read_released(const struct evaluation *evaluation, unsign
 static enum cfi_status read_saved(const struct evaluation *evaluation, unsigned number, uint64_t address,
 				  uint64_t *value)
 {
-	uint64_t rsp;
-	if (number != UNWIND_RIP_REGISTER && number != UNWIND_RSP_REGISTER &&
-	    get_register(evaluation, UNWIND_RSP_REGISTER, &rsp) == CFI_OK && address < rsp)
+	uint64_t sp;
+	if (number != ARCH_PC_REGISTER && number != ARCH_SP_REGISTER &&
+	    get_register(evaluation, ARCH_SP_REGISTER, &sp) == CFI_OK && address < sp)
 		return read_released(evaluation, number, address, value);
 	return read_memory(evaluation, address, value);
 }
@@ -76,7 +76,7 @@ static enum cfi_status evaluate_register(const struct evaluation *evaluation, un
 	uint64_t address;
 	switch ((enum cfi_rule_kind)rule->kind) {
 	case CFI_UNSPECIFIED:
-		if (number == UNWIND_RSP_REGISTER) {
+		if (number == ARCH_SP_REGISTER) {
 			*value = evaluation->cfa;
 			return CFI_OK;
 		}
@@ -103,28 +103,29 @@ static enum cfi_status evaluate_register(const struct evaluation *evaluation, un
 
 static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_cie *cie, const struct cfi_state *state)
 {
-	const struct cfi_rule *rip = &state->registers[cie->return_register];
+	const struct cfi_rule *pc = &state->registers[cie->return_register];
 	struct cfi_frame *frame = evaluation->frame;
 	struct cfi_frame caller = { .is_signal = cie->is_signal };
-	if (rip->kind == CFI_UNDEFINED)
+	if (pc->kind == CFI_UNDEFINED)
 		return CFI_ROOT;
-	if (rip->kind == CFI_UNSPECIFIED)
+	if (pc->kind == CFI_UNSPECIFIED && !(arch_callee_saved >> cie->return_register & 1))
 		return CFI_BAD;
 	enum cfi_status status = evaluate_cfa(evaluation, &state->cfa);
 	if (status != CFI_OK)
 		return status;
-	for (unsigned i = 0; i < UNWIND_RIP_REGISTER; i++) {
+	for (unsigned i = 0; i < ARCH_PC_REGISTER; i++) {
 		status = evaluate_register(evaluation, i, &state->registers[i], &caller.registers.value[i]);
 		if (status == CFI_OK)
-			caller.known |= 1u << i;
+			caller.known |= UINT64_C(1) << i;
 		else if (status != CFI_UNKNOWN)
 			return status;
 	}
-	status = evaluate_register(evaluation, cie->return_register, rip, &caller.registers.value[UNWIND_RIP_REGISTER]);
+	status = evaluate_register(evaluation, cie->return_register, pc, &caller.registers.value[ARCH_PC_REGISTER]);
 	if (status != CFI_OK)
 		return status;
-	caller.known |= 1u << UNWIND_RIP_REGISTER;
-	if (!(caller.known >> UNWIND_RSP_REGISTER & 1))
+	caller.registers.value[ARCH_PC_REGISTER] = arch_code_address(caller.registers.value[ARCH_PC_REGISTER]);
+	caller.known |= UINT64_C(1) << ARCH_PC_REGISTER;
+	if (!(caller.known >> ARCH_SP_REGISTER & 1))
 		return CFI_UNKNOWN;
 	*frame = caller;
 	return CFI_OK;

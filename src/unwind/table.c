@@ -94,7 +94,13 @@ static int add_function_rows(struct row_list *list, struct unwind_table *table, 
 	cfi_machine_init(machine, &part->section, cie, &fde);
 	while ((status = cfi_machine_next(machine)) == 1) {
 		uint32_t pc = (uint32_t)(machine->start - table->base);
-		struct unwind_row row = arch_row(&part->section, cie, &machine->state);
+		const struct cfi_row_input input = {
+			.state = &machine->state,
+			.section = part->section.bytes,
+			.return_register = cie->return_register,
+			.is_signal = cie->is_signal,
+		};
+		struct unwind_row row = arch_row(&input);
 		arch_follow_row(&together, &row);
 		if (add_row(list, pc, row) < 0)
 			return ERROR_MEMORY;

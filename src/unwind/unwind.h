@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "abi/unwind_row.h"
+#include "arch/arch.h"
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "unwind/cause.h"
@@ -55,14 +56,6 @@ uint64_t unwind_table_function(const struct unwind_table *table, uint64_t addres
 
 /* --- walks --- */
 
-enum { UNWIND_REGISTERS = 17, UNWIND_RBP_REGISTER = 6, UNWIND_RSP_REGISTER = 7, UNWIND_RIP_REGISTER = 16 };
-
-/* DWARF's numbering: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp,
- * 8 to 15 r8 to r15, 16 rip. */
-struct unwind_registers {
-	uint64_t value[UNWIND_REGISTERS];
-};
-
 struct unwind_module {
 	const struct unwind_table *table; /* NULL: none */
 	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
@@ -74,8 +67,8 @@ struct unwind_frame {
 	 * of the leaf, and of code that a signal interrupted, the exact one. */
 	uint64_t pc;
 	uint64_t address; /* pc as ELF virtual address in its module */
-	uint64_t rsp;     /* on entry to this step: a caller's rsp is its callee's CFA */
-	uint64_t rbp;
+	uint64_t sp;      /* on entry to this step: a caller's sp is its callee's CFA */
+	uint64_t fp;
 	uint32_t module; /* unwind_module's id, or UINT32_MAX */
 };
 
@@ -98,13 +91,13 @@ struct unwind_result {
 	size_t count;            /* frames written, at least 1 */
 	uint64_t unreadable;     /* the address, if cause is UNWIND_UNREADABLE */
 	bool joined;             /* `joins` said stop; `cause` is then meaningless */
-	bool used_frame_pointer; /* at least one step had no rule and trusted rbp */
+	bool used_frame_pointer; /* at least one step had no rule and trusted fp */
 };
 
 /* Walks from `registers` outwards and writes innermost-first frames, until the
  * root, a failure, or `limit` frames (UNWIND_DEPTH). Allocates nothing except
  * in the slow path (bounded). */
-struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
+struct unwind_result unwind_walk(const struct unwind_source *source, const struct arch_registers *registers,
 				 struct unwind_frame *frames, size_t limit);
 
 #endif

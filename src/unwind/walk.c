@@ -6,11 +6,11 @@ enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
 /*
  * A walk. Invariants:
  *
- * 1. `now` holds rip, rsp and rbp of the frame that is stepped from; they are
- *    known and exact. rip is exact also in callers, where frames[].pc is not.
+ * 1. `now` holds the registers that rows follow, of the frame that is stepped from; they are
+ *    known and exact. pc is exact also in callers, where frames[].pc is not.
  * 2. frames[0 .. result.count) are written; the last one is the frame of `now`.
  * 3. `full` holds all registers that are known at frames[full_frame]. The fast
- *    path leaves it behind; a step that needs more than three registers first
+ *    path leaves it behind; a step that needs more registers than rows first
  *    brings it up to the present, frame by frame. Each frame is passed at most
  *    once by the fast path and once by this, so that a walk is linear.
  *
@@ -21,9 +21,10 @@ enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
  */
 struct walk {
 	const struct unwind_source *source;
+	struct arch_memory memory; /* the source's */
 	struct unwind_frame *frames;
-	struct arch_registers now;
-	bool is_caller; /* found by its return address: looked up by rip - 1 */
+	struct arch_frame now;
+	bool is_caller; /* found by its return address: looked up by pc - 1 */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
 	struct cfi_frame full;
@@ -64,15 +65,15 @@ static bool in_text(const struct unwind_module *module, uint64_t pc)
  * calls stay in their module. */
 static struct unwind_frame *locate(struct walk *walk)
 {
-	uint64_t pc = walk->now.rip - walk->is_caller;
+	uint64_t pc = walk->now.pc - walk->is_caller;
 	struct unwind_frame *frame = &walk->frames[walk->result.count++];
 	if (!walk->has_module || !in_text(&walk->module, pc))
 		walk->has_module = walk->source->module_at(walk->source->context, pc, &walk->module) == 0;
 	*frame = (struct unwind_frame){
 		.pc = pc,
 		.address = walk->has_module ? pc - walk->module.bias : pc,
-		.rsp = walk->now.rsp,
-		.rbp = walk->now.rbp,
+		.sp = walk->now.sp,
+		.fp = walk->now.fp,
 		.module = walk->has_module ? walk->module.id : UINT32_MAX,
 	};
 	return frame;
@@ -92,13 +93,14 @@ static int root(const struct walk *walk)
 /* Makes the caller the present frame. The stack must grow, which ends every
  * loop, unless the step `switches` stacks: a signal frame (an alternate stack),
  * or code such as longjmp's that has another's registers half installed. */
-static int enter(struct walk *walk, const struct arch_registers *caller, bool was_signal, bool switches)
+static int enter(struct walk *walk, const struct arch_frame *caller, bool was_signal, bool switches)
 {
-	if (!switches && caller->rsp <= walk->now.rsp)
+	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller->sp == walk->now.sp;
+	if (!switches && !keeps && caller->sp <= walk->now.sp)
 		return UNWIND_NO_PROGRESS;
 	walk->now = *caller;
 	walk->is_caller = !was_signal;
-	return caller->rip == 0 ? root(walk) : CONTINUE;
+	return caller->pc == 0 ? root(walk) : CONTINUE;
 }
 
 /* --- where there is no rule --- */
@@ -110,33 +112,31 @@ static bool is_known_code(const struct walk *walk, uint64_t pc)
 }
 
 /* Code without a rule, such as assembler or crti's _init, on its way in or out:
- * the word at rsp, or above one slot for alignment, is its return address if a
- * call is in front of that which goes to just before the pc, or anywhere. */
-static bool step_by_call_site(const struct walk *walk, struct arch_registers *registers)
+ * what lies where a return address may be is one if a call is in front of it
+ * that goes to just before the pc, or anywhere. */
+static bool step_by_call_site(const struct walk *walk, struct arch_frame *registers)
 {
-	enum { SMALL_FUNCTION_BYTES = 4096, SLOTS = 2 };
-	for (uint64_t slot = 0; slot < SLOTS && !walk->is_caller; slot++) {
-		uint64_t at = registers->rsp + slot * sizeof(uint64_t);
-		uint64_t return_address;
+	enum { SMALL_FUNCTION_BYTES = 4096 };
+	for (unsigned n = 0; n < ARCH_RETURN_GUESSES && !walk->is_caller; n++) {
+		struct arch_frame caller = *registers;
 		uint64_t target;
-		if (walk->source->read(walk->source->context, at, &return_address) != 0 ||
-		    arch_call_before(walk->source, return_address, &target) != ARCH_CALL ||
-		    (target != 0 && registers->rip - target >= SMALL_FUNCTION_BYTES) ||
-		    !is_known_code(walk, return_address - 1))
+		if (!arch_guess_return(&walk->memory, n, &caller) ||
+		    arch_call_before(&walk->memory, caller.pc, &target) != ARCH_CALL ||
+		    (target != 0 && registers->pc - target >= SMALL_FUNCTION_BYTES) ||
+		    !is_known_code(walk, caller.pc - 1))
 			continue;
-		registers->rip = return_address;
-		registers->rsp = at + sizeof(return_address);
+		*registers = caller;
 		return true;
 	}
 	return false;
 }
 
-static bool step_by_frame_pointer(const struct walk *walk, struct arch_registers *registers)
+static bool step_by_frame_pointer(const struct walk *walk, struct arch_frame *registers)
 {
-	struct arch_registers caller = *registers;
+	struct arch_frame caller = *registers;
 	uint64_t target;
-	if (!arch_frame_pointer_step(walk->source, &caller) || !is_known_code(walk, caller.rip - 1) ||
-	    arch_call_before(walk->source, caller.rip, &target) == ARCH_NO_CALL)
+	if (!arch_frame_pointer_step(&walk->memory, &caller) || !is_known_code(walk, caller.pc - 1) ||
+	    arch_call_before(&walk->memory, caller.pc, &target) == ARCH_NO_CALL)
 		return false;
 	*registers = caller;
 	return true;
@@ -144,16 +144,16 @@ static bool step_by_frame_pointer(const struct walk *walk, struct arch_registers
 
 static int step_no_rule(struct walk *walk)
 {
-	struct arch_registers caller = walk->now;
-	if (arch_is_sigreturn(walk->source, walk->now.rip)) {
-		const struct unwind_row row = { .kind = UNWIND_SIGNAL };
+	struct arch_frame caller = walk->now;
+	if (arch_is_sigreturn(&walk->memory, walk->now.pc)) {
+		const struct unwind_row row = { .cfa = ARCH_SIGNAL_WORDS, .kind = UNWIND_SIGNAL };
 		uint64_t address;
-		if (!arch_step(&row, walk->source, &caller, &address))
+		if (!arch_step(&row, &walk->memory, &caller, &address))
 			return unreadable(walk, address);
 		return enter(walk, &caller, true, true);
 	}
-	/* The ABI marks the deepest frame by rbp = 0. */
-	if (walk->is_caller && walk->has_module && walk->now.rbp == 0)
+	/* The ABI marks the deepest frame by fp = 0. */
+	if (walk->is_caller && walk->has_module && walk->now.fp == 0)
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
 		walk->result.used_frame_pointer = true;
@@ -166,12 +166,13 @@ static int step_no_rule(struct walk *walk)
 
 /* --- the slow path --- */
 
-static void set_three_registers(struct cfi_frame *frame, uint64_t rip, uint64_t rsp, uint64_t rbp)
+static void set_three_registers(struct cfi_frame *frame, uint64_t pc, uint64_t sp, uint64_t fp)
 {
-	frame->registers.value[UNWIND_RIP_REGISTER] = rip;
-	frame->registers.value[UNWIND_RSP_REGISTER] = rsp;
-	frame->registers.value[UNWIND_RBP_REGISTER] = rbp;
-	frame->known |= 1u << UNWIND_RIP_REGISTER | 1u << UNWIND_RSP_REGISTER | 1u << UNWIND_RBP_REGISTER;
+	frame->registers.value[ARCH_PC_REGISTER] = pc;
+	frame->registers.value[ARCH_SP_REGISTER] = sp;
+	frame->registers.value[ARCH_FP_REGISTER] = fp;
+	frame->known |=
+		UINT64_C(1) << ARCH_PC_REGISTER | UINT64_C(1) << ARCH_SP_REGISTER | UINT64_C(1) << ARCH_FP_REGISTER;
 }
 
 /* All registers of the caller of walk->full, a frame that the fast path has
@@ -181,15 +182,15 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 	struct cfi_frame *full = &walk->full;
 	struct unwind_module module;
 	const struct unwind_row *row = NULL;
-	uint64_t ucontext = frame->rsp;
+	uint64_t ucontext = frame->sp;
 	if (walk->source->module_at(walk->source->context, frame->pc, &module) == 0)
 		row = row_at(&module, frame->address);
 	bool has_rule = row && row->kind != UNWIND_NO_RULE;
 	bool is_signal = has_rule ? row->kind == UNWIND_SIGNAL
-				  : arch_is_sigreturn(walk->source, full->registers.value[UNWIND_RIP_REGISTER]);
+				  : arch_is_sigreturn(&walk->memory, full->registers.value[ARCH_PC_REGISTER]);
 	if (is_signal) {
-		ucontext += has_rule ? (uint64_t)row->cfa * sizeof(uint64_t) : 0;
-		bool read = arch_read_ucontext(walk->source, ucontext, &full->registers, &full->unreadable);
+		ucontext += (has_rule ? (uint64_t)row->cfa : ARCH_SIGNAL_WORDS) * sizeof(uint64_t);
+		bool read = arch_read_ucontext(&walk->memory, ucontext, &full->registers, &full->unreadable);
 		full->known = read ? CFI_ALL_REGISTERS : 0;
 	} else if (!has_rule || cfi_step(module.table, module.bias, frame->pc, walk->source, full) != CFI_OK) {
 		full->known = 0;
@@ -204,10 +205,10 @@ static void catch_up(struct walk *walk)
 		const struct unwind_frame *frame = &walk->frames[walk->full_frame];
 		bool was_signal = step_all_registers(walk, frame);
 		const struct unwind_frame *next = frame + 1;
-		/* One too many for a signal frame, whose rule does not ask for rip. */
-		set_three_registers(&walk->full, next->pc + !was_signal, next->rsp, next->rbp);
+		/* One too many for a signal frame, whose rule does not ask for pc. */
+		set_three_registers(&walk->full, next->pc + !was_signal, next->sp, next->fp);
 	}
-	set_three_registers(&walk->full, walk->now.rip, walk->now.rsp, walk->now.rbp);
+	walk->full.known |= arch_frame_put(&walk->now, &walk->full.registers);
 }
 
 static enum cfi_status step_by_cfi(const struct walk *walk, struct cfi_frame *frame)
@@ -223,11 +224,11 @@ static bool is_known(const struct cfi_frame *frame, unsigned number)
 
 static int step_slow(struct walk *walk)
 {
-	/* Often the three registers do (an odd offset, rbp saved far away). */
+	/* Often the registers of rows do (an odd offset, fp saved far away). */
 	struct cfi_frame frame = { 0 };
-	set_three_registers(&frame, walk->now.rip, walk->now.rsp, walk->now.rbp);
+	frame.known = arch_frame_put(&walk->now, &frame.registers);
 	enum cfi_status status = step_by_cfi(walk, &frame);
-	if (status == CFI_UNKNOWN || (status == CFI_OK && !is_known(&frame, UNWIND_RBP_REGISTER))) {
+	if (status == CFI_UNKNOWN || (status == CFI_OK && !is_known(&frame, ARCH_FP_REGISTER))) {
 		catch_up(walk);
 		frame = walk->full;
 		status = step_by_cfi(walk, &frame);
@@ -240,13 +241,9 @@ static int step_slow(struct walk *walk)
 		return root(walk);
 	if (status == CFI_UNREADABLE)
 		return unreadable(walk, frame.unreadable);
-	if (status != CFI_OK || !is_known(&frame, UNWIND_RBP_REGISTER))
+	if (status != CFI_OK || !is_known(&frame, ARCH_FP_REGISTER))
 		return UNWIND_BAD_RULE;
-	const struct arch_registers caller = {
-		.rip = frame.registers.value[UNWIND_RIP_REGISTER],
-		.rsp = frame.registers.value[UNWIND_RSP_REGISTER],
-		.rbp = frame.registers.value[UNWIND_RBP_REGISTER],
-	};
+	const struct arch_frame caller = arch_frame_of(&frame.registers);
 	return enter(walk, &caller, frame.is_signal, frame.is_signal || !walk->is_caller);
 }
 
@@ -260,9 +257,9 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return root(walk);
 	if (row->kind == UNWIND_SLOW)
 		return step_slow(walk);
-	struct arch_registers caller = walk->now;
+	struct arch_frame caller = walk->now;
 	uint64_t address;
-	if (!arch_step(row, walk->source, &caller, &address))
+	if (!arch_step(row, &walk->memory, &caller, &address))
 		return unreadable(walk, address);
 	bool is_signal = row->kind == UNWIND_SIGNAL;
 	return enter(walk, &caller, is_signal, is_signal);
@@ -282,17 +279,14 @@ static bool returns_to_start(const struct walk *walk, const struct unwind_frame 
 	       unwind_table_function(walk->module.table, start, NULL) == start;
 }
 
-struct unwind_result unwind_walk(const struct unwind_source *source, const struct unwind_registers *registers,
+struct unwind_result unwind_walk(const struct unwind_source *source, const struct arch_registers *registers,
 				 struct unwind_frame *frames, size_t limit)
 {
 	struct walk walk = {
 		.source = source,
 		.frames = frames,
-		.now = {
-			.rip = registers->value[UNWIND_RIP_REGISTER],
-			.rsp = registers->value[UNWIND_RSP_REGISTER],
-			.rbp = registers->value[UNWIND_RBP_REGISTER],
-		},
+		.memory = { .read = source->read, .context = source->context },
+		.now = arch_frame_of(registers),
 		.full = { .registers = *registers, .known = CFI_ALL_REGISTERS },
 	};
 	int cause = UNWIND_DEPTH;

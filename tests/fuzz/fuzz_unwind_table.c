@@ -64,11 +64,11 @@ static void check_order(const struct unwind_table *table)
 static void walk_from(struct world *world, uint64_t pc)
 {
 	const struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
-	struct unwind_registers registers;
+	struct arch_registers registers;
 	struct unwind_frame frames[FRAMES];
-	for (unsigned i = 0; i < UNWIND_REGISTERS; i++)
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
 		registers.value[i] = STACK + 64 * i;
-	registers.value[UNWIND_RIP_REGISTER] = pc;
+	registers.value[ARCH_PC_REGISTER] = pc;
 	struct unwind_result result = unwind_walk(&source, &registers, frames, FRAMES);
 	require(result.count >= 1 && result.count <= FRAMES && result.cause < UNWIND_CAUSE_COUNT);
 	/* The slow step alone, for rules that have a fast row too. */

@@ -89,6 +89,19 @@ def test_a_header_that_the_build_makes_belongs_to_the_folder_that_makes_it(proje
     assert out == ['src/base/a.c:1: base may not include model ("kernel.h")']
 
 
+def test_a_processor_header_belongs_to_arch(project):
+    (project / "ARCHITECTURE.md").write_text(TABLE.replace("| `writer` |", "| `arch` | nothing more |\n| `writer` | `arch`,"))
+    (project / "src/arch/z80/processor").mkdir(parents=True)
+    write(project, "arch/z80/processor/names.h", "")
+    write(project, "writer/a.c", '#include "processor/names.h"')
+    write(project, "reader/a.c", '#include "processor/names.h"')
+    write(project, "writer/b.c", '#include "processor/none.h"')
+    status, out, _ = check(project)
+    assert status == 1
+    assert out == ['src/reader/a.c:1: reader may not include arch ("arch/z80/processor/names.h")',
+                   'src/writer/b.c:1: no src/processor/none.h: write includes as "folder/file.h"']
+
+
 def test_a_row_without_a_folder_is_found(project):
     (project / "ARCHITECTURE.md").write_text(TABLE.replace("| `runtime` | n", "| `gone` | nothing more |\n| `runtime` | n"))
     status, out, _ = check(project)

@@ -1,4 +1,5 @@
-#include "arch/x86_64/instruction.h"
+/* Method: the opcode maps of the AMD64 manual, volume 3, appendix A. */
+#include "arch/instruction.h"
 
 #include <string.h>
 

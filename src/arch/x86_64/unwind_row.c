@@ -1,9 +1,10 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/cursor.h"
 
 /* rbx, rbp, rsp (as the CFA), r12 to r15: System V ABI for x86-64, 3.2.1. */
-const uint32_t arch_callee_saved = 1u << 3 | 1u << 6 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
+const uint64_t arch_callee_saved = 1u << 3 | 1u << 6 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15;
 
 enum { WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
 
@@ -24,14 +25,13 @@ static bool is_done(const struct cursor *cursor)
 	return !cursor->failed && cursor_left(cursor) == 0;
 }
 
-static struct cursor expression_of(const struct cfi_section *section, const struct cfi_rule *rule)
+static struct cursor expression_of(const uint8_t *section, const struct cfi_rule *rule)
 {
-	return cursor_over(section->bytes + rule->value, rule->size);
+	return cursor_over(section + rule->value, rule->size);
 }
 
 /* A register saved at register `number` + *offset. */
-static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule *rule, unsigned number,
-			int64_t *offset)
+static bool is_saved_at(const uint8_t *section, const struct cfi_rule *rule, unsigned number, int64_t *offset)
 {
 	if (rule->kind != CFI_EXPRESSION)
 		return false;
@@ -40,8 +40,7 @@ static bool is_saved_at(const struct cfi_section *section, const struct cfi_rule
 }
 
 /* CFA = *(register `number` + *offset): breg, deref. */
-static bool is_cfa_deref(const struct cfi_section *section, const struct cfi_rule *cfa, unsigned number,
-			 int64_t *offset)
+static bool is_cfa_deref(const uint8_t *section, const struct cfi_rule *cfa, unsigned number, int64_t *offset)
 {
 	enum { DW_OP_DEREF = 0x06 };
 	if (cfa->kind != CFI_VAL_EXPRESSION)
@@ -63,21 +62,21 @@ static bool in_words(int64_t bytes, int64_t low, int64_t high, int64_t *words)
  *   CFA = *(u + 160), rip at u + 168, rbp at u + 120
  * (uc_mcontext.gregs begins at 40; REG_RBP, REG_RSP, REG_RIP are 10, 15, 16).
  */
-static struct unwind_row signal_row(const struct cfi_section *section, const struct cfi_state *state)
+static struct unwind_row signal_row(const uint8_t *section, const struct cfi_state *state)
 {
 	int64_t rsp;
 	int64_t rip;
 	int64_t rbp;
 	int64_t words;
-	uint8_t rsp_kind = state->registers[UNWIND_RSP_REGISTER].kind;
-	if (!is_cfa_deref(section, &state->cfa, UNWIND_RSP_REGISTER, &rsp) ||
-	    !is_saved_at(section, &state->registers[UNWIND_RIP_REGISTER], UNWIND_RSP_REGISTER, &rip) ||
-	    !is_saved_at(section, &state->registers[UNWIND_RBP_REGISTER], UNWIND_RSP_REGISTER, &rbp))
+	uint8_t rsp_kind = state->registers[ARCH_SP_REGISTER].kind;
+	if (!is_cfa_deref(section, &state->cfa, ARCH_SP_REGISTER, &rsp) ||
+	    !is_saved_at(section, &state->registers[ARCH_PC_REGISTER], ARCH_SP_REGISTER, &rip) ||
+	    !is_saved_at(section, &state->registers[ARCH_FP_REGISTER], ARCH_SP_REGISTER, &rbp))
 		return slow;
 	/* The interrupted rsp is the CFA, said outright or left out. */
 	int64_t own = rsp;
 	if (rsp_kind != CFI_UNSPECIFIED &&
-	    !is_saved_at(section, &state->registers[UNWIND_RSP_REGISTER], UNWIND_RSP_REGISTER, &own))
+	    !is_saved_at(section, &state->registers[ARCH_SP_REGISTER], ARCH_SP_REGISTER, &own))
 		return slow;
 	if (own != rsp || rip - rsp != UCONTEXT_RIP - UCONTEXT_RSP || rsp - rbp != UCONTEXT_RSP - UCONTEXT_RBP ||
 	    !in_words(rsp - UCONTEXT_RSP, INT16_MIN, INT16_MAX, &words))
@@ -92,7 +91,7 @@ static struct unwind_row signal_row(const struct cfi_section *section, const str
  *   breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
  *   CFA = rsp + 8 + (((rip & 15) >= N) << 3)
  */
-static struct unwind_row plt_row(const struct cfi_section *section, const struct cfi_state *state)
+static struct unwind_row plt_row(const uint8_t *section, const struct cfi_state *state)
 {
 	enum { DW_OP_LIT0 = 0x30, STUB_BYTES = 16 };
 	static const uint8_t masked_rip[] = { 0x80, 0x00, 0x3f, 0x1a };
@@ -100,7 +99,7 @@ static struct unwind_row plt_row(const struct cfi_section *section, const struct
 	int64_t offset;
 	int64_t words;
 	struct cursor cursor = expression_of(section, &state->cfa);
-	if (!read_breg(&cursor, UNWIND_RSP_REGISTER, &offset))
+	if (!read_breg(&cursor, ARCH_SP_REGISTER, &offset))
 		return slow;
 	const uint8_t *middle = cursor_bytes(&cursor, sizeof(masked_rip));
 	uint8_t bound = cursor_u8(&cursor);
@@ -117,26 +116,26 @@ static struct unwind_row plt_row(const struct cfi_section *section, const struct
  * in a slot below the new rbp:
  *   CFA = *(rbp + 8 * cfa), caller's rbp = *rbp
  */
-static struct unwind_row realigned_row(const struct cfi_section *section, const struct cfi_state *state)
+static struct unwind_row realigned_row(const uint8_t *section, const struct cfi_state *state)
 {
 	int64_t offset;
 	int64_t rbp;
 	int64_t words;
-	if (!is_cfa_deref(section, &state->cfa, UNWIND_RBP_REGISTER, &offset) ||
-	    !is_saved_at(section, &state->registers[UNWIND_RBP_REGISTER], UNWIND_RBP_REGISTER, &rbp) || rbp != 0 ||
+	if (!is_cfa_deref(section, &state->cfa, ARCH_FP_REGISTER, &offset) ||
+	    !is_saved_at(section, &state->registers[ARCH_FP_REGISTER], ARCH_FP_REGISTER, &rbp) || rbp != 0 ||
 	    !in_words(offset, INT16_MIN, INT16_MAX, &words))
 		return slow;
-	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_RBP_DEREF };
+	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_FP_DEREF };
 }
 
 /* CFA = rsp or rbp + 8 * cfa; the caller's rbp unchanged or at CFA + 8 * fp. */
 static struct unwind_row offset_row(const struct cfi_state *state)
 {
-	const struct cfi_rule *rbp = &state->registers[UNWIND_RBP_REGISTER];
+	const struct cfi_rule *rbp = &state->registers[ARCH_FP_REGISTER];
 	int64_t words;
 	int64_t fp = 0;
-	bool by_rsp = state->cfa.size == UNWIND_RSP_REGISTER;
-	if ((!by_rsp && state->cfa.size != UNWIND_RBP_REGISTER) ||
+	bool by_rsp = state->cfa.size == ARCH_SP_REGISTER;
+	if ((!by_rsp && state->cfa.size != ARCH_FP_REGISTER) ||
 	    !in_words(state->cfa.value, INT16_MIN, INT16_MAX, &words))
 		return slow;
 	if (rbp->kind == CFI_OFFSET) {
@@ -147,31 +146,32 @@ static struct unwind_row offset_row(const struct cfi_state *state)
 	}
 	return (struct unwind_row){
 		.cfa = (int16_t)words,
-		.kind = by_rsp ? UNWIND_RSP : UNWIND_RBP,
+		.kind = by_rsp ? UNWIND_SP : UNWIND_FP,
 		.fp = (int8_t)fp,
 	};
 }
 
-struct unwind_row arch_row(const struct cfi_section *section, const struct cfi_cie *cie, const struct cfi_state *state)
+struct unwind_row arch_row(const struct cfi_row_input *input)
 {
-	const struct cfi_rule *rip = &state->registers[cie->return_register];
+	const struct cfi_state *state = input->state;
+	const struct cfi_rule *rip = &state->registers[input->return_register];
 	if (rip->kind == CFI_UNDEFINED)
 		return (struct unwind_row){ .kind = UNWIND_END };
-	if (cie->return_register != UNWIND_RIP_REGISTER)
+	if (input->return_register != ARCH_PC_REGISTER)
 		return slow;
-	if (cie->is_signal)
-		return signal_row(section, state);
+	if (input->is_signal)
+		return signal_row(input->section, state);
 	if (rip->kind != CFI_OFFSET || rip->value != -WORD ||
-	    state->registers[UNWIND_RSP_REGISTER].kind != CFI_UNSPECIFIED)
+	    state->registers[ARCH_SP_REGISTER].kind != CFI_UNSPECIFIED)
 		return slow;
 	if (state->cfa.kind == CFI_REGISTER)
 		return offset_row(state);
 	if (state->cfa.kind != CFI_VAL_EXPRESSION)
 		return slow;
-	struct unwind_row row = realigned_row(section, state);
-	uint8_t rbp_kind = state->registers[UNWIND_RBP_REGISTER].kind;
+	struct unwind_row row = realigned_row(input->section, state);
+	uint8_t rbp_kind = state->registers[ARCH_FP_REGISTER].kind;
 	if (row.kind == UNWIND_SLOW && (rbp_kind == CFI_UNSPECIFIED || rbp_kind == CFI_SAME))
-		row = plt_row(section, state);
+		row = plt_row(input->section, state);
 	return row;
 }
 
@@ -190,10 +190,21 @@ struct unwind_row arch_row(const struct cfi_section *section, const struct cfi_c
  */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row)
 {
-	if (row->fp == 0 || (row->kind != UNWIND_RSP && row->kind != UNWIND_RBP))
+	if (row->fp == 0 || (row->kind != UNWIND_SP && row->kind != UNWIND_FP))
 		return;
-	if (row->kind == UNWIND_RBP || row->cfa + row->fp >= 0)
+	if (row->kind == UNWIND_FP || row->cfa + row->fp >= 0)
 		function->fp = row->fp;
 	else if (row->fp == function->fp)
 		row->fp = 0;
+}
+
+bool arch_cfi_operation(uint8_t operation)
+{
+	(void)operation;
+	return false;
+}
+
+uint64_t arch_code_address(uint64_t value)
+{
+	return value;
 }

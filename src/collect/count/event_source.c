@@ -12,7 +12,7 @@
  * path `until`, which is above it. */
 struct leaving {
 	uint32_t path, until;
-	uint64_t tsc;
+	uint64_t ticks;
 };
 
 struct source {
@@ -30,23 +30,23 @@ struct source {
 	bool leaves, only_tell; /* hooks that tell when a function is left; and there are no others */
 	struct leaving leaving;
 	bool is_entering; /* `current` is entered, once `leaving` is done */
-	uint64_t enter_tsc;
+	uint64_t enter_ticks;
 };
 
 /* --- what an event says --- */
 
-static uint64_t since_start_ns(const struct source *source, uint64_t tsc)
+static uint64_t since_start_ns(const struct source *source, uint64_t ticks)
 {
 	const struct count_process *process = &source->tally->processes[source->thread->process];
-	uint64_t start = process->shared->start_tsc, began = source->tally->header.start_ns;
-	uint64_t now = process->shared->start_ns + (tsc > start ? tally_ns(process, tsc - start) : 0);
+	uint64_t start = process->shared->start_ticks, began = source->tally->header.start_ns;
+	uint64_t now = process->shared->start_ns + (ticks > start ? tally_ns(process, ticks - start) : 0);
 	return now > began ? now - began : 0;
 }
 
-static void set_event(const struct source *source, enum event_kind kind, uint64_t tsc, struct event *event)
+static void set_event(const struct source *source, enum event_kind kind, uint64_t ticks, struct event *event)
 {
 	*event = (struct event){ .kind = kind,
-				 .time_ns = since_start_ns(source, tsc),
+				 .time_ns = since_start_ns(source, ticks),
 				 .process = source->tally->processes[source->thread->process].shared->pid,
 				 .thread = source->thread->shared->tid };
 }
@@ -73,10 +73,10 @@ static int set_function(struct source *source, int64_t id, uint32_t outwards, st
 	return 1;
 }
 
-static int set_path(struct source *source, enum event_kind kind, uint64_t tsc, uint32_t path, struct event *event)
+static int set_path(struct source *source, enum event_kind kind, uint64_t ticks, uint32_t path, struct event *event)
 {
 	uint32_t process = source->thread->process;
-	set_event(source, kind, tsc, event);
+	set_event(source, kind, ticks, event);
 	return set_function(
 		source,
 		tally_entry_location(source->tally, source->names, process, source->thread->tree.paths[path].function),
@@ -86,7 +86,7 @@ static int set_path(struct source *source, enum event_kind kind, uint64_t tsc, u
 static int set_sample(struct source *source, const struct tally_event *raw, struct event *event)
 {
 	uint32_t process = source->thread->process;
-	set_event(source, EVENT_SAMPLE, raw->tsc, event);
+	set_event(source, EVENT_SAMPLE, raw->ticks, event);
 	if (tally_is_runtime(source->tally, process, raw->pc)) {
 		event->function = "[hooks]";
 		return 1;
@@ -103,9 +103,9 @@ static bool is_below(const struct count_tree *tree, uint32_t path, uint32_t ance
 	return path == ancestor;
 }
 
-static void leave_to(struct source *source, uint64_t tsc, uint32_t path)
+static void leave_to(struct source *source, uint64_t ticks, uint32_t path)
 {
-	source->leaving = (struct leaving){ .path = source->current, .until = path, .tsc = tsc };
+	source->leaving = (struct leaving){ .path = source->current, .until = path, .ticks = ticks };
 }
 
 /* A call ends the calls that are open below its caller, even if no hook reported that they were left. */
@@ -114,11 +114,11 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 	const struct count_tree *tree = &source->thread->tree;
 	uint32_t parent = tree->paths[raw->path].parent;
 	if (source->only_tell && parent != TALLY_NONE && is_below(tree, source->current, parent))
-		leave_to(source, raw->tsc, parent);
+		leave_to(source, raw->ticks, parent);
 	source->current = raw->path;
 	source->has_stayed = false;
 	source->is_entering = true;
-	source->enter_tsc = raw->tsc;
+	source->enter_ticks = raw->ticks;
 }
 
 static void take_leave(struct source *source, const struct tally_event *raw)
@@ -128,7 +128,7 @@ static void take_leave(struct source *source, const struct tally_event *raw)
 		return;
 	source->has_stayed = raw->path == source->current;
 	if (source->leaves && is_below(&source->thread->tree, source->current, raw->path))
-		leave_to(source, raw->tsc, raw->path);
+		leave_to(source, raw->ticks, raw->path);
 	source->current = raw->path;
 }
 
@@ -142,13 +142,13 @@ static int report_change(struct source *source, struct event *event)
 		if (!source->is_open[left])
 			continue;
 		source->is_open[left] = false;
-		return set_path(source, EVENT_LEAVE, leaving->tsc, left, event);
+		return set_path(source, EVENT_LEAVE, leaving->ticks, left, event);
 	}
 	if (!source->is_entering)
 		return 0;
 	source->is_entering = false;
 	source->is_open[source->current] = true;
-	return set_path(source, EVENT_ENTER, source->enter_tsc, source->current, event);
+	return set_path(source, EVENT_ENTER, source->enter_ticks, source->current, event);
 }
 
 /* 1; 0: it changed the path, see report_change; or a negative error. */
@@ -166,7 +166,7 @@ static int take(struct source *source, const struct tally_event *raw, struct eve
 	}
 	if (raw->other == TALLY_EVENT_TICK)
 		return set_sample(source, raw, event);
-	set_event(source, EVENT_USER, raw->tsc, event);
+	set_event(source, EVENT_USER, raw->ticks, event);
 	event->id = raw->id;
 	event->value = raw->value;
 	return 1;

@@ -84,7 +84,7 @@ static int understand(struct tally_events *events, struct tally_event *event)
 	uint64_t word = word_at(events, 0);
 	uint32_t number = number_of(word);
 	event->kind = (enum tally_event_kind)(word & KIND_MASK);
-	event->tsc = events->base | word >> TALLY_EVENT_TIME_SHIFT;
+	event->ticks = events->base | word >> TALLY_EVENT_TIME_SHIFT;
 	if (event->kind != TALLY_EVENT_OTHER) {
 		event->path = number ? hash_map_get(&events->paths, number) : COUNT_ROOT;
 		return event->path == HASH_MAP_NONE ? ERROR_CORRUPT : 1;

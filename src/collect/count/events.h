@@ -9,7 +9,7 @@
 #include "collect/count/tally.h"
 
 struct tally_event {
-	uint64_t tsc; /* when it was; about, a handler's come before what it has interrupted */
+	uint64_t ticks; /* when it was; about, a handler's come before what it has interrupted */
 	enum tally_event_kind kind;
 	enum tally_event_other other; /* of TALLY_EVENT_OTHER: TALLY_EVENT_TICK or TALLY_EVENT_USER */
 	uint32_t path;                /* of ENTER and LEAVE: which is current from then on */
@@ -26,7 +26,7 @@ struct tally_events {
 	const uint8_t *words;            /* those of the chunk that are left */
 	size_t count;
 	uint64_t next;         /* number of the first of these words, as the thread counts them */
-	uint64_t base;         /* the upper half of TSCs */
+	uint64_t base;         /* the upper half of time stamps */
 	struct hash_map paths; /* by their numbers */
 };
 

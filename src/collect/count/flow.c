@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/x86_64/instruction.h"
+#include "arch/instruction.h"
 #include "base/array.h"
 
 enum { TABLE_ENTRIES_MAX = 4096 };

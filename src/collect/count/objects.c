@@ -155,7 +155,7 @@ static int read_node(struct reading *reading, uint32_t path)
 		return damaged(reading, "call paths");
 	reading->tree->paths[path].number = node.number;
 	reading->tree->paths[path].exclusive_ns =
-		tally_ns(&reading->tally->processes[reading->thread->process], node.exclusive_tsc);
+		tally_ns(&reading->tally->processes[reading->thread->process], node.exclusive_ticks);
 	int result = read_calls(reading, path, node.edges);
 	return result < 0 ? result : read_ticks(reading, path, node.ticks);
 }

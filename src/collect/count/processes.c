@@ -190,19 +190,20 @@ static void find_rate(struct tally *tally)
 	uint64_t longest = 0;
 	for (size_t i = 0; i < tally->process_count; i++) {
 		const struct tally_process *process = tally->processes[i].shared;
-		uint64_t ns = process->seen_ns - process->start_ns, tsc = process->end_tsc - process->start_tsc;
-		if (process->seen_ns <= process->start_ns || process->end_tsc <= process->start_tsc || ns <= longest)
+		uint64_t ns = process->seen_ns - process->start_ns, ticks = process->end_ticks - process->start_ticks;
+		if (process->seen_ns <= process->start_ns || process->end_ticks <= process->start_ticks ||
+		    ns <= longest)
 			continue;
 		longest = ns;
-		rate = (double)ns / (double)tsc;
+		rate = (double)ns / (double)ticks;
 	}
 	for (size_t i = 0; i < tally->process_count; i++)
-		tally->processes[i].ns_per_tsc = rate;
+		tally->processes[i].ns_per_tick = rate;
 }
 
-uint64_t tally_ns(const struct count_process *process, uint64_t tsc)
+uint64_t tally_ns(const struct count_process *process, uint64_t ticks)
 {
-	double ns = (double)tsc * process->ns_per_tsc;
+	double ns = (double)ticks * process->ns_per_tick;
 	static const double most = 1e18; /* 30 years */
 	return ns >= most ? (uint64_t)most : (uint64_t)(ns + 0.5);
 }

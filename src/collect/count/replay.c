@@ -4,7 +4,7 @@
 #include "collect/count/events.h"
 
 struct replay {
-	uint64_t *times;  /* by path: TSC ticks */
+	uint64_t *times;  /* by path: time stamps */
 	uint64_t last;    /* the last event's time, 0: there was none */
 	uint32_t current; /* path */
 };
@@ -13,10 +13,10 @@ struct replay {
 static void change_path(struct replay *replay, const struct tally_event *event)
 {
 	/* The clocks of two processors may differ by a few ticks; and a handler comes before what it has interrupted. */
-	if (replay->last && event->tsc > replay->last && replay->current != COUNT_ROOT)
-		replay->times[replay->current] += event->tsc - replay->last;
-	if (event->tsc > replay->last)
-		replay->last = event->tsc;
+	if (replay->last && event->ticks > replay->last && replay->current != COUNT_ROOT)
+		replay->times[replay->current] += event->ticks - replay->last;
+	if (event->ticks > replay->last)
+		replay->last = event->ticks;
 	replay->current = event->path;
 }
 

@@ -133,7 +133,7 @@ struct count_process {
 	struct count_probe *probes; /* sorted by address */
 	size_t probe_count, probe_capacity;
 	struct hash_map locations; /* of addresses, in the profile */
-	double ns_per_tsc;         /* 0: not known */
+	double ns_per_tick;        /* 0: not known */
 	uint32_t number;           /* as the file has it; tally.processes are sorted by it */
 	uint32_t id;               /* in the profile */
 };
@@ -207,8 +207,8 @@ struct profile *tally_load(const char *path, const struct frames_options *names,
  * (NULL: the first), or NULL. */
 const struct count_chunk *tally_next_chunk(const struct tally *tally, const struct count_thread *thread, uint32_t kind,
 					   const struct count_chunk *after);
-/* TSC ticks of a process as ns; 0 where the process did not live long enough to tell. */
-uint64_t tally_ns(const struct count_process *process, uint64_t tsc);
+/* time stamps of a process as ns; 0 where the process did not live long enough to tell. */
+uint64_t tally_ns(const struct count_process *process, uint64_t ticks);
 /* The location of an address, added if new: its module's, or that of code without a file. `process`: index in
  * tally.processes. */
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address);

@@ -34,8 +34,8 @@ struct backend_sample {
 	bool has_registers; /* false: kernel work with no user code above it */
 	bool in_kernel;     /* taken in the kernel: the registers are those at its entry */
 	bool other_abi;     /* 32-bit code: registers are meaningless */
-	struct unwind_registers registers;
-	const uint8_t *stack; /* copied from registers rsp on upwards */
+	struct arch_registers registers;
+	const uint8_t *stack; /* copied from registers sp on upwards */
 	size_t stack_bytes;
 	size_t stack_asked; /* how many bytes would have been copied had there been as many */
 

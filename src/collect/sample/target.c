@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "processor/names.h"
 
 /* --- finding --- */
 
@@ -21,13 +22,13 @@ static int check_elf(const char *path, const unsigned char *start, size_t size, 
 		return error_set(error, ERROR_NOT_EXECUTABLE, "'%s' is too short for a program", path);
 	unsigned machine = start[EI_NIDENT + 2] | (unsigned)start[EI_NIDENT + 3] << 8;
 	if (start[EI_CLASS] != ELFCLASS64)
-		return error_set(error, ERROR_UNSUPPORTED, "'%s' is a 32-bit program: cpprof records x86-64 programs",
-				 path);
-	if (machine != EM_X86_64)
-		return error_set(
-			error, ERROR_NOT_EXECUTABLE,
-			"'%s' is built for another architecture (ELF machine %u): cpprof records x86-64 programs", path,
-			machine);
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "'%s' is a 32-bit program: cpprof records " ARCH_NAME " programs", path);
+	if (machine != ARCH_ELF_MACHINE)
+		return error_set(error, ERROR_NOT_EXECUTABLE,
+				 "'%s' is built for another architecture (ELF machine %u): cpprof records " ARCH_NAME
+				 " programs",
+				 path, machine);
 	return 0;
 }
 

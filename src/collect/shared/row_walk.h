@@ -4,7 +4,7 @@
  * Who includes this provides the four functions declared below.
  *
  * Invariants:
- *   1. rip, rsp and rbp are those of the frame that is stepped from; frames[0 ..
+ *   1. `now` holds the registers of the frame that is stepped from; frames[0 ..
  *      count) are written, callers by return address - 1.
  *   2. Each step makes the stack pointer grow, or crosses a signal frame; together
  *      with WALK_FRAMES that bounds the walk.
@@ -17,9 +17,10 @@
 #include "abi/code_table.h"
 #include "abi/sample_record.h"
 #include "abi/unwind_row.h"
+#include "processor/row_step.h"
 
 struct walk {
-	uint64_t rip, rsp, rbp;
+	struct arch_frame now;
 	uint64_t window_at; /* address of window[0] */
 	uint32_t window_words;
 	uint32_t is_caller;
@@ -42,9 +43,9 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc);
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row);
 /* A probe at a function's return has put its own address into the slot at `slot`: the
  * one that was there before. False: it has not. */
-static inline bool walk_real_return(uint64_t slot, uint64_t *rip);
+static inline bool walk_real_return(uint64_t slot, uint64_t *pc);
 
-enum { WALK_WORD = 8, WALK_UCONTEXT_RBP = 120, WALK_UCONTEXT_RSP = 160, WALK_UCONTEXT_RIP = 168 };
+enum { WALK_WORD = 8 };
 
 /* One word of the stack, mostly out of the window. */
 static inline bool walk_read(struct walk *walk, uint64_t address, uint64_t *value)
@@ -65,62 +66,30 @@ static inline bool walk_read(struct walk *walk, uint64_t address, uint64_t *valu
 	return walk_copy(value, sizeof(*value), address) == 0;
 }
 
-static inline uint32_t walk_signal(struct walk *walk, uint64_t ucontext)
+static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 {
-	uint64_t rip, rsp, rbp;
-	if (!walk_read(walk, ucontext + WALK_UCONTEXT_RBP, &rbp) ||
-	    !walk_read(walk, ucontext + WALK_UCONTEXT_RSP, &rsp) ||
-	    !walk_read(walk, ucontext + WALK_UCONTEXT_RIP, &rip))
-		return WALK_UNREADABLE;
-	walk->rip = rip;
-	walk->rsp = rsp;
-	walk->rbp = rbp;
-	walk->is_caller = 0;
-	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
+	return walk_read(memory, address, value);
 }
 
-/* Applies a row: the equations are those of abi/unwind_row.h. Returns how the walk
- * ends, or WALK_END_COUNT. */
+/* Applies a row. Returns how the walk ends, or WALK_END_COUNT. */
 static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
 {
-	uint64_t offset = (uint64_t)((int64_t)row->cfa * WALK_WORD);
-	uint64_t cfa, rip, rbp = walk->rbp;
-	switch (row->kind) {
-	case UNWIND_RSP:
-		cfa = walk->rsp + offset;
-		break;
-	case UNWIND_RBP:
-		cfa = walk->rbp + offset;
-		break;
-	case UNWIND_RBP_DEREF:
-		if (!walk_read(walk, walk->rbp + offset, &cfa) || !walk_read(walk, walk->rbp, &rbp))
-			return WALK_UNREADABLE;
-		break;
-	case UNWIND_PLT:
-		cfa = walk->rsp + offset + ((walk->rip & 15) >= (uint8_t)row->fp ? WALK_WORD : 0);
-		break;
-	case UNWIND_SIGNAL:
-		return walk_signal(walk, walk->rsp + offset);
-	case UNWIND_END:
+	struct arch_frame caller = walk->now;
+	if (row->kind == UNWIND_END)
 		return WALK_ROOT;
-	case UNWIND_SLOW:
+	if (row->kind == UNWIND_SLOW)
 		return WALK_SLOW;
-	default:
+	if (row->kind > UNWIND_SLOW)
 		return WALK_NO_RULE;
-	}
-	/* The lower one first, so that the window holds both. */
-	if ((row->kind == UNWIND_RSP || row->kind == UNWIND_RBP) && row->fp != 0 &&
-	    !walk_read(walk, cfa + (uint64_t)((int64_t)row->fp * WALK_WORD), &rbp))
+	if (!row_step(row, walk, &caller))
 		return WALK_UNREADABLE;
-	if (!walk_read(walk, cfa - WALK_WORD, &rip))
-		return WALK_UNREADABLE;
-	if (cfa <= walk->rsp)
+	bool is_signal = row->kind == UNWIND_SIGNAL;
+	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller.sp == walk->now.sp;
+	if (!is_signal && !keeps && caller.sp <= walk->now.sp)
 		return WALK_NO_PROGRESS;
-	walk->rip = rip;
-	walk->rsp = cfa;
-	walk->rbp = rbp;
-	walk->is_caller = 1;
-	return rip == 0 ? WALK_ROOT : WALK_END_COUNT;
+	walk->now = caller;
+	walk->is_caller = !is_signal;
+	return caller.pc == 0 ? WALK_ROOT : WALK_END_COUNT;
 }
 
 /* The last frame's code is tried first: most calls stay in their module. */
@@ -129,25 +98,22 @@ static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
 	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
 }
 
-/* A C library's return from a signal may lack rules (musl's does): mov $15 to rax
- * or eax, then syscall. What cannot be read may be one. */
+/* Whether code without a rule returns from a signal. What cannot be read may do so. */
 static inline bool walk_is_sigreturn(uint64_t pc)
 {
 	uint64_t code = 0;
-	if (walk_copy(&code, sizeof(code), pc) != 0)
-		return true;
-	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x50f0000000fb8;
+	return walk_copy(&code, sizeof(code), pc) != 0 || row_is_sigreturn(code);
 }
 
 /* Writes frame number `index` and steps to its caller. */
 static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 {
-	uint64_t pc = walk->rip - walk->is_caller;
+	uint64_t pc = walk->now.pc - walk->is_caller;
 	struct unwind_row row = {};
 	if (!walk_is_in_code(walk, pc)) {
-		if (!walk->is_caller || !walk_real_return(walk->rsp - WALK_WORD, &walk->rip))
+		if (!walk->is_caller || !walk_real_return(walk->now.sp - WALK_WORD, &walk->now.pc))
 			return WALK_NO_CODE;
-		pc = walk->rip - 1;
+		pc = walk->now.pc - 1;
 		if (!walk_is_in_code(walk, pc))
 			return WALK_NO_CODE;
 	}
@@ -166,8 +132,9 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	walk->frames[index % WALK_FRAMES] = pc;
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
-		/* The ABI marks the deepest frame by rbp = 0. */
-		return walk->is_caller && walk->rbp == 0 && !walk_is_sigreturn(walk->rip) ? WALK_ROOT : WALK_NO_RULE;
+		/* The ABI marks the deepest frame by fp = 0. */
+		return walk->is_caller && walk->now.fp == 0 && !walk_is_sigreturn(walk->now.pc) ? WALK_ROOT
+												: WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "frames/native/debug_search.h"
 #include "profile/module_name.h"
 
@@ -32,31 +33,12 @@ static void read_dynamic(struct module_file *file, uint64_t address, bool *is_pi
 	}
 }
 
-/*
- * _start hands main's address to __libc_start_main in rdi:
- *
- *	48 8d 3d disp32    lea main(%rip), %rdi     position independent
- *	48 c7 c7 imm32     mov $main, %rdi          not
- */
 static uint64_t main_of_start(struct module_file *file)
 {
-	enum { START_BYTES = 48, INSTRUCTION_BYTES = 7 };
 	struct elf_bytes code = elf_file_from(file->bytes, file->entry);
 	uint64_t low, high;
 	elf_file_text_range(file->bytes, &low, &high);
-	for (size_t at = 0; at + INSTRUCTION_BYTES <= code.size && at < START_BYTES; at++) {
-		const uint8_t *bytes = code.bytes + at;
-		int32_t operand;
-		memcpy(&operand, bytes + 3, sizeof(operand));
-		uint64_t target = 0;
-		if (bytes[0] == 0x48 && bytes[1] == 0x8d && bytes[2] == 0x3d)
-			target = file->entry + at + INSTRUCTION_BYTES + (uint64_t)(int64_t)operand;
-		else if (bytes[0] == 0x48 && bytes[1] == 0xc7 && bytes[2] == 0xc7)
-			target = (uint32_t)operand;
-		if (target >= low && target < high && target != 0)
-			return target;
-	}
-	return 0;
+	return arch_main_of_start(code.bytes, code.size, file->entry, low, high);
 }
 
 static void classify(struct module_file *file, Elf *elf, const char *path)
@@ -165,10 +147,8 @@ uint64_t module_file_function(struct module_file *file, uint64_t address)
 	return file->table ? unwind_table_function(file->table, address, NULL) : 0;
 }
 
-/* mov %rax,%rdi (older: mov %eax,%edi); mov $SYS_exit,%eax; syscall */
 bool module_file_ends_thread(struct module_file *file, uint64_t return_address)
 {
-	static const uint8_t code[] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
-	const uint8_t *bytes = file->bytes ? elf_file_at(file->bytes, return_address, sizeof(code)) : NULL;
-	return bytes && (memcmp(bytes, code, sizeof(code)) == 0 || memcmp(bytes, code + 1, sizeof(code) - 1) == 0);
+	const uint8_t *code = file->bytes ? elf_file_at(file->bytes, return_address, ARCH_THREAD_END_BYTES) : NULL;
+	return code && arch_ends_thread(code);
 }

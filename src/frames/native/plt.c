@@ -3,23 +3,12 @@
 #include <elf.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/cursor.h"
-
-enum { STUB_BYTES = 16, SHORT_STUB_BYTES = 8 };
 
 static bool in_section(const struct elf_bytes *section, uint64_t address)
 {
 	return section->bytes && address >= section->address && address - section->address < section->size;
-}
-
-/* Stubs of .plt.got are 8 bytes, unless they begin with endbr64. */
-static size_t stub_bytes(const char *section_name, const struct elf_bytes *section)
-{
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	if (strcmp(section_name, ".plt.got") != 0)
-		return STUB_BYTES;
-	bool is_long = section->size >= sizeof(endbr64) && memcmp(section->bytes, endbr64, sizeof(endbr64)) == 0;
-	return is_long ? STUB_BYTES : SHORT_STUB_BYTES;
 }
 
 static const char *dynamic_symbol(struct module_file *file, uint64_t index)
@@ -38,7 +27,7 @@ static const char *dynamic_symbol(struct module_file *file, uint64_t index)
 
 static const char *relocation_symbol(struct module_file *file, const Elf64_Rela *relocation)
 {
-	if (ELF64_R_TYPE(relocation->r_info) != R_X86_64_IRELATIVE)
+	if (ELF64_R_TYPE(relocation->r_info) != arch_chosen_relocation)
 		return dynamic_symbol(file, ELF64_R_SYM(relocation->r_info));
 	/* A function chosen at start, of the file itself: its chooser has its name. */
 	GElf_Off offset;
@@ -71,28 +60,15 @@ static const char *symbol_of_index(struct module_file *file, uint32_t index)
 	return relocation_symbol(file, &relocation);
 }
 
-/*
- * A stub, after an optional endbr64 and bnd prefix, is either
- *	ff 25 disp32   jmp *slot(%rip)
- * or, if the jump stands in .plt.sec,
- *	68 imm32       push $index of its relocation
- */
 static const char *symbol_of_stub(struct module_file *file, const uint8_t *stub, size_t size, uint64_t address)
 {
-	for (size_t at = 0; at + 6 <= size; at++) {
-		uint32_t operand;
-		if (stub[at] == 0xff && stub[at + 1] == 0x25) {
-			memcpy(&operand, stub + at + 2, sizeof(operand));
-			uint64_t slot = address + at + 6 + (uint64_t)(int64_t)(int32_t)operand;
-			const char *symbol = symbol_of_slot(file, ".rela.plt", slot);
-			return symbol ? symbol : symbol_of_slot(file, ".rela.dyn", slot);
-		}
-		if (stub[at] == 0x68 && (at == 0 || at == 4)) {
-			memcpy(&operand, stub + at + 1, sizeof(operand));
-			return symbol_of_index(file, operand);
-		}
-	}
-	return NULL;
+	const struct arch_plt_jump jump = arch_plt_jump(stub, size, address);
+	if (jump.kind == ARCH_PLT_INDEX)
+		return symbol_of_index(file, jump.index);
+	if (jump.kind != ARCH_PLT_SLOT)
+		return NULL;
+	const char *symbol = symbol_of_slot(file, ".rela.plt", jump.slot);
+	return symbol ? symbol : symbol_of_slot(file, ".rela.dyn", jump.slot);
 }
 
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol)
@@ -103,8 +79,9 @@ bool plt_find(struct module_file *file, uint64_t address, const char **symbol)
 		struct elf_bytes section = elf_file_section(file->bytes, names[i]);
 		if (!in_section(&section, address))
 			continue;
-		size_t bytes = stub_bytes(names[i], &section);
-		size_t at = (size_t)(address - section.address) / bytes * bytes;
+		size_t bytes;
+		size_t at = arch_plt_stub(names[i], section.bytes, section.size, (size_t)(address - section.address),
+					  &bytes);
 		size_t left = section.size - at < bytes ? section.size - at : bytes;
 		*symbol = symbol_of_stub(file, section.bytes + at, left, section.address + at);
 		return true;

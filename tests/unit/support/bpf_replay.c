@@ -49,16 +49,14 @@ static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
 
 /* --- */
 
-void replay_walk(const struct replay *stored, const struct unwind_registers *registers, struct replayed *replayed)
+void replay_walk(const struct replay *stored, const struct arch_registers *registers, struct replayed *replayed)
 {
 	static struct walk walk;
 	/* What was there before must not matter. */
 	memset(&walk, 0x5a, sizeof(walk));
 	replay = stored;
 	table = NULL;
-	walk.rip = registers->value[UNWIND_RIP_REGISTER];
-	walk.rsp = registers->value[UNWIND_RSP_REGISTER];
-	walk.rbp = registers->value[UNWIND_RBP_REGISTER];
+	walk.now = arch_frame_of(registers);
 	walk.window_words = 0;
 	walk.is_caller = 0;
 	walk.count = 0;

@@ -29,7 +29,7 @@ struct replayed {
 	uint64_t pcs[WALK_FRAMES];
 };
 
-void replay_walk(const struct replay *replay, const struct unwind_registers *registers, struct replayed *replayed);
+void replay_walk(const struct replay *replay, const struct arch_registers *registers, struct replayed *replayed);
 
 /* What is wrong with the kernel's walk, if `unwind_walk` of the same stack, with
  * WALK_FRAMES as its limit, is right; NULL: nothing. */

@@ -212,11 +212,11 @@ struct unwind_source remote_source(struct remote *remote)
 	return (struct unwind_source){ .module_at = module_at, .read = read_word, .context = remote };
 }
 
-struct unwind_registers remote_registers(pid_t tid)
+struct arch_registers remote_registers(pid_t tid)
 {
 	struct user_regs_struct regs;
 	require(ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0, "no registers");
-	return (struct unwind_registers){
+	return (struct arch_registers){
 		{ regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi, regs.rbp, regs.rsp, regs.r8, regs.r9,
 		  regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15, regs.rip },
 	};

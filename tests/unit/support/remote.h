@@ -22,7 +22,7 @@ void remote_forget(struct remote *remote);
 struct unwind_source remote_source(struct remote *remote);
 
 /* The registers of a stopped thread. */
-struct unwind_registers remote_registers(pid_t tid);
+struct arch_registers remote_registers(pid_t tid);
 
 /* Writes libdwfl's frames (their pc as unwind_frame's) of a stopped thread;
  * returns how many, 0 if it gave up. */

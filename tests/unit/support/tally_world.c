@@ -116,8 +116,8 @@ tally_offset tally_world_add_process(struct tally_world *world, uint32_t number)
 	process->hooks = TALLY_HOOK_CYG;
 	process->start_ns = 1000;
 	process->end_ns = process->seen_ns = 2000;
-	process->start_tsc = 10000;
-	process->end_tsc = 12000;
+	process->start_ticks = 10000;
+	process->end_ticks = 12000;
 	snprintf(process->name, sizeof(process->name), "program%u", number);
 	return at;
 }

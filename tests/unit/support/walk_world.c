@@ -8,18 +8,18 @@
 #include <cmocka.h>
 
 static const struct unwind_row rows[] = {
-	{ LEAF * FUNCTION_BYTES, 1, UNWIND_RSP, 0 },
-	{ PUSHED * FUNCTION_BYTES, 4, UNWIND_RSP, -2 },
-	{ FRAMED * FUNCTION_BYTES, 2, UNWIND_RBP, -2 },
-	{ REALIGNED * FUNCTION_BYTES, -1, UNWIND_RBP_DEREF, 0 },
-	{ LARGE * FUNCTION_BYTES, WALK_WINDOW_WORDS - 1, UNWIND_RSP, 0 },
-	{ LARGER * FUNCTION_BYTES, WALK_WINDOW_WORDS, UNWIND_RSP, 0 },
+	{ LEAF * FUNCTION_BYTES, 1, UNWIND_SP, 0 },
+	{ PUSHED * FUNCTION_BYTES, 4, UNWIND_SP, -2 },
+	{ FRAMED * FUNCTION_BYTES, 2, UNWIND_FP, -2 },
+	{ REALIGNED * FUNCTION_BYTES, -1, UNWIND_FP_DEREF, 0 },
+	{ LARGE * FUNCTION_BYTES, WALK_WINDOW_WORDS - 1, UNWIND_SP, 0 },
+	{ LARGER * FUNCTION_BYTES, WALK_WINDOW_WORDS, UNWIND_SP, 0 },
 	{ STUB * FUNCTION_BYTES, 1, UNWIND_PLT, 11 },
 	{ OUTERMOST * FUNCTION_BYTES, 0, UNWIND_END, 0 },
 	{ SLOW * FUNCTION_BYTES, 0, UNWIND_SLOW, 0 },
 	{ SIGNAL * FUNCTION_BYTES - 1, 0, UNWIND_SIGNAL, 0 },
 	{ GAP * FUNCTION_BYTES, 0, UNWIND_NO_RULE, 0 },
-	{ ENTRY * FUNCTION_BYTES, 1, UNWIND_RSP, 0 },
+	{ ENTRY * FUNCTION_BYTES, 1, UNWIND_SP, 0 },
 	{ FUNCTIONS * FUNCTION_BYTES, 0, UNWIND_NO_RULE, 0 },
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -97,9 +97,9 @@ void walk_world_walk_as_kernel(struct walk_world *world)
 void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
 {
 	const struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
-	world->registers.value[UNWIND_RIP_REGISTER] = rip;
-	world->registers.value[UNWIND_RSP_REGISTER] = rsp;
-	world->registers.value[UNWIND_RBP_REGISTER] = rbp;
+	world->registers.value[ARCH_PC_REGISTER] = rip;
+	world->registers.value[ARCH_SP_REGISTER] = rsp;
+	world->registers.value[ARCH_FP_REGISTER] = rbp;
 	world->user = unwind_walk(&source, &world->registers, world->frames, WALK_FRAMES);
 	walk_world_walk_as_kernel(world);
 	const char *difference = replay_differs(&world->kernel, &world->user, world->frames);

@@ -40,7 +40,7 @@ struct walk_world {
 	uint8_t code[FUNCTIONS * FUNCTION_BYTES + FUNCTION_BYTES]; /* of the first module */
 	struct unwind_table table;
 	struct unwind_table empty;
-	struct unwind_registers registers;
+	struct arch_registers registers;
 	struct replayed kernel;
 	struct unwind_result user;
 	struct unwind_frame frames[WALK_FRAMES];

@@ -46,7 +46,7 @@ static const char *rows_text(const struct unwind_table *table)
 		const struct unwind_row *row = &table->rows[i];
 		const char *kind = row->kind < 8 ? kinds[row->kind] : "?";
 		used += (size_t)snprintf(text + used, 32, "%s%x %s", i ? "; " : "", row->pc, kind);
-		if (row->cfa || row->kind == UNWIND_RSP || row->kind == UNWIND_RBP)
+		if (row->cfa || row->kind == UNWIND_SP || row->kind == UNWIND_FP)
 			used += (size_t)snprintf(text + used, 16, "%+d", 8 * row->cfa);
 		if (row->kind == UNWIND_PLT)
 			used += (size_t)snprintf(text + used, 16, ">=%d", row->fp);

@@ -96,7 +96,7 @@ static void check_stop(struct remote *remote, pid_t tid, bool compare)
 	static struct unwind_frame frames[MOST_FRAMES];
 	uint64_t reference[MOST_FRAMES];
 	struct unwind_source source = remote_source(remote);
-	struct unwind_registers registers = remote_registers(tid);
+	struct arch_registers registers = remote_registers(tid);
 	remote_forget(remote);
 	struct unwind_result result = unwind_walk(&source, &registers, frames, MOST_FRAMES);
 	bool right = result.cause == UNWIND_ROOT;
@@ -116,7 +116,7 @@ static void check_stop(struct remote *remote, pid_t tid, bool compare)
 	}
 	if (!right) {
 		print_walks(remote, &result, frames, reference, count);
-		fail_msg("a walk from %s is wrong", remote_place(remote, registers.value[UNWIND_RIP_REGISTER]));
+		fail_msg("a walk from %s is wrong", remote_place(remote, registers.value[ARCH_PC_REGISTER]));
 	}
 }
 

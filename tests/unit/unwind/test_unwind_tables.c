@@ -72,10 +72,10 @@ static bool rbp_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigne
 {
 	Dwarf_Op *operations;
 	size_t count;
-	int place = place_of(frame, UNWIND_RBP_REGISTER, &operations, &count);
-	if (row->kind == UNWIND_RBP_DEREF)
+	int place = place_of(frame, ARCH_FP_REGISTER, &operations, &count);
+	if (row->kind == UNWIND_FP_DEREF)
 		return place == PLACE_EXPRESSION && count >= 1 && is(&operations[count - 1], DW_OP_breg6, 0);
-	if (row->fp == 0 && row->kind == UNWIND_RSP && place == PLACE_EXPRESSION) {
+	if (row->fp == 0 && row->kind == UNWIND_SP && place == PLACE_EXPRESSION) {
 		/* Popped already: libdw's slot must be below rsp. */
 		++*popped;
 		return count == 2 && is_at_cfa(operations, count, (int64_t)operations[1].number) &&
@@ -90,11 +90,11 @@ static bool cfa_agrees(const struct unwind_row *row, const Dwarf_Op *cfa, size_t
 {
 	int64_t offset = 8 * (int64_t)row->cfa;
 	switch (row->kind) {
-	case UNWIND_RSP:
-		return cfa_is_register(cfa, count, UNWIND_RSP_REGISTER, offset);
-	case UNWIND_RBP:
-		return cfa_is_register(cfa, count, UNWIND_RBP_REGISTER, offset);
-	case UNWIND_RBP_DEREF:
+	case UNWIND_SP:
+		return cfa_is_register(cfa, count, ARCH_SP_REGISTER, offset);
+	case UNWIND_FP:
+		return cfa_is_register(cfa, count, ARCH_FP_REGISTER, offset);
+	case UNWIND_FP_DEREF:
 		return count == 2 && is(&cfa[0], DW_OP_breg6, (uint64_t)offset) && cfa[1].atom == DW_OP_deref;
 	case UNWIND_PLT:
 		return count == 8 && is(&cfa[0], DW_OP_breg7, (uint64_t)offset) && is(&cfa[1], DW_OP_breg16, 0) &&
@@ -111,7 +111,7 @@ static bool special_agrees(Dwarf_Frame *frame, const struct unwind_row *row, boo
 {
 	Dwarf_Op *operations;
 	size_t count;
-	int place = place_of(frame, UNWIND_RIP_REGISTER, &operations, &count);
+	int place = place_of(frame, ARCH_PC_REGISTER, &operations, &count);
 	if (row->kind == UNWIND_END)
 		return place == PLACE_UNDEFINED;
 	return row->kind == UNWIND_SIGNAL && is_signal && place == PLACE_EXPRESSION && count >= 1 &&
@@ -129,8 +129,8 @@ static bool row_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigne
 		return true; /* evaluated from the CFI itself: see test_unwind_stepped */
 	if (row->kind == UNWIND_END || row->kind == UNWIND_SIGNAL)
 		return special_agrees(frame, row, is_signal);
-	if (number != UNWIND_RIP_REGISTER || is_signal ||
-	    place_of(frame, UNWIND_RIP_REGISTER, &operations, &count) != PLACE_EXPRESSION ||
+	if (number != ARCH_PC_REGISTER || is_signal ||
+	    place_of(frame, ARCH_PC_REGISTER, &operations, &count) != PLACE_EXPRESSION ||
 	    !is_at_cfa(operations, count, -8) || !rbp_agrees(frame, row, popped))
 		return false;
 	Dwarf_Op *cfa;
@@ -153,10 +153,10 @@ static bool slow_is_needed(Dwarf_Frame *frame)
 	int64_t offset = count == 1 ? (int64_t)cfa[0].number : 1;
 	bool simple = count == 1 && (cfa[0].atom == DW_OP_breg6 || cfa[0].atom == DW_OP_breg7) && offset % 8 == 0 &&
 		      offset / 8 >= INT16_MIN && offset / 8 <= INT16_MAX;
-	if (!simple || place_of(frame, UNWIND_RIP_REGISTER, &rip, &rip_count) != PLACE_EXPRESSION ||
+	if (!simple || place_of(frame, ARCH_PC_REGISTER, &rip, &rip_count) != PLACE_EXPRESSION ||
 	    !is_at_cfa(rip, rip_count, -8))
 		return true;
-	int place = place_of(frame, UNWIND_RBP_REGISTER, &rbp, &rbp_count);
+	int place = place_of(frame, ARCH_FP_REGISTER, &rbp, &rbp_count);
 	if (place == PLACE_UNDEFINED)
 		return true;
 	return place == PLACE_EXPRESSION &&

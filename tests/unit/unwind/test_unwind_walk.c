@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
 #include "support/tiny_elf.h"
+#include "unwind/cfi.h"
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
@@ -41,7 +41,7 @@ struct world {
 	uint64_t stack[STACK_WORDS];
 	uint8_t code[CODE_BYTES]; /* at FUNCTION(0) */
 	struct unwind_table *table;
-	struct unwind_registers registers;
+	struct arch_registers registers;
 	struct unwind_frame frames[FRAMES];
 	unsigned reads;
 	uint64_t join_at;
@@ -131,9 +131,9 @@ static uint64_t call_in(unsigned number)
 
 static void start(struct world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
 {
-	world->registers.value[UNWIND_RIP_REGISTER] = rip;
-	world->registers.value[UNWIND_RSP_REGISTER] = rsp;
-	world->registers.value[UNWIND_RBP_REGISTER] = rbp;
+	world->registers.value[ARCH_PC_REGISTER] = rip;
+	world->registers.value[ARCH_SP_REGISTER] = rsp;
+	world->registers.value[ARCH_FP_REGISTER] = rbp;
 }
 
 static struct unwind_result walk(struct world *world, size_t limit)
@@ -158,10 +158,10 @@ static void reaches_the_root(void **state)
 	assert_int_equal(world->frames[0].address, FUNCTION(LEAF));
 	assert_int_equal(world->frames[0].module, 3);
 	assert_int_equal(world->frames[1].pc, call_in(PUSHED) - 1);
-	assert_int_equal(world->frames[1].rsp, STACK + 8);
-	assert_int_equal(world->frames[1].rbp, STACK + 0x58);
-	assert_int_equal(world->frames[2].rsp, STACK + 0x28);
-	assert_int_equal(world->frames[2].rbp, 0x4444);
+	assert_int_equal(world->frames[1].sp, STACK + 8);
+	assert_int_equal(world->frames[1].fp, STACK + 0x58);
+	assert_int_equal(world->frames[2].sp, STACK + 0x28);
+	assert_int_equal(world->frames[2].fp, 0x4444);
 	/* Two reads where rbp was saved, one where not. */
 	assert_int_equal(world->reads, 3);
 	/* A return address of 0 is the root as well. */
@@ -269,7 +269,7 @@ static void recognises_the_call(void **state)
 static void knows_calls(void **state)
 {
 	struct world *world = *state;
-	struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
+	const struct arch_memory memory = { .read = read_word, .context = world };
 	static const struct {
 		uint8_t code[8];
 		enum arch_call call;
@@ -290,7 +290,7 @@ static void knows_calls(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t target;
 		memcpy(world->code + 0x18, cases[i].code, 8);
-		int got = (int)arch_call_before(&source, call_in(LEAF), &target);
+		int got = (int)arch_call_before(&memory, call_in(LEAF), &target);
 		if (got != (int)cases[i].call)
 			fail_msg("case %zu: %d", i, got);
 	}
@@ -319,8 +319,8 @@ static void steps_out_of_signals(void **state)
 	assert_int_equal(result.count, 4);
 	assert_int_equal(world->frames[1].pc, PC(FUNCTION(SIGNAL)));
 	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF))); /* exact: its first instruction */
-	assert_int_equal(world->frames[2].rsp, STACK);
-	assert_int_equal(world->frames[2].rbp, 0x77);
+	assert_int_equal(world->frames[2].sp, STACK);
+	assert_int_equal(world->frames[2].fp, 0x77);
 	/* The same without unwind information, recognised by its instructions. */
 	world->stack[0x80] = PC(FUNCTION(SIGRETURN));
 	result = walk(world, FRAMES);
@@ -356,8 +356,8 @@ static void slow_rules_get_all_registers(void **state)
 	struct unwind_result result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 7);
-	assert_int_equal(world->frames[3].rsp, STACK + 0x40);
-	assert_int_equal(world->frames[6].rsp, STACK + 0x98);
+	assert_int_equal(world->frames[3].sp, STACK + 0x40);
+	assert_int_equal(world->frames[6].sp, STACK + 0x98);
 	/* At the leaf itself all registers are at hand. */
 	start(world, PC(FUNCTION(BY_RAX)), STACK + 8, 1);
 	world->registers.value[0] = STACK + 0x90;
@@ -394,7 +394,7 @@ static void slow_rules_behind_signals(void **state)
 		struct unwind_result result = walk(world, FRAMES);
 		assert_int_equal(result.cause, UNWIND_ROOT);
 		assert_int_equal(result.count, 5);
-		assert_int_equal(world->frames[4].rsp, STACK + 0x58);
+		assert_int_equal(world->frames[4].sp, STACK + 0x58);
 	}
 }
 
@@ -456,9 +456,9 @@ static void expressions(void **state)
 		E(CFI_UNREADABLE, 0, 0x31, 0x06),
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cfi_frame frame = { .known = 1u << UNWIND_RSP_REGISTER };
+		struct cfi_frame frame = { .known = 1u << ARCH_SP_REGISTER };
 		uint64_t value = 0;
-		frame.registers.value[UNWIND_RSP_REGISTER] = STACK;
+		frame.registers.value[ARCH_SP_REGISTER] = STACK;
 		enum cfi_status status =
 			cfi_expression(cases[i].bytes, cases[i].size, BIAS, &source, &frame, NULL, &value);
 		if (status != cases[i].status || (status == CFI_OK && value != cases[i].value))
@@ -487,8 +487,8 @@ static void causes_are_documented(void **state)
 #undef X
 	assert_false(unwind_cause_whole(UNWIND_CAUSE_COUNT));
 	assert_string_equal(unwind_cause_text(UNWIND_CAUSE_COUNT), "an unknown cause");
-	static const char *const kinds[] = { "UNWIND_RSP",    "UNWIND_RBP", "UNWIND_RBP_DEREF", "UNWIND_PLT",
-					     "UNWIND_SIGNAL", "UNWIND_END", "UNWIND_NO_RULE",   "UNWIND_SLOW" };
+	static const char *const kinds[] = { "UNWIND_SP",     "UNWIND_FP",  "UNWIND_FP_DEREF", "UNWIND_PLT",
+					     "UNWIND_SIGNAL", "UNWIND_END", "UNWIND_NO_RULE",  "UNWIND_SLOW" };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		snprintf(row, sizeof(row), "\n| `%s` |", kinds[i]);
 		if (!strstr(text, row))

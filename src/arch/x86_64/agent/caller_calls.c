@@ -2,7 +2,7 @@
  * dlopen, dlmopen and dlsym look at who calls them: its search path, its place among the
  * loaded objects. So what stands before them is none of their callers.
  */
-#include "arch/x86_64/agent/stands_before.h"
+#include "processor/agent/stands_before.h"
 
 STANDS_BEFORE("dlopen", "loading_by_dlopen");
 STANDS_BEFORE("dlmopen", "loading_by_dlmopen");

@@ -1,11 +1,11 @@
-#include "arch/x86_64/agent/fp_execute.h"
+#include "processor/agent/fp_execute.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
+#include "processor/agent/machine.h"
 
 /*
  * The area: a page of code, which is a copy of what stands below, and a page of data.

@@ -14,7 +14,7 @@
  * the frame on top, or one below, and has called this before. All else goes to the measurement, in C.
  * hooks/frames.c says why frames are dropped as they are.
  */
-#include "arch/x86_64/agent/hooks_offsets.h"
+#include "processor/agent/hooks_offsets.h"
 
 #define PUSH(register)    \
 	push register;    \
@@ -146,7 +146,7 @@ name:                            \
 	mov	%rax, %rdi
 	mov	NODE_NUMBER(%rdx), %rsi
 	rdtsc
-	cmp	THREAD_TSC_HIGH(%rdi), %edx
+	cmp	THREAD_TICKS_HIGH(%rdi), %edx
 	lea	EVENT_ENTER(, %rsi, EVENT_NUMBER_TIMES), %rsi
 	jne	write_event_in_c
 	mov	THREAD_EVENTS_END(%rdi), %rcx

@@ -1,5 +1,5 @@
 /* Jumps that leave frames behind: interpose/jumps.c is told where they go, and is gone before they do. */
-#include "arch/x86_64/agent/stands_before.h"
+#include "processor/agent/stands_before.h"
 
 STANDS_BEFORE("longjmp", "jumping_by_longjmp");
 STANDS_BEFORE("_longjmp", "jumping_by__longjmp");

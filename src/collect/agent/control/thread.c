@@ -25,12 +25,12 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "arch/x86_64/agent/start_thread.h"
 #include "collect/agent/control/serve.h"
 #include "collect/agent/control/socket.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/system.h"
 #include "collect/agent/hooks/tally.h"
+#include "processor/agent/start_thread.h"
 
 enum { GUARD_BYTES = 4096, STACK_BYTES = 64 * 1024, BELOW_BYTES = 64 * 1024, FORKED_DELAY_MS = 10 };
 

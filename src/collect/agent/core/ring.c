@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
+#include "processor/agent/machine.h"
 
 enum { NS_PER_MS = 1000000 };
 

@@ -14,10 +14,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 struct runtime runtime;
 

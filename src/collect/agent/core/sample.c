@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
+#include "processor/agent/machine.h"
 
 const size_t runtime_walk_bytes = sizeof(struct walk);
 
@@ -77,7 +77,7 @@ static void know_page(struct runtime_thread *thread, uint64_t page)
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 {
 	struct runtime_thread *thread = runtime_thread;
-	if (address - thread->walk->rsp >= NEAR_BYTES)
+	if (address - thread->walk->now.sp >= NEAR_BYTES)
 		return runtime_copy(to, bytes, address) ? 0 : -1;
 	for (uint64_t page = address / PAGE; page <= (address + bytes - 1) / PAGE; page++)
 		if (!page_is_there(thread, page))
@@ -143,25 +143,23 @@ static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct un
 	return row->pc <= pc;
 }
 
-static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+static inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 {
 	(void)slot;
-	(void)rip;
+	(void)pc;
 	return false;
 }
 
 /* --- the walk --- */
 
 /* Once: false, the code changed meanwhile. */
-static bool walk_once(struct walk *walk, const struct machine_registers *registers)
+static bool walk_once(struct walk *walk, const struct arch_registers *registers)
 {
 	enum { COUNT_SHIFT = 32 };
 	uint64_t version = __atomic_load_n(&runtime.process->code_version, __ATOMIC_ACQUIRE);
 	uint64_t code = __atomic_load_n(&runtime.process->code, __ATOMIC_ACQUIRE);
 	walk->process = (struct walk_process){ .first = (uint32_t)code, .count = (uint32_t)(code >> COUNT_SHIFT) };
-	walk->rip = registers->value[MACHINE_RIP];
-	walk->rsp = registers->value[MACHINE_RSP];
-	walk->rbp = registers->value[MACHINE_RBP];
+	walk->now = arch_frame_of(registers);
 	walk->window_words = 0;
 	walk->is_caller = 0;
 	walk->count = 0;
@@ -174,7 +172,7 @@ static bool walk_once(struct walk *walk, const struct machine_registers *registe
 	return version % 2 == 0 && __atomic_load_n(&runtime.process->code_version, __ATOMIC_ACQUIRE) == version;
 }
 
-static void walk_stack(struct runtime_thread *thread, const struct machine_registers *registers)
+static void walk_stack(struct runtime_thread *thread, const struct arch_registers *registers)
 {
 	if (!walk_once(thread->walk, registers) && !walk_once(thread->walk, registers))
 		thread->walk->end = WALK_NO_CODE;
@@ -220,19 +218,19 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 }
 
 /* The registers lie where the frames would, the stack is written from where it is. */
-static void write_handed_over(struct runtime_thread *thread, const struct machine_registers *registers)
+static void write_handed_over(struct runtime_thread *thread, const struct arch_registers *registers)
 {
 	enum { ALIGNMENT = 8 };
 	struct walk *walk = thread->walk;
 	struct sample_record *record = &walk->record;
-	uint64_t rsp = registers->value[MACHINE_RSP];
-	size_t bytes = stack_bytes_at(thread, rsp);
+	uint64_t sp = registers->value[ARCH_SP_REGISTER];
+	size_t bytes = stack_bytes_at(thread, sp);
 	bytes -= bytes % ALIGNMENT;
 	memcpy(walk->frames, registers->value, sizeof(registers->value));
 	record->frames = 0;
 	record->stack_bytes = (uint32_t)bytes;
-	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value),
-				(const void *)(uintptr_t)rsp, bytes))
+	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value), (const void *)(uintptr_t)sp,
+				bytes))
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
@@ -251,7 +249,7 @@ static struct sample_record new_record(const struct runtime_thread *thread, uint
 	};
 }
 
-static void take_sample(struct runtime_thread *thread, const struct machine_registers *registers, uint64_t function)
+static void take_sample(struct runtime_thread *thread, const struct arch_registers *registers, uint64_t function)
 {
 	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
 	struct walk *walk = thread->walk;
@@ -278,21 +276,21 @@ static void take_sample(struct runtime_thread *thread, const struct machine_regi
 __attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64_t hits,
 						   uint64_t amount, uint64_t function)
 {
-	struct machine_registers registers;
+	struct arch_registers registers;
 	if (runtime.alone) {
 		hooks_tick(request, hits, NULL);
 		return;
 	}
 	machine_registers_here(&registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	know_page(thread, registers.value[MACHINE_RSP] / PAGE); /* we are on it */
+	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE); /* we are on it */
 	take_sample(thread, &registers, function);
 }
 
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context)
 {
-	struct machine_registers registers;
+	struct arch_registers registers;
 	if (runtime.alone) {
 		hooks_tick(request, hits, context);
 		return;
@@ -320,14 +318,14 @@ void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint6
 __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *thread, struct sample_record *record,
 							uint64_t *frames)
 {
-	struct machine_registers registers;
+	struct arch_registers registers;
 	if (runtime.alone)
 		return false;
 	machine_registers_here(&registers);
 	struct walk *walk = thread->walk;
 	thread->samples++;
 	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
-	know_page(thread, registers.value[MACHINE_RSP] / PAGE);
+	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
 	walk_stack(thread, &registers);
 	if (walk->end != WALK_ROOT) {
 		walk->record.kind = SAMPLE_HANDED_OVER; /* nothing to repeat */

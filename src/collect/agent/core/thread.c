@@ -4,10 +4,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_model("initial-exec")));
 

@@ -6,8 +6,8 @@
  */
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
+#include "processor/agent/machine.h"
 
 static bool is_within(const stack_t *stack, uint64_t address)
 {

@@ -1,5 +1,5 @@
 /*
- * Floating point exceptions of SSE, AVX and x87 instructions, one event for each kind
+ * Floating point exceptions of the vector unit and the legacy unit, one event for each kind
  * that an instruction raises. fp.h tells how.
  *
  * What holds:
@@ -8,10 +8,11 @@
  *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in
  *     traps; beyond, the kinds that are to blame are estimated (fp/frequent.c).
  * What does not:
- *   - stmxcsr, fnstcw, fnstsw and fnstenv in the program's own code see our changes, and so
+ *   - Instructions in the program's own code that store the words see our changes, and so
  *     do handlers that look at what they interrupted.
- *   - A handler starts with all masked, as Linux has it, and so do a program's own ldmxcsr,
- *     fnclex or fninit: exceptions are missed from there to the next tick or the handler's end.
+ *   - A handler starts with all masked, as Linux has it, and so does code that loads or
+ *     clears the words itself: exceptions are missed from there to the next tick or the
+ *     handler's end.
  */
 #include "collect/agent/fp/fp.h"
 
@@ -19,9 +20,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/fp_execute.h"
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/fp_code.h"
+#include "processor/agent/fp_execute.h"
+#include "processor/agent/machine.h"
 
 /* --- views --- */
 
@@ -32,12 +34,12 @@ uint8_t fp_unmasked(const struct fp_thread *fp)
 
 bool fp_is_armed(const struct fp_thread *fp)
 {
-	return fp->is_burst || !fp->x87_frequent;
+	return fp->is_burst || !fp->legacy_frequent;
 }
 
 bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words)
 {
-	return !(words->mxcsr >> FP_MXCSR_MASKS & (fp_unmasked(fp) | fp->sse_unmasked));
+	return !(words->vector >> FP_VECTOR_MASKS & (fp_unmasked(fp) | fp->vector_unmasked));
 }
 
 static bool looks_armed(const struct fp_words *words)
@@ -47,24 +49,24 @@ static bool looks_armed(const struct fp_words *words)
 
 void fp_show(const struct fp_thread *fp, struct fp_words *words)
 {
-	words->mxcsr |= (uint32_t)(runtime.fp_kinds & ~fp->sse_unmasked) << FP_MXCSR_MASKS;
+	words->vector |= (uint32_t)(runtime.fp_kinds & ~fp->vector_unmasked) << FP_VECTOR_MASKS;
 	if (!looks_armed(words))
 		return;
-	if (!(fp->x87_unmasked & FP_INEXACT))
+	if (!(fp->legacy_unmasked & FP_INEXACT))
 		words->control |= FP_INEXACT;
-	if (!fp->x87_inexact)
+	if (!fp->legacy_inexact)
 		words->status &= (uint16_t)~FP_INEXACT;
 	fp_renew_summary(words);
 }
 
 void fp_hide(struct fp_thread *fp, struct fp_words *words)
 {
-	fp->sse_unmasked = ~(words->mxcsr >> FP_MXCSR_MASKS) & FP_KINDS;
-	fp->sse_underflow = words->mxcsr & FP_KIND_UNDERFLOW;
-	words->mxcsr &= ~((uint32_t)fp_unmasked(fp) << FP_MXCSR_MASKS);
-	fp->x87_unmasked = ~words->control & FP_KINDS;
-	fp->x87_inexact = words->status & FP_INEXACT;
-	if (!fp_is_armed(fp) || fp_x87_pending(words)) /* what the program has pending itself traps anyway */
+	fp->vector_unmasked = ~(words->vector >> FP_VECTOR_MASKS) & FP_KINDS;
+	fp->vector_underflow = words->vector & FP_KIND_UNDERFLOW;
+	words->vector &= ~((uint32_t)fp_unmasked(fp) << FP_VECTOR_MASKS);
+	fp->legacy_unmasked = ~words->control & FP_KINDS;
+	fp->legacy_inexact = words->status & FP_INEXACT;
+	if (!fp_is_armed(fp) || fp_legacy_pending(words)) /* what the program has pending itself traps anyway */
 		return;
 	words->control &= (uint16_t)~FP_INEXACT;
 	words->status |= FP_INEXACT;
@@ -99,7 +101,8 @@ void fp_hide_here(struct fp_thread *fp, bool sets_masks)
 	if (!fp)
 		return;
 	struct fp_words words = fp_words_here();
-	bool hides = fp->was_hidden || ((sets_masks || !(fp->sse_unmasked | fp->x87_unmasked)) && !blocks_traps());
+	bool hides =
+		fp->was_hidden || ((sets_masks || !(fp->vector_unmasked | fp->legacy_unmasked)) && !blocks_traps());
 	if (runtime.on && hides) {
 		fp_hide(fp, &words);
 		fp_words_set_here(&words);
@@ -146,15 +149,6 @@ void fp_count_here(uint32_t kinds, uint64_t function)
 
 /* --- steps --- */
 
-/* fldenv (D9 /4) and frstor (DD /4): `at` is about to be executed, so it can be read. */
-static bool loads_x87_flags(const uint8_t *at)
-{
-	enum { REX = 0x40, REX_MASK = 0xf0, REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7, LOAD = 4 };
-	while ((*at & REX_MASK) == REX || *at == 0x66 || *at == 0x67 || *at == 0x64 || *at == 0x65 || *at == 0x2e)
-		at++;
-	return (*at == 0xd9 || *at == 0xdd) && at[1] < REGISTERS && (at[1] >> REG_SHIFT & REG_MASK) == LOAD;
-}
-
 /* A step's two signals must come through, whatever the program blocks. */
 static void open_signals(struct fp_thread *fp, ucontext_t *context)
 {
@@ -176,7 +170,7 @@ void fp_set_trap(struct fp_thread *fp, ucontext_t *context)
 {
 	fp->is_stepping = true;
 	open_signals(fp, context);
-	context->uc_mcontext.gregs[REG_EFL] |= FP_TRAP_FLAG;
+	fp_trap_flag_set(context, true);
 }
 
 /* The shown view without flags, which are kept. */
@@ -184,12 +178,12 @@ static void take_words(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
 	fp_show(fp, &words);
-	fp->sse_flags = words.mxcsr & FP_KINDS;
-	fp->x87_flags = words.status & FP_X87_FLAGS;
-	words.mxcsr &= ~(uint32_t)FP_KINDS;
-	words.status &= (uint16_t) ~(FP_X87_FLAGS | FP_SUMMARY);
+	fp->vector_flags = words.vector & FP_KINDS;
+	fp->legacy_flags = words.status & FP_LEGACY_FLAGS;
+	words.vector &= ~(uint32_t)FP_KINDS;
+	words.status &= (uint16_t) ~(FP_LEGACY_FLAGS | FP_SUMMARY);
 	fp_words_set(context, &words);
-	fp->rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	fp->pc = machine_program_counter_of(context);
 }
 
 void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
@@ -202,29 +196,29 @@ void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
  * that were up before. */
 static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)
 {
-	uint32_t raised = (words->mxcsr | (fp->loads_flags ? 0 : words->status)) & FP_KINDS;
-	fp->sse_flags |= words->mxcsr & FP_KINDS;
-	fp->x87_flags = (uint8_t)((fp->loads_flags ? 0 : fp->x87_flags) | (words->status & FP_X87_FLAGS));
-	if (fp->is_x87 && !fp->loads_flags && !(fp->x87_unmasked & FP_INEXACT))
+	uint32_t raised = (words->vector | (fp->loads_flags ? 0 : words->status)) & FP_KINDS;
+	fp->vector_flags |= words->vector & FP_KINDS;
+	fp->legacy_flags = (uint8_t)((fp->loads_flags ? 0 : fp->legacy_flags) | (words->status & FP_LEGACY_FLAGS));
+	if (fp->is_legacy && !fp->loads_flags && !(fp->legacy_unmasked & FP_INEXACT))
 		words->control |= FP_INEXACT; /* a control word that it had stored in the hidden view */
-	words->mxcsr &= ~(uint32_t)FP_KINDS;
-	words->status &= (uint16_t) ~(FP_X87_FLAGS | FP_SUMMARY);
+	words->vector &= ~(uint32_t)FP_KINDS;
+	words->status &= (uint16_t) ~(FP_LEGACY_FLAGS | FP_SUMMARY);
 	return raised;
 }
 
 /* Of a step, `words` having been through take_flags: as if there had been none. */
 static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t *context)
 {
-	words->mxcsr |= fp->sse_flags;
-	words->status |= fp->x87_flags;
+	words->vector |= fp->vector_flags;
+	words->status |= fp->legacy_flags;
 	fp_renew_summary(words);
 	if (fp->loads_flags)
 		fp_show(fp, words); /* it may have loaded what had been stored in the hidden view */
 	if (fp->is_stepping) {
 		close_signals(fp, context);
-		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)FP_TRAP_FLAG;
+		fp_trap_flag_set(context, false);
 	}
-	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_x87 = false;
+	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_legacy = false;
 }
 
 /* --- signals --- */
@@ -242,9 +236,10 @@ static int code_of(uint32_t kinds)
 /* 0: not of floating point. */
 static int trap_of(const siginfo_t *info, const ucontext_t *context)
 {
-	int trap = (int)context->uc_mcontext.gregs[REG_TRAPNO];
-	return info->si_code > 0 && info->si_code != FPE_INTDIV && (trap == FP_TRAP_X87 || trap == FP_TRAP_SSE) ? trap
-														: 0;
+	int trap = fp_trap_number(context);
+	return info->si_code > 0 && info->si_code != FPE_INTDIV && (trap == FP_TRAP_LEGACY || trap == FP_TRAP_VECTOR)
+		       ? trap
+		       : 0;
 }
 
 /* To the program, which finds its own words. Its handler may not come back. */
@@ -266,8 +261,8 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 	siginfo_t shown = *info;
 	int trap = number == SIGFPE ? trap_of(info, context) : 0;
 	if (trap)
-		shown.si_code = code_of(trap == FP_TRAP_X87 ? fp_x87_pending(&words)
-							    : words.mxcsr & ~(words.mxcsr >> FP_MXCSR_MASKS));
+		shown.si_code = code_of(trap == FP_TRAP_LEGACY ? fp_legacy_pending(&words)
+							       : words.vector & ~(words.vector >> FP_VECTOR_MASKS));
 	signals_chain(number, &shown, context);
 	if (was_hidden && runtime_thread && runtime_thread->fp) {
 		words = fp_words_of(context);
@@ -290,7 +285,7 @@ static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 	fp_words_set(context, &words);
 	if (fp)
 		fp->on = false;
-	return old.mxcsr != words.mxcsr || old.control != words.control || old.status != words.status;
+	return old.vector != words.vector || old.control != words.control || old.status != words.status;
 }
 
 /* Did we unmask what has trapped here? */
@@ -298,24 +293,24 @@ static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words 
 {
 	if (fp->is_stepping || fp->is_shown)
 		return false;
-	if (trap == FP_TRAP_SSE)
-		return ~(words->mxcsr >> FP_MXCSR_MASKS) & runtime.fp_kinds & ~(uint32_t)fp->sse_unmasked;
+	if (trap == FP_TRAP_VECTOR)
+		return ~(words->vector >> FP_VECTOR_MASKS) & runtime.fp_kinds & ~(uint32_t)fp->vector_unmasked;
 	struct fp_words shown = *words;
 	fp_show(fp, &shown);
-	return looks_armed(words) && !fp_x87_pending(&shown);
+	return looks_armed(words) && !fp_legacy_pending(&shown);
 }
 
 /* The path shows the instruction, not the one behind it. */
 static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
 {
-	greg_t next = context->uc_mcontext.gregs[REG_RIP];
+	uint64_t next = machine_program_counter_of(context);
 	uint64_t was_busy = thread->busy;
 	thread->busy = RUNTIME_HELD;
-	context->uc_mcontext.gregs[REG_RIP] = (greg_t)thread->fp->rip;
-	bool goes_on = fp_frequent_stepped(thread, was_busy ? 0 : raised & runtime.fp_kinds, context, (uint64_t)next);
-	context->uc_mcontext.gregs[REG_RIP] = next;
+	machine_program_counter_set(context, thread->fp->pc);
+	bool goes_on = fp_frequent_stepped(thread, was_busy ? 0 : raised & runtime.fp_kinds, context, next);
+	machine_program_counter_set(context, next);
 	thread->busy = was_busy;
-	thread->fp->rip = (uint64_t)next;
+	thread->fp->pc = next;
 	return goes_on;
 }
 
@@ -326,8 +321,8 @@ static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 	struct fp_words words = fp_words_of(context);
 	uint32_t raised = take_flags(fp, &words);
 	/* Unmasked, a tiny result that is exact raises the flag, too. */
-	if (!fp->is_window && !fp->is_x87 && !(raised & fp_unmasked(fp)) && !fp->sse_underflow)
-		fp->sse_flags &= (uint8_t)~FP_KIND_UNDERFLOW;
+	if (!fp->is_window && !fp->is_legacy && !(raised & fp_unmasked(fp)) && !fp->vector_underflow)
+		fp->vector_flags &= (uint8_t)~FP_KIND_UNDERFLOW;
 	if (!count_step(thread, raised, context)) {
 		leave_step(fp, &words, context);
 		fp_hide(fp, &words);
@@ -343,10 +338,10 @@ static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
 	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	if (fp_frequent_trap(fp, fp->entered_ns))
 		return;
-	fp->is_x87 = trap == FP_TRAP_X87;
+	fp->is_legacy = trap == FP_TRAP_LEGACY;
 	take_words(fp, context);
-	fp->loads_flags = fp->is_x87 && loads_x87_flags((const uint8_t *)(uintptr_t)fp->rip);
-	if (!fp->loads_flags && !fp->sse_unmasked && !fp->x87_unmasked && fp_execute(fp->area, context))
+	fp->loads_flags = fp->is_legacy && fp_loads_legacy_flags((const uint8_t *)(uintptr_t)fp->pc);
+	if (!fp->loads_flags && !fp->vector_unmasked && !fp->legacy_unmasked && fp_execute(fp->area, context))
 		finish_step(thread, context);
 	else
 		fp_set_trap(fp, context);
@@ -363,8 +358,9 @@ static void on_fpe(int number, siginfo_t *info, void *interrupted)
 	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
 		passes = !unhide(runtime_thread, context);
 	} else if (trap && is_ours(fp, trap, &words)) {
-		if (trap == FP_TRAP_X87 && !fp_is_armed(fp))
-			fp->x87_inexact = true; /* not our mark: the program had stored our mask, and loaded it again */
+		if (trap == FP_TRAP_LEGACY && !fp_is_armed(fp))
+			fp->legacy_inexact =
+				true; /* not our mark: the program had stored our mask, and loaded it again */
 		step(runtime_thread, trap, context);
 	} else {
 		passes = true;
@@ -406,13 +402,13 @@ static void restore(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
 	bool is_marked =
-		fp_are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_x87_pending(&words));
-	if (fp->on && (is_marked || fp->sse_unmasked | fp->x87_unmasked))
+		fp_are_hidden(fp, &words) && (!fp_is_armed(fp) || looks_armed(&words) || fp_legacy_pending(&words));
+	if (fp->on && (is_marked || fp->vector_unmasked | fp->legacy_unmasked))
 		return;
-	bool x87_inexact = fp->x87_inexact && !looks_armed(&words);
+	bool legacy_inexact = fp->legacy_inexact && !looks_armed(&words);
 	fp_show(fp, &words);
 	fp_hide(fp, &words);
-	fp->x87_inexact |= x87_inexact;
+	fp->legacy_inexact |= legacy_inexact;
 	fp_words_set(context, &words);
 	fp->on = true;
 }
@@ -424,7 +420,7 @@ void fp_tick(struct runtime_thread *thread, void *interrupted)
 	if (!fp || fp->is_shown)
 		return;
 	if (fp->is_stepping) {
-		if (context->uc_mcontext.gregs[REG_EFL] & FP_TRAP_FLAG)
+		if (fp_trap_flag_is_set(context))
 			return;
 		fp->is_stepping = fp->is_window = fp->loads_flags = false; /* a handler jumped out of the step */
 	}

@@ -1,15 +1,16 @@
 /*
  * Floating point exceptions: what fp.c, fp_*.c and interpose/fenv.c share.
  *
- * A thread's words (x86_64/fp_words.h) have two views:
+ * A processor has a vector unit, and may have an older legacy unit, each with words of its own
+ * (processor/agent/fp_words.h). A thread's words have two views:
  *
  *   shown    as the program set them
  *   hidden   (in the processor, while we count) changed so that what we look for traps:
- *            MXCSR   the kinds that are counted are unmasked
- *            x87     `inexact` is unmasked and pending ("armed"): every instruction but those
- *                    that do not wait traps before it runs. Unmasking what we look for is
- *                    no way: an x87 instruction that raises it would not store its result,
- *                    and is found at the next one, when its operands may be gone.
+ *            vector  the kinds that are counted are unmasked
+ *            legacy  `inexact` is unmasked and pending ("armed"): every instruction of that
+ *                    unit but those that do not wait traps before it runs. Unmasking what we
+ *                    look for is no way: an instruction that raises it would not store its
+ *                    result, and is found at the next one, when its operands may be gone.
  *
  * Either trap leads to a step: the same instruction again, in the shown view but with no flag
  * up, and the trap flag set. What flags are up behind it, it has raised.
@@ -18,34 +19,34 @@
  *   hidden ----------> stepping (shown) ------------> hidden
  *             enter_step                   leave_step
  *
- * An instruction that can be executed in the handler (x86_64/fp_execute.c) is: then there is no
+ * An instruction that can be executed in the handler (processor/agent/fp_execute.h) is: then there is no
  * second signal. A second SIGFPE of a step is the program's own, of a kind that it unmasked itself.
  */
 #ifndef COLLECT_AGENT_FP_FP_H
 #define COLLECT_AGENT_FP_FP_H
 
-#include "arch/x86_64/agent/fp_words.h"
 #include "collect/agent/core/runtime.h"
+#include "processor/agent/fp_words.h"
 
 /* How far it is from an instruction to the next one that traps. */
 struct fp_gap {
-	uint64_t rip;
+	uint64_t pc;
 	uint32_t ps;
 	uint16_t samples; /* 0: not known */
 	bool is_far;      /* further than can be stepped: told by the clock */
 };
 
-enum { FP_GAPS = 64, FP_ANCHOR_REGISTERS = 15 /* general ones, the stack pointer last but one of gregs */ };
+enum { FP_GAPS = 64 };
 
 /* A stop that is looked for in each burst: fp/loops.c. */
 struct fp_anchor {
-	uint64_t rip;
-	uint32_t seen;                        /* in this burst */
-	uint32_t steady;                      /* registers that change alike: bit n is gregs[n] */
-	greg_t values[FP_ANCHOR_REGISTERS];   /* when it was seen last */
-	int64_t changes[FP_ANCHOR_REGISTERS]; /* in a turn */
-	uint64_t turns;                       /* in the masked time before this burst; 0: not known */
-	double per_ns;                        /* turns, the most that was seen lately */
+	uint64_t pc;
+	uint32_t seen;                           /* in this burst */
+	uint32_t steady;                         /* registers that change alike: bit n is values[n] */
+	greg_t values[FP_GENERAL_REGISTERS];     /* when it was seen last */
+	int64_t changes[FP_GENERAL_REGISTERS];   /* in a turn */
+	uint64_t turns;                          /* in the masked time before this burst; 0: not known */
+	double per_ns;                           /* turns, the most that was seen lately */
 	uint32_t raised_first[FP_KIND_COUNT]; /* of the burst, when it was seen first and last */
 	uint32_t raised_last[FP_KIND_COUNT];
 	double per_turn[FP_KIND_COUNT];       /* events, as the last burst that saw it has them */
@@ -53,34 +54,34 @@ struct fp_anchor {
 };
 
 struct fp_thread {
-	bool on;                            /* its words are hidden, but in handlers of the program's */
-	bool is_shown;                      /* the program is in a call of <fenv.h>: fp_show_here */
-	bool was_hidden;                    /* ... and was hidden before */
-	bool sse_underflow;                 /* was up when they were hidden last */
-	bool x87_inexact;                   /* what an armed x87 really had in its flag */
-	uint8_t sse_unmasked, x87_unmasked; /* kinds that the program unmasked itself */
+	bool on;                                  /* its words are hidden, but in handlers of the program's */
+	bool is_shown;                            /* the program is in a call of <fenv.h>: fp_show_here */
+	bool was_hidden;                          /* ... and was hidden before */
+	bool vector_underflow;                    /* was up when they were hidden last */
+	bool legacy_inexact;                      /* what an armed legacy unit really had in its flag */
+	uint8_t vector_unmasked, legacy_unmasked; /* kinds that the program unmasked itself */
 
 	/* A step. */
 	bool is_stepping;
-	bool is_window;    /* more than one instruction: fp/frequent.c */
-	bool loads_flags;  /* the instruction loads the x87's flags rather than raises them */
-	bool is_x87;       /* an x87 instruction */
-	uint8_t sse_flags; /* what was up before */
-	uint8_t x87_flags;
+	bool is_window;       /* more than one instruction: fp/frequent.c */
+	bool loads_flags;     /* the instruction loads the legacy unit's flags rather than raises them */
+	bool is_legacy;       /* an instruction of the legacy unit */
+	uint8_t vector_flags; /* what was up before */
+	uint8_t legacy_flags;
 	bool blocked_fpe, blocked_trap; /* in what was interrupted */
-	uint64_t rip;                   /* the instruction's */
+	uint64_t pc;                    /* the instruction's */
 	uint64_t entered_ns;            /* CLOCK_MONOTONIC: at the start of the step */
 
 	void *area; /* of fp_execute.c; NULL: none */
 
-	/* fp/frequent.c: kinds that are too many for a trap each, and x87 instructions that are. */
+	/* fp/frequent.c: kinds that are too many for a trap each, and the legacy unit's instructions if they are. */
 	uint8_t frequent;
-	bool x87_frequent;
+	bool legacy_frequent;
 	bool is_burst;     /* all are trapped for a moment */
 	uint64_t level_ns; /* time in traps, less what is allowed since */
 	uint64_t level_at_ns;
-	uint64_t signal_ns;        /* a signal's way there and back */
-	uint32_t steps, x87_steps; /* since the level was 0 */
+	uint64_t signal_ns;           /* a signal's way there and back */
+	uint32_t steps, legacy_steps; /* since the level was 0 */
 	uint32_t raised[FP_KIND_COUNT];
 
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
@@ -113,7 +114,7 @@ extern uint32_t fp_turns;
 
 /* --- views (fp.c) --- */
 
-/* Which kinds are unmasked in MXCSR, and whether the x87 is armed, at present. */
+/* Which kinds are unmasked in the vector unit, and whether the legacy unit is armed, at present. */
 uint8_t fp_unmasked(const struct fp_thread *fp);
 bool fp_is_armed(const struct fp_thread *fp);
 /* Do they bear our marks, rather than those of a handler or of the program's own making? */
@@ -141,8 +142,8 @@ void fp_count_here(uint32_t kinds, uint64_t function);
 /* Before a step, at a trap. True: the instruction is to trap once more first. */
 bool fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
 /* After one that raised `kinds`: counts them at `context`. True: the step goes on for the
- * instruction at `next_rip`. */
-bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip);
+ * instruction at `next_pc`. */
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc);
 /* At a tick, the words being hidden. */
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
 /* Turns of loops (fp/loops.c): a burst begins; stops, before this stop's events are added to it; and

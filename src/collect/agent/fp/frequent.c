@@ -19,7 +19,7 @@
  *
  * The estimate is credited to the path of the burst's last event.
  *
- * x87 instructions all trap where they are looked at, whether they raise anything or not:
+ * Instructions of the legacy unit all trap where they are looked at, whether they raise anything or not:
  * where they are many, they are looked at in bursts as well.
  */
 #include "collect/agent/fp/fp.h"
@@ -28,7 +28,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "arch/x86_64/agent/machine.h"
+#include "processor/agent/fp_code.h"
+#include "processor/agent/machine.h"
 
 enum {
 	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
@@ -67,12 +68,12 @@ static uint64_t cpu_now_ns(void)
 void fp_frequent_reset(struct fp_thread *fp)
 {
 	fp->frequent = 0;
-	fp->x87_frequent = fp->is_burst = false;
+	fp->legacy_frequent = fp->is_burst = false;
 	fp->level_ns = fp->rare_bursts = 0;
 	fp->run_at_ns = 0;
 	fp->is_again = false;
 	fp->gap = NULL;
-	fp->anchor = (struct fp_anchor){ .rip = 0 };
+	fp->anchor = (struct fp_anchor){ .pc = 0 };
 }
 
 void fp_frequent_forget(struct fp_thread *fp)
@@ -88,8 +89,8 @@ void fp_frequent_forget(struct fp_thread *fp)
 static void account(struct fp_thread *fp, uint32_t kinds)
 {
 	fp->steps++;
-	if (fp->is_x87) {
-		fp->x87_steps++;
+	if (fp->is_legacy) {
+		fp->legacy_steps++;
 		return;
 	}
 	if (!kinds) /* a tiny result that is exact traps where underflow is unmasked, and raises nothing */
@@ -117,7 +118,7 @@ static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t count
 	uint64_t own = runtime_less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
 	fp->level_ns = runtime_less(fp->level_ns, own / ALLOWED_SHARE);
 	if (fp->level_ns == 0) {
-		fp->steps = fp->x87_steps = 0;
+		fp->steps = fp->legacy_steps = 0;
 		memset(fp->raised, 0, sizeof(fp->raised));
 	}
 	uint64_t cost =
@@ -129,69 +130,36 @@ static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t count
 
 /* --- which instruction comes next --- */
 
-enum next { NEXT_UNKNOWN, NEXT_STOPS, NEXT_X87, NEXT_OTHER };
-enum { CODE_BYTES = 16 };
-
-static bool read_code(struct fp_thread *fp, uint64_t rip, uint8_t *code)
+static bool read_code(struct fp_thread *fp, uint64_t pc, uint8_t *code)
 {
 	enum { PAGE = 4096 };
-	uint64_t page = rip / PAGE;
-	if (page == fp->code_page && rip % PAGE + CODE_BYTES <= PAGE) {
-		memcpy(code, (const void *)(uintptr_t)rip, CODE_BYTES); // NOLINT(performance-no-int-to-ptr)
+	uint64_t page = pc / PAGE;
+	if (page == fp->code_page && pc % PAGE + FP_CODE_BYTES <= PAGE) {
+		memcpy(code, (const void *)(uintptr_t)pc, FP_CODE_BYTES); // NOLINT(performance-no-int-to-ptr)
 		return true;
 	}
-	const struct iovec here = { .iov_base = code, .iov_len = CODE_BYTES };
-	const struct iovec there = { .iov_base = (void *)(uintptr_t)rip, .iov_len = CODE_BYTES };
+	const struct iovec here = { .iov_base = code, .iov_len = FP_CODE_BYTES };
+	const struct iovec there = { .iov_base = (void *)(uintptr_t)pc, .iov_len = FP_CODE_BYTES };
 	if (!runtime.kernel_copies ||
-	    machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0) != CODE_BYTES)
+	    machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0) != FP_CODE_BYTES)
 		return false;
 	fp->code_page = page;
 	return true;
 }
 
-/* Those that load, store or clear the flags or masks must not be in a step: D9 /4 to /7, DD /4,
- * /6 and /7 in memory, DB E0 to E7, DF E0. */
-static enum next next_x87(const uint8_t *code)
+static enum fp_next next_instruction(struct fp_thread *fp, uint64_t pc)
 {
-	enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7, CONTROLS = 4 };
-	uint8_t reg = code[1] >> REG_SHIFT & REG_MASK;
-	bool is_control = code[1] < REGISTERS
-				  ? (*code == 0xd9 || *code == 0xdd) && reg >= CONTROLS
-				  : (*code == 0xdb && reg == CONTROLS) || (*code == 0xdf && reg == CONTROLS);
-	return is_control ? NEXT_STOPS : NEXT_X87;
-}
-
-static enum next next_instruction(struct fp_thread *fp, uint64_t rip)
-{
-	uint8_t bytes[CODE_BYTES];
-	const uint8_t *code = bytes, *end = bytes + 8;
-	if (!read_code(fp, rip, bytes))
-		return NEXT_UNKNOWN;
-	while (code < end && (*code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0xf3 || *code == 0x2e ||
-			      *code == 0x3e || *code == 0x64 || *code == 0x65 || (*code & 0xf0) == 0x40))
-		code++;
-	if ((*code & 0xf8) == 0xd8)
-		return next_x87(code);
-	/* fwait, pushf, popf, interrupts and their returns; hlt and the like */
-	if ((*code >= 0x9b && *code <= 0x9d) || (*code >= 0xcc && *code <= 0xcf) || *code == 0xf4)
-		return NEXT_STOPS;
-	if (*code == 0x0f) /* system calls, ud2; fxsave, ldmxcsr, xsave and so on; xgetbv, xsavec */
-		return code[1] == 0x05 || code[1] == 0x34 || code[1] == 0x0b || code[1] == 0xae || code[1] == 0x01 ||
-				       code[1] == 0xc7
-			       ? NEXT_STOPS
-			       : NEXT_OTHER;
-	if ((*code == 0xc5 && code[2] == 0xae) || (*code == 0xc4 && code[3] == 0xae)) /* vldmxcsr, vstmxcsr */
-		return NEXT_STOPS;
-	return NEXT_OTHER;
+	uint8_t code[FP_CODE_BYTES];
+	return read_code(fp, pc, code) ? fp_next_instruction(code) : FP_NEXT_UNKNOWN;
 }
 
 /* --- from stop to stop --- */
 
-static struct fp_gap *gap_at(struct fp_thread *fp, uint64_t rip)
+static struct fp_gap *gap_at(struct fp_thread *fp, uint64_t pc)
 {
-	struct fp_gap *gap = &fp->gaps[(rip ^ rip >> 6) % FP_GAPS];
-	if (gap->rip != rip)
-		*gap = (struct fp_gap){ .rip = rip };
+	struct fp_gap *gap = &fp->gaps[(pc ^ pc >> 6) % FP_GAPS];
+	if (gap->pc != pc)
+		*gap = (struct fp_gap){ .pc = pc };
 	return gap;
 }
 
@@ -247,12 +215,12 @@ bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 	return fp->is_again;
 }
 
-static bool step_on(struct fp_thread *fp, uint64_t rip)
+static bool step_on(struct fp_thread *fp, uint64_t pc)
 {
-	enum next next = next_instruction(fp, rip);
-	if (next < NEXT_X87 || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
+	enum fp_next next = next_instruction(fp, pc);
+	if (next < FP_NEXT_LEGACY || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
 		if (fp->gap && fp->window_steps >= WINDOW_STEPS)
-			*fp->gap = (struct fp_gap){ .rip = fp->gap->rip, .is_far = true, .samples = GAP_SAMPLES };
+			*fp->gap = (struct fp_gap){ .pc = fp->gap->pc, .is_far = true, .samples = GAP_SAMPLES };
 		fp->burst_ps += (uint64_t)fp->window_steps * INSTRUCTION_PS;
 		run(fp);
 		fp->gap = NULL;
@@ -260,18 +228,18 @@ static bool step_on(struct fp_thread *fp, uint64_t rip)
 	}
 	fp->window_steps++;
 	fp->is_window = true;
-	fp->is_x87 = next == NEXT_X87;
+	fp->is_legacy = next == FP_NEXT_LEGACY;
 	fp->loads_flags = false;
 	return true;
 }
 
 /* At a stop: how far is the next one? */
-static bool go_on(struct fp_thread *fp, uint64_t rip, uint64_t next_rip, uint64_t random)
+static bool go_on(struct fp_thread *fp, uint64_t pc, uint64_t next_pc, uint64_t random)
 {
-	struct fp_gap *gap = fp->gap = gap_at(fp, rip);
+	struct fp_gap *gap = fp->gap = gap_at(fp, pc);
 	if (gap->samples < GAP_SAMPLES || (!gap->is_far && random % GAP_AGAIN == 0)) {
 		fp->window_steps = 0;
-		return step_on(fp, next_rip);
+		return step_on(fp, next_pc);
 	}
 	run(fp);
 	return false;
@@ -320,7 +288,7 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	struct fp_thread *fp = thread->fp;
 	uint32_t kinds = 0;
 	uint64_t was_busy = thread->busy;
-	if (!fp->frequent && !fp->x87_frequent)
+	if (!fp->frequent && !fp->legacy_frequent)
 		return;
 	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : runtime_less(cpu_now_ns(), fp->masked_at_ns);
 	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++) {
@@ -371,7 +339,7 @@ static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucont
 		fp_frequent_reset(fp);
 }
 
-static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc)
 {
 	struct fp_thread *fp = thread->fp;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
@@ -379,15 +347,15 @@ static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const u
 		fp->stepped_ns = runtime_less(fp->stepped_ns, runtime_less(now, fp->entered_ns));
 		fp->entered_ns = now;
 	}
-	if (fp->is_window && !kinds && !fp->is_x87)
-		return step_on(fp, next_rip);
+	if (fp->is_window && !kinds && !fp->is_legacy)
+		return step_on(fp, next_pc);
 	if (fp->is_window && fp->gap) {
 		uint64_t ps = (uint64_t)fp->window_steps * INSTRUCTION_PS;
 		learn(fp->gap, ps);
 		fp->burst_ps += ps;
 	}
 	fp->is_window = false;
-	uint32_t estimated = fp->is_x87 ? (fp->x87_frequent ? kinds : 0) : kinds & fp->frequent;
+	uint32_t estimated = fp->is_legacy ? (fp->legacy_frequent ? kinds : 0) : kinds & fp->frequent;
 	bool is_last = fp->burst_stops >= fp->burst_target && (estimated || fp->burst_stops >= BURST_STOPS_MAX);
 	if (is_last) {
 		end_burst(thread, estimated, context);
@@ -397,7 +365,7 @@ static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const u
 	fp->burst_stops++;
 	for (uint32_t left = estimated; left; left &= left - 1)
 		fp->burst_raised[__builtin_ctz(left)]++;
-	return go_on(fp, fp->rip, next_rip, now >> 3 ^ thread->random);
+	return go_on(fp, fp->pc, next_pc, now >> 3 ^ thread->random);
 }
 
 static void begin_burst(struct runtime_thread *thread, uint64_t now)
@@ -427,8 +395,8 @@ static void blame(struct runtime_thread *thread, uint64_t now)
 	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
 		if (fp->raised[kind] * BLAMED_SHARE >= fp->steps)
 			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
-	if (fp->x87_steps * BLAMED_SHARE >= fp->steps)
-		fp->x87_frequent = true;
+	if (fp->legacy_steps * BLAMED_SHARE >= fp->steps)
+		fp->legacy_frequent = true;
 	fp->level_ns = 0;
 	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
 	fp->masked_at_ns = cpu_now_ns();
@@ -437,17 +405,17 @@ static void blame(struct runtime_thread *thread, uint64_t now)
 	fp->stepped_ns += FIRST_WINDOWS_NS;
 }
 
-bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_rip)
+bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc)
 {
 	struct fp_thread *fp = thread->fp;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	if (fp->is_burst) {
 		fp_count(thread, kinds, context);
-		return burst_stepped(thread, kinds, context, next_rip);
+		return burst_stepped(thread, kinds, context, next_pc);
 	}
 	/* What still traps while it is masked, by words from before, is part of the estimate. */
 	account(fp, kinds);
-	fp_count(thread, kinds & (fp->is_x87 && fp->x87_frequent ? 0 : ~(uint32_t)fp->frequent), context);
+	fp_count(thread, kinds & (fp->is_legacy && fp->legacy_frequent ? 0 : ~(uint32_t)fp->frequent), context);
 	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
 		blame(thread, now);
 	return false;
@@ -456,7 +424,7 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	if (!fp->frequent && !fp->x87_frequent)
+	if (!fp->frequent && !fp->legacy_frequent)
 		return;
 	struct fp_words words = fp_words_of(context);
 	fp_show(fp, &words);

@@ -16,7 +16,7 @@ enum { TURNS_LEAST = 3, FAR = 8, /* from what the clock says: not believed */ FO
 
 static void take_registers(struct fp_anchor *anchor, const ucontext_t *context)
 {
-	memcpy(anchor->values, context->uc_mcontext.gregs, sizeof(anchor->values));
+	memcpy(anchor->values, fp_general_registers(context), sizeof(anchor->values));
 }
 
 void fp_loops_begin(struct fp_thread *fp)
@@ -42,7 +42,7 @@ static uint64_t turns_since(const struct fp_anchor *anchor, const greg_t *now)
 static void see_again(struct fp_anchor *anchor, const greg_t *now)
 {
 	uint32_t steady = 0;
-	for (uint32_t i = 0; i < FP_ANCHOR_REGISTERS; i++) {
+	for (uint32_t i = 0; i < FP_GENERAL_REGISTERS; i++) {
 		int64_t change = (int64_t)((uint64_t)now[i] - (uint64_t)anchor->values[i]);
 		if (change && (anchor->seen == 1 || change == anchor->changes[i]))
 			steady |= 1U << i;
@@ -54,12 +54,12 @@ static void see_again(struct fp_anchor *anchor, const greg_t *now)
 void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context)
 {
 	struct fp_anchor *anchor = &fp->anchor;
-	const greg_t *now = context->uc_mcontext.gregs;
-	if (fp->rip != anchor->rip && anchor->seen == 0 && fp->burst_stops >= fp->burst_target / 2) {
-		*anchor = (struct fp_anchor){ .rip = fp->rip };
+	const greg_t *now = fp_general_registers(context);
+	if (fp->pc != anchor->pc && anchor->seen == 0 && fp->burst_stops >= fp->burst_target / 2) {
+		*anchor = (struct fp_anchor){ .pc = fp->pc };
 		memset(anchor->per_turn, 0, sizeof(anchor->per_turn));
 	}
-	if (fp->rip != anchor->rip)
+	if (fp->pc != anchor->pc)
 		return;
 	if (anchor->seen == 0) {
 		anchor->turns = turns_since(anchor, now);

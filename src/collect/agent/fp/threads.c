@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/fp_execute.h"
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/fp/fp.h"
+#include "processor/agent/fp_execute.h"
+#include "processor/agent/machine.h"
 
 uint32_t fp_turns;
 
@@ -50,7 +50,7 @@ static struct fp_thread *new_fp(const struct runtime_thread *thread)
 	if (thread->tid == runtime.pid)
 		return fp;
 	/* The words are its creator's, hidden; <fenv.h> unmasks in both alike. */
-	fp->sse_unmasked = fp->x87_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
+	fp->vector_unmasked = fp->legacy_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
 	return fp;

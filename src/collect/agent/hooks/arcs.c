@@ -1,6 +1,6 @@
 /* Exact counts of arcs, (call site, function): all are edges of the thread's root. No frames are kept. */
-#include "arch/x86_64/agent/hooks_offsets.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/hooks_offsets.h"
 
 static struct tally_edge **cached(struct hook_thread *thread, uint64_t function, uint64_t call_site)
 {

@@ -16,7 +16,7 @@
 
 struct hook_note {
 	uint64_t function; /* whose call it is; 0: of none */
-	uint64_t tsc;      /* when it was entered */
+	uint64_t ticks;    /* when it was entered */
 	uint64_t value;    /* the implementation's */
 	uint64_t was_told; /* ... which knows of it */
 };
@@ -101,7 +101,7 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_s
 	*note = (struct hook_note){ .function = function };
 	if (implementation)
 		tell_enter(note);
-	note->tsc = machine_time_stamp();
+	note->ticks = machine_time_stamp();
 }
 
 /* What is known of the call that this frame is, if it is that; then it is known no more. */
@@ -119,7 +119,7 @@ static bool take_note(struct hook_thread *thread, const struct hook_frame *frame
 static void finish(const struct hook_note *note, uint64_t now)
 {
 	if (times_calls)
-		probes_took(note->function, now - note->tsc);
+		probes_took(note->function, now - note->ticks);
 	if (implementation)
 		tell_leave(note);
 }

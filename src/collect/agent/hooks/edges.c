@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/machine.h"
 
 enum { NEAR_EDGES = 8, PROBES = 64 };
 
@@ -225,10 +225,10 @@ struct wanted {
 };
 
 /* So that it can be said what the program has been compiled with. Of hooks that know entries alone __fentry__ is called
- * by a function's first instruction, or the one behind endbr64. */
+ * by a function's first instruction, or the one behind a landing mark. */
 static void note_hook(const struct hook_call *call)
 {
-	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, PUSH_RBP = 0x55, FIRST_CALL_END = 10 };
+	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, FIRST_CALL_END = 10 };
 	uint32_t hook = TALLY_HOOK_CYG;
 	uint64_t start, end;
 	if ((!call->code && hooks.process->hooks & ENTRIES) || call->return_slot & HOOK_FRAME_PROBE)
@@ -236,7 +236,7 @@ static void note_hook(const struct hook_call *call)
 	if (!call->code)
 		hook = hooks_function_bounds(call->function, &start, &end) &&
 				       call->function - start <= FIRST_CALL_END &&
-				       *(const uint8_t *)(uintptr_t)start != PUSH_RBP
+				       !machine_pushes_frame_pointer((const uint8_t *)(uintptr_t)start)
 			       ? TALLY_HOOK_FENTRY
 			       : TALLY_HOOK_MCOUNT;
 	if (!(hooks.process->hooks & hook))

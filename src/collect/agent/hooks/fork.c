@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/machine.h"
 
 /* How `node` was called, from that call site if possible; NULL: it is not known (TALLY_EDGE_FOLDED). */
 static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t call_site)

@@ -31,8 +31,8 @@
  *      what is called hangs below the one before it. (With hooks that tell of returns, nothing is a tail call.)
  *   7. Whatever is wrong about frames, a call counts once.
  */
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/machine.h"
 
 void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 {

@@ -175,7 +175,7 @@ static bool begin_tables(struct hook_thread *thread)
 	thread->shared = shared;
 	thread->chunk = &shared->chunk;
 	thread->number = number;
-	thread->last_tsc = machine_time_stamp();
+	thread->last_ticks = machine_time_stamp();
 	return true;
 }
 
@@ -190,7 +190,7 @@ static void inherit_tables(struct hook_thread *thread)
 	shared->end_ns = 0;
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)shared->name, 0, 0, 0, 0);
 	hooks_frames_begin(thread, &shared->root);
-	thread->last_tsc = machine_time_stamp();
+	thread->last_ticks = machine_time_stamp();
 }
 
 static void take_measurement(struct hook_thread *thread)
@@ -373,7 +373,7 @@ void hooks_turn(bool on)
 	__atomic_store_n(&hooks.on, on, __ATOMIC_SEQ_CST);
 	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
 	     thread = thread->owner.next) {
-		thread->last_tsc = machine_time_stamp();
+		thread->last_ticks = machine_time_stamp();
 		take_measurement(thread);
 	}
 }

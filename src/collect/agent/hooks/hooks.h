@@ -2,7 +2,7 @@
  * What the compiler's hooks do: a call of mcount, __fentry__, __cyg_profile_func_enter, ... goes to
  * the measurement that was chosen at start, which counts it in the thread's tally (abi/tally.h).
  *
- *   x86_64/hooks.S, hooks/cyg.c, hooks/gmon.c    the hooks themselves, as compilers and the C library name them
+ *   hooks.S (the processor's), hooks/cyg.c, hooks/gmon.c    the hooks themselves, as compilers and the C library name them
  *   probes/enter_leave.c      the same for objects in the source, as far as cpprof/profiler.h does not count by itself
  *   hooks.c           threads: their first event, their end, what they hand on
  *   hooks/arcs.c hooks/paths.c hooks/timed.c hooks/trace.c hooks/blocks.c    measurements: one vtable each
@@ -103,7 +103,7 @@ struct hook_thread {
 	struct hook_frame *top;
 	uint64_t direct_low; /* stack_low where cpprof/profiler.h counts by itself; UINT64_MAX: it does not */
 	struct hook_frame *limit;
-	uint64_t last_tsc;         /* TALLY_PATHS_TIMED: when time was charged last; else 0 */
+	uint64_t last_ticks;       /* TALLY_PATHS_TIMED: when time was charged last; else 0 */
 	struct hook_frame *frames; /* frames[0] is the root's, always there */
 	struct tally_thread *shared;
 	struct tally_chunk *chunk;      /* that objects are taken from */
@@ -111,9 +111,9 @@ struct hook_thread {
 	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
 	uint64_t *next_event; /* TALLY_TRACE: where the next event is put (hooks/trace.c); NULL: there is no ring yet */
 	uint64_t *events_end; /* ... and where none begins */
-	uint32_t tsc_high;    /* ... the upper half of the last TALLY_EVENT_TIME */
+	uint32_t ticks_high;  /* ... the upper half of the last TALLY_EVENT_TIME */
 	uint32_t spare;
-	/* x86_64/hooks_offsets.h has what is above, and this: arcs by (call site, function), a hint. */
+	/* processor/agent/hooks_offsets.h has what is above, and this: arcs by (call site, function), a hint. */
 	struct tally_edge *cache[HOOK_CACHE];
 	struct hook_frame *run;         /* hooks/stacks.c: the base of the run that `top` is in */
 	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */

@@ -1,6 +1,6 @@
 /* Exact counts of calls per call path, and samples that are charged to the path that is current. */
 #include "collect/agent/hooks/paths.h"
-#include "arch/x86_64/agent/hooks_offsets.h"
+#include "processor/agent/hooks_offsets.h"
 
 #define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), "as in hooks.S")
 AT(hook_thread, measurement, THREAD_MEASUREMENT);

@@ -7,8 +7,8 @@
 
 #include <cpprof/profiler.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/hooks.h"
+#include "processor/agent/machine.h"
 
 /* Of functions that are called with each event: as few lines of the processor's cache as can be. */
 #define HOOK_HOT __attribute__((aligned(64)))
@@ -217,10 +217,10 @@ static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_
 static inline __attribute__((always_inline)) void hooks_paths_charge(struct hook_thread *thread)
 {
 	uint64_t now = machine_time_stamp();
-	uint64_t last = thread->last_tsc;
+	uint64_t last = thread->last_ticks;
 	if (__builtin_expect(now > last, 1)) {
-		thread->last_tsc = now;
-		machine_add_word(&thread->top->node->exclusive_tsc, now - last);
+		thread->last_ticks = now;
+		machine_add_word(&thread->top->node->exclusive_ticks, now - last);
 	}
 }
 

@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/machine.h"
 
 enum { PAGE = 4096 };
 

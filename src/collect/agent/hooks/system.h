@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
+#include "processor/agent/machine.h"
 
 static inline uint32_t system_pid(void)
 {

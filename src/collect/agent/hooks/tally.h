@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "abi/tally.h"
-#include "arch/x86_64/agent/machine.h"
+#include "processor/agent/machine.h"
 
 /* The file that the recorder has made; its header, mapped for good. NULL: it cannot be opened, is none of ours, or is
  * over. `path` is absolute, and copied. */
@@ -37,7 +37,7 @@ bool tally_reserve(uint64_t at, uint64_t bytes);
  * that one's chunk, else NULL. hooks.process_number is its number. NULL: there is no room. */
 struct tally_process *tally_process_new(const struct tally_process *before);
 
-/* Its clocks now: end_tsc and seen_ns. Async-signal-safe. */
+/* Its clocks now: end_ticks and seen_ns. Async-signal-safe. */
 void tally_see_time(struct tally_process *process);
 
 #endif

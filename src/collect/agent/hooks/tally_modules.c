@@ -322,7 +322,7 @@ void tally_see_time(struct tally_process *process)
 	if (__atomic_exchange_n(&is_seeing, 1, __ATOMIC_ACQUIRE))
 		return;
 	process->seen_ns = runtime_now_ns(CLOCK_MONOTONIC);
-	process->end_tsc = machine_time_stamp();
+	process->end_ticks = machine_time_stamp();
 	__atomic_store_n(&is_seeing, 0, __ATOMIC_RELEASE);
 }
 
@@ -348,7 +348,7 @@ struct tally_process *tally_process_new(const struct tally_process *before)
 	process->pid = system_pid();
 	process->parent = before ? before->chunk.process : UINT32_MAX;
 	process->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
-	process->start_tsc = machine_time_stamp();
+	process->start_ticks = machine_time_stamp();
 	tally_see_time(process);
 	process->chunk.used = sizeof(*process);
 	if (before) {

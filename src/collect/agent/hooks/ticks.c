@@ -2,8 +2,8 @@
  * Samples, charged to call paths: each node has a list of (address, request) -> hits. Where one is long its end is not
  * looked at, and an address may get a second entry: hits add up.
  */
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/hooks/paths.h"
+#include "processor/agent/machine.h"
 
 enum { NEAR_TICKS = 1024 };
 

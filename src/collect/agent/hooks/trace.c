@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-#include "arch/x86_64/agent/hooks_offsets.h"
+#include "processor/agent/hooks_offsets.h"
 
 enum {
 	/* As many as make one granule of the file, here and there. */
@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct tally_ring) == sizeof(struct tally_trace), "a ring 
 #define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), "as in hooks.S")
 AT(hook_thread, next_event, THREAD_NEXT_EVENT);
 AT(hook_thread, events_end, THREAD_EVENTS_END);
-AT(hook_thread, tsc_high, THREAD_TSC_HIGH);
+AT(hook_thread, ticks_high, THREAD_TICKS_HIGH);
 AT(tally_node, number, NODE_NUMBER);
 _Static_assert((int)(LAST_WORD * sizeof(uint64_t)) == EVENTS_BYTES, "as in hooks.S");
 _Static_assert((int)TALLY_EVENT_ENTER == EVENT_ENTER && 1 << TALLY_EVENT_NUMBER_SHIFT == EVENT_NUMBER_TIMES,
@@ -62,7 +62,7 @@ void hooks_trace_begin_ring(struct hook_thread *thread, struct tally_ring *ring)
 	thread->ring = ring;
 	thread->next_event = ring ? ring->words : NULL;
 	thread->events_end = ring ? ring->words + LAST_WORD : NULL;
-	thread->tsc_high = UINT32_MAX; /* a ring begins with a time */
+	thread->ticks_high = UINT32_MAX; /* a ring begins with a time */
 	thread->operands = 0;
 }
 
@@ -154,10 +154,10 @@ static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, con
 		lose_event();
 	} else {
 		uint64_t *next = thread->next_event;
-		if (now >> HALF != thread->tsc_high) {
+		if (now >> HALF != thread->ticks_high) {
 			*next++ = TALLY_EVENT_TIME << TALLY_EVENT_NUMBER_SHIFT;
 			*next++ = now;
-			thread->tsc_high = (uint32_t)(now >> HALF);
+			thread->ticks_high = (uint32_t)(now >> HALF);
 			thread->operands++;
 		}
 		*next++ = now << HALF | what;
@@ -187,7 +187,7 @@ static inline __attribute__((always_inline)) void put(struct hook_thread *thread
 {
 	uint64_t *volatile *shared_end = (uint64_t *volatile *)&thread->events_end;
 	uint64_t what = number << TALLY_EVENT_NUMBER_SHIFT | kind, *end = *shared_end;
-	if (__builtin_expect(now >> HALF == thread->tsc_high, 1)) {
+	if (__builtin_expect(now >> HALF == thread->ticks_high, 1)) {
 		uint64_t *at = (uint64_t *)machine_take((uint64_t *)&thread->next_event, sizeof(*at));
 		if (__builtin_expect((uint64_t)at - (uint64_t)end >= -(uint64_t)EVENTS_BYTES, 1)) {
 			*(volatile uint64_t *)at = now << HALF | what;
@@ -262,7 +262,7 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 {
 	enum { OPERANDS = 3 };
 	const ucontext_t *interrupted = context;
-	uint64_t pc = interrupted ? (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP] : 1;
+	uint64_t pc = interrupted ? machine_program_counter_of(interrupted) : 1;
 	const uint64_t operands[OPERANDS] = { pc ? pc : 1, request + (uint64_t)1, hits };
 	hooks_tick_current(thread, request, hits, context);
 	if (goes_on(thread))

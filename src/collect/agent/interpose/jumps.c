@@ -5,12 +5,12 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
+#include "processor/agent/machine.h"
 
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag target[1], int value);
 
@@ -29,7 +29,7 @@ static void leave(struct __jmp_buf_tag *target)
 		signals_jump((sigset_t *)(void *)&target->__saved_mask);
 }
 
-/* What x86_64/jump_calls.c jumps to. */
+/* The jumps of the processor's jump_calls.c lead here. */
 #define JUMP(function)                                             \
 	void *jumping_by_##function(struct __jmp_buf_tag *target); \
 	void *jumping_by_##function(struct __jmp_buf_tag *target)  \

@@ -1,11 +1,11 @@
 /* Where jumps will lead: what is called meanwhile in the same function is over then (hooks/jumps.c). In libcpprof-hooks.so alone. */
 #include <setjmp.h>
 
-#include "arch/x86_64/agent/stands_before.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
+#include "processor/agent/stands_before.h"
 
-/* What x86_64/landing_calls.c goes on with. */
+/* The processor's landing_calls.c goes on with what these return. */
 #define LANDING(function)                                                                                           \
 	void *landing_by_##function(const struct __jmp_buf_tag *buffer);                                            \
 	void *landing_by_##function(const struct __jmp_buf_tag *buffer)                                             \

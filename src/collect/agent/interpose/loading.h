@@ -10,7 +10,7 @@ extern bool loading_is_due;
 /* Tells the monitor if objects were loaded or unloaded since it was told last. In no handler. */
 void loading_look(void);
 
-/* What dlopen, dlmopen and dlsym (x86_64/caller_calls.c) jump to, with the arguments that
+/* What dlopen, dlmopen and dlsym (the processor's caller_calls.c) jump to, with the arguments that
  * they were called with; these are as much as is needed of them. */
 void *loading_by_dlopen(const char *file);
 void *loading_by_dlmopen(void);

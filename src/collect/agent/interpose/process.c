@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
+#include "processor/agent/machine.h"
 
 /* --- ends --- */
 

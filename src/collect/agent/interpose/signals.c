@@ -6,11 +6,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
+#include "processor/agent/machine.h"
 
 static int result_of(int error)
 {

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/interpose/locks.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
+#include "processor/agent/machine.h"
 
 /* The value of a call that has a mask of its own, which may be NULL. */
 #define WAITING_MASKED(function, mask, ...)                                                     \

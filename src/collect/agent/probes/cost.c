@@ -41,7 +41,7 @@ struct scratch {
 };
 
 struct cost {
-	uint64_t tsc, inside_tsc;
+	uint64_t ticks, inside_ticks;
 };
 
 static void begin_scratch(struct scratch *scratch)
@@ -58,7 +58,7 @@ static void begin_scratch(struct scratch *scratch)
 	thread->chunk = &shared->chunk;
 	shared->root.recent = &hooks_no_edge;
 	hooks_frames_begin(thread, &shared->root);
-	thread->last_tsc = machine_time_stamp();
+	thread->last_ticks = machine_time_stamp();
 }
 
 static void clear_ring(struct hook_thread *thread, struct tally_ring *ring)
@@ -89,7 +89,7 @@ static uint64_t time_in_probe(const struct hook_thread *thread)
 	const struct tally_edge *edge = thread->shared->root.edges;
 	if (thread->measurement == &hooks_trace)
 		return time_between_events(thread->ring);
-	return edge && edge->child ? edge->child->exclusive_tsc : 0;
+	return edge && edge->child ? edge->child->exclusive_ticks : 0;
 }
 
 static __attribute__((noinline)) struct cost turn(struct hook_thread *thread)
@@ -110,7 +110,7 @@ static struct cost least(struct scratch *scratch)
 	for (int i = 0; i < ROUNDS; i++) {
 		clear_ring(&scratch->thread, &scratch->trace.ring);
 		struct cost cost = turn(&scratch->thread);
-		if (i > 0 && cost.tsc < least.tsc)
+		if (i > 0 && cost.ticks < least.ticks)
 			least = cost;
 	}
 	return least;
@@ -119,19 +119,20 @@ static struct cost least(struct scratch *scratch)
 /* Ends the state that was the thread's meanwhile. */
 static void measure(struct scratch *scratch)
 {
-	uint64_t start_ns = runtime_now_ns(CLOCK_MONOTONIC), start_tsc = machine_time_stamp();
+	uint64_t start_ns = runtime_now_ns(CLOCK_MONOTONIC), start_ticks = machine_time_stamp();
 	struct hook_thread *before = hook_thread;
 	begin_scratch(scratch);
 	hook_thread = &scratch->thread;
 	struct cost cost = least(scratch);
 	hook_thread = before;
-	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - start_ns, tsc = machine_time_stamp() - start_tsc;
-	if (tsc == 0 || cost.inside_tsc > cost.tsc)
+	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - start_ns, ticks = machine_time_stamp() - start_ticks;
+	if (ticks == 0 || cost.inside_ticks > cost.ticks)
 		return;
-	uint64_t ps_of_1000 = ns * PS_PER_NS / (tsc / 1000 + 1);
-	__atomic_store_n(&hooks.header->probe_outside_ps, (cost.tsc - cost.inside_tsc) * ps_of_1000 / 1000 / TURNS,
+	uint64_t ps_of_1000 = ns * PS_PER_NS / (ticks / 1000 + 1);
+	__atomic_store_n(&hooks.header->probe_outside_ps, (cost.ticks - cost.inside_ticks) * ps_of_1000 / 1000 / TURNS,
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(&hooks.header->probe_inside_ps, cost.inside_tsc * ps_of_1000 / 1000 / TURNS, __ATOMIC_RELAXED);
+	__atomic_store_n(&hooks.header->probe_inside_ps, cost.inside_ticks * ps_of_1000 / 1000 / TURNS,
+			 __ATOMIC_RELAXED);
 }
 
 void probe_cost_measure(void)

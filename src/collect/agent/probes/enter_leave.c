@@ -23,8 +23,8 @@ AT(frame, guess, hook_frame, guess);
 AT(thread, top, hook_thread, top);
 AT(thread, low, hook_thread, direct_low);
 AT(thread, limit, hook_thread, limit);
-AT(thread, charged, hook_thread, last_tsc);
-AT(node, ticks, tally_node, exclusive_tsc);
+AT(thread, charged, hook_thread, last_ticks);
+AT(node, ticks, tally_node, exclusive_ticks);
 _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPROF_EDGE_INLINED_ == TALLY_EDGE_INLINED &&
 		       CPPROF_SLOT_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE),
 	       "as in profiler.h");

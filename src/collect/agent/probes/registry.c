@@ -321,7 +321,7 @@ bool probes_switch(struct probes_entry *probe, bool on, uint32_t flags)
 	bool was_on = !(told->flags & TALLY_PROBE_OFF);
 	if (is_there(probe))
 		store(probe, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF);
-	probe->calls = probe->tsc = 0;
+	probe->calls = probe->ticks = 0;
 	told->switched += was_on != on;
 	set_flags(told, on ? 0 : TALLY_PROBE_OFF | flags);
 	return was_on != on;

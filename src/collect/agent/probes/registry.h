@@ -33,7 +33,7 @@ void probes_forked(void);
 struct probes_entry {
 	struct cpprof_site *descriptor; /* its library may be unloaded: see probes_store */
 	struct tally_probe *told;       /* its record in this process's tally; NULL: there was no room, and it is off */
-	uint64_t calls, tsc; /* probes/throttle.c: since it was looked at last, and how long they took; atomic */
+	uint64_t calls, ticks; /* probes/throttle.c: since it was looked at last, and how long they took; atomic */
 };
 
 /* How many there are; and one of them, from 0. Async-signal-safe, by any thread. */
@@ -99,6 +99,6 @@ void probes_throttle(uint64_t calls, uint64_t ns);
 /* The same as was said before it was known that anything is counted. */
 void probes_throttle_begin(void);
 /* A call of a probe point took so long. */
-void probes_took(uint64_t address, uint64_t tsc);
+void probes_took(uint64_t address, uint64_t ticks);
 
 #endif

@@ -18,7 +18,7 @@ void probes_throttle(uint64_t calls, uint64_t ns)
 	hooks.header->throttle_calls = calls;
 	hooks.header->throttle_ns = ns;
 	for (uint32_t i = 0, count = probes_count(); i < count; i++)
-		probes_at(i)->calls = probes_at(i)->tsc = 0;
+		probes_at(i)->calls = probes_at(i)->ticks = 0;
 	hooks_time_calls(calls != 0);
 }
 
@@ -28,38 +28,38 @@ void probes_throttle_begin(void)
 		probes_throttle(calls_wanted, ns_wanted);
 }
 
-static uint64_t ns_of(uint64_t tsc)
+static uint64_t ns_of(uint64_t ticks)
 {
 	const struct tally_process *process = hooks.process;
 	enum { PARTS = 1024 };
 	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - process->start_ns;
-	uint64_t all = machine_time_stamp() - process->start_tsc;
-	return tsc / PARTS * (ns * PARTS / (all / PARTS + 1)) / PARTS;
+	uint64_t all = machine_time_stamp() - process->start_ticks;
+	return ticks / PARTS * (ns * PARTS / (all / PARTS + 1)) / PARTS;
 }
 
 static void look(struct probes_entry *probe)
 {
 	uint64_t signals;
 	probes_lock(&signals);
-	uint64_t calls = probe->calls, ns = ns_of(probe->tsc);
+	uint64_t calls = probe->calls, ns = ns_of(probe->ticks);
 	bool is_due = calls_wanted && calls >= calls_wanted;
 	if (is_due && ns / calls < ns_wanted && probe->told && !(probe->told->flags & TALLY_PROBE_OFF)) {
 		probe->told->throttled_calls = calls;
 		probe->told->throttled_ns = ns;
 		(void)probes_switch(probe, false, TALLY_PROBE_THROTTLED);
 	} else if (is_due) {
-		probe->calls = probe->tsc = 0;
+		probe->calls = probe->ticks = 0;
 	}
 	probes_unlock(&signals);
 }
 
-void probes_took(uint64_t address, uint64_t tsc)
+void probes_took(uint64_t address, uint64_t ticks)
 {
 	struct probes_entry *probe = probes_find((const struct cpprof_site *)(uintptr_t)address);
 	uint64_t wanted = __atomic_load_n(&calls_wanted, __ATOMIC_RELAXED);
 	if (!probe || !wanted)
 		return;
-	__atomic_add_fetch(&probe->tsc, tsc, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&probe->ticks, ticks, __ATOMIC_RELAXED);
 	if (__atomic_add_fetch(&probe->calls, 1, __ATOMIC_RELAXED) >= wanted)
 		look(probe);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
+#include "processor/agent/machine.h"
 
 #define BIT(number) (1ULL << ((number)-1))
 #define ALL_SIGNALS (~0ULL)

@@ -4,9 +4,9 @@
 #include <sys/syscall.h>
 #include <unwind.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 /* runtime_thread.waiting */
 enum {

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/ticks/tick.h"
+#include "processor/agent/machine.h"
 
 #include "collect/shared/interval_timer.h"
 

@@ -3,9 +3,9 @@
 
 #include <sys/syscall.h>
 
-#include "arch/x86_64/agent/machine.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 #ifdef CPPROF_PRELOADED
 const bool tick_waits_are_shielded = true;

@@ -280,7 +280,7 @@ static size_t stack_asked(const struct sample_record *record)
 {
 	const uint64_t *registers = (const uint64_t *)(record + 1);
 	bool has_stack = record->kind == SAMPLE_HANDED_OVER;
-	return has_stack ? SAMPLE_STACK_BYTES - registers[UNWIND_RSP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
+	return has_stack ? SAMPLE_STACK_BYTES - registers[ARCH_SP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
 }
 
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)

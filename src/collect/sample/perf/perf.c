@@ -22,7 +22,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "arch/x86_64/perf_registers.h"
 #include "base/hash_map.h"
 #include "collect/sample/backend.h"
 #include "collect/sample/cpus.h"
@@ -34,6 +33,7 @@
 #include "collect/sample/perf/ring.h"
 #include "collect/sample/state/new_task.h"
 #include "collect/sample/state/side_events.h"
+#include "processor/perf_registers.h"
 #include "profile/findings.h"
 
 enum {

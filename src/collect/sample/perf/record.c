@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "arch/x86_64/perf_registers.h"
 #include "base/cursor.h"
+#include "processor/perf_registers.h"
 
 enum {
 	SAMPLE_TIME_OFFSET = 24,  /* header, id, pid and tid */

@@ -17,8 +17,8 @@
 #include "collect/sample/preload/requests.h"
 #include "collect/sample/probes/elf_needs.h"
 #include "collect/sample/probes/function_search.h"
+#include "processor/names.h"
 
-#define LINKER "ld-linux-x86-64.so.2" /* glibc's: the runtime is built for that C library */
 #define FROM_OUTSIDE                                                                                \
 	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
 	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
@@ -193,10 +193,10 @@ static int check_needs(const struct command *command, const struct elf_needs *ne
 	const char *linker = needs->interpreter ? path_basename(needs->interpreter) : NULL;
 	const char *sanitizer = sanitizer_of(needs);
 	/* The dynamic linker itself, given a program, is the one program without a linker. */
-	if (!linker && strcmp(path_basename(command->path), LINKER) != 0 && !has_it_linked(command))
+	if (!linker && strcmp(path_basename(command->path), ARCH_LINKER) != 0 && !has_it_linked(command))
 		return refuse(command, command->library->static_remedy, error,
 			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
-	if (linker && strcmp(linker, LINKER) != 0)
+	if (linker && strcmp(linker, ARCH_LINKER) != 0)
 		return refuse(command, "build the program for glibc, 64-bit", error,
 			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs; ",
 			      command->path, linker, command->library->who);

@@ -91,7 +91,7 @@ static char *program_of(const char *command)
 	return path;
 }
 
-/* "	libz.so.1 => /lib/libz.so.1 (0x7f...)" or "	/lib64/ld-linux-x86-64.so.2 (0x7f...)" */
+/* "	libz.so.1 => /lib/libz.so.1 (0x7f...)" or "	/lib64/ld-linux.so.2 (0x7f...)" */
 static int add_listed(struct libraries *libraries, char *line)
 {
 	char *arrow = strstr(line, "=> ");

@@ -10,9 +10,11 @@
 #include "base/path.h"
 #include "collect/sample/probes/elf_needs.h"
 #include "collect/sample/probes/libraries.h"
+#include "processor/names.h"
 
-static const char SYSTEM_FOLDERS[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:"
-				     "/usr/local/lib/x86_64-linux-gnu:/usr/local/lib";
+static const char SYSTEM_FOLDERS[] =
+	"/lib/" ARCH_MULTIARCH ":/usr/lib/" ARCH_MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib:"
+	"/usr/local/lib/" ARCH_MULTIARCH ":/usr/local/lib";
 
 enum { LIBRARIES_MAX = 4096 };
 
@@ -27,7 +29,7 @@ static bool fits(const char *path)
 	Elf64_Ehdr header;
 	memcpy(&header, start, sizeof(header));
 	return is_whole && memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_CLASS] == ELFCLASS64 &&
-	       header.e_machine == EM_X86_64;
+	       header.e_machine == ARCH_ELF_MACHINE;
 }
 
 /* Appends a folder, with $ORIGIN the one that `origin` lies in. */

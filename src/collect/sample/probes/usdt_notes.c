@@ -22,7 +22,7 @@ static unsigned count_words(const char *text)
 }
 
 /*
- *	pc  base  semaphore   "libc\0" "setjmp\0" "8@%rdi -4@%esi 8@%rax\0"
+ *	pc  base  semaphore   "libc\0" "setjmp\0" "8@ARGUMENT -4@ARGUMENT ...\0"
  *	u64 u64   u64         provider  probe      arguments
  */
 static int read_note(struct cursor note, struct usdt_search *search)

@@ -76,12 +76,12 @@ int deep_stack_grow(struct deep_stack *deep)
 
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame)
 {
-	/* From the outermost on, rsp falls. */
+	/* From the outermost on, sp falls. */
 	size_t low = 0;
 	size_t high = deep->frame_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (deep->frames[middle].rsp > frame->rsp)
+		if (deep->frames[middle].sp > frame->sp)
 			low = middle + 1;
 		else
 			high = middle;
@@ -89,5 +89,5 @@ size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame 
 	if (low == deep->frame_count)
 		return SIZE_MAX;
 	const struct deep_frame *found = &deep->frames[low];
-	return found->rsp == frame->rsp && found->pc == frame->pc && found->rbp == frame->rbp ? low : SIZE_MAX;
+	return found->sp == frame->sp && found->pc == frame->pc && found->fp == frame->fp ? low : SIZE_MAX;
 }

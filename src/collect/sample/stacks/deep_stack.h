@@ -13,7 +13,7 @@
 #include "unwind/unwind.h"
 
 struct deep_frame {
-	uint64_t pc, rsp, rbp;
+	uint64_t pc, sp, fp;
 	uint32_t node;
 };
 

@@ -48,12 +48,12 @@ static void fill_handed_over(const struct sample_record *record, const void *con
 	sample->stack = (const uint8_t *)(words + SAMPLE_REGISTERS);
 	sample->stack_bytes = record->stack_bytes;
 	sample->stack_asked = stack_asked;
-	uint64_t rsp = sample->registers.value[UNWIND_RSP_REGISTER];
+	uint64_t sp = sample->registers.value[ARCH_SP_REGISTER];
 	if (record->end == WALK_ASLEEP) {
 		sample->stack = stack;
-		sample->stack_bytes = read_stack(record, rsp, stack);
+		sample->stack_bytes = read_stack(record, sp, stack);
 	} else if (record->absent && record->stack_bytes <= SAMPLE_STACK_BYTES) {
-		fetch_absent(record, sample->stack, rsp, stack);
+		fetch_absent(record, sample->stack, sp, stack);
 		sample->stack = stack;
 	}
 }

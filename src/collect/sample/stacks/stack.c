@@ -122,7 +122,7 @@ static bool joins(void *context, const struct unwind_frame *frame)
 	struct stacks *stacks = context;
 	const struct deep_stack *deep = stacks->thread->deep;
 	/* A signal's stack may be above all that was compared. */
-	if (frame->rsp < stacks->memory.same_from || !deep || frame->rsp >= deep->top)
+	if (frame->sp < stacks->memory.same_from || !deep || frame->sp >= deep->top)
 		return false;
 	stacks->join = deep_stack_find(deep, frame);
 	return stacks->join != SIZE_MAX;
@@ -139,7 +139,7 @@ static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, stru
 		if (added < 0)
 			return added;
 		node = (uint32_t)added;
-		struct deep_frame kept = { .pc = frame->pc, .rsp = frame->rsp, .rbp = frame->rbp, .node = node };
+		struct deep_frame kept = { .pc = frame->pc, .sp = frame->sp, .fp = frame->fp, .node = node };
 		if (deep && deep_stack_push(deep, &kept) < 0)
 			return ERROR_MEMORY;
 	}
@@ -204,8 +204,8 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
 	/* In a system call the pc is behind the instruction, which may be the last one
 	 * of its function: it is that instruction that is being executed. */
-	struct unwind_registers registers = sample->registers;
-	uint64_t *pc = &registers.value[UNWIND_RIP_REGISTER];
+	struct arch_registers registers = sample->registers;
+	uint64_t *pc = &registers.value[ARCH_PC_REGISTER];
 	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
 	if (sample->in_kernel &&
 	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
@@ -235,7 +235,7 @@ static bool is_outermost(const struct stacks *stacks, const struct unwind_frame 
 static bool is_interrupted(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	const struct unwind_row *row = row_of(stacks, frame);
-	return row && row->kind == UNWIND_SIGNAL && stack_memory_has(&stacks->memory, frame->rsp);
+	return row && row->kind == UNWIND_SIGNAL && stack_memory_has(&stacks->memory, frame->sp);
 }
 
 /* How many frames, from the innermost, can be believed: pairs of which the
@@ -249,7 +249,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	stacks->first_outside = 0;
 	stacks->false_root = false;
 	for (size_t i = 1; teach && i < count; i++) {
-		uint64_t slot = frames[i].rsp - sizeof(uint64_t);
+		uint64_t slot = frames[i].sp - sizeof(uint64_t);
 		bool copied = stack_memory_has(&stacks->memory, slot) || is_interrupted(stacks, &frames[i - 1]);
 		if (!copied && stacks->first_outside == 0)
 			stacks->first_outside = i;
@@ -294,7 +294,7 @@ static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result
 	if (outside == 0 || result->count != outside)
 		return PROFILE_NONE;
 	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
-				 stacks->frames[outside].rsp);
+				 stacks->frames[outside].sp);
 }
 
 /* A whole stack completed at its first frame that was not copied: for the next. */
@@ -306,8 +306,8 @@ static void remember_callers(struct stacks *stacks, const struct unwind_result *
 		return;
 	for (size_t i = 0; i < outside; i++)
 		node = stacks->profile->nodes[node].parent;
-	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
-			    stacks->frames[outside].rsp, node);
+	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].sp,
+			    node);
 }
 
 /* A path that does not reach its root, and cannot be made to. */

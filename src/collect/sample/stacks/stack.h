@@ -13,7 +13,7 @@
  *            +---------------------+ window_end   <- the CHECK_BYTES below must be
  *            |  copied with the    |                 the same in both, else the
  *            |  sample             |                 thread has moved on since
- *      low   +---------------------+ rsp
+ *      low   +---------------------+ sp
  *
  * If neither agrees with the copy, the path stays broken and is counted as cut
  * (UNWIND_STACK_SHORT): it is never passed off as a whole one.

@@ -163,7 +163,7 @@ void stack_memory_begin(struct stack_memory *memory, const struct backend_sample
 	memory->process = process;
 	memory->deep = deep;
 	memory->distrust_live = distrust_live;
-	memory->start = sample->registers.value[UNWIND_RSP_REGISTER];
+	memory->start = sample->registers.value[ARCH_SP_REGISTER];
 	memory->end = memory->start + sample->stack_bytes;
 	memory->above = ABOVE_NOT_ASKED;
 	memory->used_pages = false;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/path.h"
+#include "processor/names.h"
 
 static bool begins(const char *word, const char *start)
 {
@@ -236,7 +237,7 @@ static void read_flag(struct compile_words *words, const char *word)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (strcmp(refusals[i].word, word) == 0 && words->mode != COMPILE_PASS)
 			refuse(words, refusals[i].why);
-	if (begins(word, "--target=") && !begins(word, "--target=x86_64"))
+	if (begins(word, "--target=") && !begins(word, "--target=" ARCH_TARGET))
 		refuse(words, other_processor);
 	if (begins(word, "-Wp,"))
 		read_wp(words, word);
@@ -299,8 +300,7 @@ static void find_compiler(struct compile_words *words)
 	words->is_clang = strstr(name, "clang") != NULL;
 	words->is_tcc = strstr(name, "tcc") != NULL;
 	words->is_cxx = strstr(name, "++") != NULL;
-	static const char *const others[] = { "arm*-",     "aarch64*-", "riscv*-", "mips*-",   "powerpc*-", "s390*-",
-					      "i[3-6]86-", "sparc*-",   "avr-",    "*mingw*-", "*-none-*",  NULL };
+	static const char *const others[] = { ARCH_OTHER_COMPILERS, "*mingw*-", "*-none-*", NULL };
 	for (const char *const *other = others; *other; other++) {
 		char pattern[32];
 		snprintf(pattern, sizeof(pattern), "%s*", *other);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "processor/names.h"
 
 /* The environment, but for the language of its messages. The array is the caller's. */
 static char **english(void)
@@ -128,7 +129,7 @@ static void take_listed(struct compiler *compiler, const char *output)
 static void ask_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
-	static const char *const usual[] = { "/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include" };
+	static const char *const usual[] = { "/usr/local/include", "/usr/include/" ARCH_MULTIARCH, "/usr/include" };
 	struct buffer output;
 	buffer_init(&output);
 	if (run(arguments, &output, NULL) == 0)

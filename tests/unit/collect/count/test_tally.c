@@ -312,15 +312,15 @@ static void test_times(void **state)
 	struct tally_world world;
 	(void)state;
 	struct offsets at = make_world(&world, TALLY_PATHS_TIMED);
-	tally_world_node(&world, at.sort)->exclusive_tsc = 600;
-	tally_world_node(&world, at.compare)->exclusive_tsc = 200;
+	tally_world_node(&world, at.sort)->exclusive_ticks = 600;
+	tally_world_node(&world, at.compare)->exclusive_ticks = 200;
 	struct profile *profile = read_world(&world, true);
 	assert_int_equal(hits_at(profile, "real", "start@100 main@1000 sort@2000"), 300); /* 2 ticks are 1 ns */
 	assert_int_equal(hits_at(profile, "real", "start@100 main@1000 sort@2020 compare@3000"), 100);
 	profile_free(profile);
 	tally_world_process(&world, at.process)->hooks = TALLY_HOOK_MCOUNT;
-	tally_world_node(&world, at.sort)->exclusive_tsc = 0;
-	tally_world_node(&world, at.compare)->exclusive_tsc = 0;
+	tally_world_node(&world, at.sort)->exclusive_ticks = 0;
+	tally_world_node(&world, at.compare)->exclusive_ticks = 0;
 	profile = read_world(&world, true);
 	assert_int_equal(profile_find_resource(profile, "real"), PROFILE_NONE);
 	assert_true(has_finding(profile, FINDING_CALLS_UNTIMED, "-finstrument-functions"));

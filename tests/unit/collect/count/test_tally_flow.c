@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "arch/x86_64/instruction.h"
+#include "arch/instruction.h"
 #include "collect/count/flow.h"
 
 static void test_lengths_and_flows(void **state)

@@ -273,10 +273,10 @@ static void probes_are_subtracted(void **state)
 	struct tally_world *tally = &world.tally; /* of its clock, 2 ticks are a ns */
 	tally_world_header(tally)->probe_inside_ps = 500;
 	tally_world_header(tally)->probe_outside_ps = 250;
-	tally_world_node(tally, world.main)->exclusive_tsc = 2000;
-	tally_world_node(tally, world.sort)->exclusive_tsc = 2000;
-	tally_world_node(tally, world.row)->exclusive_tsc = 2000;
-	tally_world_node(tally, world.swap)->exclusive_tsc = 2 * 100;
+	tally_world_node(tally, world.main)->exclusive_ticks = 2000;
+	tally_world_node(tally, world.sort)->exclusive_ticks = 2000;
+	tally_world_node(tally, world.row)->exclusive_ticks = 2000;
+	tally_world_node(tally, world.swap)->exclusive_ticks = 2 * 100;
 	struct profile *profile = read_world(&world);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 3"), 1000 - 0 - 1);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 20"), 1000 - 2 - 10);
@@ -300,8 +300,8 @@ static void waits_are_a_resource(void **state)
 	tally_world_add_probe(&world.tally, world.probes, &lock,
 			      &(struct tally_world_texts){ "lock", "", "", "RUNTIME" });
 	tally_offset node = call(&world, world.main, PROGRAM + MAIN + 0x31, PROBE_SWAP + 0x60, 5, 0);
-	tally_world_node(&world.tally, node)->exclusive_tsc = 2 * 70;
-	tally_world_node(&world.tally, world.sort)->exclusive_tsc = 2 * 30;
+	tally_world_node(&world.tally, node)->exclusive_ticks = 2 * 70;
+	tally_world_node(&world.tally, world.sort)->exclusive_ticks = 2 * 30;
 	tally_world_header(&world.tally)->probe_inside_ps = 2000;
 	struct profile *profile = read_world(&world);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 3, lock 0"), 70 - 5 * 2);

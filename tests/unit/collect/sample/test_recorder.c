@@ -106,8 +106,8 @@ static void test_left_to_us(void **state)
 	sample.stack = stack;
 	sample.stack_bytes = sizeof(stack);
 	sample.stack_asked = 100;
-	sample.registers.value[UNWIND_RIP_REGISTER] = 0x10040;
-	sample.registers.value[UNWIND_RSP_REGISTER] = 0x7000000;
+	sample.registers.value[ARCH_PC_REGISTER] = 0x10040;
+	sample.registers.value[ARCH_SP_REGISTER] = 0x7000000;
 	/* The file cannot be read, so neither can we. */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+40");

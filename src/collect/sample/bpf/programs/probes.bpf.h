@@ -5,14 +5,6 @@
 
 #include "collect/sample/bpf/programs/count.bpf.h"
 
-static uint64_t argument_of(const struct pt_regs *registers, uint8_t number)
-{
-	const uint64_t arguments[8] = {
-		1, registers->di, registers->si, registers->dx, registers->cx, registers->r8, registers->r9
-	};
-	return *(volatile const uint64_t *)&arguments[number & 7];
-}
-
 static uint64_t positive(int64_t value)
 {
 	return value > 0 ? value : 0; /* use only grows */
@@ -41,14 +33,15 @@ int on_function(struct pt_regs *registers)
 		return 0;
 	uint64_t amount = 1;
 	if (probe->argument)
-		amount = positive(probe->at_return ? registers->ax : argument_of(registers, probe->argument));
+		amount = positive(probe->at_return ? registers_result(registers)
+						   : registers_argument(registers, probe->argument));
 	if (probe->factor)
-		amount = product(amount, argument_of(registers, probe->factor));
+		amount = product(amount, registers_argument(registers, probe->factor));
 	/* More than there are addresses is not given to anybody. */
 	if (probe->is_allocation && amount >= ADDRESSES)
 		return 0;
 	struct sample_record order = nothing_known;
-	if (!probe->guard || argument_of(registers, probe->guard) > probe->guard_above)
+	if (!probe->guard || registers_argument(registers, probe->guard) > probe->guard_above)
 		count_and_sample(thread, probe->request, amount, &order);
 	return 0;
 }

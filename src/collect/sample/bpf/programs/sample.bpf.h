@@ -3,11 +3,12 @@
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
 
 #include "collect/sample/bpf/programs/maps.bpf.h"
+#include "processor/bpf_registers.h"
 
 uint64_t woken_ns; /* when a stack that was handed over last woke the monitor */
 
 enum { WAKE_AT_MOST_NS = 3 * 1000 * 1000 };
-enum { PROCESS_STEPS = 12, ROW_STEPS = 20, USER_CS_32 = 0x23, SYSCALL_BYTES = 2 };
+enum { PROCESS_STEPS = 12, ROW_STEPS = 20 };
 
 /* --- what walk.h needs ---
  *
@@ -136,12 +137,12 @@ static long look_at_return(uint32_t index, void *context)
 	return search->found != 0;
 }
 
-static __always_inline bool walk_real_return(uint64_t slot, uint64_t *rip)
+static __always_inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 {
 	struct return_search search = { .pending = pending_returns(), .slot = slot };
 	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
 	if (search.found)
-		*rip = search.found;
+		*pc = search.found;
 	return search.found != 0;
 }
 
@@ -213,12 +214,11 @@ static uint64_t real_pc(uint64_t pc)
 static void walk_stack(struct scratch *scratch, const struct pt_regs *registers, uint32_t pid)
 {
 	struct walk *walk = &scratch->walk;
-	walk->rip = real_pc(registers->ip);
-	walk->rsp = registers->sp;
-	walk->rbp = registers->bp;
+	walk->now = registers_frame(registers);
+	walk->now.pc = real_pc(walk->now.pc);
 	/* In a system call, the instruction that made it is what is executed. */
-	if ((int64_t)registers->orig_ax >= 0)
-		walk->rip -= SYSCALL_BYTES;
+	if (registers_call(registers) >= 0)
+		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
 	walk->is_caller = 0;
 	walk->count = 0;
@@ -236,11 +236,8 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 static void copy_registers(struct scratch *scratch, const struct pt_regs *registers)
 {
 	uint64_t *to = scratch->walk.frames;
-	to[0] = registers->ax, to[1] = registers->dx, to[2] = registers->cx, to[3] = registers->bx;
-	to[4] = registers->si, to[5] = registers->di, to[6] = registers->bp, to[7] = registers->sp;
-	to[8] = registers->r8, to[9] = registers->r9, to[10] = registers->r10, to[11] = registers->r11;
-	to[12] = registers->r12, to[13] = registers->r13, to[14] = registers->r14, to[15] = registers->r15;
-	to[16] = real_pc(registers->ip);
+	registers_copy(registers, to);
+	to[ARCH_PC_REGISTER] = real_pc(to[ARCH_PC_REGISTER]);
 }
 
 /* In a copied stack, what return probes took away is put back. */
@@ -270,7 +267,7 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
 	struct sample_record *record = &scratch->walk.record;
 	uint8_t *stack = (uint8_t *)(scratch->walk.frames + SAMPLE_REGISTERS);
-	uint64_t from = registers->sp;
+	uint64_t from = registers_frame(registers).sp;
 	uint32_t at = SAMPLE_PAGE_BYTES - (from & (SAMPLE_PAGE_BYTES - 1)); /* up to the page's end */
 	record->stack_bytes = 0;
 	record->absent = 0;
@@ -296,7 +293,7 @@ static uint32_t no_walk(struct task_struct *task, const struct pt_regs *register
 {
 	if (!task->mm || (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
 		return WALK_NO_STACK;
-	if (registers->cs == USER_CS_32)
+	if (registers_are_32_bit(registers))
 		return WALK_OTHER_ABI;
 	return thread->hand_over_until_ns > now ? WALK_KNOWN_DEEP : WALK_END_COUNT;
 }
@@ -321,7 +318,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 	record->time_ns = bpf_ktime_get_ns();
 	record->pid = thread->pid;
 	record->tid = thread->tid;
-	record->flags |= (int64_t)registers->orig_ax >= 0 ? SAMPLE_IN_KERNEL : 0;
+	record->flags |= registers_call(registers) >= 0 ? SAMPLE_IN_KERNEL : 0;
 	walk->count = 0;
 	walk->end = no_walk(task, registers, thread, record->time_ns);
 	if (walk->end == WALK_END_COUNT)

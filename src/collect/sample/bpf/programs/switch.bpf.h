@@ -11,7 +11,7 @@ enum { TASK_DEAD = 0x80 };
 static uint32_t wait_of(struct task_struct *task)
 {
 	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
-	uint8_t class = class_of(registers->orig_ax);
+	uint8_t class = class_of(registers_call(registers));
 	if (class & BPF_SYSCALL_LOCK)
 		return BPF_WAIT_LOCK;
 	return class & BPF_SYSCALL_IO || BPF_CORE_READ_BITFIELD(task, in_iowait) ? BPF_WAIT_IO : BPF_WAIT_OTHER;

@@ -68,18 +68,18 @@ static uint64_t bytes_asked(const struct pt_regs *registers, uint8_t class)
 	uint64_t sum = 0;
 	switch (class & BPF_TRANSFER_ASKED) {
 	case BPF_TRANSFER_THIRD:
-		return registers->dx;
+		return registers_call_third(registers);
 	case BPF_TRANSFER_FOURTH:
-		return registers->r10;
+		return registers_call_fourth(registers);
 	case BPF_TRANSFER_FIFTH:
-		return registers->r8;
+		return registers_call_fifth(registers);
 	case BPF_TRANSFER_VECTOR:
-		return sum_of_vector(registers->si, registers->dx);
+		return sum_of_vector(registers_call_second(registers), registers_call_third(registers));
 	case BPF_TRANSFER_MESSAGE:
-		return sum_of_message(registers->si);
+		return sum_of_message(registers_call_second(registers));
 	case BPF_TRANSFER_MESSAGES:
-		for (uint32_t i = 0; i < MESSAGES_LOOKED_AT && i < registers->dx; i++)
-			sum += sum_of_message(registers->si + (uint64_t)i * MESSAGE_BYTES);
+		for (uint32_t i = 0; i < MESSAGES_LOOKED_AT && i < registers_call_third(registers); i++)
+			sum += sum_of_message(registers_call_second(registers) + (uint64_t)i * MESSAGE_BYTES);
 		return sum;
 	default:
 		return 0;
@@ -93,10 +93,11 @@ static uint64_t bytes_moved(const struct pt_regs *registers, long result, uint8_
 		return 0;
 	if ((class & BPF_TRANSFER_ASKED) != BPF_TRANSFER_MESSAGES)
 		return result;
-	return sum_of(
-		(struct vector_sum){
-			.at = registers->si, .stride = MESSAGE_BYTES, .offset = MESSAGE_LENGTH, .bytes = 4 },
-		result);
+	return sum_of((struct vector_sum){ .at = registers_call_second(registers),
+					   .stride = MESSAGE_BYTES,
+					   .offset = MESSAGE_LENGTH,
+					   .bytes = 4 },
+		      result);
 }
 
 static uint8_t direction_of(uint8_t counter)
@@ -129,19 +130,7 @@ static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, lon
 	return requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
 }
 
-/* The kernel's probes come back from user space by system calls, which are not the
- * program's: mov $335 or $336 to rax, syscall, and here we are. */
-static bool is_from_probe(const struct pt_regs *registers)
-{
-	enum { MOV_AND_SYSCALL_BYTES = 9, MOV_TO_RAX = 0xc0c748, NR_URETPROBE = 335, NR_UPROBE = 336 };
-	uint64_t code = 0;
-	if (bpf_probe_read_user(&code, sizeof(code), (const void *)(registers->ip - MOV_AND_SYSCALL_BYTES)) != 0)
-		return false;
-	uint32_t number = code >> 24;
-	return (code & 0xffffff) == MOV_TO_RAX && (number == NR_URETPROBE || number == NR_UPROBE);
-}
-
-/* A call of 32-bit code (int $0x80 too) has another list of numbers. */
+/* A call of 32-bit code (an interrupt too) has another list of numbers. */
 static bool is_compatible_call(struct task_struct *task)
 {
 	enum { TS_COMPAT = 2 };
@@ -156,12 +145,12 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 	if (!thread)
 		return 0;
 	charge_late_wait(thread);
-	int32_t number = is_compatible_call(task) ? UNKNOWN_CALL : (int32_t)registers->orig_ax;
+	int32_t number = is_compatible_call(task) ? UNKNOWN_CALL : (int32_t)registers_call(registers);
 	/* A new thread begins where its creator's call ends: that is one call. */
 	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
 		return 0;
 	/* What returns from a signal has no number left, nor has a probe's way back. */
-	if (number < 0 && is_from_probe(registers))
+	if (number < 0 && registers_are_from_probe(registers))
 		return 0;
 	if (number < 0)
 		number = NR_RT_SIGRETURN;

@@ -119,7 +119,7 @@ int BPF_PROG(on_last_call, struct task_struct *task)
 	struct bpf_thread *thread = counting_thread(task);
 	if (!thread)
 		return 0;
-	int64_t number = ((const struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
+	int64_t number = registers_call((const struct pt_regs *)bpf_task_pt_regs(task));
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		if (requests[i].counter != COUNTER_SYSCALLS || (number != NR_EXIT && number != NR_EXIT_GROUP) ||
 		    (requests[i].syscall >= 0 && requests[i].syscall != number))

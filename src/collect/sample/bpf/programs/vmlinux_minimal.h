@@ -19,13 +19,7 @@ enum { false, true };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 /* At the end of the kernel's stack: what user mode had. */
-#if defined(__TARGET_ARCH_x86)
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long orig_ax;
-	unsigned long ip, cs, flags, sp, ss;
-};
-#endif
+#include "processor/kernel_registers.h"
 
 struct mm_struct;
 

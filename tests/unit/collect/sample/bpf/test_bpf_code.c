@@ -53,7 +53,7 @@ static void make_large(void)
 	for (uint32_t i = 0; i < ROWS; i++, pc += 1 + (uint32_t)rand() % 100)
 		large.rows[i] = (struct unwind_row){ .pc = pc,
 						     .cfa = (int16_t)rand(),
-						     .kind = (uint8_t)(i + 1 < ROWS ? UNWIND_RSP : UNWIND_NO_RULE) };
+						     .kind = (uint8_t)(i + 1 < ROWS ? UNWIND_SP : UNWIND_NO_RULE) };
 	large.text_size = large.rows[ROWS - 1].pc;
 	large.page_count = (large.rows[ROWS - 1].pc >> SHIFT) + 1;
 	large.pages = calloc(large.page_count + (size_t)1, sizeof(*large.pages));

@@ -58,13 +58,13 @@ static void look(struct remote *remote, pid_t pid, pid_t tid)
 	remote_forget(remote);
 	struct stopped stopped = { .pid = pid, .source = remote_source(remote) };
 	const struct replay replay = { .copy = copy, .find_code = find_code, .context = &stopped };
-	const struct unwind_registers registers = remote_registers(tid);
+	const struct arch_registers registers = remote_registers(tid);
 	const struct unwind_result result = unwind_walk(&stopped.source, &registers, frames, WALK_FRAMES);
 	replay_walk(&replay, &registers, &replayed);
 	const char *difference = replay_differs(&replayed, &result, frames);
 	if (difference)
 		fail_msg("from %s: %s: ends %d, unwind_walk's %d",
-			 remote_place(remote, registers.value[UNWIND_RIP_REGISTER]), difference, (int)replayed.end,
+			 remote_place(remote, registers.value[ARCH_PC_REGISTER]), difference, (int)replayed.end,
 			 (int)result.cause);
 	looks++;
 	whole += replayed.end == WALK_ROOT;

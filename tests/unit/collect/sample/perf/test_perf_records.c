@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "arch/x86_64/perf_registers.h"
 #include "base/buffer.h"
 #include "collect/sample/backend.h"
 #include "collect/sample/perf/record.h"
+#include "processor/perf_registers.h"
 
 /* --- records made by hand --- */
 
@@ -122,9 +122,9 @@ static void test_sample(void **state)
 	assert_false(sample.has_touched); /* what kind of address it is, the event decides */
 	assert_true(sample.has_registers && !sample.other_abi && !sample.in_kernel);
 	/* The kernel's order: ax bx cx dx si di bp sp ip r8... */
-	static const uint8_t kernel_position[UNWIND_REGISTERS] = { 0,  3,  2,  1,  4,  5,  6,  7, 9,
-								   10, 11, 12, 13, 14, 15, 16, 8 };
-	for (int i = 0; i < UNWIND_REGISTERS; i++)
+	static const uint8_t kernel_position[ARCH_REGISTERS] = { 0,  3,  2,  1,  4,  5,  6,  7, 9,
+								 10, 11, 12, 13, 14, 15, 16, 8 };
+	for (int i = 0; i < ARCH_REGISTERS; i++)
 		assert_int_equal(sample.registers.value[i], 0x1000 + kernel_position[i]);
 	assert_int_equal(sample.stack_asked, STACK_BYTES);
 	assert_int_equal(sample.stack_bytes, 40); /* the kernel found no more */

@@ -51,8 +51,8 @@ static const void *slot_at(uint32_t number)
 }
 
 static struct unwind_row rows[] = {
-	{ .pc = 0, .cfa = 1, .kind = UNWIND_RSP },
-	{ .pc = 8, .cfa = 2, .kind = UNWIND_RSP },
+	{ .pc = 0, .cfa = 1, .kind = UNWIND_SP },
+	{ .pc = 8, .cfa = 2, .kind = UNWIND_SP },
 	{ .pc = 64, .kind = UNWIND_NO_RULE },
 };
 static uint32_t pages[] = { 0, 2 };

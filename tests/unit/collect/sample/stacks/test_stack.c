@@ -26,7 +26,7 @@ static struct snapshot {
 	void *trace[TRACE_MAX];   /* return addresses, innermost first; [0] is in take() */
 	uint64_t slot[TRACE_MAX]; /* ... and where each stands */
 	int count;
-	struct unwind_registers registers;
+	struct arch_registers registers;
 	uint8_t stack[COPY_MAX];
 	size_t stack_bytes;
 } now;
@@ -38,10 +38,10 @@ typedef void step(unsigned depth);
 
 static void set_registers(const ucontext_t *context)
 {
-	static const int order[UNWIND_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-						     REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-						     REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
-	for (int i = 0; i < UNWIND_REGISTERS; i++)
+	static const int order[ARCH_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+						   REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+						   REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	for (int i = 0; i < ARCH_REGISTERS; i++)
 		now.registers.value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void take(step *then, unsigned depth)
 	_Unwind_Backtrace(note_frame, NULL);
 	getcontext(&context);
 	set_registers(&context);
-	now.stack_bytes = own_process_copy(now.registers.value[UNWIND_RSP_REGISTER], now.stack, COPY_MAX);
+	now.stack_bytes = own_process_copy(now.registers.value[ARCH_SP_REGISTER], now.stack, COPY_MAX);
 	then(depth);
 	some[0]++;
 }
@@ -194,7 +194,7 @@ static void assert_broken(uint32_t node)
 static int first_outside(size_t bytes)
 {
 	int index = 1;
-	while (now.slot[index] + 8 <= now.registers.value[UNWIND_RSP_REGISTER] + bytes)
+	while (now.slot[index] + 8 <= now.registers.value[ARCH_SP_REGISTER] + bytes)
 		index++;
 	return index;
 }
@@ -317,7 +317,7 @@ static void changed_where_cut(unsigned depth)
 	pid_t child = make_child();
 	sample.pid = (uint32_t)child;
 	uint8_t byte = now.stack[CUT_BYTES - 100] ^ 1;
-	write_child(child, now.registers.value[UNWIND_RSP_REGISTER] + CUT_BYTES - 100, &byte, 1);
+	write_child(child, now.registers.value[ARCH_SP_REGISTER] + CUT_BYTES - 100, &byte, 1);
 	assert_broken(add(&sample));
 	end_child(child);
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
@@ -346,7 +346,7 @@ static void remembered(unsigned depth)
 	/* And nothing that is known agrees with this one. */
 	size_t size;
 	const uint8_t *known =
-		deep_stack_at(own_thread()->deep, now.registers.value[UNWIND_RSP_REGISTER] + CUT_BYTES - 100, &size);
+		deep_stack_at(own_thread()->deep, now.registers.value[ARCH_SP_REGISTER] + CUT_BYTES - 100, &size);
 	own_thread()->deep->bytes[known - own_thread()->deep->bytes] ^= 1;
 	assert_broken(add(&sample));
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
@@ -409,7 +409,7 @@ static void zeros_above(unsigned depth)
 	struct backend_sample sample = sample_of(CUT_BYTES);
 	pid_t child = make_child();
 	sample.pid = (uint32_t)child;
-	write_child(child, now.registers.value[UNWIND_RSP_REGISTER] + CUT_BYTES, zeros, sizeof(zeros));
+	write_child(child, now.registers.value[ARCH_SP_REGISTER] + CUT_BYTES, zeros, sizeof(zeros));
 	assert_broken(add(&sample));
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
 	end_child(child);
@@ -548,8 +548,8 @@ static void test_unknown_code(void **state)
 					 .stack_asked = 1000 };
 	const struct backend_map map = { .pid = INT_MAX, .start = 0x10000, .size = 0x10000, .path = "//anon" };
 	assert_int_equal(processes_map(recorder.processes, &map), 0);
-	sample.registers.value[UNWIND_RSP_REGISTER] = 0x7000000;
-	sample.registers.value[UNWIND_RIP_REGISTER] = 0x5000;
+	sample.registers.value[ARCH_SP_REGISTER] = 0x7000000;
+	sample.registers.value[ARCH_PC_REGISTER] = 0x5000;
 	struct thread *thread = processes_thread(recorder.processes, INT_MAX, INT_MAX);
 	int64_t node = stacks_add(recorder.stacks, thread, &sample);
 	assert_true(node > 0);
@@ -560,7 +560,7 @@ static void test_unknown_code(void **state)
 	assert_int_equal(count_of(UNWIND_NO_MODULE), 1);
 	int64_t nodes[2];
 	for (uint64_t i = 0; i < 2; i++) {
-		sample.registers.value[UNWIND_RIP_REGISTER] = 0x12345 + i;
+		sample.registers.value[ARCH_PC_REGISTER] = 0x12345 + i;
 		nodes[i] = stacks_add(recorder.stacks, thread, &sample);
 	}
 	assert_int_equal(nodes[0], nodes[1]); /* its addresses mean nothing later */
@@ -574,7 +574,7 @@ static void test_unknown_code(void **state)
 static void wild_registers(unsigned depth)
 {
 	(void)depth;
-	uint64_t rsp = now.registers.value[UNWIND_RSP_REGISTER];
+	uint64_t rsp = now.registers.value[ARCH_SP_REGISTER];
 	const uint64_t wild[] = { 0,
 				  1,
 				  7,
@@ -608,16 +608,16 @@ static void wild_registers(unsigned depth)
 		for (int i = 0; i < COUNT; i++) {
 			struct backend_sample sample = sample_of(CUT_BYTES);
 			sample.stack_asked += (size_t)whole;
-			sample.registers.value[UNWIND_RBP_REGISTER] = wild[i];
+			sample.registers.value[ARCH_FP_REGISTER] = wild[i];
 			assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
 			for (int j = 0; j < COUNT; j++) {
-				sample.registers.value[UNWIND_RSP_REGISTER] = wild[j];
+				sample.registers.value[ARCH_SP_REGISTER] = wild[j];
 				assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
 				sample.stack_bytes = 0;
 				assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
 				sample.stack_bytes = CUT_BYTES;
 			}
-			sample.registers.value[UNWIND_RIP_REGISTER] = wild[i];
+			sample.registers.value[ARCH_PC_REGISTER] = wild[i];
 			assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
 		}
 	}

@@ -534,7 +534,7 @@ static void test_deep_bytes(void **state)
 	assert_int_equal(deep_stack_remember(deep, 0x4100, changed, 3), 0);
 	assert_memory_equal(deep_stack_at(deep, 0x4100, &size), changed, 3);
 	/* Another stack, or one that does not touch: all else is forgotten. */
-	const struct deep_frame frame = { .pc = 1, .rsp = 0x5000, .rbp = 3, .node = 4 };
+	const struct deep_frame frame = { .pc = 1, .sp = 0x5000, .fp = 3, .node = 4 };
 	assert_int_equal(deep_stack_push(deep, &frame), 0);
 	remember(deep, 0x100, 0x200);
 	assert_remembered(deep, 0x100, 0x200);
@@ -555,24 +555,24 @@ static void test_deep_frames(void **state)
 	struct deep_stack *deep = deep_stack_new();
 	enum { FRAMES = 1000 };
 	for (uint32_t i = 0; i < FRAMES; i++) {
-		const struct deep_frame frame = { .pc = 100 + i, .rsp = 0x100000 - 16 * i, .rbp = i, .node = i };
+		const struct deep_frame frame = { .pc = 100 + i, .sp = 0x100000 - 16 * i, .fp = i, .node = i };
 		assert_int_equal(deep_stack_push(deep, &frame), 0);
 	}
 	for (uint32_t i = 0; i < FRAMES; i++) {
-		const struct unwind_frame same = { .pc = 100 + i, .rsp = 0x100000 - 16 * i, .rbp = i };
+		const struct unwind_frame same = { .pc = 100 + i, .sp = 0x100000 - 16 * i, .fp = i };
 		assert_int_equal(deep_stack_find(deep, &same), i);
 		struct unwind_frame other = same;
 		other.pc++;
 		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
 		other = same;
-		other.rbp++;
+		other.fp++;
 		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
 		other = same;
-		other.rsp += 8;
+		other.sp += 8;
 		assert_int_equal(deep_stack_find(deep, &other), SIZE_MAX);
 	}
 	deep_stack_clear(deep);
-	const struct unwind_frame first = { .pc = 100, .rsp = 0x100000 };
+	const struct unwind_frame first = { .pc = 100, .sp = 0x100000 };
 	assert_int_equal(deep_stack_find(deep, &first), SIZE_MAX);
 	deep_stack_free(deep);
 }
@@ -625,7 +625,7 @@ static void deep_short_of_memory(void)
 	for (uint64_t i = 0; deep && i < 40; i++) {
 		int result = deep_stack_remember(deep, 0x100000 - 1000 * i, bytes, sizeof(bytes));
 		assert_true(result == 0 || (result == ERROR_MEMORY && deep->size == 0));
-		const struct deep_frame frame = { .rsp = 0x100000 - i };
+		const struct deep_frame frame = { .sp = 0x100000 - i };
 		size_t had = deep->frame_count;
 		bool pushed = deep_stack_push(deep, &frame) == 0;
 		assert_int_equal(deep->frame_count, had + pushed);

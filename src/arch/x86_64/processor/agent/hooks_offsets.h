@@ -1,6 +1,6 @@
 /* Where hooks.S finds things: hooks/paths.c asserts that they are there. */
-#ifndef ARCH_X86_64_AGENT_HOOKS_OFFSETS_H
-#define ARCH_X86_64_AGENT_HOOKS_OFFSETS_H
+#ifndef ARCH_X86_64_PROCESSOR_AGENT_HOOKS_OFFSETS_H
+#define ARCH_X86_64_PROCESSOR_AGENT_HOOKS_OFFSETS_H
 
 /* struct hook_thread */
 #define THREAD_MEASUREMENT 0
@@ -8,7 +8,7 @@
 #define THREAD_LIMIT 24
 #define THREAD_NEXT_EVENT 88
 #define THREAD_EVENTS_END 96
-#define THREAD_TSC_HIGH 104
+#define THREAD_TICKS_HIGH 104
 #define THREAD_CACHE 112
 
 /* struct hook_measurement */

@@ -3,8 +3,8 @@
  * kernel numbers them in asm/perf_regs.h and writes those of the mask in
  * rising order; the unwinder numbers them as DWARF does.
  */
-#ifndef ARCH_X86_64_PERF_REGISTERS_H
-#define ARCH_X86_64_PERF_REGISTERS_H
+#ifndef ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H
+#define ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H
 
 #include <asm/perf_regs.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /*
  * How long an instruction is, and where it leads: all that is needed to follow a function's code from block to
- * block. Method: the opcode maps of the AMD64 manual, volume 3, appendix A.
+ * block.
  */
-#ifndef ARCH_X86_64_INSTRUCTION_H
-#define ARCH_X86_64_INSTRUCTION_H
+#ifndef ARCH_INSTRUCTION_H
+#define ARCH_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct instruction {
 	uint8_t bytes; /* its length */
 	uint8_t flow;  /* enum instruction_flow */
 	bool has_target;
-	bool sets_first_argument; /* rdi or edi, from nothing but itself and constants */
+	bool sets_first_argument; /* the first argument's register, from nothing but itself and constants */
 	bool takes_address;       /* lea of `memory` */
 	bool restores;            /* a register of the caller's: what functions end with */
 	uint64_t target;          /* of a call (0 and !has_target: an indirect one), branch or jump */

@@ -7,8 +7,8 @@
  *
  * `asks` gets the arguments, and its value is what is jumped to with them.
  */
-#ifndef ARCH_X86_64_AGENT_STANDS_BEFORE_H
-#define ARCH_X86_64_AGENT_STANDS_BEFORE_H
+#ifndef ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H
+#define ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H
 
 #define STANDS_BEFORE(name, asks)                \
 	__asm__(".pushsection .text\n"           \

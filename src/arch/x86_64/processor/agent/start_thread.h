@@ -1,6 +1,6 @@
 /* A thread that the C library does not know. */
-#ifndef ARCH_X86_64_AGENT_START_THREAD_H
-#define ARCH_X86_64_AGENT_START_THREAD_H
+#ifndef ARCH_X86_64_PROCESSOR_AGENT_START_THREAD_H
+#define ARCH_X86_64_PROCESSOR_AGENT_START_THREAD_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* What the runtime needs to know of the processor and of how Linux uses it. */
-#ifndef ARCH_X86_64_AGENT_MACHINE_H
-#define ARCH_X86_64_AGENT_MACHINE_H
+#ifndef ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
+#define ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
 
+#include <assert.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -9,6 +10,7 @@
 #include <ucontext.h>
 
 #include "abi/sample_record.h"
+#include "processor/registers.h"
 
 /* --- system calls ---
  *
@@ -59,26 +61,35 @@ static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t val
 #define machine_replace(at, old, value) \
 	machine_replace_word((uint64_t *)(void *)(at), (uint64_t)(uintptr_t)(old), (uint64_t)(uintptr_t)(value))
 
-/* --- registers, by DWARF's numbers --- */
+/* --- registers --- */
 
-enum { MACHINE_RBX = 3, MACHINE_RBP = 6, MACHINE_RSP = 7, MACHINE_R12 = 12, MACHINE_RIP = 16 };
-
-struct machine_registers {
-	uint64_t value[SAMPLE_REGISTERS];
-};
-
-static inline void machine_registers_of(const ucontext_t *context, struct machine_registers *registers)
+/* Does a function's code begin by saving its caller's frame pointer: push %rbp? */
+static inline bool machine_pushes_frame_pointer(const uint8_t *code)
 {
-	static const uint8_t by_dwarf[SAMPLE_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-							    REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-							    REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
-	for (int i = 0; i < SAMPLE_REGISTERS; i++)
+	return *code == 0x55;
+}
+
+enum { MACHINE_RBX = 3, MACHINE_R12 = 12 }; /* by DWARF's numbers */
+
+static_assert((int)ARCH_REGISTERS == (int)SAMPLE_REGISTERS, "a sample's record has all registers");
+
+static inline void machine_registers_of(const ucontext_t *context, struct arch_registers *registers)
+{
+	static const uint8_t by_dwarf[ARCH_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+							  REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+							  REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	for (int i = 0; i < ARCH_REGISTERS; i++)
 		registers->value[i] = (uint64_t)context->uc_mcontext.gregs[by_dwarf[i]];
 }
 
 static inline uint64_t machine_program_counter_of(const ucontext_t *context)
 {
 	return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline void machine_program_counter_set(ucontext_t *context, uint64_t pc)
+{
+	context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
 }
 
 static inline uint64_t machine_stack_pointer_of(const ucontext_t *context)
@@ -117,12 +128,12 @@ static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag 
 
 /* Here and now; those that a call may change are 0. Always inlined: it is the includer's
  * frame that they are of. */
-static inline __attribute__((always_inline)) void machine_registers_here(struct machine_registers *registers)
+static inline __attribute__((always_inline)) void machine_registers_here(struct arch_registers *registers)
 {
-	*registers = (struct machine_registers){ { 0 } };
+	*registers = (struct arch_registers){ { 0 } };
 	uint64_t *value = registers->value;
 	__asm__ volatile("lea 0(%%rip), %%rax\n\tmov %%rax, %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3"
-			 : "=m"(value[MACHINE_RIP]), "=m"(value[MACHINE_RSP]), "=m"(value[MACHINE_RBP]),
+			 : "=m"(value[ARCH_PC_REGISTER]), "=m"(value[ARCH_SP_REGISTER]), "=m"(value[ARCH_FP_REGISTER]),
 			   "=m"(value[MACHINE_RBX])
 			 :
 			 : "rax");

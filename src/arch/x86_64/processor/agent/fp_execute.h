@@ -2,8 +2,8 @@
  * Executes one instruction of what a signal has interrupted, inside the handler: cheaper than to
  * return with the trap flag set and be interrupted again, most of all in virtual machines.
  */
-#ifndef ARCH_X86_64_AGENT_FP_EXECUTE_H
-#define ARCH_X86_64_AGENT_FP_EXECUTE_H
+#ifndef ARCH_X86_64_PROCESSOR_AGENT_FP_EXECUTE_H
+#define ARCH_X86_64_PROCESSOR_AGENT_FP_EXECUTE_H
 
 #include <stdbool.h>
 #include <stdint.h>

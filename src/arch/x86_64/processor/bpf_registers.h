@@ -1,0 +1,67 @@
+/* The registers that user mode had, as eBPF programs find them. Included behind the kernel's types. */
+#ifndef ARCH_X86_64_PROCESSOR_BPF_REGISTERS_H
+#define ARCH_X86_64_PROCESSOR_BPF_REGISTERS_H
+
+#include "processor/registers.h"
+
+static __always_inline struct arch_frame registers_frame(const struct pt_regs *registers)
+{
+	return (struct arch_frame){ .pc = registers->ip, .sp = registers->sp, .fp = registers->bp };
+}
+
+static __always_inline void registers_copy(const struct pt_regs *registers, uint64_t to[ARCH_REGISTERS])
+{
+	to[0] = registers->ax, to[1] = registers->dx, to[2] = registers->cx, to[3] = registers->bx;
+	to[4] = registers->si, to[5] = registers->di, to[6] = registers->bp, to[7] = registers->sp;
+	to[8] = registers->r8, to[9] = registers->r9, to[10] = registers->r10, to[11] = registers->r11;
+	to[12] = registers->r12, to[13] = registers->r13, to[14] = registers->r14, to[15] = registers->r15;
+	to[16] = registers->ip;
+}
+
+/* Whether it was 32-bit code. */
+static __always_inline bool registers_are_32_bit(const struct pt_regs *registers)
+{
+	enum { USER_CS_32 = 0x23 };
+	return registers->cs == USER_CS_32;
+}
+
+/* Of a function that begins: 1 to 6; 0: the constant 1. */
+static __always_inline uint64_t registers_argument(const struct pt_regs *registers, uint8_t number)
+{
+	const uint64_t arguments[8] = {
+		1, registers->di, registers->si, registers->dx, registers->cx, registers->r8, registers->r9
+	};
+	return *(volatile const uint64_t *)&arguments[number & 7];
+}
+
+/* Of a function that ends. */
+static __always_inline uint64_t registers_result(const struct pt_regs *registers)
+{
+	return registers->ax;
+}
+
+/* Number of the system call; negative: it is something else that interrupted user mode. */
+static __always_inline int64_t registers_call(const struct pt_regs *registers)
+{
+	return (int64_t)registers->orig_ax;
+}
+
+/* Arguments of the system call. */
+#define registers_call_second(registers) ((registers)->si)
+#define registers_call_third(registers) ((registers)->dx)
+#define registers_call_fourth(registers) ((registers)->r10)
+#define registers_call_fifth(registers) ((registers)->r8)
+
+/* The kernel's probes come back from user space by system calls, which are not the
+ * program's: mov $335 or $336 to rax, syscall, and here we are. */
+static __always_inline bool registers_are_from_probe(const struct pt_regs *registers)
+{
+	enum { MOV_AND_SYSCALL_BYTES = 9, MOV_TO_RAX = 0xc0c748, NR_URETPROBE = 335, NR_UPROBE = 336 };
+	uint64_t code = 0;
+	if (bpf_probe_read_user(&code, sizeof(code), (const void *)(registers->ip - MOV_AND_SYSCALL_BYTES)) != 0)
+		return false;
+	uint32_t number = code >> 24;
+	return (code & 0xffffff) == MOV_TO_RAX && (number == NR_URETPROBE || number == NR_UPROBE);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* The registers that user mode had, where a kernel does not describe them itself: only names
+ * count, see vmlinux_minimal.h. */
+#ifndef ARCH_X86_64_PROCESSOR_KERNEL_REGISTERS_H
+#define ARCH_X86_64_PROCESSOR_KERNEL_REGISTERS_H
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax;
+	unsigned long ip, cs, flags, sp, ss;
+};
+
+#endif

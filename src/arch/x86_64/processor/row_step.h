@@ -1,0 +1,75 @@
+/*
+ * The equations of compact unwind rows, for a walk in user space, in the target
+ * or in the kernel: the includer provides row_read.
+ *
+ *   UNWIND_SP        CFA = rsp + 8 * cfa
+ *   UNWIND_FP        CFA = rbp + 8 * cfa
+ *   UNWIND_FP_DEREF  CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP)
+ *   UNWIND_PLT       CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged
+ *   UNWIND_SIGNAL    all registers are in the ucontext at rsp + 8 * cfa
+ *
+ * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP and
+ * UNWIND_FP: the caller's rbp is at CFA + 8 * fp, or unchanged if fp is 0.
+ */
+#ifndef ARCH_X86_64_PROCESSOR_ROW_STEP_H
+#define ARCH_X86_64_PROCESSOR_ROW_STEP_H
+
+#include "processor/registers.h"
+#include "abi/unwind_row.h"
+
+/* The includer provides: the word at an address; false: not readable. */
+static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
+
+/*
+ * struct ucontext: uc_flags, uc_link, uc_stack (3 words), then uc_mcontext.gregs:
+ *   r8 40, r9 48, ... r15 96, rdi 104, rsi 112, rbp 120, rbx 128, rdx 136,
+ *   rax 144, rcx 152, rsp 160, rip 168
+ */
+enum { ROW_WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+
+/* Steps to the caller by a row of the kinds above. False: memory was not readable;
+ * the frame is unchanged. */
+static inline bool row_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
+{
+	uint64_t offset = (uint64_t)((int64_t)row->cfa * ROW_WORD);
+	uint64_t cfa, rip, rbp = frame->fp;
+	switch (row->kind) {
+	case UNWIND_SP:
+		cfa = frame->sp + offset;
+		break;
+	case UNWIND_FP:
+		cfa = frame->fp + offset;
+		break;
+	case UNWIND_FP_DEREF:
+		if (!row_read(memory, frame->fp + offset, &cfa) || !row_read(memory, frame->fp, &rbp))
+			return false;
+		break;
+	case UNWIND_PLT:
+		cfa = frame->sp + offset + ((frame->pc & 15) >= (uint8_t)row->fp ? ROW_WORD : 0);
+		break;
+	default: /* UNWIND_SIGNAL */
+		offset += frame->sp;
+		if (!row_read(memory, offset + UCONTEXT_RBP, &rbp) || !row_read(memory, offset + UCONTEXT_RSP, &cfa) ||
+		    !row_read(memory, offset + UCONTEXT_RIP, &rip))
+			return false;
+		*frame = (struct arch_frame){ .pc = rip, .sp = cfa, .fp = rbp };
+		return true;
+	}
+	/* The lower one first, so that one copy of a part of the stack holds both. */
+	if ((row->kind == UNWIND_SP || row->kind == UNWIND_FP) && row->fp != 0 &&
+	    !row_read(memory, cfa + (uint64_t)((int64_t)row->fp * ROW_WORD), &rbp))
+		return false;
+	if (!row_read(memory, cfa - ROW_WORD, &rip))
+		return false;
+	*frame = (struct arch_frame){ .pc = rip, .sp = cfa, .fp = rbp };
+	return true;
+}
+
+/* Whether the 8 bytes at a pc begin a C library's return from a signal handler, whose
+ * code may lack rules (musl's does): mov $15 to rax or eax, then syscall. */
+static inline bool row_is_sigreturn(uint64_t code)
+{
+	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x50f0000000fb8;
+}
+
+#endif
