@@ -21,9 +21,10 @@
  * hand or by the tool, what is measured is chosen at start (CPPROF_MEASURE, docs/source.md),
  * and each probe point may be switched on and off while the program runs (`cpprof control`).
  *
- * This header includes nothing and defines no name that does not begin with cpprof or
- * CPPROF: it may stand before anything else in any file, in C90 and later with GNU extensions,
- * or C++11 and later; or, without objects (CPPROF_ENTER), in plain C99.
+ * This header includes nothing but the part for the processor, which lies beside it, and
+ * defines no name that does not begin with cpprof or CPPROF: it may stand before anything
+ * else in any file, in C90 and later with GNU extensions, or C++11 and later; or, without
+ * objects (CPPROF_ENTER), in plain C99.
  */
 #ifndef CPPROF_PROFILER_H
 #define CPPROF_PROFILER_H
@@ -149,115 +150,7 @@ __attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_
 #define CPPROF_ASIDE static __attribute__((__noinline__, __no_instrument_function__, __unused__))
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-extern __attribute__((__visibility__("default"),
-		      __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
-
-/* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
-#ifdef __clang__
-#define CPPROF_QWORD_ "qword ptr "
-#else
-#define CPPROF_QWORD_ ""
-#endif
-
-/* Where the return address lies of the function that the probe point is in, and what the library says of such frames. */
-#define CPPROF_SLOT_OF_CALL_(frame_address) \
-	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_SLOT_BITS_)
-
-struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
-					 __UINT64_TYPE__ return_slot)
-	__attribute__((__visibility__("default"), __returns_nonnull__));
-
-/* Where calls are timed the time since the last event is the current path's. In one piece, which compilers do not take apart. */
-static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_frame *current)
-{
-	__asm__ __volatile__("cmp{q $0, %0| " CPPROF_QWORD_ "%0, 0}\n\t"
-			     "je 1f\n\t"
-			     "rdtsc\n\t"
-			     "shl{q $32, %%rdx| rdx, 32}\n\t"
-			     "or{q %%rdx, %%rax| rax, rdx}\n\t"
-			     "mov{q %0, %%rdx| rdx, %0}\n\t"
-			     "cmp{q %%rdx, %%rax| rax, rdx}\n\t"
-			     "jbe 1f\n\t"
-			     "mov{q %%rax, %0| %0, rax}\n\t"
-			     "sub{q %%rdx, %%rax| rax, rdx}\n\t"
-			     "mov{q %1, %%rdx| rdx, %1}\n\t"
-			     "add{q %%rax, %c2(%%rdx)| [rdx + %c2], rax}\n"
-			     "1:"
-			     : "+m"(thread->charged)
-			     : "m"(current->node), "i"(__builtin_offsetof(struct cpprof_node, ticks))
-			     : "rax", "rdx", "cc");
-}
-
-/* Counted here: a call of which the thread has guessed that it comes next, as it did before. NULL: it is
- * not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site, __UINT64_TYPE__ caller,
-							    __UINT64_TYPE__ return_slot)
-{
-	struct cpprof_thread *thread = cpprof_thread_1;
-	struct cpprof_frame *top, *frame;
-	struct cpprof_edge *edge;
-	if (__builtin_expect(return_slot < thread->low, 0))
-		return 0;
-	top = thread->top;
-	edge = top->guess;
-	if (__builtin_expect(edge->function != (__UINT64_TYPE__)site || edge->caller != caller ||
-				     top->return_slot + (edge->flags & CPPROF_EDGE_INLINED_) <= return_slot,
-			     0))
-		return 0;
-	frame = top + 1;
-	if (__builtin_expect(frame->node != edge->child, 0)) {
-		if (frame + 1 >= thread->limit)
-			return 0;
-		frame->node = edge->child;
-		frame->guess = edge->child->recent;
-	}
-	__asm__ __volatile__("inc{q %0| " CPPROF_QWORD_ "%0}" : "+m"(edge->count));
-	if (__builtin_expect(edge->after != edge, 0))
-		top->guess = edge->after;
-	frame->return_slot = return_slot;
-	cpprof_charge(thread, top);
-	frame->caller = caller;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	thread->top = frame;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* A handler that came before it was on top has used its words. */
-	if (__builtin_expect(frame->node != edge->child, 0))
-		return cpprof_site_restore(frame, edge, return_slot);
-	return top;
-}
-
-/* What is not counted at once: out of line, so that a probe point is small. */
-CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_site *site, void *const *frame_address)
-{
-	return cpprof_site_enter_from(site, frame_address[-1], frame_address, __builtin_return_address(0));
-}
-
-CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_site *site, void *const *frame_address)
-{
-	cpprof_site_leave(site, frame_address[-1], frame_address);
-}
-
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_site *site)
-{
-	struct cpprof_frame *frame = cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
-							  CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
-	if (__builtin_expect(frame == 0, 0))
-		frame = cpprof_entered_slowly(site, (void *const *)__builtin_dwarf_cfa());
-	return frame;
-}
-
-static CPPROF_HOT void cpprof_leave_here(struct cpprof_site *site, struct cpprof_frame *entered)
-{
-	struct cpprof_thread *thread = cpprof_thread_1;
-	if (__builtin_expect(thread->top != entered + 1 ||
-				     entered[1].return_slot != CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()),
-			     0)) {
-		cpprof_left_slowly(site, (void *const *)__builtin_dwarf_cfa());
-		return;
-	}
-	cpprof_charge(thread, entered + 1);
-	thread->top = entered;
-}
+#include "x86_64.h"
 #else
 #define cpprof_enter_here(site) cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa())
 #define cpprof_leave_here(site, entered) cpprof_site_leave(site, __builtin_return_address(0), __builtin_dwarf_cfa())

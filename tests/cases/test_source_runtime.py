@@ -26,7 +26,7 @@ def build(source, compiler, *flags, libraries=SHARED):
 	if libraries == SHARED:
 		command.append(f"-Wl,-rpath,{RUNTIME}")
 	# The header counts as a source: what is compiled changes with it.
-	command.append(f"-DCPPROF_TESTED={os.stat(INCLUDE / 'cpprof/profiler.h').st_mtime_ns}")
+	command.append(f"-DCPPROF_TESTED={max(os.stat(header).st_mtime_ns for header in (INCLUDE / 'cpprof').glob('*.h'))}")
 	return compile_once(command, [SOURCES / source], source.split(".")[0], libraries)
 
 

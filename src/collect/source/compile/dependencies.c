@@ -120,7 +120,7 @@ static int write_file(const char *path, const char *text, size_t size, struct er
 	return is_written ? 0 : error_set_errno(error, "cannot write '%s'", path);
 }
 
-int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *dropped,
+int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *const *dropped,
 			 struct error *error)
 {
 	size_t size = 0;
@@ -133,17 +133,23 @@ int dependencies_restore(const char *path, const struct path_change *changes, si
 		named[i] = (struct path_change){ escaped(changes[i].copy), escaped(changes[i].original) };
 		has_memory = named[i].copy && named[i].original;
 	}
-	char *header = escaped(dropped);
-	char *less = header && has_memory ? drop(text, header, &size) : NULL;
-	char *restored = less ? text_restore(less, size, named, count, &size) : NULL;
+	for (; *dropped && has_memory; dropped++) {
+		char *header = escaped(*dropped);
+		char *less = header ? drop(text, header, &size) : NULL;
+		has_memory = less != NULL;
+		free(header);
+		if (less) {
+			free(text);
+			text = less;
+		}
+	}
+	char *restored = has_memory ? text_restore(text, size, named, count, &size) : NULL;
 	int code = restored ? write_file(path, restored, size, error) : error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; named && i < count; i++) {
 		free((char *)named[i].copy);
 		free((char *)named[i].original);
 	}
 	free(named);
-	free(header);
-	free(less);
 	free(restored);
 	free(text);
 	return code;

@@ -12,10 +12,11 @@ struct path_change {
 };
 
 /*
- * Changes the names in a file of dependencies, and leaves out `dropped` (the Profiler's header, which no build may depend on).
+ * Changes the names in a file of dependencies, and leaves out those in `dropped`, which NULL ends: the Profiler's headers,
+ * which no build may depend on.
  * A file that is none is left as it is. 0, ERROR_MEMORY, or as error_set_errno.
  */
-int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *dropped,
+int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *const *dropped,
 			 struct error *error);
 
 /* Replaces the names anywhere in a text of `size` bytes; the result is the caller's, with a NUL. NULL: no memory. */

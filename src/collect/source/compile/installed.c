@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "processor/names.h"
+
 /* Searches the build folder, beside an installed program, and the configured
  * prefix. */
 static bool find(char *path, const char *folder, const char *const *points, const char *name)
@@ -29,7 +31,7 @@ static bool find(char *path, const char *folder, const char *const *points, cons
 static bool is_standard(const char *folder)
 {
 	static const char *const standard[] = {
-		"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", NULL
+		"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/" ARCH_MULTIARCH, "/usr/lib/" ARCH_MULTIARCH, NULL
 	};
 	for (size_t i = 0; standard[i]; i++)
 		if (strcmp(standard[i], folder) == 0)
@@ -52,6 +54,10 @@ int installed_find(struct installed *installed, struct error *error)
 	if (!find(installed->profiler, folder, headers, "profiler.h"))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/profiler.h is neither beside this program nor in " CPPROF_INCLUDEDIR
+				 ": install cpprof again ('meson install')");
+	if (!find(installed->processor, folder, headers, ARCH_PROFILER_HEADER))
+		return error_set(error, ERROR_NOT_FOUND,
+				 "the header cpprof/" ARCH_PROFILER_HEADER " is not beside cpprof/profiler.h"
 				 ": install cpprof again ('meson install')");
 	/* The library's own name is a link: the folder is that of the link, not
 	 * of its target. */

@@ -10,6 +10,7 @@
 
 struct installed {
 	char profiler[PATH_MAX];       /* cpprof/profiler.h */
+	char processor[PATH_MAX];      /* the part for the processor, which that includes */
 	char library[PATH_MAX];        /* libcpprof.so */
 	char static_library[PATH_MAX]; /* libcpprof.a */
 	char library_folder[PATH_MAX];

@@ -358,9 +358,9 @@ static int compile_copy(struct unit *unit, const char *errors)
 		if (status < 0)
 			error_set_errno(&unit->error, "cannot run '%s'", list.items[0]);
 	}
+	const char *const headers[] = { build->installed.profiler, build->installed.processor, NULL };
 	if (status == 0 && rules &&
-	    dependencies_restore(rules, unit->overlay.changes, unit->overlay.change_count, build->installed.profiler,
-				 &unit->error) < 0)
+	    dependencies_restore(rules, unit->overlay.changes, unit->overlay.change_count, headers, &unit->error) < 0)
 		status = -1;
 	word_list_release(&list);
 	return status;

@@ -141,17 +141,18 @@ static void test_probes(void **state)
 static void test_dependencies(void **state)
 {
 	(void)state;
-	static const char before[] =
-		"a.o: /tmp/c-1/0/a\\ b.c /usr/include/cpprof/profiler.h \\\n inc/a.h /tmp/c-1/0-2/x.h\n"
-		"/usr/include/cpprof/profiler.h:\n/tmp/c-1/0-2/x.h:\n";
-	static const char after[] = "a.o: src/a\\ b.c  \\\n inc/a.h inc/x.h\ninc/x.h:\n";
+	static const char before[] = "a.o: /tmp/c-1/0/a\\ b.c /usr/include/cpprof/profiler.h /usr/include/cpprof/cpu.h "
+				     "\\\n inc/a.h /tmp/c-1/0-2/x.h\n"
+				     "/usr/include/cpprof/profiler.h:\n/usr/include/cpprof/cpu.h:\n/tmp/c-1/0-2/x.h:\n";
+	static const char after[] = "a.o: src/a\\ b.c   \\\n inc/a.h inc/x.h\ninc/x.h:\n";
 	static const struct path_change changes[] = { { "/tmp/c-1/0/", "src/" }, { "/tmp/c-1/0-2/", "./inc/" } };
+	static const char *const dropped[] = { "/usr/include/cpprof/profiler.h", "/usr/include/cpprof/cpu.h", NULL };
 	char path[] = "/tmp/cpprof-rules-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, before, sizeof(before) - 1) == (ssize_t)sizeof(before) - 1);
 	close(fd);
 	struct error error = { 0 };
-	assert_int_equal(dependencies_restore(path, changes, 2, "/usr/include/cpprof/profiler.h", &error), 0);
+	assert_int_equal(dependencies_restore(path, changes, 2, dropped, &error), 0);
 	size_t size = 0;
 	char *text = text_read(path, &size);
 	assert_non_null(text);
@@ -159,8 +160,8 @@ static void test_dependencies(void **state)
 	free(text);
 	unlink(path);
 	/* What is no file is nobody's concern. */
-	assert_int_equal(dependencies_restore("/dev/null", changes, 2, "x", &error), 0);
-	assert_int_equal(dependencies_restore("/nowhere", changes, 2, "x", &error), 0);
+	assert_int_equal(dependencies_restore("/dev/null", changes, 2, dropped, &error), 0);
+	assert_int_equal(dependencies_restore("/nowhere", changes, 2, dropped, &error), 0);
 }
 
 static int parse(struct database *database, const char *text, struct error *error)
