@@ -1,0 +1,58 @@
+/* The registers of a walk, by DWARF's numbers. */
+#ifndef ARCH_AARCH64_PROCESSOR_REGISTERS_H
+#define ARCH_AARCH64_PROCESSOR_REGISTERS_H
+
+#include "abi/integers.h"
+
+/* 0 to 30 x0 to x30, 31 sp, 32 pc. x29 is the frame pointer, x30 the link register:
+ * the column of the return address, which a call leaves there (DWARF for the Arm
+ * 64-bit Architecture, 4.1). */
+enum {
+	ARCH_FP_REGISTER = 29,
+	ARCH_LR_REGISTER = 30,
+	ARCH_SP_REGISTER = 31,
+	ARCH_PC_REGISTER = 32,
+	ARCH_REGISTERS = 33
+};
+
+struct arch_registers {
+	uint64_t value[ARCH_REGISTERS];
+};
+
+/* The registers that compact rows follow. In a frame that was returned to lr still
+ * has the address of that return. */
+struct arch_frame {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t lr;
+};
+
+enum {
+	ARCH_LEAF_KEEPS_SP = 1,    /* a call pushes nothing: a leaf's caller may have the leaf's sp */
+	ARCH_SIGNAL_WORDS = 16,    /* from sp in a signal's return code up to its ucontext: a siginfo_t */
+	ARCH_RETURN_GUESSES = 1,   /* arch_guess_return */
+	ARCH_CALL_BYTES = 4,       /* the longest call */
+	ARCH_SYSTEM_CALL_BYTES = 4 /* the instruction that enters the kernel */
+};
+
+static inline struct arch_frame arch_frame_of(const struct arch_registers *registers)
+{
+	return (struct arch_frame){ .pc = registers->value[ARCH_PC_REGISTER],
+				    .sp = registers->value[ARCH_SP_REGISTER],
+				    .fp = registers->value[ARCH_FP_REGISTER],
+				    .lr = registers->value[ARCH_LR_REGISTER] };
+}
+
+/* Writes the frame's registers among all. Returns which those are: bit n is register n. */
+static inline uint64_t arch_frame_put(const struct arch_frame *frame, struct arch_registers *registers)
+{
+	registers->value[ARCH_PC_REGISTER] = frame->pc;
+	registers->value[ARCH_SP_REGISTER] = frame->sp;
+	registers->value[ARCH_FP_REGISTER] = frame->fp;
+	registers->value[ARCH_LR_REGISTER] = frame->lr;
+	return UINT64_C(1) << ARCH_PC_REGISTER | UINT64_C(1) << ARCH_SP_REGISTER | UINT64_C(1) << ARCH_FP_REGISTER |
+	       UINT64_C(1) << ARCH_LR_REGISTER;
+}
+
+#endif

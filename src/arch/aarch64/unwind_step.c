@@ -1,0 +1,93 @@
+#include <string.h>
+
+#include "arch/arch.h"
+
+/* Memory, and the address that was not readable. */
+struct reading {
+	const struct arch_memory *memory;
+	uint64_t unreadable;
+};
+
+static inline bool row_read(void *context, uint64_t address, uint64_t *value)
+{
+	struct reading *reading = context;
+	if (reading->memory->read(reading->memory->context, address, value) == 0)
+		return true;
+	reading->unreadable = address;
+	return false;
+}
+
+#include "processor/row_step.h"
+
+uint64_t arch_code_address(uint64_t value)
+{
+	return row_code_address(value);
+}
+
+bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
+	       uint64_t *unreadable)
+{
+	struct reading reading = { .memory = memory };
+	if (row_step(row, &reading, frame))
+		return true;
+	*unreadable = reading.unreadable;
+	return false;
+}
+
+bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,
+			uint64_t *unreadable)
+{
+	struct arch_registers all;
+	struct reading reading = { .memory = memory };
+	/* x0 to x30, sp and pc follow each other there as in DWARF's numbers. */
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		if (!row_read(&reading, address + UCONTEXT_X0 + i * (uint64_t)ROW_WORD, &all.value[i])) {
+			*unreadable = reading.unreadable;
+			return false;
+		}
+	*registers = all;
+	return true;
+}
+
+/* --- where there is no rule --- */
+
+/* The pc may be at either of the two instructions. */
+bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
+{
+	enum { INSTRUCTION_BYTES = 4 };
+	uint64_t code;
+	return (memory->read(memory->context, pc, &code) == 0 && row_is_sigreturn(code)) ||
+	       (memory->read(memory->context, pc - INSTRUCTION_BYTES, &code) == 0 && row_is_sigreturn(code));
+}
+
+/* The link register. */
+bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller)
+{
+	(void)memory;
+	(void)n;
+	caller->pc = row_code_address(caller->lr);
+	return true;
+}
+
+bool arch_frame_pointer_step(const struct arch_memory *memory, struct arch_frame *frame)
+{
+	uint64_t fp, pc, at = frame->fp;
+	if (at < frame->sp || at % ROW_WORD != 0 || at > UINT64_MAX - 2 * (uint64_t)ROW_WORD)
+		return false;
+	if (memory->read(memory->context, at, &fp) != 0 || memory->read(memory->context, at + ROW_WORD, &pc) != 0)
+		return false;
+	pc = row_code_address(pc);
+	*frame = (struct arch_frame){ .pc = pc, .sp = at + 2 * (uint64_t)ROW_WORD, .fp = fp, .lr = pc };
+	return true;
+}
+
+enum arch_call arch_call_before(const struct arch_memory *memory, uint64_t return_address, uint64_t *target)
+{
+	uint64_t word;
+	uint8_t code[sizeof(word)];
+	*target = 0;
+	if (return_address < sizeof(word) || memory->read(memory->context, return_address - sizeof(word), &word) != 0)
+		return ARCH_CALL_UNKNOWN;
+	memcpy(code, &word, sizeof(code));
+	return arch_call_in(code + sizeof(word) - ARCH_CALL_BYTES, return_address, target);
+}
