@@ -5,7 +5,7 @@
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
-#   make lint       format, clang-tidy, headers, includes, cycles of calls
+#   make lint       format, clang-tidy, headers, includes, processors, cycles of calls
 #   make format     apply clang-format
 #   make bench      measure against perf, side by side; BENCH_FLAGS=--quick for less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
