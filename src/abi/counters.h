@@ -64,7 +64,7 @@ enum counter {
 	COUNTER_COUNT
 };
 
-/* Kinds of floating point exceptions, as the flags of x86's MXCSR are numbered. */
+/* Kinds of floating point exceptions, numbered as in the processor's flags. */
 enum fp_kind {
 	FP_KIND_INVALID = 1,
 	FP_KIND_DENORMAL = 2,

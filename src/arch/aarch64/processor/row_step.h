@@ -16,7 +16,7 @@
 #define ARCH_AARCH64_PROCESSOR_ROW_STEP_H
 
 #include "processor/registers.h"
-#include "unwind/table.h"
+#include "abi/unwind_row.h"
 
 /* The includer provides: the word at an address; false: not readable. */
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
