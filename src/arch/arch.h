@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/unwind_row.h"
 #include "arch/cfi_state.h"
 #include "processor/registers.h"
-#include "abi/unwind_row.h"
 
 /* --- memory of the program that is looked at --- */
 

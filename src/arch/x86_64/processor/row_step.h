@@ -14,8 +14,8 @@
 #ifndef ARCH_X86_64_PROCESSOR_ROW_STEP_H
 #define ARCH_X86_64_PROCESSOR_ROW_STEP_H
 
-#include "processor/registers.h"
 #include "abi/unwind_row.h"
+#include "processor/registers.h"
 
 /* The includer provides: the word at an address; false: not readable. */
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);

@@ -33,13 +33,13 @@ struct runtime {
 	struct channel_process *process; /* our slot */
 	uint32_t process_number;
 	uint32_t pid;
-	bool on;                                /* counting: not before cpprof_start where it starts paused */
-	uint16_t requests_of[COUNTER_COUNT];   /* which requests count that: bit n is request n */
+	bool on;                             /* counting: not before cpprof_start where it starts paused */
+	uint16_t requests_of[COUNTER_COUNT]; /* which requests count that: bit n is request n */
 	uint16_t fp_requests[FP_KIND_COUNT]; /* which requests count the kind of bit n of enum fp_kind */
-	uint8_t fp_kinds;                       /* all that any request counts */
-	uint64_t text_start, text_end;          /* our own code: its frames are left out of paths */
-	int signal;                             /* the timers' */
-	bool kernel_copies;                     /* process_vm_readv is permitted */
+	uint8_t fp_kinds;                    /* all that any request counts */
+	uint64_t text_start, text_end;       /* our own code: its frames are left out of paths */
+	int signal;                          /* the timers' */
+	bool kernel_copies;                  /* process_vm_readv is permitted */
 };
 extern struct runtime runtime;
 

@@ -41,13 +41,13 @@ enum { FP_GAPS = 64 };
 /* A stop that is looked for in each burst: fp/loops.c. */
 struct fp_anchor {
 	uint64_t pc;
-	uint32_t seen;                           /* in this burst */
-	uint32_t steady;                         /* registers that change alike: bit n is values[n] */
-	greg_t values[FP_GENERAL_REGISTERS];     /* when it was seen last */
-	int64_t changes[FP_GENERAL_REGISTERS];   /* in a turn */
-	uint64_t turns;                          /* in the masked time before this burst; 0: not known */
-	double per_ns;                           /* turns, the most that was seen lately */
-	uint32_t raised_first[FP_KIND_COUNT]; /* of the burst, when it was seen first and last */
+	uint32_t seen;                         /* in this burst */
+	uint32_t steady;                       /* registers that change alike: bit n is values[n] */
+	greg_t values[FP_GENERAL_REGISTERS];   /* when it was seen last */
+	int64_t changes[FP_GENERAL_REGISTERS]; /* in a turn */
+	uint64_t turns;                        /* in the masked time before this burst; 0: not known */
+	double per_ns;                         /* turns, the most that was seen lately */
+	uint32_t raised_first[FP_KIND_COUNT];  /* of the burst, when it was seen first and last */
 	uint32_t raised_last[FP_KIND_COUNT];
 	double per_turn[FP_KIND_COUNT];       /* events, as the last burst that saw it has them */
 	double known_per_turn[FP_KIND_COUNT]; /* ... the one before this */
