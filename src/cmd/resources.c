@@ -40,6 +40,7 @@ static void ask(const struct resource_row *row, struct answer *answer)
 {
 	struct resource_request request = {
 		.row = row,
+		.counter = row->counter,
 		.interval = row->default_interval,
 		.default_interval = true,
 		.gtick = row->gtick,

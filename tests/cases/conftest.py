@@ -1,9 +1,56 @@
-"""Fixtures of several files."""
+"""Fixtures of several files, and the repetition of measurements that other processes may disturb.
+
+A test with the mark `measured(reason)` compares times or counts of a moment with those of another clock or another
+recording. A process that runs in between changes them by any amount, so no tolerance excludes it; the mark's reason
+states what is disturbed. On a machine that disturbs one recording in a hundred, three independent recordings are all
+disturbed once in a million tests. A defect of the product fails all three. Shares of samples need no repetition:
+record_support.py compares them with exact binomial tails.
+"""
 import subprocess
+from pathlib import Path
 
 import pytest
 from cli_support import make_profiles
 from record_support import build
+
+
+ATTEMPTS = 3
+
+
+def pytest_configure(config):
+	config.addinivalue_line("markers", "measured(reason): is tried up to three times, because of the reason")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+	marker = pyfuncitem.get_closest_marker("measured")
+	if marker is None:
+		return None
+	assert marker.args and isinstance(marker.args[0], str), "the mark `measured` needs its reason"
+	names = pyfuncitem._fixtureinfo.argnames
+	# A process that a fixture started has been used up.
+	is_once = any(isinstance(pyfuncitem.funcargs[name], subprocess.Popen) for name in names)
+	first_error = None
+	for attempt in range(1 if is_once else ATTEMPTS):
+		arguments = {name: pyfuncitem.funcargs[name] for name in names}
+		if attempt > 0:
+			arguments = {name: again(value, attempt) for name, value in arguments.items()}
+		try:
+			pyfuncitem.obj(**arguments)
+			return True
+		except AssertionError as error:
+			first_error = first_error or error
+			pyfuncitem.add_report_section("call", f"attempt {attempt + 1}", str(error))
+	raise first_error
+
+
+def again(value, attempt):
+	"""A folder that is empty again."""
+	if isinstance(value, Path) and value.is_dir():
+		folder = value / f"attempt{attempt + 1}"
+		folder.mkdir()
+		return folder
+	return value
 
 
 @pytest.fixture(scope="session")

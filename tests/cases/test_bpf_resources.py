@@ -8,6 +8,8 @@ import pytest
 from record_support import (BUILD, PROGRAMS, Recorded, amounts, build, check_amounts, hits, needs_bpf, record,
 	record_well, run_cpprof, show, tolerance)
 
+MEASURED = pytest.mark.measured("elapsed and waiting times are compared with the clock of the program, which may be preempted between two readings")
+
 pytestmark = needs_bpf
 
 BPF = ["--backend", "bpf"]
@@ -169,6 +171,7 @@ def test_fields_of_tracepoints(tmp_path):
 	["alloc-bytes/16KiB", "allocations.c", "300"],
 	["usdt:cpprof_test:consumed:arg2/30", "usdt.c", "2000"],
 ], ids=lambda words: words[0])
+@MEASURED
 def test_shares_and_totals_at_an_interval(tmp_path, words):
 	"""The total is that of a run at interval 1; hits stand for it up to the last interval; shares are within their error."""
 	resource, source, rounds = words
@@ -194,6 +197,7 @@ def functions_reported(recorded, resource, *options):
 	return result.stdout
 
 
+@MEASURED
 def test_reports_of_bytes(tmp_path):
 	"""The report's own words: down from main, and by function."""
 	recorded = record_well(tmp_path, [build("io_bytes.c"), "300"], *BPF, "-r", "read-bytes/16KiB")
@@ -215,6 +219,7 @@ def us_near(measured, expected, turns):
 WAITS = ["real", "blocked", "io-time", "lock-wait"]
 
 
+@MEASURED
 @pytest.mark.parametrize("interval", ["50us", "1ms"])
 def test_waiting(tmp_path, interval):
 	"""Sleeping, waiting for a lock, for a pipe, and until the end: each as long as it took, where it waited."""
@@ -238,6 +243,7 @@ def test_waiting(tmp_path, interval):
 		assert abs(told["hits"] * unit - told["total"]) <= most, told
 
 
+@MEASURED
 def test_real_time_is_running_and_waiting(tmp_path):
 	"""What is real but not blocked is about what was computed."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, "-r", "real/100us", "-r", "blocked/100us", "-r", "cpu/100us")
@@ -246,6 +252,7 @@ def test_real_time_is_running_and_waiting(tmp_path):
 	assert abs(real - blocked - cpu_us) <= 0.25 * cpu_us + 20000, f"{real} - {blocked} us, and {cpu_us} us of CPU"
 
 
+@MEASURED
 def test_still_waiting_when_the_recording_ends(tmp_path):
 	"""A process that sleeps all along, recorded from outside: all of that time is there, where it sleeps."""
 	target = subprocess.Popen(["sleep", "1000"])
@@ -284,6 +291,7 @@ def test_all_in_one_run(tmp_path):
 	assert together.resource("real")["total"] * 1000 > together.resource("cpu")["total"]
 
 
+@MEASURED
 def test_touched_pages(tmp_path):
 	"""Of heap, mapped file, stack and anonymous memory: as many faults below each function as it touches pages."""
 	file = tmp_path / "mapped"
@@ -307,6 +315,7 @@ def touched(text):
 	return {name: int(pages) for name, pages in re.findall(r"^pages (\S+) (\d+)$", text, re.MULTILINE)}
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", ["perf", "bpf"])
 def test_mappings_of_touched_pages(tmp_path, backend):
 	"""`report --pages`: each function's pages are in its mapping, all of them, and no others are."""

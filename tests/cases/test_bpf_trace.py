@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from record_support import CPPROF, amounts, build, frame_is, holds, needs_bpf, run_cpprof
 
+MEASURED = pytest.mark.measured("the events of a moment are counted, and another process may delay the program")
+
 pytestmark = needs_bpf
 
 LINE = re.compile(r"^(\d+\.\d{6}) (\d+)/(\S+) (\S+) (\d+) (\S+) (?:(\w+) = (-?\w+|\?) )?(?:at (0x[0-9a-f]+) )?\((.*)\)$")
@@ -88,6 +90,7 @@ def test_touched_pages(tmp_path):
 	assert found == [int(start, 16) + 4096 * i for i in range(int(pages))]
 
 
+@MEASURED
 def test_waits(tmp_path):
 	"""Each wait is one line, as long as it took."""
 	events, out = trace(tmp_path, "-r", "lock-wait", "--min", "5ms", "--", build("waits.c"), "1")

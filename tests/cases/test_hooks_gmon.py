@@ -9,7 +9,9 @@ from hooks_support import Counted, Program
 from record_support import CPPROF, run_cpprof
 from test_gmon import calls_of, gprof_calls
 
-ROUNDS = "300000"
+MEASURED = pytest.mark.measured("two sampled times are compared")
+
+ROUNDS = "6000000"
 
 
 def counted(program, folder, measurement="paths", words=()):
@@ -82,6 +84,7 @@ def modules(path):
 	return [module["path"] for module in json.loads(result.stdout).get("modules", [])]
 
 
+@MEASURED
 def test_averages(tmp_path):
 	"""The paper's example: gprof says 50 : 50, and it was 100 : 0."""
 	program = Program("averages", "mcount", level="-O1")
@@ -91,7 +94,7 @@ def test_averages(tmp_path):
 		assert parents["light"][1] == parents["heavy"][1] == 100
 		assert parents["light"][0] == pytest.approx(parents["heavy"][0], abs=0.02) and parents["light"][0] > 0.01
 	result = subprocess.run([CPPROF, "gprof", "-b", "-q", program.path, run.path], check=True, capture_output=True, text=True)
-	assert re.search(r"50\.0 % .*'work'.*--true", result.stderr), result.stderr
+	assert re.search(r"(49|50)\.\d % .*'work'.*--true", result.stderr), result.stderr
 	for command in [CPPROF, "gprof", "-b", "-q", "--true", program.path, run.path], [CPPROF, "report", "--call-graph", run.path]:
 		parents = relatives(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "work")
 		assert parents["light"][0] < 0.01 * parents["heavy"][0]

@@ -4,6 +4,8 @@ import os
 import pytest
 from record_support import amounts, bpf_refusal, build, check_amounts, check_truths, hits, perf_refusal, record_well, run_cpprof, show, tolerance
 
+pytestmark = pytest.mark.measured("times of two recordings are compared, and another process may delay either")
+
 
 # Those that can be had here; preload always can.
 KERNEL = [name for name, refusal in (("perf", perf_refusal()), ("bpf", bpf_refusal())) if refusal is None]

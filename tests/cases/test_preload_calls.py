@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from record_support import PROGRAMS, amounts, build, check_amounts, hits, needs_bpf, record, record_well, run_cpprof, show
 
+MEASURED = pytest.mark.measured("waiting times are compared with the clock of the program, which may be preempted between two readings")
+
 PRELOAD = ["--backend", "preload"]
 ALLOCATED = ["allocs", "alloc-bytes"]
 MOVED = ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested"]
@@ -56,6 +58,7 @@ def test_sizes_and_failures(tmp_path):
 	assert hits(recorded.paths("allocs"), "before_main") == 2, show(recorded.paths("allocs"))
 
 
+@MEASURED
 @pytest.mark.parametrize("words", ["alloc-bytes/16KiB", "allocs/20"])
 def test_allocations_at_an_interval(tmp_path, words):
 	"""Totals are those of interval 1, whatever the boundaries; hits stand for them up to an interval a thread."""
@@ -105,6 +108,7 @@ def test_bytes_of_checked_calls(tmp_path):
 	check_exactly(tmp_path, [build("io_bytes.c", "-D_FORTIFY_SOURCE=2"), "2"], MOVED)
 
 
+@MEASURED
 def test_failing_vectors(tmp_path):
 	"""Half a thousand pieces that nothing took: counted to the last one where that is asked for, and not looked at where it is not."""
 	command = [build("failing_vectors.c")]
@@ -137,6 +141,7 @@ def test_transfers_that_ticks_cut_short_go_on(tmp_path):
 
 # --- waits ---
 
+@MEASURED
 @pytest.mark.parametrize("resource", ["io-time", "lock-wait"])
 def test_waiting(tmp_path, resource):
 	"""For a lock and for a pipe: as long as it took, where it waited."""
@@ -162,6 +167,7 @@ def test_locks_stay_what_they_are(tmp_path):
 	assert hits(recorded.paths("lock-wait"), "uncontended") == 0
 
 
+@MEASURED
 def test_locks_of_other_makers(tmp_path):
 	"""Semaphores with a timeout, and futexes by the system call, as Rust's locks and C++'s atomics use them."""
 	recorded = record_well(tmp_path, [build("other_locks.c")], *PRELOAD, "-r", "lock-wait/50us")

@@ -1,5 +1,8 @@
 """Code that nobody tells the preload backend of is found when a walk comes to it."""
+import pytest
 from record_support import build, check_truths, record_well
+
+pytestmark = pytest.mark.measured("the samples of a moment are counted, before which the monitor must have read the new code")
 
 
 FINE = ["--backend", "preload", "-r", "cpu/500us"]

@@ -2,6 +2,8 @@
 import pytest
 from record_support import build, hits, record, run_cpprof, show
 
+pytestmark = pytest.mark.measured("the samples of threads that end at once are counted")
+
 
 
 @pytest.mark.parametrize("resource", ["real", "blocked"])

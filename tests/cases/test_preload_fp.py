@@ -5,6 +5,8 @@ import pytest
 
 from record_support import BUILD, REPOSITORY, build, check_amounts, hits, record, record_well, run_cpprof
 
+MEASURED = pytest.mark.measured("frequent exceptions are estimated, within a factor of two for usual code")
+
 FP = ["--backend", "preload"]
 CALLS = 200
 LIBRARIES = BUILD / "src/collect/agent"
@@ -63,6 +65,7 @@ def test_death_by_the_programs_own_trap(tmp_path, how):
 	("sparse", 1000000, 1, "-O2"),
 	("sparse", 1000000, 1, "-O0"),
 ])
+@MEASURED
 def test_frequent_kinds_are_estimated(tmp_path, what, times, per_time, level):
 	command = [known(level), what, times]
 	recorded = record_well(tmp_path, list(map(str, command)), *FP, "-r", "fp-inexact/1000")

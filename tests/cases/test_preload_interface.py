@@ -10,6 +10,8 @@ import time
 import pytest
 from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, build, check_amounts, hits, record, run_cpprof, show)
 
+MEASURED = pytest.mark.measured("the samples between two calls are counted, and another process may delay the program")
+
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 PRELOAD = ["--backend", "preload"]
 EVERY_ONE = [*PRELOAD, "-r", "own:orders/1", "-r", "own:bytes/1"]
@@ -53,6 +55,7 @@ def test_innermost_is_who_ticks(tmp_path):
 	assert hits(paths, "main", "work", "take_some", "take") == 50, show(paths)
 
 
+@MEASURED
 @pytest.mark.parametrize("interval", [100, 7])
 @pytest.mark.parametrize("way,threads", [("plain", 1), ("threads", 5), ("fork", 4)])
 def test_intervals(tmp_path, way, threads, interval):
@@ -80,6 +83,7 @@ def test_paused(tmp_path):
 	assert silent.resource("own:orders")["total"] == 0
 
 
+@MEASURED
 def test_cpu_beside_own(tmp_path):
 	"""Both in one profile, as both come from inside."""
 	recorded = record(tmp_path, [str(BUILD / "examples/orders"), "1500"], *PRELOAD, "-r", "cpu", "-r", "own:orders/10")

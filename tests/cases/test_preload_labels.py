@@ -1,8 +1,11 @@
 """Labels from the program's own words to the reports: tests/programs/labels.c says what each label's share is."""
+import pytest
 import json
 import re
 
 from record_support import BUILD, REPOSITORY, build, record_well, run_cpprof, tolerance, truths
+
+MEASURED = pytest.mark.measured("the shares of labels are compared with elapsed time")
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 PRELOAD = ["--backend", "preload", "-r", "cpu"]
@@ -18,6 +21,7 @@ def report(path, *words):
 	return json.loads(result.stdout)["results"]
 
 
+@MEASURED
 def test_shares(tmp_path):
 	recorded = record_well(tmp_path, [labelled()], *PRELOAD)
 	for ((label,), fraction) in truths(recorded.out):
@@ -31,6 +35,7 @@ def test_shares(tmp_path):
 	assert {"tenant": "acme", "kind": "search"} in [entry["labels"] for entry in both]
 
 
+@MEASURED
 def test_each_kind_has_its_own_functions(tmp_path):
 	recorded = record_well(tmp_path, [labelled()], *PRELOAD)
 	sections = {part["labels"].get("kind"): part for part in report(recorded.path, "--by-label=kind", "--functions")}

@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from record_support import build, hits, record, record_well, run_cpprof, show
 
+MEASURED = pytest.mark.measured("waiting times are compared with the clock of the program, which may be preempted between two readings")
+
 RATE = 5000
 TICK_US = 1_000_000 // RATE
 EVERYTHING = ["--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", f"real/{TICK_US}us", "-r", f"blocked/{TICK_US}us"]
@@ -41,6 +43,7 @@ def test_program_sees_no_ticks(name, tmp_path):
 	assert found * TICK_US > 0.5e6 * least_seconds, f"{found} hits\n{recorded.err}"
 
 
+@MEASURED
 @pytest.mark.parametrize("way", ["stack", "alternate", "context"])
 def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 	"""400 of them, many out of the middle of what we do: then 0.4 s and 1,000 calls, all in sight."""
@@ -50,6 +53,7 @@ def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 	assert abs(hits(calls, "used_behind", "write") - 100) < 12, show(calls)
 
 
+@MEASURED
 def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	"""Five of them, 150 ms each: the call that each was cancelled in keeps no ticks away any more."""
 	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")
@@ -57,6 +61,7 @@ def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	assert abs(found - 5 * 0.15) < 0.08, show(paths)
 
 
+@MEASURED
 def test_waits_are_charged_to_their_calls(tmp_path):
 	"""The program says how long it waited by what."""
 	recorded = record_well(tmp_path, [build("signals/never_restarted.c")], *EVERYTHING)
@@ -73,6 +78,7 @@ def test_waits_are_charged_to_their_calls(tmp_path):
 		assert found > 0.88 * wanted, f"blocked, {call}: {found} us, not {wanted}\n{show(blocked, 40)}"
 
 
+@MEASURED
 def test_ticks_come_late_behind_handlers_on_small_stacks(tmp_path):
 	"""No time is lost by that: what such a handler used is charged to what it has interrupted."""
 	recorded = record_well(tmp_path, [build("signals/stacks.c")], *EVERYTHING)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from record_support import build, record, run_cpprof
 
+MEASURED = pytest.mark.measured("the last transfers of a process may follow the last reading of its account")
+
 FILE_BYTES = 4 << 20
 SAID = re.compile(r"(\d+) % of the (.*?) were not observed")
 
@@ -85,6 +87,7 @@ def test_what_starting_reads(tmp_path, environment):
 	assert recorded.status == 0 and said(recorded) == {}, recorded.err
 
 
+@MEASURED
 def test_scripts(tmp_path, content):
 	"""Programs that come and go: what starts them is not missed."""
 	script = f"for i in 1 2 3 4 5 6 7 8; do {build('unseen.c')} {content} r; done; exec {build('unseen.c')} {content} rr"

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from record_support import BUILD, CPPROF, Recorded, build, check_truths, hits, record, run_cpprof, show
 
+MEASURED = pytest.mark.measured("CPU time is compared with the clock of the program")
+
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
 FINE_NS = 500_000
@@ -84,6 +86,7 @@ def is_good(recorded):
 	check_truths(recorded)
 
 
+@MEASURED
 @pytest.mark.parametrize("level", [3, 4])
 def test_preload_is_taken_by_itself(reached, level):
 	"""One line says so, and why; the profile is as good as any, kernel time and all."""
@@ -251,6 +254,7 @@ def test_recorder_killed(tmp_path):
 	assert info.returncode == 0, info.stderr
 
 
+@MEASURED
 @pytest.mark.parametrize("how", [0, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM], ids=str)
 def test_nothing_that_was_sampled_is_lost(tmp_path, how):
 	"""The target says how much CPU time it used, and ends at once: as much is in the profile."""

@@ -95,7 +95,7 @@ def test_names_agree_with_samples(program, tmp_path):
 
 
 def test_samples_fall_into_regions(program, tmp_path):
-	run = Counted([program, "40000"], tmp_path, "paths")
+	run = Counted([program, "400000"], tmp_path, "paths")
 	(cpu,) = report(run.path, "-r", "cpu", "--down", "main")
 	assert cpu["total_hits"] > 0
 	in_row = sum(entry["hits"] for entry in cpu["entries"] if entry["path"] == ["main", "work", "work: row", "tiny"])
