@@ -20,7 +20,7 @@
 /* The identity of node 0, the root above all paths. */
 #define PROFILE_ROOT_IDENTITY UINT64_C(0)
 
-uint64_t profile_location_identity(const struct profile *profile, uint32_t location);
+uint64_t profile_location_identity(const struct profile *profile, uint32_t id);
 
 uint64_t profile_node_identity(uint64_t parent_identity, uint64_t location_identity);
 

@@ -129,7 +129,7 @@ static void take_listed(struct compiler *compiler, const char *output)
 static void ask_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
-	static const char *const usual[] = { "/usr/local/include", "/usr/include/" ARCH_MULTIARCH, "/usr/include" };
+	static const char *const usual[] = { "/usr/local/include", ("/usr/include/" ARCH_MULTIARCH), "/usr/include" };
 	struct buffer output;
 	buffer_init(&output);
 	if (run(arguments, &output, NULL) == 0)
