@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "collect/count/parts.h"
 #include "collect/count/signature.h"
+#include "processor/names.h"
 
 struct naming {
 	struct tally *tally;
@@ -40,13 +41,15 @@ static bool ends_with(const char *text, const char *end)
 	return length >= bytes && strcmp(text + length - bytes, end) == 0;
 }
 
-/* A cpprof that is not installed has the header in another folder. */
+/* The headers of a cpprof that is not installed lie in a folder of any name, where only the function's name decides. */
 bool tally_is_probe(const struct profile *profile, uint32_t function)
 {
 	const char *file = profile_string(profile, profile->functions[function].file);
 	const char *name = profile_string(profile, profile->functions[function].name);
-	return ends_with(file, "cpprof/profiler.h") ||
-	       (ends_with(file, "/profiler.h") && strncmp(name, "cpprof_", sizeof("cpprof_") - 1) == 0);
+	if (ends_with(file, "cpprof/profiler.h") || ends_with(file, "cpprof/" ARCH_PROFILER_HEADER))
+		return true;
+	return strncmp(name, "cpprof_", sizeof("cpprof_") - 1) == 0 &&
+	       (ends_with(file, "/profiler.h") || ends_with(file, "/" ARCH_PROFILER_HEADER));
 }
 
 /* --- functions that are there already --- */

@@ -221,7 +221,7 @@ int64_t tally_call_site_location(const struct tally *tally, struct profile *prof
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
 /* The probe point that has its descriptor there, or NULL. */
 const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address);
-/* Whether a function is one of cpprof/profiler.h's, which are inlined where the probe points are. */
+/* Returns whether a function comes from cpprof/profiler.h or the processor's header beside it: they are inlined at probe points. */
 bool tally_is_probe(const struct profile *profile, uint32_t function);
 /* The module of an address, in the profile; PROFILE_NONE: it has none, or no file. `bias` may be NULL. */
 uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias);
