@@ -1,6 +1,7 @@
 """What probes do to a program does not show in its profile; and what is odd in a program is counted as what it is."""
 import os
 import shutil
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -50,6 +51,8 @@ def test_probe_on_a_nop(tmp_path):
 
 def test_calls_by_32_bit_numbers(tmp_path):
 	"""They are system calls, but not those that have the same number in 64-bit programs."""
+	if subprocess.run([build("probed.c"), "old_calls"], capture_output=True, check=False).returncode == -signal.SIGSEGV:
+		pytest.skip("this kernel has no system calls of 32-bit programs")
 	recorded = record_each(tmp_path, "old_calls", "syscalls", "syscalls:getppid", "syscalls:writev", "write-bytes:requested")
 	check_amounts(recorded, "syscalls:getppid")
 	assert recorded.resource("syscalls:writev")["total"] == 0

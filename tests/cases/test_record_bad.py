@@ -285,14 +285,14 @@ def test_unprivileged_user_gets_user_time():
 		result = unprivileged(folder, "record", "--", folder / "bin/user_sys", "5")
 		assert result.returncode == 0, result.stderr
 		recorded = Recorded(result, folder / "own/cpprof.data")
-		assert recorded.closing()[0] > 50
+		assert recorded.closing()[0] > 10 # the kernel lowers the rate where its own samples take long
 		assert "user" in re.search(r"cpprof: \d+ samples.*", result.stderr, re.DOTALL).group(0), result.stderr
 		paths = recorded.paths()
 		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
 		info = run_cpprof("info", recorded.path).stdout
 		assert "user" in info
-		# No tracepoint tells him who starts threads.
-		assert re.search(r"^threads: .*where they were started is seen by root only", info, re.MULTILINE), info
+		# The tracepoint of started threads is root's.
+		assert "note: paths of threads begin at their start functions" in info
 
 
 @needs_perf

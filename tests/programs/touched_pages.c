@@ -47,14 +47,12 @@ NOINLINE static void touch_file(const char *path)
 NOINLINE static void touch_stack(void)
 {
 	enum { USED_BEFORE = 32 }; /* by whatever ran before main, and more */
-	volatile char memory[(STACK + USED_BEFORE) * PAGE];
+	/* Begins with a page, so that burn's frame lies in one page more, the one below. */
+	volatile char memory[(STACK + USED_BEFORE) * PAGE] __attribute__((aligned(PAGE)));
 
-	for (int i = STACK - 1; i > 0; i--) /* downwards, as a stack grows */
+	for (int i = STACK - 2; i >= 0; i--) /* downwards, as a stack grows */
 		memory[i * PAGE] = 1;
-	/*
-	 * A stack of fresh pages cannot be copied: the frames above are read from memory, while they are there. The call's
-	 * return address is the last page's first word.
-	 */
+	/* A stack of fresh pages cannot be copied: the recorder reads the frames above from memory, while they exist. */
 	burn(100000);
 	memory[sizeof(memory) - 1] = 1;
 }
@@ -77,6 +75,7 @@ int main(int argc, char **argv)
 		return 2;
 	mallopt(M_MMAP_THRESHOLD, 1 << 24);
 	mallopt(M_TOP_PAD, 0);
+	burn(10); /* touches the page of its own data */
 	touch_heap();
 	touch_file(argv[1]);
 	touch_stack();
