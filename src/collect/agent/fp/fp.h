@@ -82,6 +82,7 @@ struct fp_thread {
 	uint64_t level_at_ns;
 	uint64_t signal_ns;           /* a signal's way there and back */
 	uint32_t steps, legacy_steps; /* since the level was 0 */
+	uint32_t exact_steps;         /* of the thread, up to EXACT_STEPS */
 	uint32_t raised[FP_KIND_COUNT];
 
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */

@@ -32,7 +32,8 @@
 #include "processor/agent/machine.h"
 
 enum {
-	ALLOWED_SHARE = 4,               /* a fourth of the time may go into traps ... */
+	EXACT_STEPS = 20000, /* a thread's first steps are exact whatever they cost: small counts are never estimated */
+	ALLOWED_SHARE = 4,   /* a fourth of the time may go into traps ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
 	SIGNAL_MAX_NS = 8000,
 	BETWEEN_MAX_NS = 100 * 1000, /* of what lies between two traps: others may have run */
@@ -416,7 +417,10 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 	/* What still traps while it is masked, by words from before, is part of the estimate. */
 	account(fp, kinds);
 	fp_count(thread, kinds & (fp->is_legacy && fp->legacy_frequent ? 0 : ~(uint32_t)fp->frequent), context);
-	if (in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC)))
+	bool takes_too_long = in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC));
+	if (fp->exact_steps < EXACT_STEPS)
+		fp->exact_steps++;
+	else if (takes_too_long)
 		blame(thread, now);
 	return false;
 }
