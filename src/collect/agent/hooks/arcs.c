@@ -1,4 +1,4 @@
-/* Exact counts of arcs, (call site, function): all are edges of the thread's root. No frames are kept. */
+/* Exact counts of arcs, (call site, function). All arcs are edges of the thread's root. No frames are kept. */
 #include "collect/agent/hooks/paths.h"
 #include "processor/agent/hooks_offsets.h"
 
@@ -7,7 +7,8 @@ static struct tally_edge **cached(struct hook_thread *thread, uint64_t function,
 	return &thread->cache[(call_site + (function >> CACHE_SHIFT)) % HOOK_CACHE];
 }
 
-/* Who looks there finds an edge, if only that of no call. */
+/* Counts an arc that is not in the cache, and puts it there. (A free entry of the cache is &hooks_no_edge, never
+ * NULL.) */
 static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, struct hook_call *call)
 {
 	struct tally_node *root = &thread->shared->root;

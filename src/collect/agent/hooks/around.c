@@ -1,6 +1,7 @@
 /*
- * Stands between hooks and the measurement that was chosen where more is to be done at each call of a probe point. What is known of a call until
- * it ends is kept beside its frame: so it is right whatever jumps over calls.
+ * A measurement that wraps the chosen one (`inner`) when each call of a probe point needs more work: timing it, or
+ * calling the user's implementation. The data of an active call stands beside its frame, so that it stays right when
+ * a jump leaves calls.
  *
  *     frames  root | main | work | row |          of the thread, as the inner measurement has them
  *     notes        | ...  | ...  | ... |          ours: when it was entered, what the implementation has returned
@@ -15,17 +16,17 @@
 #include "collect/agent/probes/registry.h"
 
 struct hook_note {
-	uint64_t function; /* whose call it is; 0: of none */
-	uint64_t ticks;    /* when it was entered */
-	uint64_t value;    /* the implementation's */
-	uint64_t was_told; /* ... which knows of it */
+	uint64_t function; /* of the active call (a probe descriptor's address); 0: no call */
+	uint64_t ticks;    /* time stamp of the entry */
+	uint64_t value;    /* the value that the implementation returned */
+	uint64_t was_told; /* ... 1: it was called for the entry */
 };
 
-static const struct hook_measurement *inner; /* NULL: there is nothing around it */
+static const struct hook_measurement *inner; /* NULL: no measurement is wrapped */
 static const struct cpprof_implementation *implementation;
 static bool times_calls;
 
-/* The implementation is at work in this thread, called from that part of its stack; 0: it is not. */
+/* The stack address from which this thread called the implementation; 0: the implementation is not active. */
 static _Thread_local uint64_t at_work __attribute__((tls_model("initial-exec")));
 
 /* --- notes --- */
@@ -38,13 +39,13 @@ static struct hook_note *map_notes(struct hook_thread *thread)
 	return mapped < 0 && mapped > -4096 ? NULL : (struct hook_note *)mapped;
 }
 
-/* That of a frame; NULL: there is no memory. */
+/* Returns the note of a frame, or NULL if there is no memory. */
 static struct hook_note *note_of(struct hook_thread *thread, const struct hook_frame *frame)
 {
 	struct hook_note *none = NULL;
 	if (__builtin_expect(!thread->notes, 0)) {
 		struct hook_note *notes = map_notes(thread);
-		/* A handler may have been faster: what is mapped then is not used. */
+		/* If a handler was faster, its mapping is used and ours stays unused. */
 		if (notes)
 			(void)machine_replace(&thread->notes, none, notes);
 	}
@@ -53,8 +54,9 @@ static struct hook_note *note_of(struct hook_thread *thread, const struct hook_f
 
 /* --- the implementation --- */
 
-/* False: a handler has interrupted it, or it has called what has probe points itself: that is not for it. Where it was left by a jump,
- * it was called from a part of the stack that is gone. */
+/* Returns false if the implementation is active in this thread: a handler has interrupted it, or it has called a
+ * function with probe points. Such events are not reported to it. If a jump has left it, at_work is an address in a
+ * part of the stack that has ended, and it is no longer active. */
 static bool begin_work(void)
 {
 	uint64_t here = RUNTIME_HERE;
@@ -104,7 +106,7 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_s
 	note->ticks = machine_time_stamp();
 }
 
-/* What is known of the call that this frame is, if it is that; then it is known no more. */
+/* Moves the note of this call out of the frame. Returns false if the frame is not that of this call, or has no note. */
 static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function,
 		      uint64_t return_slot, struct hook_note *taken)
 {
@@ -124,8 +126,8 @@ static void finish(const struct hook_note *note, uint64_t now)
 		tell_leave(note);
 }
 
-/* Mostly it is the call on top: then the implementation is told while its path is current. Else what lies behind the top is what was
- * left, once it is. */
+/* Usually the call is the frame on top: then the implementation is called while the call's path is still current. If
+ * it is not, it is the frame above the new top, once the inner measurement has dropped it. */
 static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
 	uint64_t now = machine_time_stamp();
@@ -171,7 +173,7 @@ static const struct hook_measurement around = {
 	.flush = flush,
 };
 
-/* --- put around, and taken away --- */
+/* --- wrapping and unwrapping --- */
 
 const struct hook_measurement *hooks_inner(void)
 {

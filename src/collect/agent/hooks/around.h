@@ -1,4 +1,5 @@
-/* A measurement around another one: times calls of probe points for throttling, and tells the user's own implementation. */
+/* A measurement that wraps another one: it times calls of probe points for throttling, and calls the user's own
+ * implementation. */
 #ifndef COLLECT_AGENT_HOOKS_AROUND_H
 #define COLLECT_AGENT_HOOKS_AROUND_H
 
@@ -8,15 +9,16 @@
 
 #include "collect/agent/hooks/hooks.h"
 
-/* What is measured, whatever is around it. */
+/* Returns the measurement that counts, whether it is wrapped or not. */
 const struct hook_measurement *hooks_inner(void);
 
-/* Whether what was chosen at start knows which calls have not returned, so that something may be put around it: not arcs. */
+/* Returns true if the measurement that was chosen at start keeps a frame for each active call, so that it can be
+ * wrapped. False for `off`, `arcs` and `blocks`. */
 bool hooks_have_frames(void);
 
-/* From now on each call of a probe point is timed, or no more: probes_took is told of it. Async-signal-safe. */
+/* Starts or stops the timing of each call of a probe point; probes_took gets the times. Async-signal-safe. */
 void hooks_time_calls(bool on);
-/* From now on it is told of probe points, as long as the process lives; once. */
+/* Calls the implementation at probe points from now on, until the process exits. Called at most once. */
 void hooks_tell(const struct cpprof_implementation *implementation);
 
 #endif

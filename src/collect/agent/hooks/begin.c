@@ -1,4 +1,4 @@
-/* How a process begins to count: which file, which measurement. */
+/* The beginning of counting in a process: chooses the file and the measurement. */
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -15,9 +15,9 @@ struct hooks hooks;
 
 /* --- the file --- */
 
-extern void *__libc_stack_end; /* where the kernel has put: how many words, the words, NULL, the environment, NULL */
+extern void *__libc_stack_end; /* the kernel stores here: argc, the argv words, NULL, the environment, NULL */
 
-/* The program's own functions for .preinit_array run before the C library knows of the environment. */
+/* The program's functions in .preinit_array run before the C library sets `environ`. */
 static char **environment(void)
 {
 	char **words = __libc_stack_end;
@@ -47,7 +47,7 @@ static void add_text(struct iovec *parts, int *count, const char *text)
 	parts[(*count)++] = (struct iovec){ .iov_base = (void *)text, .iov_len = strnlen(text, PATH_MAX) };
 }
 
-/* In one write, on standard error: nobody else is there who would. */
+/* Prints to standard error, in one write: without a recorder, no other process would report the error. */
 static void say_unknown(const char *asked)
 {
 	struct iovec parts[2 * TALLY_MEASUREMENTS + 3];
@@ -62,7 +62,8 @@ static void say_unknown(const char *asked)
 	machine_syscall(SYS_writev, STDERR_FILENO, (long)parts, count, 0, 0, 0);
 }
 
-/* What the variable asks for. One that is not known, and no library of the user's, counts as the usual one, and is told of. */
+/* Returns the measurement that the environment variable names; `paths` if it is not set. An unknown name is
+ * reported, and means `paths`. The path of the user's own library also means `paths`. */
 static enum tally_measurement measurement_asked(void)
 {
 	const char *asked = hooks_environment_value(TALLY_MEASURE_VARIABLE);
@@ -74,7 +75,7 @@ static enum tally_measurement measurement_asked(void)
 	return TALLY_PATHS;
 }
 
-/* Where a program that runs alone writes: the folder is the one in which it starts. */
+/* The directory in which a program without a recorder writes its file: the one in which it starts. */
 static char folder[PATH_MAX];
 
 static void remember_folder(void)
@@ -120,7 +121,7 @@ static struct tally_header *find_file(bool may_make)
 
 enum { NOT_BEGUN, BEGINNING, BEGUN };
 static uint32_t begun;
-static uint32_t beginner; /* the thread */
+static uint32_t beginner; /* the thread id */
 
 static void start(struct tally_header *header)
 {
@@ -158,7 +159,7 @@ bool hooks_have_begun(void)
 
 void hooks_begin(void)
 {
-	/* So early that there is no environment yet, nobody knows what is wanted. */
+	/* Before there is an environment, the file and the measurement cannot be chosen: a later call begins. */
 	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) != BEGUN && environment())
 		begin(true);
 }

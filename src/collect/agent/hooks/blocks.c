@@ -1,4 +1,5 @@
-/* The measurement `blocks`: executions of basic blocks; of calls, where their hooks are compiled in as well, arcs. */
+/* The measurement `blocks`: executions of basic blocks. Calls are counted as arcs, if their hooks are compiled in as
+ * well. */
 #include "collect/agent/hooks/blocks.h"
 
 enum { FIRST_BYTES = TALLY_GRANULE };
@@ -8,7 +9,7 @@ static uint64_t slots_of(const struct tally_blocks *table)
 	return (table->chunk.bytes - sizeof(*table)) / sizeof(table->blocks[0]);
 }
 
-/* The largest power of two that leaves room behind it. */
+/* Returns the mask of the largest power of two that leaves slots behind it. */
 static uint64_t mask_for(uint64_t slots)
 {
 	uint64_t size = 1;
@@ -17,7 +18,7 @@ static uint64_t mask_for(uint64_t slots)
 	return size - 1;
 }
 
-/* A table, or one of twice the size. False: there is no memory, and the thread has stopped. */
+/* Makes the first table, or one of twice the size. Returns false if there is no memory; the thread has then stopped. */
 static bool grow(struct hook_thread *thread, enum tally_hook hook)
 {
 	const struct tally_blocks *old = thread->blocks;
@@ -30,14 +31,14 @@ static bool grow(struct hook_thread *thread, enum tally_hook hook)
 	chunk->used = sizeof(*table) + slots_of(table) * sizeof(table->blocks[0]);
 	tally_chunk_finish(chunk, TALLY_BLOCK_COUNTS);
 	__atomic_or_fetch(&hooks.process->hooks, (uint32_t)hook, __ATOMIC_RELAXED);
-	/* In this order: see hooks/blocks.h. */
+	/* hooks/blocks.h states the reason for this order. */
 	*(volatile uint64_t *)&thread->block_count = 0;
 	*(struct tally_blocks *volatile *)&thread->blocks = table;
 	*(volatile uint64_t *)&thread->block_mask = mask_for(slots_of(table));
 	return true;
 }
 
-/* The entry of a block, made if there is room; NULL: there is none. */
+/* Returns the entry of a block, and makes it if there is room; or NULL if there is none. */
 static struct tally_block *find(struct hook_thread *thread, uint64_t pc)
 {
 	uint64_t mask = *(volatile uint64_t *)&thread->block_mask;
@@ -73,12 +74,12 @@ void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_
 {
 	bool is_first = thread == &hooks_nobody;
 	thread->measurement->block(thread, pc);
-	/* So that it can be said what the program has been compiled with. */
+	/* Lets reports state how the program was compiled. */
 	if (is_first && hooks.process)
 		__atomic_or_fetch(&hooks.process->hooks, (uint32_t)hook, __ATOMIC_RELAXED);
 }
 
-/* --- what the vtable has --- */
+/* --- the vtable --- */
 
 static void block(struct hook_thread *thread, uint64_t pc)
 {

@@ -1,30 +1,31 @@
 /*
- * Executions of basic blocks: a table per thread, in the tally (struct tally_blocks), by where the block's hook returns
- * to. Blocks of one function lie side by side in it, as their code does:
+ * Executions of basic blocks: one table per thread, in the tally (struct tally_blocks). The key of a block is the
+ * return address of its hook. Blocks of one function are near each other in the table, as their code is:
  *
- *     slots[0 ... mask]      where an entry belongs, by hooks_block_slot
- *     slots[mask + 1 ...]    to the chunk's end: where those go that find no place at the end of the first
+ *     slots[0 ... mask]      the first slot of a block, by hooks_block_slot
+ *     slots[mask + 1 ...]    to the chunk's end: for blocks that find no free slot up to `mask`
  *
- * A handler may interrupt any of this and count blocks itself. So a slot is taken by one instruction (compare and
- * exchange, of this thread alone: no lock), a count is raised by one, and where a handler has begun a larger table,
- * what was looked up in the old one is counted there: both are added up. The mask is read before the table: an older,
- * smaller one fits a larger table.
+ * A handler may interrupt any of this and count blocks itself. So one instruction takes a slot (compare and
+ * exchange; no lock, because only this thread uses the table), and one instruction raises a count. If a handler has
+ * begun a larger table, a block that was found in the old one is counted there: the reader adds the two. The mask is
+ * read before the table: an older, smaller mask fits a larger table.
  */
 #ifndef COLLECT_AGENT_HOOKS_BLOCKS_H
 #define COLLECT_AGENT_HOOKS_BLOCKS_H
 
 #include "collect/agent/hooks/hooks.h"
 
-/* Two blocks have at least a call between them, mostly more: so many bytes make one slot. */
+/* Between two blocks lies at least a call, usually more code: 8 bytes of code make one slot. */
 enum { HOOKS_BLOCK_BITS = 3 };
 
 static inline uint64_t hooks_block_slot(uint64_t pc, uint64_t mask)
 {
-	enum { HIGH_BITS = 20 }; /* of libraries that lie the same way, far apart */
+	enum { HIGH_BITS = 20 }; /* separates libraries whose addresses differ only in high bits */
 	return ((pc >> HOOKS_BLOCK_BITS) ^ (pc >> HIGH_BITS)) & mask;
 }
 
-/* False: it is not where it is looked for first; nothing was counted. */
+/* Counts a block that is in the first or second slot for its address. Returns false if it is not; then nothing was
+ * counted. */
 static inline __attribute__((always_inline)) bool hooks_block_count(struct hook_thread *thread, uint64_t pc)
 {
 	uint64_t mask = *(volatile uint64_t *)&thread->block_mask;
@@ -42,11 +43,11 @@ static inline __attribute__((always_inline)) bool hooks_block_count(struct hook_
 	return true;
 }
 
-/* ... wherever it is, or else in a new entry. `hook`: of which kind it is. Where there is no memory, the thread
- * stops. */
+/* Counts a block in any slot, or in a new one. `hook` is the kind of its hook. If there is no memory, the thread
+ * stops counting. */
 void hooks_block_count_slowly(struct hook_thread *thread, uint64_t pc, enum tally_hook hook);
 
-/* The thread does not measure blocks: not yet, or something else. */
+/* Called by a block's hook when the thread does not measure blocks: it has no state yet, or measures something else. */
 void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_hook hook);
 
 #endif

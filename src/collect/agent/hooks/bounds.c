@@ -1,12 +1,12 @@
 /*
- * Which code a function has, by its unwind table. What compilers write for exceptions is mapped with the code, sorted,
- * and found without a lock:
+ * Finds the range of a function's code in the module's unwind table. Compilers write this table for exceptions; it
+ * is mapped with the code, sorted, and read without a lock:
  *
  *	.eh_frame_hdr   version 1, three encodings | .eh_frame | count | { start, FDE } ...   sorted by start
  *	FDE             length | distance to its CIE | start | bytes of code | ...
  *	CIE             length | 0 | version | "zPLR" | ... | how a start is encoded ('R')
  *
- * The tables are as the program's own exceptions use them: they are believed, within their file's mapping.
+ * The program's own exceptions use the same tables, so their content is trusted within the mapping of their file.
  */
 #include <string.h>
 
@@ -22,11 +22,11 @@ enum { /* DW_EH_PE_... */
        SDATA2 = 0x0a,
        SDATA4 = 0x0b,
        SDATA8 = 0x0c,
-       SORTED = 0x3b, /* what linkers write: signed words of 32 bits, from the table on */
+       SORTED = 0x3b, /* as linkers write it: signed 32-bit words, relative to .eh_frame_hdr */
 };
 
 struct table_entry {
-	int32_t start, fde; /* from .eh_frame_hdr on */
+	int32_t start, fde; /* relative to .eh_frame_hdr */
 };
 
 struct table_head {
@@ -36,7 +36,7 @@ struct table_head {
 	struct table_entry entries[];
 };
 
-/* Bytes of a number that is encoded so; 0: of no size that is known. */
+/* Returns the bytes of a number in this encoding, or 0 if its size is unknown. */
 static uint64_t bytes_of(uint8_t encoding)
 {
 	switch (encoding & FORMAT) {
@@ -62,7 +62,7 @@ static const uint8_t *skip_leb(const uint8_t *at)
 	return at + 1;
 }
 
-/* How a CIE's FDEs write addresses; 0xff: not known. */
+/* Returns the encoding of addresses in a CIE's FDEs, or 0xff if it is unknown. */
 static uint8_t encoding_of(const uint8_t *cie)
 {
 	enum { VERSION_AT = 8, NOT_KNOWN = 0xff };
@@ -87,7 +87,7 @@ static uint8_t encoding_of(const uint8_t *cie)
 	return ABSOLUTE;
 }
 
-/* Bytes of the code that an FDE is of; 0: not known. */
+/* Returns the bytes of code that an FDE covers, or 0 if unknown. */
 static uint64_t code_bytes(const uint8_t *fde)
 {
 	enum { CIE_AT = 4, START_AT = 8 };
@@ -103,8 +103,9 @@ static uint64_t code_bytes(const uint8_t *fde)
 	return bytes;
 }
 
-/* Whether the code that an FDE is of is not a function's begin, but a part of it that the compiler has put elsewhere: there a
- * frame stands from the first byte on. (Functions that call something have one, and at their first byte have none.) */
+/* Returns true if the FDE covers a part of a function that the compiler has placed apart from the function's start.
+ * Such a part has a stack frame from its first byte on, so its instructions do not begin with an advance. (A
+ * function that calls others has a stack frame too, but not at its first byte.) */
 static bool is_part(const uint8_t *fde)
 {
 	enum {
@@ -139,7 +140,7 @@ static bool is_part(const uint8_t *fde)
 	return !advances;
 }
 
-/* The last entry that begins at or before `address`; NULL: none does. */
+/* Returns the last entry that begins at or before `address`, or NULL if none does. */
 static const struct table_entry *find_entry(const struct table_head *head, uint64_t address)
 {
 	int64_t wanted = (int64_t)(address - (uint64_t)(uintptr_t)head);
@@ -156,7 +157,7 @@ static const struct table_entry *find_entry(const struct table_head *head, uint6
 
 _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));
 
-/* What the dynamic linker takes for its answer is our time. */
+/* Queries the dynamic linker. Samples of the time that it takes are charged to cpprof. */
 static bool ask_linker(uint64_t address, struct dl_find_object *found)
 {
 	hooks_asking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -165,7 +166,7 @@ static bool ask_linker(uint64_t address, struct dl_find_object *found)
 	return is_known;
 }
 
-/* The FDE of the code at an address; NULL: not known. */
+/* Finds the FDE of the code at `address` and its range. Returns NULL if none is found. */
 static const uint8_t *find_fde(uint64_t address, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object found;

@@ -1,4 +1,5 @@
-/* What gcc and clang call with -finstrument-functions: behind each function's prologue, and before it returns. */
+/* The hooks of -finstrument-functions: gcc and clang call them behind each function's prologue, and before it
+ * returns. */
 #include "collect/agent/hooks/paths.h"
 #include "collect/agent/hooks/trace.h"
 
@@ -9,8 +10,8 @@ void __cyg_profile_func_exit(void *called, void *caller) __attribute__((visibili
 #define RETURN_SLOT ((uint64_t)(uintptr_t)__builtin_dwarf_cfa() | HOOK_FRAME_LEAVES)
 #define CODE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-/* The measurements of each call are asked for first: a jump by an address that is read before costs as much as one of
- * them does. */
+/* Compares with the measurements of each call first: an indirect call, whose address must be read before, costs as
+ * much as one of them does. */
 HOOK_HOT void __cyg_profile_func_enter(void *called, void *caller)
 {
 	struct hook_thread *thread = hook_thread;

@@ -1,4 +1,4 @@
-/* Whether the header's code may count a call by itself. */
+/* Decides whether the inline code of cpprof/profiler.h may count a call. */
 #include "collect/agent/hooks/paths.h"
 
 void hooks_allow_direct(struct hook_thread *thread)

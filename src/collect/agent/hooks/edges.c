@@ -1,10 +1,12 @@
 /*
- * The edges of a node: calls that were made from there.
+ * The edges of a node: the calls that were made from its path.
  *
- *   1. All are in the node's list, in which none is ever moved. The first NEAR_EDGES of it are found by going along it.
- *   2. Those behind are found by the thread's table of (node, edge). It grows, and old ones stay, for a handler may
- *      have interrupted who reads one; what a handler has put into the old one meanwhile is not in the new one. Then
- *      a second edge is made for the same call: counts add up.
+ *   1. All edges of a node are in its list, in which no edge is ever moved. The first NEAR_EDGES are found by
+ *      following it.
+ *   2. Those behind are found in the thread's table of (node, edge). When the table grows, the old one stays,
+ *      because a handler may have interrupted code that reads it. An edge that a handler puts into the old one
+ *      meanwhile is not in the new one; a second edge is then made for the same call, and the reader adds the
+ *      counts.
  *   3. An edge is linked in when it is complete, by one instruction that fails if a handler was faster.
  */
 #include <sys/mman.h>
@@ -19,7 +21,7 @@ struct tally_edge hooks_no_edge = { .call_site = UINT64_MAX, .function = UINT64_
 
 struct slot {
 	struct tally_edge *edge;
-	struct tally_node *node; /* written behind it; NULL: the slot is free */
+	struct tally_node *node; /* written after `edge`; NULL: the slot is free */
 };
 
 struct hook_edges {
@@ -44,7 +46,8 @@ static uint64_t hash(const struct tally_node *node, uint64_t call_site, uint64_t
 	return (((uint64_t)(uintptr_t)node ^ turn(call_site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
 }
 
-/* `call_site` ANY_SITE: any edge of the node to that function, which were put there as such. */
+/* Returns the edge of a call; with `call_site` ANY_SITE, the edge that put_both has entered for any call of the
+ * function. */
 static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t call_site,
 				  uint64_t function)
 {
@@ -60,7 +63,7 @@ static struct tally_edge *look_up(const struct hook_edges *edges, const struct t
 	return NULL;
 }
 
-/* False: there is no room nearby. */
+/* Returns false if the first PROBES slots are all taken. */
 static bool put(struct hook_edges *edges, struct tally_node *node, uint64_t call_site, struct tally_edge *edge)
 {
 	uint64_t at = hash(node, call_site, edge->function);
@@ -89,7 +92,7 @@ static struct hook_edges *new_table(uint64_t slots)
 	return edges;
 }
 
-/* By its call site, and if it is the first with that function, by that. */
+/* Enters an edge by its call site, and also as ANY_SITE if it is the node's first edge to the function in the table. */
 static void put_both(struct hook_edges *edges, struct tally_node *node, struct tally_edge *edge)
 {
 	if (!look_up(edges, node, ANY_SITE, edge->function))
@@ -144,7 +147,7 @@ struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struc
 
 /* --- new ones --- */
 
-/* The child that another edge of the node has for this function; NULL: none has. */
+/* Returns the child that another edge of the node has for this function, or NULL if there is none. */
 static struct tally_node *find_child(const struct hook_thread *thread, const struct tally_node *node, uint64_t function)
 {
 	uint32_t passed = 0;
@@ -171,7 +174,7 @@ static struct tally_node *new_node(struct hook_thread *thread, struct tally_node
 	return node;
 }
 
-/* At the end of the list, or of its near part. */
+/* Appends an edge to the node's list, or, if the list is longer, inserts it behind the first NEAR_EDGES. */
 static void link_edge(struct hook_thread *thread, struct tally_node *node, struct tally_edge *edge)
 {
 	struct tally_edge **at = &node->edges;
@@ -201,7 +204,8 @@ static struct tally_edge *new_edge(struct hook_thread *thread, struct tally_node
 	return edge;
 }
 
-/* There are too many nodes: one of this function that is nearer to the root, or below it. */
+/* The thread has too many nodes for a new one. Returns a node with the same function: the nearest one towards the
+ * root or, if there is none, a child of the root, which is made if necessary. Returns NULL if there is no memory. */
 static struct tally_node *fold(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call)
 {
 	struct tally_node *root = &thread->shared->root;
@@ -224,8 +228,8 @@ struct wanted {
 	const struct hook_call *call;
 };
 
-/* So that it can be said what the program has been compiled with. Of hooks that know entries alone __fentry__ is called
- * by a function's first instruction, or the one behind a landing mark. */
+/* Records which hook reported the call, so that reports can state how the program was compiled. Among the hooks that
+ * report entries only, __fentry__ is called by a function's first instruction, or the one behind a landing mark. */
 static void note_hook(const struct hook_call *call)
 {
 	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, FIRST_CALL_END = 10 };

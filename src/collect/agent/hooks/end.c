@@ -1,5 +1,5 @@
-/* The program ends by itself. Where it is killed, its counts are in the file anyway; what is not is said in
- * abi/tally.h: when it ended, and a trace's last events. */
+/* Finishes the tally when the program exits normally. If it is killed, its counts are in the file as well. The file
+ * then lacks the time at which it ended (abi/tally.h) and the events that close a trace (hooks/trace.c). */
 #include <stdlib.h>
 
 #include "collect/agent/control/thread.h"

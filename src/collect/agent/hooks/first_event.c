@@ -1,4 +1,4 @@
-/* Before a thread has a state: each hook makes one, and hands the event on. */
+/* The measurement of a thread that has no state yet: each hook makes the state and passes the event on. */
 #include "collect/agent/hooks/hooks.h"
 
 static uint64_t begin_thread(void *nothing, uint64_t neither)

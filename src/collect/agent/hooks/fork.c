@@ -1,6 +1,6 @@
 /*
- * The child of a fork: what its parent has counted stays the parent's. The one thread that is left gets tables of its
- * own, in which the calls that have not returned are there as paths that were called 0 times.
+ * The child of a fork. The counts of its parent stay the parent's. The one thread that remains gets tables of its
+ * own, in which the calls that have not returned appear as paths that were called 0 times.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -8,7 +8,8 @@
 #include "collect/agent/hooks/paths.h"
 #include "processor/agent/machine.h"
 
-/* How `node` was called, from that call site if possible; NULL: it is not known (TALLY_EDGE_FOLDED). */
+/* Returns the edge by which `node` was called, from `call_site` if possible, or NULL if it is unknown
+ * (TALLY_EDGE_FOLDED). */
 static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t call_site)
 {
 	const struct tally_edge *found = NULL;
@@ -18,7 +19,8 @@ static const struct tally_edge *edge_to(const struct tally_node *node, uint64_t 
 	return found;
 }
 
-/* The path below `parent` that is to the child what `node` is to its parent; NULL: there is no room. */
+/* Finds or makes the child's copy of `node`, a path of the parent process, below `parent`. Returns NULL if there is
+ * no room. */
 static struct tally_node *copy_node(struct hook_thread *thread, struct tally_node *parent,
 				    const struct tally_node *node, uint64_t call_site)
 {
@@ -35,7 +37,7 @@ static struct tally_node *copy_node(struct hook_thread *thread, struct tally_nod
 	return edge ? edge->child : NULL;
 }
 
-/* What lies above is the parent's, and may be taken up again. */
+/* Clears the frames above `top`. They refer to the parent's nodes, and a later push might use them again. */
 static void forget_above(struct hook_thread *thread, const struct hook_frame *top)
 {
 	static const uintptr_t page = 4096;

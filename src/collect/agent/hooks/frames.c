@@ -1,35 +1,37 @@
 /*
- * Which calls have not returned. Hooks tell of entries, some (-finstrument-functions) of returns as well; nobody
- * tells of what a jump or an exception has left behind. Frames are kept as they were pushed, and looked at when the
- * next event comes.
+ * Which calls are still active. Hooks report entries; some (-finstrument-functions) also report returns. No hook
+ * reports the calls that a jump or an exception has left. Frames are kept as they were pushed, and are checked when
+ * the next event comes.
  *
  *	|  caller                                    higher addresses
- *	|  return address of f    <- return slot of f, if its hook tells of entries alone
+ *	|  return address of f    <- return slot of f, if its hook reports entries only
  *	|  frame of f
- *	|                         <- return slot of f, if its hook tells when it is left (HOOK_FRAME_LEAVES)
+ *	|                         <- return slot of f, if its hook reports the return as well (HOOK_FRAME_LEAVES)
  *	|  return address of g    <- return slot of g ...
  *
- *   1. Frames of one stack are compared by their return slots, and a run (hooks/stacks.c) has those of one stack alone, each
- *      below the one before it, or (what is inlined) at the same return slot.
- *   2. A call at return slot A is made by code whose stack pointer is above A. So frames at A or below have returned, or
- *      were jumped over: they are dropped. Except that what is inlined has the return slot and the call site of the function
- *      that it is inlined into (hooks_is_inlined).
+ *   1. The order of frames on one stack is that of their return slots. A run (hooks/stacks.c) has the frames of one
+ *      stack only. Each lies below the one before it or, if it is inlined, at the same return slot.
+ *   2. A call at return slot A is made by code whose stack pointer is above A. So frames at A or below have
+ *      returned, or a jump has left them: they are dropped. Exception: an inlined function has the return slot and
+ *      the call site of the function that it is inlined into (hooks_is_inlined).
  *   3. A frame above A may be dead as well: its function has returned to its caller, which has then moved its stack
- *      pointer down (alloca, arguments), or called code without hooks that has called back. What has returned does not keep
- *      its return address: a slot that holds another one is dead, and with it all frames called from there.
- *      Of hooks that tell of returns there is no slot, and no need.
- *   4. A slot is read only if it lies between the present stack pointer and the stack's top, on a stack of which this
- *      is known.
- *   5. A slot that nothing has overwritten since may still hold it. So a caller's distance from the call's return slot is
- *      remembered, which is the same whenever that call is made but for functions that take more of the stack as they
- *      go (alloca): of the frames of its function, that one is the caller (hooks_frames_at_distance). hooks.S
- *      looks at distances alone. Where a call has no edge yet, its call site is looked for by the functions' unwind tables,
- *      and dead is what is above the frame of that function (hooks_frames_caller). What no frame's function contains
- *      is foreign, and each time such a call comes all frames' slots are looked at (hooks_frames_whole), and a
- *      handler's calls are those of what was there above the stack pointer that it has interrupted.
- *   6. A tail call of a function takes its caller's return slot and call site: the caller's frame is gone, by 2, and
- *      what is called hangs below the one before it. (With hooks that tell of returns, nothing is a tail call.)
- *   7. Whatever is wrong about frames, a call counts once.
+ *      pointer down (alloca, arguments), or called code without hooks that has called back. A call that has returned
+ *      does not keep its return address: if its slot holds another one, the frame is dead, and so are all frames
+ *      called from there. For hooks that report returns there is no such slot, and none is needed.
+ *   4. A slot is read only if it lies between the current stack pointer and the upper end of the stack, and only on
+ *      a stack with known bounds.
+ *   5. A slot of a dead frame still holds its return address until it is overwritten. So each edge has the distance
+ *      from the call's return slot up to that of its caller. The distance is the same each time the call is made,
+ *      except in functions that take more of the stack as they run (alloca). Among the frames of the caller's
+ *      function, the one at this distance is the caller (hooks_frames_at_distance). hooks.S checks distances only.
+ *      If a call has no edge yet, the unwind tables give the function that contains its call site; the frames above
+ *      that function's frame are dead (hooks_frames_caller). If no frame's function contains the call site, the call
+ *      is foreign, and the slots of all frames are checked each time it is made (hooks_frames_whole). A handler's
+ *      calls are made from the frames that lie above the stack pointer that it has interrupted.
+ *   6. A tail call takes over its caller's return slot and call site. So the caller's frame is dropped by rule 2,
+ *      and the path of the callee becomes a child of the frame before it. (For hooks that report returns, no call is
+ *      a tail call.)
+ *   7. A call counts once, even if the frames are wrong.
  */
 #include "collect/agent/hooks/paths.h"
 #include "processor/agent/machine.h"
@@ -38,7 +40,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 {
 	thread->frames[0] = (struct hook_frame){ root, HOOK_FRAME_BASE, 0, &hooks_no_edge };
 	thread->top = thread->run = thread->frames;
-	/* No return slot is on it. */
+	/* An empty range: it contains no return slot. */
 	thread->stack_low = UINT64_MAX;
 	thread->stack_high = 0;
 	hooks_allow_direct(thread);
@@ -61,7 +63,8 @@ static bool is_on_other(const struct hook_thread *thread, uint64_t address)
 	return address >= thread->other_low && address < thread->other_high;
 }
 
-/* Of a frame of the present stack, for a stack pointer there, or one that is below it. */
+/* Returns true if a frame of the current stack has returned. `stack_pointer` is the stack pointer, or an address
+ * below it. */
 static bool is_dead(const struct hook_thread *thread, const struct hook_frame *frame, uint64_t stack_pointer)
 {
 	if (frame->return_slot < stack_pointer)
@@ -72,7 +75,7 @@ static bool is_dead(const struct hook_thread *thread, const struct hook_frame *f
 
 struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer)
 {
-	enum { FRAMES = 4096 }; /* at most so many: who recurses deeper than that is believed */
+	enum { FRAMES = 4096 }; /* further frames of a deeper recursion count as active */
 	struct hook_frame *whole = top;
 	for (struct hook_frame *frame = top; !hooks_frame_is_base(frame) && top - frame < FRAMES; frame--)
 		if (is_dead(thread, frame, stack_pointer))
@@ -113,7 +116,7 @@ struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct
 /* --- by functions --- */
 
 struct bounds {
-	uint64_t start, end; /* 0: not known */
+	uint64_t start, end; /* 0: unknown */
 };
 
 static uint64_t find_keeping(void *bounds, uint64_t address)
@@ -135,15 +138,15 @@ static bool contains(struct bounds bounds, uint64_t address)
 	return address >= bounds.start && address < bounds.end;
 }
 
-/* The edge that has led to a frame; NULL: it is not found. */
+/* Returns the edge of the call that made a frame, or NULL if it is not found. */
 static const struct tally_edge *edge_to(const struct hook_thread *thread, const struct hook_frame *frame)
 {
 	const struct hook_call call = { .function = frame->node->function, .call_site = frame->call_site };
 	return frame > thread->frames ? hooks_edge_find(thread, (frame - 1)->node, &call) : NULL;
 }
 
-/* Whether a frame's function is that code. Of a probe point it is known where the hook was called when it was
- * entered first, the lower half of that address. */
+/* Returns true if a frame's function is the code in `bounds`. For a probe point, the edge has the lower half of the
+ * address from which its hook was called first. */
 static bool is_of(const struct hook_thread *thread, const struct hook_frame *frame, struct bounds bounds)
 {
 	if (!hooks_frame_is_probe(frame))
@@ -166,10 +169,10 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
 {
 	if (!call->code || hooks_frame_is_base(top) || !hooks_frame_leaves(top) || top->call_site != call->call_site)
 		return false;
-	if (hooks_call_is_probe(call)) /* by hooks_frames_inlining */
+	if (hooks_call_is_probe(call)) /* hooks_frames_inlining has checked the rest */
 		return top->return_slot == call->return_slot;
 	if (top->node->function == call->function) {
-		/* Of the two hooks of a function that is inlined into itself, or the same hook again. */
+		/* Either the second hook of a function that is inlined into itself, or the same hook again. */
 		const struct tally_edge *edge = top > thread->frames ? edge_to(thread, top) : NULL;
 		return edge && edge->code != call->code;
 	}
@@ -187,9 +190,10 @@ static uint64_t is_part_keeping(void *nothing, uint64_t address)
 	return hooks_is_function_part(address);
 }
 
-/* Of frames at a call's return slot, from `top` on down, the last before the first that must be an older one's: that was entered by the
- * same code, or is of the same region, with no function entered in between. What a function has entered it leaves before
- * it does so again, so it was jumped over. NULL: none must be. */
+/* Finds the frames that a jump has left, among those at the call's return slot and call site, from `top` outward. A
+ * function leaves a probe point before it enters it again. So a frame was left by a jump if the same code has
+ * entered it, or if it is of the same region and no function was entered since. Returns the frame before the
+ * outermost of these, or NULL if there is none. */
 static struct hook_frame *before_older(const struct hook_thread *thread, struct hook_frame *top,
 				       const struct hook_call *call)
 {
@@ -214,7 +218,8 @@ struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struc
 		top = before;
 	if (!shares_call(top, call))
 		return top;
-	/* Another function, called by the same call: what one has entered that is not there any more. */
+	/* If the code of `top` and of the call are in different functions, the same call site has called first one
+	 * and then the other, and the first one's frames have ended. Parts of functions cannot be compared. */
 	struct bounds bounds = bounds_of(call->code_address - 1);
 	const struct tally_edge *edge = edge_to(thread, top);
 	uint64_t top_code = edge ? (call->code_address & ~(uint64_t)UINT32_MAX) | edge->code : 0;
@@ -227,7 +232,7 @@ struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struc
 	return top;
 }
 
-/* Whether a frame is inlined into the one before it. */
+/* Returns true if a frame is inlined into the one before it. */
 static bool is_inlined_frame(const struct hook_frame *frame)
 {
 	const struct hook_frame *before = frame - 1;
@@ -237,7 +242,7 @@ static bool is_inlined_frame(const struct hook_frame *frame)
 
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top, struct hook_call *call)
 {
-	enum { NEAR_FRAMES = 64 }; /* what is dead and above the code that called has little room */
+	enum { NEAR_FRAMES = 64 }; /* dead frames above the caller's stack pointer lie in a short piece of stack */
 	call->flags = TALLY_EDGE_INLINED;
 	if (hooks_is_inlined(thread, top, call))
 		return top;
@@ -245,7 +250,7 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 	struct bounds caller = bounds_of(call->call_site - 1);
 	if (hooks_frame_is_probe(top) && hooks_keep_vectors(is_part_keeping, NULL, call->call_site - 1))
 		return top;
-	struct hook_frame *last = top; /* of those that are inlined into each other */
+	struct hook_frame *last = top; /* the innermost frame that is inlined into `frame`, or `frame` */
 	for (struct hook_frame *frame = top; caller.end && !hooks_frame_is_base(frame) && top - frame < NEAR_FRAMES;
 	     frame--) {
 		if (is_of(thread, frame, caller))
@@ -253,8 +258,8 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 		if (!is_inlined_frame(frame))
 			last = frame - 1;
 	}
-	/* Who has called an object is often not known where other compilers than gcc and clang were at work, which write no unwind tables:
-	 * then the last one is believed. */
+	/* The caller of a probe point is often unknown if another compiler than gcc or clang has compiled it and
+	 * written no unwind tables: the last frame then counts as the caller. */
 	call->flags = hooks_call_is_probe(call) && !caller.end ? 0 : TALLY_EDGE_FOREIGN;
 	uint64_t interrupted = call->code ? 0 : machine_interrupted_by(call->call_site, call->return_slot);
 	return hooks_frames_whole(thread, top, is_on_stack(thread, interrupted) ? interrupted : 0);
@@ -262,7 +267,7 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 
 /* --- samples --- */
 
-/* Who executes its own code is the last one, whatever slots still hold. */
+/* Returns the frame of the function that contains `pc`, whatever the slots still hold; or `top` if there is none. */
 static const struct hook_frame *executing(const struct hook_thread *thread, const struct hook_frame *top, uint64_t pc)
 {
 	enum { NEAR_FRAMES = 256 };
@@ -282,7 +287,7 @@ static const struct hook_frame *executing(const struct hook_thread *thread, cons
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc)
 {
 	const struct hook_frame *top = thread->top;
-	/* A hook that was interrupted: what is on top may not have been written yet. */
+	/* If a hook was interrupted, the frame on top may not have been written yet. */
 	while (!top->node)
 		top--;
 	if (is_on_stack(thread, stack_pointer))

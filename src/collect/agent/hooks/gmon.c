@@ -1,9 +1,9 @@
 /*
- * What the C library has for programs that were compiled with -pg: __monstartup is called by their start code
- * (gcrt1.o), which has _mcleanup called at exit; the rest is for programs to call. So these work unmodified, and the C
- * library's own profiler never starts.
+ * The functions that the C library has for programs compiled with -pg. Their start code (gcrt1.o) calls __monstartup
+ * and registers _mcleanup with atexit; the programs themselves may call the others. With these definitions such
+ * programs work unmodified, and the C library's own profiler never starts.
  *
- * At exit _mcleanup is called before the destructors, whose calls count as well: it ends nothing then.
+ * At exit _mcleanup is called before the destructors. Their calls count as well, so it does not end counting then.
  */
 #include <cpprof/runtime.h>
 
@@ -21,7 +21,7 @@ int moncontrol(int mode);
 
 static bool was_cleaned;
 
-/* Which code is meant does not matter: all that has hooks is counted. */
+/* The range of code does not matter: all code that has hooks is counted. */
 PUBLIC void __monstartup(unsigned long low, unsigned long high)
 {
 	(void)low;
@@ -37,7 +37,7 @@ PUBLIC void monstartup(unsigned long low, unsigned long high)
 	__monstartup(low, high);
 }
 
-/* 0, as the C library returns it. */
+/* Returns 0, as in the C library. */
 PUBLIC int moncontrol(int mode)
 {
 	if (mode)
@@ -47,7 +47,8 @@ PUBLIC int moncontrol(int mode)
 	return 0;
 }
 
-/* Whether code at this address is of who has exit: where all is one file, it is taken for that. */
+/* Returns true if the address is in the module that defines exit. In a statically linked program all code is in that
+ * module. */
 static bool is_exit(const void *address)
 {
 	struct dl_find_object of_address, of_exit;

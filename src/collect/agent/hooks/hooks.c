@@ -1,12 +1,12 @@
 /*
- * The process and its threads, as far as hooks count in them.
+ * The process and its threads, for hooks.
  *
- *	hooks_nobody --first event--> a state of its own --hooks_thread_end--> ... --really gone--> the next thread's
- *	      \--cannot be----------> hooks_refused
+ *	hooks_nobody --first event--> a state of its own --hooks_thread_end--> ... --thread exited--> the next thread's
+ *	      \--no state possible--> hooks_refused
  *
- * A thread that comes after some hundred others goes on in the tables of one that is gone: so a program may start
- * as many as it likes. All states are in a list that only grows; who wants one that is gone writes its own number
- * into it (compare and swap).
+ * After 1000 threads a new thread continues in the tables of a thread that has exited, so that a program may start
+ * any number of threads. All states are in a list that only grows. A thread takes the state of an exited thread by
+ * writing its own number into it (compare and swap).
  */
 #include "collect/agent/hooks/hooks.h"
 
@@ -25,26 +25,27 @@
 #include "collect/agent/hooks/trace.h"
 #include "collect/agent/probes/registry.h"
 
-/* Of threads that cannot be counted in. */
+/* The state of all threads that cannot be counted. */
 static struct hook_thread hooks_refused = { .measurement = &hooks_off, .direct_low = UINT64_MAX };
 
 _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec"))) = &hooks_nobody;
 
-/* The same, for cpprof/profiler.h. */
+/* The same variable, under the name that cpprof/profiler.h uses. */
 extern _Thread_local struct cpprof_thread *cpprof_thread_1 __attribute__((alias("hook_thread")));
 
-static struct hook_thread *all; /* states */
+static struct hook_thread *all; /* the list of all states */
 
 static bool has_state(const struct hook_thread *thread)
 {
 	return thread != &hooks_nobody && thread != &hooks_refused;
 }
 
-/* The threads' ends are told by a key's destructor; where that cannot be, the kernel is asked for each. */
+/* The destructor of this key reports that a thread ends. Without the key, adopt() checks each thread with tgkill. */
 static pthread_key_t end_key;
 static bool has_end_key;
 
-/* Destructors run when the thread's function is over, be it by pthread_exit, which no hook tells of: what they call is not below it. */
+/* Destructors run when the thread's function has returned or called pthread_exit, which no hook reports. The
+ * functions that they call are not called by the thread's function, so all its frames are dropped. */
 static void leave_all(void)
 {
 	const struct hook_thread *thread = hook_thread;
@@ -54,7 +55,8 @@ static void leave_all(void)
 	hooks_rewind(&landing);
 }
 
-/* Runs as often as destructors may, so that those of the program come before; and first among them, as its key is an early one. */
+/* Runs once in each of the PTHREAD_DESTRUCTOR_ITERATIONS rounds of destructors, so that the thread ends only after
+ * the program's own destructors. In each round it runs first, as its key is an early one. */
 static void thread_ends(void *round)
 {
 	uintptr_t rounds = (uintptr_t)round;
@@ -66,7 +68,7 @@ static void thread_ends(void *round)
 	hooks_thread_end();
 }
 
-/* A key that is not among the first would allocate where it is set, which hooks may be called from. */
+/* pthread_setspecific allocates memory for keys other than the first 32. A hook sets the key, and must not allocate. */
 void hooks_will_end(void)
 {
 	enum { KEYS_WITHOUT_MEMORY = 32 };
@@ -76,13 +78,13 @@ void hooks_will_end(void)
 /* --- a thread's state --- */
 
 enum {
-	FRAMES_MOST = 512 * 1024, /* of 16 bytes each a stack of 8 MB has */
+	FRAMES_MOST = 512 * 1024, /* a stack of 8 MB has room for so many frames of 16 bytes */
 	FRAMES_LEAST = 4 * 1024,
 	FRAMES_STEP = 8,
 	THREADS_OF_THEIR_OWN = 1000,
 };
 
-/* Where the program may not have as much memory as it likes, we do not take it away. */
+/* Returns fewer frames if the program's address space is limited. */
 static uint64_t frames_wanted(void)
 {
 	struct rlimit limit;
@@ -123,11 +125,11 @@ static bool is_gone(uint32_t tid, uint32_t here)
 	return tid == here || machine_syscall(SYS_tgkill, hooks.process->pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* In a program built with ThreadSanitizer: what it sees of the header's code and of our memset would be a race between a thread and
- * the one that takes its state over. */
+/* Defined in a program built with ThreadSanitizer, which observes the code of cpprof/profiler.h and our memset. It
+ * would report a race between a thread and the one that adopts its state. */
 extern void __tsan_init(void) __attribute__((weak));
 
-/* A state whose thread is gone; now it is ours. NULL: there is none. */
+/* Gives the state of an exited thread to the current one, `here`. Returns the state, or NULL if there is none. */
 static struct hook_thread *adopt(uint32_t here)
 {
 	if (__tsan_init)
@@ -144,7 +146,7 @@ static struct hook_thread *adopt(uint32_t here)
 	return NULL;
 }
 
-/* What is left of the thread before; the memory stays. */
+/* Clears all data of the previous thread; keeps the memory and the position in the list. */
 static void clear(struct hook_thread *thread)
 {
 	struct hook_frame *frames = thread->frames, *limit = thread->limit;
@@ -159,7 +161,7 @@ static void clear(struct hook_thread *thread)
 	thread->owner = owner;
 }
 
-/* Tables of its own for a state that is clear; false: there is no room. */
+/* Makes the tables of a cleared state. Returns false if there is no room. */
 static bool begin_tables(struct hook_thread *thread)
 {
 	uint32_t number = __atomic_fetch_add(&hooks.process->threads, 1, __ATOMIC_RELAXED);
@@ -179,7 +181,7 @@ static bool begin_tables(struct hook_thread *thread)
 	return true;
 }
 
-/* It goes on in the tables of one that is gone. */
+/* Continues in the tables of an exited thread, whose state was adopted. */
 static void inherit_tables(struct hook_thread *thread)
 {
 	struct tally_thread *shared = thread->shared;
@@ -201,7 +203,7 @@ static void take_measurement(struct hook_thread *thread)
 	hooks_allow_direct(thread);
 }
 
-/* A state for the present thread; NULL: there is no room for one. */
+/* Returns a state for the current thread, or NULL if there is no room for one. */
 static struct hook_thread *take_state(uint32_t tid)
 {
 	struct hook_thread *thread = adopt(tid);
@@ -218,7 +220,7 @@ static struct hook_thread *take_state(uint32_t tid)
 		hooks_frames_begin(thread, &thread->shared->root);
 		return thread;
 	}
-	if (thread) { /* for a later one */
+	if (thread) { /* a later thread may adopt it */
 		thread->owner.tid = 0;
 		thread->owner.has_ended = 1;
 	}
@@ -227,10 +229,10 @@ static struct hook_thread *take_state(uint32_t tid)
 
 /* --- threads begin and end --- */
 
-/* With all signals blocked. */
+/* Called with all signals blocked. */
 static struct hook_thread *begin_thread(struct tally_node *creator)
 {
-	/* A child of vfork: what is made in its name its parent would go on with. */
+	/* A child of vfork shares its parent's memory: the parent would continue with the child's state. */
 	if (system_pid() != hooks.process->pid)
 		return &hooks_refused;
 	struct hook_thread *thread = hooks.measurement == &hooks_off ? NULL : take_state(system_tid());
@@ -255,7 +257,8 @@ static struct hook_thread *begin_unless_begun(struct tally_node *creator)
 	hooks_begin();
 	if (hook_thread != &hooks_nobody)
 		return hook_thread;
-	bool have_begun = hooks_have_begun(); /* this thread is at it where not: something called by that comes here */
+	/* false: this thread is inside hooks_begin, which called an instrumented function */
+	bool have_begun = hooks_have_begun();
 	if (!hooks.header || !have_begun) {
 		if (have_begun)
 			hook_thread = &hooks_refused;
@@ -280,7 +283,7 @@ void hooks_thread_created(struct tally_node *creator)
 	struct hook_thread *thread = begin_unless_begun(creator);
 	if (!creator || !has_state(thread))
 		return;
-	/* A tick of its timer may have begun it, which did not know. */
+	/* A tick of its timer may have made the state, without the creator. */
 	thread->shared->creator = creator;
 	thread->shared->creator_process = hooks.process_number;
 }
@@ -341,7 +344,7 @@ void hooks_tick(uint32_t request, uint64_t hits, const void *context)
 	thread->measurement->tick(thread, request, hits, context);
 }
 
-/* The clocks may be older than the state: what they had counted before counts as well. */
+/* The clocks may be older than the state: gticks that they counted before it existed are added as well. */
 void hooks_total(const struct runtime_thread *clocks)
 {
 	static const uint64_t often_ns = 100 * 1000 * 1000;
@@ -401,7 +404,7 @@ void hooks_flush(void)
 
 void hooks_finish(void)
 {
-	/* Not that of its parent, in a child of vfork. */
+	/* In a child of vfork, hooks.process is the parent's and stays as it is. */
 	if (!hooks.header || system_pid() != hooks.process->pid)
 		return;
 	int error = errno;
@@ -422,7 +425,7 @@ void hooks_go_on(void)
 
 /* --- fork --- */
 
-/* The states of threads that are not in this process. */
+/* Unmaps the states of threads that do not exist in the child. */
 static void drop_others(struct hook_thread *thread)
 {
 	struct hook_thread *next = NULL;
@@ -439,7 +442,7 @@ static void drop_others(struct hook_thread *thread)
 		all->owner.next = NULL;
 }
 
-/* What the parent's tables are to it is forgotten; the frames stay. */
+/* Replaces all references to the parent's tables; the frames stay. */
 static void renew_tables(struct hook_thread *thread)
 {
 	const struct hook_frame *top = thread->top;
@@ -454,7 +457,7 @@ static void renew_tables(struct hook_thread *thread)
 	hooks_forget_arcs(thread);
 	if (!begin_tables(thread) || !hooks_copy_frames(thread, top))
 		hooks_stop_thread(thread);
-	/* The frames of a thread hang below who created it, whose path is the parent's. */
+	/* The thread's creator is a path of the parent process, as before. */
 	thread->shared->creator = before->creator;
 	thread->shared->creator_process = before->creator_process;
 	take_measurement(thread);

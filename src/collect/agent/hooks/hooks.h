@@ -1,21 +1,27 @@
 /*
- * What the compiler's hooks do: a call of mcount, __fentry__, __cyg_profile_func_enter, ... goes to
- * the measurement that was chosen at start, which counts it in the thread's tally (abi/tally.h).
+ * The compilers' hooks (mcount, __fentry__, __cyg_profile_func_enter, ...) call the measurement that was chosen at
+ * start. The measurement counts the event in the thread's tally (abi/tally.h).
  *
- *   hooks.S (the processor's), hooks/cyg.c, hooks/gmon.c    the hooks themselves, as compilers and the C library name them
- *   probes/enter_leave.c      the same for objects in the source, as far as cpprof/profiler.h does not count by itself
- *   hooks.c           threads: their first event, their end, what they hand on
- *   hooks/arcs.c hooks/paths.c hooks/timed.c hooks/trace.c hooks/blocks.c    measurements: one vtable each
- *   hooks/frames.c hooks/jumps.c    which frames are still there (longjmp, exceptions, other stacks)
- *   tally.c tally_modules.c    the file
+ *   hooks.S (one per processor), hooks/cyg.c, hooks/gmon.c
+ *                     the hooks, under the names that compilers and the C library use
+ *   probes/enter_leave.c
+ *                     the same for probe points in the source, where cpprof/profiler.h does not count inline
+ *   hooks/hooks.c     threads: their first event, their end, reuse of their state
+ *   hooks/arcs.c hooks/paths.c hooks/timed.c hooks/trace.c hooks/blocks.c
+ *                     measurements: one vtable each
+ *   hooks/frames.c hooks/jumps.c hooks/stacks.c
+ *                     which frames are still active (longjmp, exceptions, other stacks)
+ *   hooks/tally.c hooks/tally_modules.c
+ *                     the file
  *
- * A hook runs anywhere: before constructors, in handlers that have interrupted a hook, in malloc, after the
- * thread's last destructor, on any stack, between vfork and exec. It allocates by mmap alone, takes no lock on its
- * way, calls nothing that could itself be instrumented, keeps errno and (mcount, __fentry__) all registers.
+ * A hook runs in any context: before constructors, in a handler that interrupted a hook, in malloc, after the
+ * thread's last destructor, on any stack, between vfork and exec. It allocates memory only with mmap, takes no lock
+ * on its usual path, calls no function that could itself be instrumented, and keeps errno and (mcount, __fentry__)
+ * all registers.
  *
- * Interrupted by a handler that calls hooks: these go on above `top` and leave it as it was; so `top` is
- * raised by one store, and what it points at is written (again) behind that. Counts are incremented by one
- * instruction. No atomics: a table has one thread.
+ * A handler that interrupts a hook may call hooks. They push their frames above `top` and restore it. Therefore one
+ * store raises `top`, and the frame that it points to is checked, and written again if necessary, after that store.
+ * One instruction increments a count. No atomics are needed, because each table belongs to one thread.
  */
 #ifndef COLLECT_AGENT_HOOKS_HOOKS_H
 #define COLLECT_AGENT_HOOKS_HOOKS_H
@@ -27,223 +33,237 @@
 #include "abi/tally.h"
 #include "collect/agent/core/runtime.h"
 
-/* A call that has not returned, as far as is known. */
+/*
+ * A call that has not returned, according to the events so far. `return_slot` is
+ *   - for a hook that reports entries only: the address at which the stack holds the call's return address;
+ *   - for -finstrument-functions: the function's stack pointer when it called the hook, or-ed with HOOK_FRAME_LEAVES;
+ *   - for a probe point: the address of the return address, or-ed with HOOK_FRAME_LEAVES and HOOK_FRAME_PROBE.
+ */
 struct hook_frame {
 	struct tally_node *node;
-	uint64_t
-		return_slot; /* entries alone known: where its return address lies; else its stack pointer where it called
-			 * the hook, and HOOK_FRAME_LEAVES; or where its return address lies, that and HOOK_FRAME_PROBE */
+	uint64_t return_slot;
 	uint64_t call_site;       /* its return address */
-	struct tally_edge *guess; /* of its node: what it calls next, probably; or &hooks_no_edge */
+	struct tally_edge *guess; /* the call that its node is expected to make next, or &hooks_no_edge */
 };
-enum {                        /* in `return_slot` */
-       HOOK_FRAME_LEAVES = 1, /* its hook tells when it is left */
-       HOOK_FRAME_PROBE = 2   /* ... and is the source's own: the node's function is a struct cpprof_site's address */
+enum {                        /* flags in `return_slot` */
+       HOOK_FRAME_LEAVES = 1, /* the hook reports the return as well */
+       HOOK_FRAME_PROBE = 2   /* a probe point in the source: node->function is the address of a struct cpprof_site */
 };
-/* As `return_slot`: none was called here, a run of frames on another stack begins; frames[0] is one. */
+/* A value of `return_slot`: the frame is not a call, but the base of a run, which is the frames of one stack
+ * (hooks/stacks.c). frames[0] is a base. */
 #define HOOK_FRAME_BASE UINT64_MAX
 
-/* Of no call. */
+/* An edge that equals no call. Guesses and caches point to it instead of being NULL. */
 extern struct tally_edge hooks_no_edge;
 
 struct hook_thread;
 
-/* Where a jump leads. */
+/* The destination of a longjmp or another jump over frames. */
 struct hook_landing {
 	uint64_t stack_pointer;
-	const void *buffer; /* of setjmp; NULL: no such jump */
+	const void *buffer; /* the buffer that setjmp filled in; NULL: the jump uses none */
 };
 
-/* A measurement: every member is required. They are called with the present thread's state, and return as soon as
- * they can. `return_slot` as in hook_frame. */
+/* A measurement. Every member is required, gets the current thread's state, and returns as soon as it can.
+ * `return_slot` is as in struct hook_frame. */
 struct hook_measurement {
 	const char *name;
-	/* mcount, __fentry__: `function` was called, its return address `call_site` lies at `return_slot`. */
+	/* mcount, __fentry__: `function` was called; the stack holds its return address `call_site` at
+	 * `return_slot`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
-	/* __cyg_profile_func_enter and _exit, and the source's own (`function` is then a struct cpprof_site's address). `code`:
-	 * where the hook returns to, which is in the function, or where that is inlined. */
+	/* __cyg_profile_func_enter and _exit, and probe points in the source (`function` is then the address of a
+	 * struct cpprof_site). `code` is the hook's return address. It lies in the function, or in the one that the
+	 * function is inlined into. */
 	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 		      uint64_t code);
 	void (*leave)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
-	/* A basic block begins; `pc` is in it. */
+	/* A basic block begins; `pc` is an address in it. */
 	void (*block)(struct hook_thread *thread, uint64_t pc);
-	/* A resource's interval was over `hits` times, and this is where (a handler's third argument; NULL: here).
-	 * Async-signal-safe; may have interrupted any of the others. */
+	/* The thread passed `hits` boundaries of a request in the code that a handler interrupted; `context` is the
+	 * handler's third argument. With NULL it passed them in the code that called this library.
+	 * Async-signal-safe; may interrupt any other member. */
 	void (*tick)(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
-	/* About to jump there: frames whose return slot is below its stack pointer are gone, and those that came behind setjmp. */
+	/* The thread is about to jump to `landing`. Drops the frames whose return slots lie below its stack pointer,
+	 * and the frames that were pushed after its setjmp. */
 	void (*rewind)(struct hook_thread *thread, const struct hook_landing *landing);
-	/* Writes what is still in private memory; the thread may go on. */
+	/* Writes the data that is still in private memory. The thread may continue to count. */
 	void (*flush)(struct hook_thread *thread);
 };
 extern const struct hook_measurement hooks_off, hooks_arcs, hooks_paths, hooks_paths_timed, hooks_trace, hooks_blocks;
 
 enum { HOOK_CACHE = 4096, HOOK_JUMPS = 64 };
 
-/* What setjmp was called from (hooks/jumps.c). */
+/* A call of setjmp (hooks/jumps.c). */
 struct hook_jump {
 	struct hook_landing landing;
-	uint64_t depth; /* which of the thread's frames that was, and what is to be found there */
+	uint64_t depth; /* index of the frame that was on top; its contents follow */
 	const struct tally_node *node;
 	uint64_t return_slot, call_site;
 };
 
-/* Whose state it is: of hooks.c alone. */
+/* Private to hooks.c. */
 struct hook_owner {
-	struct hook_thread *next; /* of all states that there are; none is ever taken out */
+	struct hook_thread *next; /* the list of all states; only a fork removes states */
 	uint32_t tid;
-	uint32_t has_ended;              /* its last destructors run, or it is gone */
-	uint32_t has_stopped;            /* for want of memory: it is not turned on again */
-	uint64_t seen_ns;                /* when it last said what time it is */
-	uint64_t totals[TALLY_REQUESTS]; /* of the thread's clocks, as far as they are in tally_thread.totals */
+	uint32_t has_ended;              /* the thread runs its last destructors, or has exited */
+	uint32_t has_stopped;            /* memory, disk space or the limit is exhausted: it never counts again */
+	uint64_t seen_ns;                /* CLOCK_MONOTONIC at its last tally_see_time */
+	uint64_t totals[TALLY_REQUESTS]; /* the part of the clocks' totals that is in tally_thread.totals already */
 };
 
 /* The state of a thread; private memory. */
 struct hook_thread {
-	const struct hook_measurement *measurement; /* hooks_off where it cannot count, or not now */
+	const struct hook_measurement *measurement; /* hooks_off while it does not count */
 	struct hook_frame *top;
-	uint64_t direct_low; /* stack_low where cpprof/profiler.h counts by itself; UINT64_MAX: it does not */
+	uint64_t direct_low; /* stack_low if cpprof/profiler.h may count inline, else UINT64_MAX */
 	struct hook_frame *limit;
-	uint64_t last_ticks;       /* TALLY_PATHS_TIMED: when time was charged last; else 0 */
-	struct hook_frame *frames; /* frames[0] is the root's, always there */
+	uint64_t last_ticks;       /* TALLY_PATHS_TIMED: time stamp of the last charge; TALLY_PATHS: 0 */
+	struct hook_frame *frames; /* frames[0] is the root's and always exists */
 	struct tally_thread *shared;
-	struct tally_chunk *chunk;      /* that objects are taken from */
-	uint64_t nodes;                 /* made so far */
-	uint64_t stack_low, stack_high; /* of the stack that the last event was on, as far as known */
-	uint64_t *next_event; /* TALLY_TRACE: where the next event is put (hooks/trace.c); NULL: there is no ring yet */
-	uint64_t *events_end; /* ... and where none begins */
-	uint32_t ticks_high;  /* ... the upper half of the last TALLY_EVENT_TIME */
+	struct tally_chunk *chunk;      /* objects are allocated from it */
+	uint64_t nodes;                 /* number of nodes made so far */
+	uint64_t stack_low, stack_high; /* bounds of the last event's stack; empty if they are unknown */
+	uint64_t *next_event;           /* TALLY_TRACE: position of the next event (hooks/trace.c); NULL: no ring yet */
+	uint64_t *events_end;           /* ... no event begins here or behind */
+	uint32_t ticks_high;            /* ... upper half of the last TALLY_EVENT_TIME */
 	uint32_t spare;
-	/* processor/agent/hooks_offsets.h has what is above, and this: arcs by (call site, function), a hint. */
+	/* processor/agent/hooks_offsets.h has the offsets of the members so far and of this one. `cache` finds edges
+	 * of `arcs` by (call site, function). */
 	struct tally_edge *cache[HOOK_CACHE];
-	struct hook_frame *run;         /* hooks/stacks.c: the base of the run that `top` is in */
-	uint64_t own_low, own_high;     /* ... the thread's own stack; 0: not known (yet) */
-	uint64_t other_low, other_high; /* ... that of the last event, if it is one that nobody knows; 0: it is not */
-	uint64_t depth_unknown;         /* calls that have no frame, as there was no room */
-	struct tally_ring *ring;        /* TALLY_TRACE: where events are written (hooks/trace.c) */
-	uint64_t operands;              /* ... of the words in it, those that begin no event */
-	uint64_t paths_numbered;        /* ... tally_node.number of the last one */
-	bool events_over;               /* ... no memory, disk space or the limit is reached */
-	struct tally_blocks *blocks;    /* the table that is counted in */
+	struct hook_frame *run;         /* hooks/stacks.c: the base of the run that contains `top` */
+	uint64_t own_low, own_high;     /* ... bounds of the thread's own stack; 0: not determined yet */
+	uint64_t other_low, other_high; /* ... assumed bounds of the last event's stack if it is any other, else 0 */
+	uint64_t depth_unknown;         /* active calls without a frame, because there was no room */
+	struct tally_ring *ring;        /* TALLY_TRACE: the ring that receives events (hooks/trace.c) */
+	uint64_t operands;              /* ... words in it that do not begin an event */
+	uint64_t paths_numbered;        /* ... the tally_node.number that was given last */
+	bool events_over;               /* ... memory, disk space or the limit is exhausted */
+	struct tally_blocks *blocks;    /* the current table of counts (hooks/blocks.h) */
 	uint64_t block_mask, block_count;
 	uint32_t number; /* of its tally_thread */
 	struct hook_owner owner;
-	struct hook_edges *edges; /* hooks/edges.c: all edges of nodes that have many; NULL: none yet */
-	struct hook_note
-		*notes; /* hooks/around.c: one for each frame, private memory of so many bytes; NULL: none yet */
+	struct hook_edges *edges; /* hooks/edges.c: the further edges of nodes that have many; NULL: none yet */
+	struct hook_note *notes;  /* hooks/around.c: one for each frame, in private memory; NULL: none yet */
 	uint64_t notes_bytes;
-	struct hook_jump jumps[HOOK_JUMPS]; /* by buffer */
+	struct hook_jump jumps[HOOK_JUMPS]; /* the index is a hash of the buffer's address */
 };
 
-/* Its cache is as that of a new thread. */
+/* Fills the thread's cache with &hooks_no_edge, if the measurement uses the cache. */
 void hooks_forget_arcs(struct hook_thread *thread);
 
-/* When measurement or stack_low has changed. */
+/* Updates direct_low. Call it after `measurement` or `stack_low` has changed. */
 void hooks_allow_direct(struct hook_thread *thread);
 
-/* A new thread's frames, when `frames` and `limit` are set: the root's alone, and no stack is known. */
+/* Initializes a new thread's frames, when `frames` and `limit` are set: the root's frame only, and no known stack. */
 void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
 
-/* What mcount and __fentry__ call has the vector registers of the function that called them: the files of
- * measurements are compiled with -mgeneral-regs-only, and call what is not (the C library, say) by this, which
- * keeps all of them; its value is the function's. */
+/* mcount and __fentry__ run while the vector registers still hold values of the function that called them. Therefore
+ * the files of measurements are compiled with -mgeneral-regs-only, and they call other code (for example the C
+ * library) through this function, which keeps all vector registers. Returns the value of function(first, second). */
 uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second);
 
-/* Never NULL: before a thread's first event it is `hooks_nobody`, whose measurement makes its state. */
+/* The current thread's state, never NULL. Before a thread's first event it is `hooks_nobody`, whose measurement
+ * makes the state. */
 extern _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec")));
 extern struct hook_thread hooks_nobody;
 
 /* --- the process (tally.c, hooks.c) --- */
 
 struct hooks {
-	struct tally_header *header;   /* NULL: nothing is counted in this process */
-	struct tally_process *process; /* ours */
+	struct tally_header *header;   /* NULL: this process counts nothing */
+	struct tally_process *process; /* this process's chunk */
 	uint32_t process_number;
-	const struct hook_measurement *measurement; /* as chosen; what threads have when counting is on */
+	const struct hook_measurement *measurement; /* the measurement of all threads while counting is on */
 	uint32_t on;
 };
 extern struct hooks hooks;
 
-/* Finds or makes the file and begins; once, whoever calls it first: a constructor, __monstartup or the first hook
- * that is called. */
+/* Opens or makes the file and begins to count. Only the first call has an effect: that of a constructor, of
+ * __monstartup or of a hook. */
 void hooks_begin(void);
 
-/* The same as far as the recorder asks for it: nothing is made. By the first constructor. */
+/* As hooks_begin, but only opens the recorder's file and makes none. The first constructor calls it. */
 void hooks_begin_recorded(void);
 
-/* The present thread's state, made if need be. Where it cannot be, one whose measurement is hooks_off: it may be
- * looked at, not written to. Async-signal-safe. */
+/* Returns the current thread's state, and makes it if there is none. If that fails, returns a state whose
+ * measurement is hooks_off and that must not be written to. Async-signal-safe. */
 struct hook_thread *hooks_thread_begin(void);
-/* The same of a thread that was created where that was the current path; NULL: not known. */
+/* Makes the current thread's state, if there is none, and records `creator`: the path that was current where the
+ * thread was created, or NULL if unknown. */
 void hooks_thread_created(struct tally_node *creator);
-/* The present thread's current path; NULL: none. */
+/* Returns the current thread's current path, or NULL if it has none. */
 struct tally_node *hooks_current(void);
-/* It ends, but its last destructors may still call hooks: its state is handed to a later thread only when it is
- * really gone. */
+/* The current thread ends. Its last destructors may still call hooks: another thread gets the state only after this
+ * one has exited. */
 void hooks_thread_end(void);
 
-/* moncontrol, cpprof_start, cpprof_stop: of all threads. */
+/* Turns counting on or off for all threads (moncontrol, cpprof_start, cpprof_stop). */
 void hooks_turn(bool on);
-/* What all threads measure by from now on, as far as they are not off. Async-signal-safe, by any thread. */
+/* Sets the measurement of all threads; those that are off stay off. Async-signal-safe, by any thread. */
 void hooks_measure_by(const struct hook_measurement *measurement);
-/* The program ends, or becomes another one: what is in private memory is written, the times are set. */
+/* The program exits or is about to call exec: writes the data in private memory and sets the end times. */
 void hooks_finish(void);
-/* What the present thread has in private memory is written. */
+/* Writes the data that the current thread has in private memory. */
 void hooks_flush(void);
-/* ... it has not become another one. */
+/* The exec failed: clears the end times that hooks_finish has set. */
 void hooks_go_on(void);
-/* The child of a fork: chunks of its own from now on. */
+/* Called in the child of a fork: begins chunks for the new process. */
 void hooks_forked(void);
-/* ... gives it the calls that have not returned, which are as its parent has them, in tables of its own. False: there is
- * no room for all (hooks/fork.c). */
+/* A part of hooks_forked: enters the active calls of the thread, up to `top`, into the child's own tables. Returns
+ * false if there is no memory (hooks/fork.c). */
 bool hooks_copy_frames(struct hook_thread *thread, const struct hook_frame *top);
-/* The thread of that number has another name. */
+/* Records the new name of the thread `tid`; `bytes` is its length without a NUL. */
 void hooks_named(uint32_t tid, const char *name, size_t bytes);
-/* What the present thread's clocks have counted so far is written down, and sometimes what time it is. In its
- * handler of ticks, and when it ends. */
+/* Adds the new gticks of the current thread's clocks to its totals in the tally, and at most every 100 ms records
+ * the time. Called by the thread's handler of ticks, and when the thread ends. */
 void hooks_total(const struct runtime_thread *thread);
-/* A request's interval was over so often, here or in what a handler has interrupted (`context`). */
+/* Charges `hits` samples of a request: see hook_measurement.tick. */
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
-/* setjmp is called, with that stack pointer behind it. Async-signal-safe. */
+/* Records a call of setjmp. The landing has the stack pointer that a jump will restore. Async-signal-safe. */
 void hooks_remember(const struct hook_landing *landing);
-/* The present thread is about to jump there: calls that were made below or since are over. Async-signal-safe. */
+/* The current thread is about to jump to `landing`: see hook_measurement.rewind. Async-signal-safe. */
 void hooks_rewind(const struct hook_landing *landing);
-/* The present thread is one that the C library does not know: its hooks return at once, for good. */
+/* The current thread was not created by the C library: its hooks return at once until it exits. */
 void hooks_refuse_thread(void);
-/* There is nothing left to count in: this thread's hooks return at once from now on. */
+/* Memory, disk space or the limit is exhausted: this thread's hooks return at once from now on. */
 void hooks_stop_thread(struct hook_thread *thread);
 
-/* --- as far as the rest of the runtime goes (hooks/none.c where there are no hooks) --- */
+/* --- used by the rest of the runtime (hooks/none.c where there are no hooks) --- */
 
-/* Whether samples are charged to call paths of the hooks, instead of walking the stack (sample.c). */
+/* Returns true if samples are charged to the hooks' call paths, false if the agent walks the stack (sample.c). */
 static inline bool hooks_measure(void)
 {
 	return hooks.header != NULL;
 }
 
-/* A chunk that is mapped and zero behind its header; NULL: no memory, no disk space or the limit is reached.
- * Async-signal-safe. `bytes` is rounded up. The caller sets `kind` by tally_chunk_finish when it is filled in. */
+/* Returns a mapped chunk that is zero behind its header, or NULL if there is no memory, no disk space or the limit
+ * is reached. `bytes` is rounded up. The caller fills the chunk in and then sets `kind` by tally_chunk_finish.
+ * Async-signal-safe. */
 struct tally_chunk *tally_chunk_new(uint64_t bytes, uint32_t thread);
 void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind);
-/* Appends a chunk of events, a granule that is not mapped: `words` fills it, and is zeros behind `count`. False: it could
- * not be written. Async-signal-safe. */
+/* Appends a chunk of events, which is one granule and not mapped. `words` is as long as the granule's words and zero
+ * behind `count`. `events` and `first` are as in struct tally_trace. Returns false if the chunk could not be
+ * written. Async-signal-safe. */
 bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, uint64_t events, uint64_t first);
-/* `bytes` of zeros for a node, edge or tick of the thread; NULL: there is no more, and the thread has stopped
- * counting (hooks_off). */
+/* Returns `bytes` of zeros for a node, edge or tick of the thread, or NULL if there is no memory; the thread has
+ * then stopped counting (hooks_off). */
 void *tally_object_new(struct hook_thread *thread, size_t bytes);
 
-/* Code was loaded, or unloaded: what was is known for ever, its addresses are not given out again. Not in a handler. */
+/* Code was loaded or unloaded: registers the modules of this process. The addresses of unloaded modules are normally
+ * not used again, so that they keep their meaning. Not async-signal-safe. */
 void tally_modules_changed(void);
-/* The module of the code at this address is known from now on, if any has it: call it before an edge or a tick
- * with a new address is made. Async-signal-safe; some ns where it is known already. */
+/* Registers the module that contains `address`, if there is one. Call it before an edge or a tick with a new address
+ * is made. Async-signal-safe; takes some ns if the module is registered already. */
 void tally_know_code(uint64_t address);
 
-/* The stack pointer, or near it, where this thread asks the dynamic linker in their names; 0: it does not. */
+/* An address near this thread's stack pointer while a hook calls the dynamic linker, else 0. */
 extern _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));
 
-/* The first and the last byte + 1 of the function's code around an address, by its unwind table; false: not
- * known. Async-signal-safe. */
+/* Finds the range [*start, *end) of the code around `address` in the unwind table: a function, or a part of one.
+ * Returns false if none is found. Async-signal-safe. */
 bool hooks_function_bounds(uint64_t address, uint64_t *start, uint64_t *end);
-/* Whether the code there is a part of a function that the compiler has put elsewhere than its begin. */
+/* Returns true if the code at `address` is a part of a function that the compiler has placed apart from the
+ * function's start. */
 bool hooks_is_function_part(uint64_t address);
 
 static inline void hooks_count(uint64_t *count)

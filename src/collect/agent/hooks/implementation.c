@@ -1,3 +1,4 @@
+/* Loads the user's own implementation, and calls it when the process ends or forks: see implementation.h. */
 #include "collect/agent/hooks/implementation.h"
 
 #include <cpprof/implementation.h>
@@ -14,7 +15,7 @@
 
 static const struct cpprof_implementation *loaded;
 
-/* What is recorded into: the tally's name is that and ".tally". */
+/* Sets `output` to the path of the recording: the tally's path without ".tally". */
 static void find_output(char output[PATH_MAX])
 {
 	static const char ending[] = ".tally";
@@ -32,7 +33,7 @@ static void find_output(char output[PATH_MAX])
 	output[bytes] = 0;
 }
 
-/* NULL, or why it cannot be used. */
+/* Returns NULL, or the reason why the implementation cannot be used. */
 static const char *begin(const struct cpprof_implementation *found)
 {
 	char output[PATH_MAX];
@@ -70,7 +71,7 @@ bool implementation_is_named(const char *value)
 	return strchr(value, '/') || strstr(value, ".so");
 }
 
-/* Only a linked library makes a file by itself. */
+/* Without a recorder, hooks_begin makes a file only if the program is linked with this library. */
 __attribute__((constructor)) static void load_if_asked(void)
 {
 	int error = errno;

@@ -1,4 +1,4 @@
-/* A program that is linked statically loads nothing. */
+/* For a statically linked program, which loads no libraries. */
 #include "collect/agent/hooks/implementation.h"
 
 bool implementation_is_named(const char *value)

@@ -1,6 +1,6 @@
 /*
- * Which probe points of one function a jump within it leaves: their frames lie where the function's own does, so the stack pointer does
- * not tell.
+ * Drops the probe points of one function that a jump within the function leaves. Their frames lie where that of the
+ * function lies, so the stack pointer does not distinguish them.
  *
  *     work()                                   frames  root | main | work
  *     {
@@ -10,8 +10,9 @@
  *             }
  *             ...                                      root | main | work
  *
- * A frame that is remembered may be another call's by now: then it has another node, return slot or call site. The buffer may have been
- * copied: then it was filled in with another stack pointer, or is not known at all. Two buffers may want the same slot: the last one has it.
+ * By the time of the jump, the remembered frame may be that of another call: its node, return slot or call site then
+ * differs. The buffer may have been copied: then it is unknown, or was filled in with another stack pointer. If two
+ * buffers have the same slot, the last one gets it.
  */
 #include "collect/agent/hooks/paths.h"
 

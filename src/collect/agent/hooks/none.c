@@ -1,4 +1,4 @@
-/* Without hooks: what the rest of the runtime asks of them (libcpprof-preload.so). */
+/* Replaces the hooks where there are none (libcpprof-preload.so): the functions that the rest of the runtime calls. */
 #include <cpprof/runtime.h>
 
 #include "collect/agent/hooks/hooks.h"

@@ -1,4 +1,4 @@
-/* Nothing is measured: now, or in this thread. */
+/* The measurement of threads that do not count, now or at all. */
 #include "collect/agent/hooks/paths.h"
 
 void hooks_rewind(const struct hook_landing *landing)

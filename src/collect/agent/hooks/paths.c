@@ -21,8 +21,9 @@ AT(tally_edge, code, EDGE_CODE);
 AT(tally_edge, after, EDGE_AFTER);
 _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CACHE_SIZE, "as in hooks.S");
 
-/* What comes next is guessed to be what came next before: `edge` behind the call that this frame has made last, or that
- * its node made last when it was at the same return slot; or else as its first. */
+/* Sets the guess of a frame's next call: the call that followed the same call before. frame + 1 still holds the last
+ * call that this frame, or an earlier frame of its node at this depth, has made. `edge` becomes the successor of
+ * that call, or, if there is none, the node's first call. */
 static void learn(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
 {
 	struct tally_node *node = frame->node;
@@ -42,8 +43,9 @@ static void learn(struct hook_thread *thread, struct hook_frame *frame, struct t
 		frame->guess = edge->after;
 }
 
-/* Counts a call that the frame `top` has made, or one below that is found if there is no edge yet; returns what is current then. (A
- * handler's calls may lie on top of it, where hooks tell of entries alone.) */
+/* Counts a call and pushes its frame. `edge` is the call's edge below the frame `top`. If it is NULL, finds the
+ * caller, which is `top` or a frame below it, and finds or makes the edge. Returns the path that is current
+ * afterwards. (If hooks report entries only, calls of a handler that has returned may lie above the caller.) */
 static struct tally_node *count(struct hook_thread *thread, struct hook_frame *top, struct tally_edge *edge,
 				struct hook_call *call)
 {
@@ -70,7 +72,7 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 	return top->node;
 }
 
-/* --- hooks that tell of entries alone --- */
+/* --- hooks that report entries only --- */
 
 struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site,
 					   uint64_t return_slot)
@@ -81,7 +83,7 @@ struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t 
 	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
 	if (caller != top)
 		edge = hooks_edge_find(thread, caller->node, &call);
-	/* Code without hooks has called: what slots still hold may be old. */
+	/* Code without hooks made the call: slots above it may hold old values. */
 	if (edge && edge->flags & TALLY_EDGE_FOREIGN)
 		edge = NULL;
 	return count(thread, caller, edge, &call);
@@ -92,7 +94,7 @@ void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t
 	(void)hooks_paths_count_entry(thread, function, call_site, return_slot);
 }
 
-/* --- hooks that tell of returns --- */
+/* --- hooks that report returns --- */
 
 void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 			      uint64_t code)
@@ -107,7 +109,8 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 		count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
 		return;
 	}
-	/* At its return slot: inlined there, or left behind, since the same call was made again. */
+	/* A frame with this return slot and call site: the function is inlined into it, or a jump has left it
+	 * behind, since the same call is made again. */
 	while (top->return_slot == return_slot && top->call_site == call_site) {
 		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 		bool is_inlined = edge && edge->flags & TALLY_EDGE_INLINED && top->node->function != function;
@@ -120,9 +123,10 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 	count(thread, top, hooks_edge_find(thread, top->node, &call), &call);
 }
 
-/* The frame of a function that is left, from `top` on down. It lies at its return slot, or above that if it has taken more of
- * the stack since, or below if the hook was jumped to when its frame was given back. What lies below and is not its,
- * is gone: *gone is then the frame before. NULL: it has none. */
+/* Finds the frame of a function that is left, from `top` outward. It lies at the return slot; or above it, if the
+ * function has taken more of the stack since; or below it, if the hook was jumped to after the function's stack
+ * frame was released. Frames below the return slot that are not the function's have ended: *gone is then the frame
+ * before them. Returns NULL if the function has no frame. */
 static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, uint64_t call_site, uint64_t return_slot,
 				    struct hook_frame **gone)
 {

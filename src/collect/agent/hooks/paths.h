@@ -1,6 +1,7 @@
 /*
- * What the measurements share: edges of a node (hooks/edges.c), frames (hooks/frames.c), stacks (hooks/stacks.c),
- * and samples (hooks/ticks.c). All of a thread's own; async-signal-safe; general registers alone.
+ * The parts that measurements share: edges of a node (hooks/edges.c), frames (hooks/frames.c), stacks
+ * (hooks/stacks.c) and samples (hooks/ticks.c). Each state belongs to one thread. All functions are
+ * async-signal-safe and use general registers only.
  */
 #ifndef COLLECT_AGENT_HOOKS_PATHS_H
 #define COLLECT_AGENT_HOOKS_PATHS_H
@@ -10,19 +11,18 @@
 #include "collect/agent/hooks/hooks.h"
 #include "processor/agent/machine.h"
 
-/* Of functions that are called with each event: as few lines of the processor's cache as can be. */
+/* For functions that each event calls: the alignment makes them occupy as few cache lines as possible. */
 #define HOOK_HOT __attribute__((aligned(64)))
 
 /* --- edges --- */
 
-/* A call, as a hook tells of it. */
+/* A call, as its hook reports it. */
 struct hook_call {
 	uint64_t function, call_site, return_slot; /* as in struct hook_frame */
-	uint64_t code_address;                     /* hooks that tell of returns: where the hook returns to */
-	uint32_t flags;                            /* enum tally_edge_flags, of an edge that is made for it */
-	uint32_t code; /* of code_address: the lower half, odd; 0: the hook knows entries alone */
-	uint32_t
-		distance; /* mcount, __fentry__: from its return slot up to that of its caller's frame; 0: not of use */
+	uint64_t code_address;                     /* hooks that report returns: the hook's return address */
+	uint32_t flags;                            /* enum tally_edge_flags, for the edge that is made for this call */
+	uint32_t code;                             /* hooks_code_word(code_address); 0: the hook reports entries only */
+	uint32_t distance; /* mcount, __fentry__: the caller's return slot minus this one; 0: unusable */
 };
 
 static inline bool hooks_call_is_probe(const struct hook_call *call)
@@ -30,29 +30,30 @@ static inline bool hooks_call_is_probe(const struct hook_call *call)
 	return call->return_slot & HOOK_FRAME_PROBE;
 }
 
-/* A probe point within the function that it is in. */
+/* Returns true if the call is the entry of a probe point inside a function: a region or a loop, for example. */
 static inline bool hooks_call_is_within(const struct hook_call *call)
 {
 	const struct cpprof_site *descriptor = (const void *)(uintptr_t)call->function;
 	return hooks_call_is_probe(call) && !probe_is_function(descriptor->kind);
 }
 
-/* The lower half of an address in code, with the lowest bit set: none is 0. */
+/* The lower half of an address in code. The lowest bit is set, so that the result is never 0. */
 static inline uint32_t hooks_code_word(uint64_t code_address)
 {
 	return (uint32_t)code_address | 1;
 }
 
-/* The edge of a node for such a call; NULL: there is none. */
+/* Returns the node's edge for this call, or NULL if there is none. */
 struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struct tally_node *node,
 				   const struct hook_call *call);
 
-/* A new one, with its child where `has_child`; NULL: there is no memory, and the thread counts no more. */
+/* Makes the node's edge for this call, with a child if `has_child`. Returns NULL if there is no memory; the thread
+ * has then stopped counting. */
 struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node *node, const struct hook_call *call,
 				  bool has_child);
 
-/* Called by code that has no hooks, as a hook tells that knows entries alone: whose call it is, is looked at each
- * time, so such an edge is never guessed. */
+/* Returns true for an edge whose call came from code without hooks and was reported by a hook that reports entries
+ * only. The caller of such a call is determined each time, so the edge is never used as a guess. */
 static inline bool hooks_edge_needs_a_look(const struct tally_edge *edge)
 {
 	return edge->flags & TALLY_EDGE_FOREIGN && edge->code == 0;
@@ -75,50 +76,53 @@ static inline bool hooks_frame_is_base(const struct hook_frame *frame)
 	return frame->return_slot == HOOK_FRAME_BASE;
 }
 
-/* The stack of this address is the one that thread->stack_low and _high tell of from now on, and thread->top the
- * last frame on it, or the base of a new run. `interrupted`: the stack pointer that the last frame's function had when
- * it was left for this stack; 0: not known. */
+/* Switches to the stack that contains `address`: sets thread->stack_low and _high to its bounds, and thread->top to
+ * the last frame on it or to the base of a new run. `interrupted` is the stack pointer of the last frame's function
+ * at the time when the thread left it for this stack, or 0 if unknown. */
 void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted);
 
-/* The last frame that is still there for a call at call->return_slot, as far as that tells. */
+/* Returns the last frame that is still active when a call at call->return_slot is made, according to the return
+ * slots. */
 struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call);
 
-/* The last one from `top` on down whose and whose callers' return addresses are all there, the stack pointer being
- * that, or below. */
+/* Returns the innermost frame, from `top` outward, that is active with all its callers, according to `stack_pointer`
+ * and the return addresses on the stack. `stack_pointer` is the stack pointer or an address below it; 0: unknown. */
 struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer);
 
-/* The frame that a call was made from, which has an edge for it if made from `top`: that one, or below it another of
- * the same function that lies as far from the call's return slot as such calls' callers do. */
+/* Returns the frame that made a call; `edge` is the call's edge below top->node. This is `top`, or a frame below it
+ * of the same function, if that one is as far from the call's return slot as edge->code states. */
 struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct hook_call *call,
 					    const struct tally_edge *edge);
 
-/* The frame that has made a call for which `top` has no edge; call->flags is set. */
+/* Returns the frame that made a call for which `top` has no edge, and sets call->flags. */
 struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct hook_frame *top,
 				       struct hook_call *call);
 
-/* The frame that such a call of a probe point is made from, of `top` and those below it that share its own return slot and
- * call: `top` itself if it stands in the same function as the call's code, so one is inlined into the other; or below
- * all that a jump has left behind. */
+/* Returns the frame that entered a probe point. The candidates are `top` and the frames below it that share the
+ * call's return slot and call site. If the function of `top` contains the call's code, one of the two is inlined
+ * into the other, and the result is `top`; otherwise it is the frame below all frames that a jump has left behind. */
 struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struct hook_frame *top,
 					 const struct hook_call *call);
 
-/* The frame that was the last one when the setjmp was called that the jump goes back to, if it lies in the run of `top`, the last
- * frame above the landing's stack pointer, and below that; else `top`. */
+/* Returns the frame that was on top when the jump's setjmp was called, if it lies in the run of `top` and below
+ * `top`; else `top`, which is the last frame above the landing's stack pointer. */
 struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct hook_frame *top,
 					const struct hook_landing *landing);
 
-/* Whether the hook that tells of this call is not in the function's own code. */
+/* Returns true if the hook of this call is not in the function's own code. */
 bool hooks_is_inlined_code(const struct hook_call *call);
 
-/* Whether a call from `top`'s own call site is one of a function that is inlined there. */
+/* Returns true if a call with the call site of `top` is that of a function that is inlined into the function of
+ * `top`. */
 bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame *top, const struct hook_call *call);
 
-/* The path that is current for code at `pc` with that stack pointer (a handler may have interrupted it). */
+/* Returns the path that is current for code at `pc` with this stack pointer. (A handler may have interrupted the
+ * code.) */
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc);
 
-/* A frame behind `top`, where there is room. What nearly always is there already is not written again: then nobody
- * who reads it next waits for what `node` was read from. The last frame that there is room for guesses nothing: so
- * who has guessed needs not ask. */
+/* Pushes a frame above `top`, for which there must be room. `node` and `guess` are nearly always there already and
+ * are then not written again: a later read of them need not wait for the load that `node` came from. The last frame
+ * that has room gets no guess, so a caller whose guess was right need not check for room. */
 static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_thread *thread, struct hook_frame *top,
 								   struct tally_node *node, uint64_t call_site,
 								   uint64_t return_slot)
@@ -133,14 +137,14 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* A handler that came before it was on top has used its words. */
+	/* A handler that came before the frame was on top has overwritten it. */
 	if (__builtin_expect(frame->node != node, 0))
 		*frame = (struct hook_frame){ node, return_slot, call_site, &hooks_no_edge };
 }
 
-/* --- paths: also of measurements that count them and do more --- */
+/* --- paths: also used by measurements that count paths and do more --- */
 
-/* What hooks_paths_entered does; returns the path that is current then. */
+/* As hooks_paths_entered, but returns the path that is current afterwards. */
 struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site,
 					   uint64_t return_slot);
 void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
@@ -149,7 +153,8 @@ void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uin
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 
-/* Whether what is entered at `return_slot` may be called by the frame on top: it lies below, or, inlined there, at the same return slot. */
+/* Returns true if the frame on top may be the caller of a function that is entered at `return_slot`: the slot lies
+ * below that of the frame, or is equal to it and the function is inlined. */
 static inline __attribute__((always_inline)) bool hooks_is_below(const struct hook_frame *top,
 								 const struct tally_edge *edge, uint64_t return_slot)
 {
@@ -157,7 +162,8 @@ static inline __attribute__((always_inline)) bool hooks_is_below(const struct ho
 	return top->return_slot + (edge->flags & TALLY_EDGE_INLINED) > return_slot;
 }
 
-/* What nearly always is all there is to do; false: it is not. */
+/* Counts a call that was guessed right, which is the case nearly always. Returns false, and changes nothing, if it
+ * was not. */
 static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct hook_thread *thread, uint64_t function,
 									 uint64_t call_site, uint64_t return_slot)
 {
@@ -174,8 +180,9 @@ static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct 
 	return false;
 }
 
-/* Whether a function that is left at `return_slot` may be `top`'s, which had given back its part of the stack before its hook was jumped to:
- * compilers do that where the hook is all that is left to do. */
+/* Returns true if a function that is left at `return_slot` may be that of `top`, although the slots differ.
+ * Compilers release a function's stack frame and then jump to the hook, where the call of the hook is the function's
+ * last action. */
 static inline __attribute__((always_inline)) bool hooks_has_given_back(const struct hook_thread *thread,
 								       const struct hook_frame *top, uint64_t call_site,
 								       uint64_t return_slot)
@@ -211,9 +218,9 @@ static inline __attribute__((always_inline)) void hooks_paths_leave(struct hook_
 		hooks_paths_leave_slowly(thread, function, call_site, return_slot);
 }
 
-/* The time since the last event is the current path's. A handler that comes between charges what it finds, and then
- * there is nothing left to charge: but if it comes between the two lines that follow the comparison, what it finds is charged
- * twice, which is so rare that it is not worth a nanosecond of each call. */
+/* Charges the time since the last event to the current path. A handler that comes before last_ticks is read charges
+ * the time itself, and nothing is left to charge. If it comes between that read and the store, the time is charged
+ * twice. This is so rare that avoiding it would not justify a nanosecond for each call. */
 static inline __attribute__((always_inline)) void hooks_paths_charge(struct hook_thread *thread)
 {
 	uint64_t now = machine_time_stamp();
@@ -229,10 +236,12 @@ static inline __attribute__((always_inline)) void hooks_paths_charge(struct hook
 /* Charges a sample to a node. */
 void hooks_tick_at(struct hook_thread *thread, struct tally_node *node, uint64_t pc, uint32_t request, uint64_t hits);
 
-/* Where a handler has interrupted the program, or, without a context, where it has called into this library. */
+/* Finds the position in the program: where a handler interrupted it or, if `context` is NULL, where it called this
+ * library. */
 void hooks_where(const void *context, uint64_t *pc, uint64_t *stack_pointer);
 
-/* hook_measurement.tick of paths; and where there are none, of the thread as a whole. */
+/* hook_measurement.tick for measurements with paths, which charges the current path; and for those without, which
+ * charges the thread's root. */
 void hooks_tick_current(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
 void hooks_tick_root(struct hook_thread *thread, uint32_t request, uint64_t hits, const void *context);
 

@@ -1,10 +1,11 @@
 /*
- * The hooks at each basic block: gcc -fsanitize-coverage=trace-pc calls the first; clang
- * -fsanitize-coverage=trace-pc-guard the second, and hands over, when a program or a library is loaded, the numbers
- * that its blocks might get and, with pc-table, a table of the blocks. Blocks are told apart by where their
- * hook returns to, for both alike; which ones there are, executed or not, src/collect/count/ reads from the code itself.
+ * The hooks of basic blocks. gcc -fsanitize-coverage=trace-pc calls the first one. clang
+ * -fsanitize-coverage=trace-pc-guard calls the second one; when a program or a library is loaded, it also passes an
+ * array for the numbers of the blocks and, with pc-table, a table of the blocks. Both kinds of hooks identify a
+ * block by their return address. src/collect/count/ reads from the code itself which blocks there are, executed or
+ * not.
  *
- * They are called as any function is: the compiler has saved what a call may change.
+ * The hooks are called like any function: the compiler has saved the registers that a call may change.
  */
 #include <stdint.h>
 
@@ -39,7 +40,7 @@ void __sanitizer_cov_trace_pc_guard(uint32_t *guard)
 	count((uint64_t)(uintptr_t)__builtin_return_address(0), TALLY_HOOK_GUARD);
 }
 
-/* The numbers stay 0: nobody asks for them. */
+/* The numbers stay 0, because the hooks do not use them. */
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end)
 {
 	(void)start;

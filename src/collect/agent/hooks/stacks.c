@@ -1,15 +1,16 @@
 /*
- * Which stack an address is on, and how far that goes. There are three kinds:
+ * Finds the stack of an address, and its bounds. There are three kinds:
  *
- *   the thread's own   the program's first one, or that above which the C library keeps the thread's control block
- *   the alternate one  of handlers: the kernel knows it
- *   any other          of coroutines, say: nothing tells how far it goes, or whether what is above is still
- *                      there. So nothing of it is read (thread->stack_high is 0, and all hooks come the slow way); what is
- *                      near the last event on it counts as the same stack.
+ *   the thread's own   the program's first one, or the one above which the C library keeps the thread's control block
+ *   the alternate one  of handlers: the kernel reports it
+ *   any other          a coroutine's, for example. Its bounds are unknown, and so is whether the memory above still
+ *                      exists. So it is not read (thread->stack_high is 0, and all hooks take the slow way).
+ *                      Addresses near the last event on it count as the same stack.
  *
- * Frames of one stack are a run, with a base below. A run whose stack was left for another one stays where it is if
- * the new one is found to have no frames, and else is dropped: so a handler's run goes when it has returned,
- * and a coroutine's frames are forgotten where it is left for its caller's stack.
+ * The frames of one stack are a run, with a base below them. When a thread turns to a stack without frames, a new
+ * run begins above the old one, which stays. When it turns to a stack with frames, all runs above that stack's run
+ * are dropped. So a handler's run ends when the handler has returned, and a coroutine's frames are dropped when it
+ * switches to its caller's stack.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -31,7 +32,7 @@ static bool is_in(struct range range, uint64_t address)
 
 /* --- mappings --- */
 
-/* Reads a hexadecimal number; what it ends with is skipped. */
+/* Reads a hexadecimal number, and skips the character behind it. */
 static const char *read_hex(const char *text, const char *end, uint64_t *value)
 {
 	enum { DIGIT_BITS = 4, TEN = 10 };
@@ -45,7 +46,7 @@ static const char *read_hex(const char *text, const char *end, uint64_t *value)
 	return end;
 }
 
-/* A file of lines that begin "low-high ", read piece by piece. */
+/* Finds a mapping in a file of lines that begin "low-high ", which is read piece by piece. */
 static bool find_line(long fd, uint64_t address, struct range *found)
 {
 	char text[1024];
@@ -62,14 +63,14 @@ static bool find_line(long fd, uint64_t address, struct range *found)
 		}
 		kept = end - line;
 		if (kept == (long)sizeof(text))
-			kept = 0; /* a path so long: its end is taken for a line that has no numbers */
+			kept = 0; /* a very long path: its rest is read as a line without numbers */
 		for (long i = 0; i < kept; i++)
 			text[i] = line[i];
 	}
 	return false;
 }
 
-/* The kernel is asked for the mapping, or, if it is too old for that, for all of them. */
+/* Queries the kernel for the mapping or, if it is too old for that, reads all mappings. */
 static bool find_mapping(uint64_t address, struct range *found)
 {
 	struct {
@@ -99,7 +100,7 @@ static bool is_first_thread(void)
 	return machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) == machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* The first thread's grows, into room that the kernel keeps for it. */
+/* The first thread's stack grows, into addresses that the kernel reserves for it. */
 static struct range first_threads(void)
 {
 	const uint64_t least = 64ULL << 20, most = 1ULL << 40;
@@ -128,9 +129,9 @@ static uint64_t of_keep(void *range, uint64_t unused)
 static struct range own_stack(struct hook_thread *thread)
 {
 	struct range range = { thread->own_low, thread->own_high };
+	/* In the child of a fork the parent's range is still right: the thread runs on its copy of the stack. */
 	if (range.high)
 		return range;
-	/* Who is a copy of a thread that is not in this process has its stack. */
 	(void)hooks_keep_vectors(of_keep, &range, 0);
 	if (!range.high)
 		range = (struct range){ 1, 1 };
@@ -151,7 +152,7 @@ static bool is_on_alternate(uint64_t address, struct range *range)
 	return is_in(*range, address);
 }
 
-/* What is taken for the same stack of a coroutine: calls go down by at most so much, and come back up. */
+/* Addresses that count as the same stack of a coroutine: how far calls go down from it, and come back up. */
 enum { NEAR_BELOW = 32 * 1024, NEAR_ABOVE = 2 * 1024 };
 
 static struct range near(uint64_t address)
@@ -170,7 +171,7 @@ static struct hook_frame *base_of(const struct hook_thread *thread, struct hook_
 	return base;
 }
 
-/* The run of a stack: its last frame. NULL: it has none. */
+/* Returns the last frame of a stack's run, or NULL if it has none. */
 static struct hook_frame *find_run(struct hook_thread *thread, struct range stack)
 {
 	struct hook_frame *top = thread->top;
@@ -187,8 +188,8 @@ static struct hook_frame *find_run(struct hook_thread *thread, struct range stac
 	}
 }
 
-/* Where there is no room for a base all frames are dropped. What is called from a base is never guessed: that would
- * hide that the stack is another one again. */
+/* Begins a run behind `top`, or drops all frames if there is no room for a base. A base has no guess: if its calls
+ * were guessed, the thread's next turn to another stack would stay undetected. */
 static void begin_run(struct hook_thread *thread, struct hook_frame *top)
 {
 	struct hook_frame *base = top + 1 < thread->limit ? top + 1 : thread->frames;
@@ -198,7 +199,7 @@ static void begin_run(struct hook_thread *thread, struct hook_frame *top)
 	thread->top = thread->run = base;
 }
 
-/* A run without frames is of no use. */
+/* Drops runs that have no frames. */
 static struct hook_frame *without_empty_run(struct hook_frame *top, const struct hook_frame *frames)
 {
 	while (top != frames && hooks_frame_is_base(top))
@@ -222,7 +223,7 @@ void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t int
 	struct range stack = own_stack(thread), other = { thread->other_low, thread->other_high };
 	bool is_known = is_in(stack, address);
 	if (!is_known && other.high && is_in(other, address)) {
-		/* It goes where the events do. */
+		/* The assumed range grows with the events. */
 		struct range here = near(address);
 		thread->other_low = here.low < other.low ? here.low : other.low;
 		thread->other_high = here.high > other.high ? here.high : other.high;

@@ -1,12 +1,14 @@
 /*
- * The tally's file, and how it grows. Its path is fixed at start; it is opened whenever there is need and closed
- * again, since a program may close all descriptors, or count them.
+ * The tally's file, and how it grows. Its path is fixed at start. The file is opened when it is needed and closed
+ * again, because a program may close all descriptors, or count them.
  *
- *   header->used    [0, used) is taken, by whole chunks. Who wants one moves it (compare and swap), reserves the disk
- *                   space, maps it, fills it in and sets its kind: if any of that fails it moves `used` back,
- *                   unless another came behind it; then a gap is left.
+ *   header->used    The bytes [0, used) are taken, by whole chunks. To add a chunk, a thread moves `used` (compare
+ *                   and swap), reserves disk space, maps the chunk, fills it in and sets its kind. If a step
+ *                   fails, the thread moves `used` back, unless another chunk was added behind it; then a gap
+ *                   remains.
  *
- * Without disk space a store to the mapped file would end the program: so space is reserved before.
+ * Without disk space a store to the mapped file would end the program with a signal, so the space is reserved
+ * before.
  */
 #include "collect/agent/hooks/tally.h"
 
@@ -24,7 +26,7 @@
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/system.h"
 
-/* Where it is, where it is when somebody has begun a new one in its place, and by what it is known in both. */
+/* The file's path; its path after a new recording has taken that path; and the file's identity under either. */
 static char tally_path[PATH_MAX], older_path[PATH_MAX];
 static struct tally_identity {
 	uint64_t device, inode;
@@ -49,7 +51,7 @@ static void *map_file(long fd, uint64_t at, uint64_t bytes)
 	return system_is_error(mapped) ? NULL : (void *)mapped;
 }
 
-/* A file that may not become so large would bring a signal. */
+/* Returns false if the file may not become so large (RLIMIT_FSIZE): the kernel would send a signal. */
 static bool may_be_so_large(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -103,7 +105,7 @@ static bool remember_path(const char *path)
 	return true;
 }
 
-/* Appends to a path; false: there is no room. */
+/* Appends to a path. Returns false if there is no room. */
 static bool append(char path[PATH_MAX], const char *text)
 {
 	size_t before = strlen(path), bytes = strlen(text);
@@ -141,7 +143,7 @@ static long open_if_ours(const char *path)
 	return -ENOENT;
 }
 
-/* Its names are others' too: a recorder keeps what it finds in its place as the older file. */
+/* Another process may have renamed the file: a recorder renames an older file at its path to PATH.old. */
 static long open_tally(void)
 {
 	long fd = open_if_ours(tally_path);
@@ -197,17 +199,18 @@ static void fill_header(struct tally_header *header, enum tally_measurement meas
 	memcpy(header->magic, TALLY_MAGIC, sizeof(header->magic));
 }
 
-/* Whether a process that has not ended counts in the chunk that begins here. */
+/* Returns true if this is the chunk of another process, which still runs. */
 static bool is_live(const struct tally_process *process)
 {
 	return process->chunk.kind == TALLY_PROCESS && process->end_ns == 0 && process->pid != system_pid() &&
 	       machine_syscall(SYS_kill, process->pid, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
-/* Whether a process still counts in an older file, or a recorder, which locks it, still writes it. */
+/* Returns true if an older file is in use: a process still counts in it, or a recorder, which locks it, still writes
+ * it. */
 static bool is_in_use(const char *path)
 {
-	static union { /* too large for any stack that a hook may be called on */
+	static union { /* too large for a stack that a hook may be called on */
 		struct tally_header header;
 		struct tally_process process;
 	} read;
@@ -244,7 +247,7 @@ static bool append_pid(char path[PATH_MAX])
 	return append(path, text + at);
 }
 
-/* Something that is no file (/dev/null, say) is nobody's to open or rename. */
+/* Returns true if the path is not a regular file (/dev/null, for example), which must not be opened or renamed. */
 static bool is_no_file(const char *path)
 {
 	struct stat status;
@@ -286,7 +289,7 @@ struct tally_header *tally_make(const char *path, enum tally_measurement measure
 
 /* --- chunks --- */
 
-/* Where so many bytes are taken; 0: there are none. */
+/* Takes bytes at the end of the file. Returns their offset, or 0 if the limit is reached or the recording is over. */
 static uint64_t take(uint64_t bytes)
 {
 	struct tally_header *header = hooks.header;
@@ -360,7 +363,7 @@ void tally_chunk_finish(struct tally_chunk *chunk, enum tally_chunk_kind kind)
 	__atomic_store_n(&chunk->kind, (uint32_t)kind, __ATOMIC_RELEASE);
 }
 
-/* At once, in whole pages: that takes half the time. What was cut short is zeros. */
+/* Writes the granule at once and in whole pages, which takes half the time. If the write is cut short, zeros follow. */
 static bool write_granule(long fd, const struct tally_trace *header, const uint64_t *words, uint64_t at)
 {
 	const struct iovec parts[] = { { (void *)(uintptr_t)header, sizeof(*header) },
@@ -392,15 +395,15 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
 
 /* --- objects --- */
 
-/* The first chunks of a thread are small, those of one that needs many are large. */
+/* A thread's first chunks are small; each is twice as long as the last, up to 4 MB. */
 static uint64_t next_chunk_bytes(const struct tally_chunk *last)
 {
 	static const uint64_t longest = 4 << 20;
 	return last->bytes * 2 < longest ? last->bytes * 2 : longest;
 }
 
-/* A handler that interrupts this takes what lies behind, or begins another chunk, of which one is then
- * left as it is. */
+/* A handler that interrupts this takes the bytes behind, or begins another chunk; the rest of one of the chunks then
+ * stays unused. */
 static void *take_object(struct tally_chunk *chunk, uint64_t bytes)
 {
 	uint64_t used = chunk->used;

@@ -1,5 +1,5 @@
-/* What hooks.c, hooks/begin.c and tally*.c share, most of all where the file comes from; what measurements want of it
- * is in hooks.h. It runs where nothing of the C library may be called, and keeps errno. */
+/* Shared by hooks.c, hooks/begin.c and tally*.c, mainly to open or make the file; hooks.h has the functions for
+ * measurements. They run where most functions of the C library must not be called, and keep errno. */
 #ifndef COLLECT_AGENT_HOOKS_TALLY_H
 #define COLLECT_AGENT_HOOKS_TALLY_H
 
@@ -9,35 +9,36 @@
 #include "abi/tally.h"
 #include "processor/agent/machine.h"
 
-/* The file that the recorder has made; its header, mapped for good. NULL: it cannot be opened, is none of ours, or is
- * over. `path` is absolute, and copied. */
+/* Opens the recorder's file. `path` is absolute, and copied. Returns the file's header, which stays mapped until the
+ * process exits, or NULL if the file cannot be opened, is not a tally of this version, or its recording is over. */
 struct tally_header *tally_open(const char *path);
 
-/* A new one, of a program that runs alone: of this measurement, at this path; an older file becomes PATH.old, and
- * if a process still counts in that one, this is PATH.PID. NULL: it cannot be made. */
+/* Makes the file of a program that runs without a recorder, for this measurement. `path` is absolute, and copied. An
+ * older file is renamed to PATH.old; if it is still in use, the new file is PATH.PID instead. Returns the header, or
+ * NULL if the file cannot be made. */
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement);
 
-/* Whether hooks.header is what it will be (hooks/begin.c). */
+/* Returns true if hooks.header has its final value (hooks/begin.c). */
 bool hooks_have_begun(void);
 
-/* A variable's value, from when the program started; NULL: there is none, or it is too early to tell. Programs may have a
- * getenv of their own (hooks/begin.c). */
+/* Returns the value of an environment variable, or NULL if it is not set or there is no environment yet. Does not
+ * call getenv, because a program may define its own (hooks/begin.c). */
 const char *hooks_environment_value(const char *name);
 
-/* Threads that begin from now on have a destructor by which their end is known (hooks.c). */
+/* Makes the destructor that reports the end of threads; it covers the threads that begin from now on (hooks.c). */
 void hooks_will_end(void);
 
-/* As tally_chunk_new, with disk space for the first `reserved` bytes: what lies behind must be reserved before
- * anything is written there. `at` is where it lies in the file. */
+/* As tally_chunk_new, but reserves disk space for the first `reserved` bytes only: the rest must be reserved before
+ * it is written. Sets *at to the chunk's offset in the file. */
 struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, uint32_t thread, uint64_t *at);
-/* False: there is no disk space. */
+/* Returns false if there is no disk space. */
 bool tally_reserve(uint64_t at, uint64_t bytes);
 
-/* This process's chunk, with the modules that it has now, or of a forked process those of its parent: `before` is
- * that one's chunk, else NULL. hooks.process_number is its number. NULL: there is no room. */
+/* Makes this process's chunk; its number is hooks.process_number. In a forked process, `before` is the parent's
+ * chunk, from which the modules are copied; else NULL. Returns NULL if there is no room. */
 struct tally_process *tally_process_new(const struct tally_process *before);
 
-/* Its clocks now: end_ticks and seen_ns. Async-signal-safe. */
+/* Records the present time: seen_ns and end_ticks. Async-signal-safe. */
 void tally_see_time(struct tally_process *process);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * A process's chunk, and what code it has: see struct tally_module.
+ * A process's chunk, and the modules in it: see struct tally_module.
  *
- * Two ways lead here. Where code is loaded (tally_modules_changed) the dynamic linker is asked for all of it, which
- * takes its locks. A measurement that is about to refer to an address (tally_know_code) may be in a handler: then it
- * is asked for what is there, which takes none. Whoever adds to the table does so alone; who finds another at it
- * leaves a request behind that the other, or a later one, serves.
+ * Modules are added in two ways. When code was loaded, tally_modules_changed visits all modules of the dynamic
+ * linker, which takes the linker's locks. Before a measurement refers to an address, tally_know_code looks up its
+ * module only, which takes no lock, because it may run in a handler. One thread at a time adds to the table. If the
+ * table is busy, was_missed requests another visit, which the present or a later tally_modules_changed makes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,20 +22,20 @@
 #include "collect/agent/hooks/system.h"
 #include "collect/agent/hooks/tally.h"
 
-/* --- what is known --- */
+/* --- known modules --- */
 
 enum { MODULES_MAX = 4096, KEPT_MAX = 1024, KEPT_MAX_LIMITED = 256 };
 
 static struct known {
 	struct tally_module *module;
 	uint64_t start, end;
-	bool is_kept; /* it is gone, and its addresses are kept free */
-	bool is_gone; /* ... and they are not: another may be there */
+	bool is_kept; /* it is unloaded, and its addresses are reserved */
+	bool is_gone; /* ... and they are not: another module may be mapped there */
 } known[MODULES_MAX];
 static uint32_t known_count;
 static uint32_t kept_count;
 static uint32_t is_adding;
-static uint32_t was_missed; /* dl_iterate_phdr has something that is not here */
+static uint32_t was_missed; /* dl_iterate_phdr has a module that is not in the table */
 
 static bool has_address(const struct known *entry, uint64_t address)
 {
@@ -67,7 +67,8 @@ static size_t put(char *to, size_t at, size_t room, const char *text)
 	return at + bytes;
 }
 
-/* The absolute path of what the dynamic linker calls so; bytes of it without the NUL. */
+/* Writes the absolute path of a module; `name` is the dynamic linker's name for it. Returns its bytes without the
+ * NUL. */
 static size_t write_path(char *to, size_t room, const char *name, bool is_vdso)
 {
 	size_t bytes = 0;
@@ -89,7 +90,7 @@ static size_t write_path(char *to, size_t room, const char *name, bool is_vdso)
 
 /* --- adding one --- */
 
-/* What the program's headers say of a module. */
+/* A module's addresses and build-id, according to its program headers. */
 struct extent {
 	uint64_t start, end;
 	const uint8_t *build_id;
@@ -135,10 +136,10 @@ static struct extent extent_of(uint64_t bias, const ElfW(Phdr) * segments, size_
 	return extent;
 }
 
-/* Where its chunk lies in the file, and how much of that has disk space. */
+/* The offset of the process's chunk in the file, and how many of its bytes have disk space. */
 static uint64_t process_at, process_reserved;
 
-/* So many bytes at the end of the chunk; NULL: there is no room. */
+/* Returns the end of the chunk, where `bytes` bytes can be written, or NULL if there is no room. */
 static void *take_bytes(struct tally_process *process, uint64_t bytes)
 {
 	uint64_t used = process->chunk.used;
@@ -152,7 +153,7 @@ static void *take_bytes(struct tally_process *process, uint64_t bytes)
 	return (uint8_t *)process + used;
 }
 
-/* It is one that was here before, at the same place. */
+/* Returns true if the same module was loaded at the same addresses before; its entry is then valid again. */
 static bool comes_back(const struct extent *extent, const char *path)
 {
 	for (uint32_t i = 0; i < known_count; i++) {
@@ -169,7 +170,7 @@ static bool comes_back(const struct extent *extent, const char *path)
 	return false;
 }
 
-/* What is counted there cannot be told from what was counted of another before. */
+/* Returns true if a module lies where another one was before: the counts of the two cannot be separated. */
 static bool overlaps_gone(const struct extent *extent)
 {
 	for (uint32_t i = 0; i < known_count; i++)
@@ -178,7 +179,7 @@ static bool overlaps_gone(const struct extent *extent)
 	return false;
 }
 
-/* The last that is there tells it: it may be that there is no room for another. */
+/* Sets the mark in the last module of the table, because there may be no room for a new one. */
 static void tell_mixed(void)
 {
 	if (known_count > 0)
@@ -188,7 +189,7 @@ static void tell_mixed(void)
 static void write_module(struct tally_process *process, struct extent *extent, uint64_t bias, const char *name)
 {
 	enum { ALIGNMENT = 8 };
-	static char path[PATH_MAX]; /* who is here is alone */
+	static char path[PATH_MAX]; /* static, because only one thread at a time adds a module */
 	bool is_vdso = extent->start == getauxval(AT_SYSINFO_EHDR);
 	size_t path_bytes = write_path(path, sizeof(path), name, is_vdso) + 1;
 	if (extent->build_id_bytes > TALLY_BUILD_ID_MAX)
@@ -215,7 +216,7 @@ static void write_module(struct tally_process *process, struct extent *extent, u
 	__atomic_store_n(&known_count, known_count + 1, __ATOMIC_RELEASE);
 }
 
-/* False: somebody else is at it. */
+/* Returns false if another thread, or code that was interrupted, is adding a module. */
 static bool begin_adding(void)
 {
 	return !__atomic_exchange_n(&is_adding, 1, __ATOMIC_ACQUIRE);
@@ -240,9 +241,9 @@ static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, si
 	end_adding();
 }
 
-/* --- what is gone --- */
+/* --- unloaded modules --- */
 
-/* Kept addresses are taken from what the program may have of them. */
+/* Reserved addresses count towards the limit of the program's address space. */
 static uint32_t most_kept(void)
 {
 	struct rlimit addresses;
@@ -250,8 +251,9 @@ static uint32_t most_kept(void)
 	return is_known && addresses.rlim_cur == RLIM_INFINITY ? KEPT_MAX : KEPT_MAX_LIMITED;
 }
 
-/* Addresses of code that was unloaded are kept free, so that they mean one thing for ever; of a program that loads and
- * unloads all the time not always: then the same library comes to the same place, and is known. */
+/* Reserves the addresses of unloaded code, so that they keep one meaning. If a program has unloaded too many
+ * modules, further ones are not reserved: the same library is then usually loaded at the same address again, and
+ * comes_back finds it. */
 static void keep_unloaded(void)
 {
 	struct dl_find_object found;
@@ -274,7 +276,7 @@ static void keep_unloaded(void)
 	}
 }
 
-/* --- looking --- */
+/* --- finding modules --- */
 
 static int add_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 {
@@ -302,8 +304,8 @@ void tally_know_code(uint64_t address)
 	struct dl_find_object found;
 	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
 		return;
-	/* Its first page begins with the ELF header, as far as linkers go. Of a statically linked program the C library knows
-	 * nothing but the code, and what the kernel tells is its. */
+	/* With all common linkers, a module's first page begins with its ELF header. In a statically linked program
+	 * the C library reports the code only; the program headers are those that the kernel reports. */
 	const struct link_map *map = found.dlfo_link_map;
 	const ElfW(Ehdr) *header = found.dlfo_map_start;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) == 0)
@@ -344,7 +346,7 @@ struct tally_process *tally_process_new(const struct tally_process *before)
 		return NULL;
 	process_at = at;
 	process_reserved = reserved;
-	is_adding = is_seeing = 0; /* of a thread that is not there after a fork */
+	is_adding = is_seeing = 0; /* set by a thread that does not exist after a fork */
 	process->pid = system_pid();
 	process->parent = before ? before->chunk.process : UINT32_MAX;
 	process->start_ns = runtime_now_ns(CLOCK_MONOTONIC);

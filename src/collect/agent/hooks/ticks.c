@@ -1,6 +1,6 @@
 /*
- * Samples, charged to call paths: each node has a list of (address, request) -> hits. Where one is long its end is not
- * looked at, and an address may get a second entry: hits add up.
+ * Charges samples to call paths: each node has a list of (address, request) -> hits. The end of a long list is not
+ * searched, so an address may get a second entry; the reader adds the hits.
  */
 #include "collect/agent/hooks/paths.h"
 #include "processor/agent/machine.h"
@@ -53,14 +53,15 @@ static bool is_ours(uint64_t address)
 	return address - runtime.text_start < runtime.text_end - runtime.text_start;
 }
 
-/* The hooks have asked the dynamic linker, on this stack: what jumped away from there has left the mark behind. */
+/* Returns true if the hooks have called the dynamic linker on this stack. A jump out of the linker leaves
+ * hooks_asking set, so the distance is checked. */
 static bool is_asked(uint64_t stack_pointer)
 {
 	enum { TAKEN_BYTES = 1024 };
 	return hooks_asking - stack_pointer < TAKEN_BYTES;
 }
 
-/* Our functions have frame pointers. */
+/* This library is compiled with frame pointers. */
 static void find_caller(uint64_t *pc, uint64_t *stack_pointer)
 {
 	enum { FRAMES = 32 };

@@ -1,6 +1,7 @@
 /*
- * Every call timed: the time between two events is charged to the path that was current meanwhile. Time in what has no
- * hooks is its caller's. Only hooks that tell of returns can time: of entries alone calls are counted.
+ * Times each call: the time between two events is charged to the path that was current meanwhile. Time in functions
+ * without hooks is charged to their caller. This needs hooks that report returns; for hooks that report entries
+ * only, calls are counted.
  */
 #include "collect/agent/hooks/paths.h"
 

@@ -1,19 +1,22 @@
 /*
- * The measurement `trace`: paths are counted as `paths` counts them, and each event is written down as well, with the
- * time and the path that is current from then on (abi/tally.h).
+ * The measurement `trace`. It counts paths as `paths` does, and also writes each event, with the time and the path
+ * that is current from then on (abi/tally.h).
  *
  *     ring->words             events that are in no EVENTS chunk yet, then zeros: memory that stays in the cache, and is a
  *                             part of the file
- *     ring->flushed           how many words are in EVENTS chunks: where words[0] belongs
+ *     ring->flushed           the number of words that are in EVENTS chunks: where words[0] belongs
  *     thread->next_event      where the next event is put
- *     thread->events_end      where no event begins any more
+ *     thread->events_end      no event begins here or behind
  *
- * A handler may interrupt any of this and write events itself. So an entry of the ring is taken by one instruction (exchange and
- * add, of this thread alone: no lock), and the event is put there by another one; no word of any event is 0. A handler
- * that comes between the two and finds the ring full sees by the zero that somebody is about to write there: it begins another ring,
- * and who goes on with the old one sees by `events_end` that it is out of use, and puts its event again. It may as well have come (or
- * forked) before the entry was taken, which then is one of another ring, or none: so an entry is taken only if it lies
- * before the end that was read first. All that is rare is done with signals blocked.
+ * A handler may interrupt any of this and write events itself:
+ *   1. One instruction takes an entry of the ring (exchange and add; no lock, because only this thread uses it), and
+ *      another one stores the event. No word of an event is 0.
+ *   2. A handler may come between the two and find the ring full. A zero in the ring then shows that an entry is
+ *      taken but not written: the handler begins another ring. The interrupted code sees by `events_end` that the
+ *      old ring is out of use, and puts its event again.
+ *   3. A handler, or a fork, may also come before the entry is taken. The entry is then one of another ring, or of
+ *      none. So it is used only if it lies before the end that was read first.
+ *   4. Everything that is rare is done with signals blocked.
  */
 #include "collect/agent/hooks/trace.h"
 
@@ -27,9 +30,9 @@
 #include "processor/agent/hooks_offsets.h"
 
 enum {
-	/* As many as make one granule of the file, here and there. */
+	/* so many make one granule of the file, in a RING and in an EVENTS chunk */
 	RING_WORDS = (TALLY_GRANULE - sizeof(struct tally_ring)) / sizeof(uint64_t),
-	EVENT_WORDS = 6, /* the longest, and the time that it counts from */
+	EVENT_WORDS = 6, /* the longest event, with a TALLY_EVENT_TIME before it */
 	LAST_WORD = RING_WORDS - EVENT_WORDS,
 	HALF = 32,
 };
@@ -44,7 +47,7 @@ _Static_assert((int)(LAST_WORD * sizeof(uint64_t)) == EVENTS_BYTES, "as in hooks
 _Static_assert((int)TALLY_EVENT_ENTER == EVENT_ENTER && 1 << TALLY_EVENT_NUMBER_SHIFT == EVENT_NUMBER_TIMES,
 	       "as in hooks.S");
 
-/* --- what is rare --- */
+/* --- rare work --- */
 
 static void block_signals(uint64_t *old)
 {
@@ -62,11 +65,11 @@ void hooks_trace_begin_ring(struct hook_thread *thread, struct tally_ring *ring)
 	thread->ring = ring;
 	thread->next_event = ring ? ring->words : NULL;
 	thread->events_end = ring ? ring->words + LAST_WORD : NULL;
-	thread->ticks_high = UINT32_MAX; /* a ring begins with a time */
+	thread->ticks_high = UINT32_MAX; /* a ring begins with a TALLY_EVENT_TIME */
 	thread->operands = 0;
 }
 
-/* Its words begin where the last one's end. */
+/* Makes the thread's ring; `flushed` is the number of its words so far. Returns false if there is no memory. */
 static bool make_ring(struct hook_thread *thread, uint64_t flushed)
 {
 	struct tally_chunk *chunk = tally_chunk_new(TALLY_GRANULE, thread->number);
@@ -88,7 +91,8 @@ static uint64_t words_until_zero(const struct tally_ring *ring)
 	return count;
 }
 
-/* How many words there are if those are passed over that were taken and not written. */
+/* Fills the entries that were taken and not written with events to be skipped. Returns the number of words up to the
+ * last. */
 static uint64_t fill_gaps(struct tally_ring *ring)
 {
 	static const uint64_t filler = (uint64_t)1 << HALF | TALLY_EVENT_NOTHING;
@@ -101,7 +105,7 @@ static uint64_t fill_gaps(struct tally_ring *ring)
 	return count;
 }
 
-/* What is in the ring gets into the file for good; false: it could not be written. */
+/* Writes the ring's words to an EVENTS chunk and empties the ring. Returns false if they could not be written. */
 static bool empty_ring(struct hook_thread *thread)
 {
 	struct tally_ring *ring = thread->ring;
@@ -115,7 +119,7 @@ static bool empty_ring(struct hook_thread *thread)
 		tally_chunk_finish(&ring->chunk, TALLY_NOTHING);
 		return make_ring(thread, ring->flushed + count);
 	}
-	/* Who reads what is left of a killed program passes over as many words as are in chunks by then. */
+	/* If the program is killed here, the reader skips the words of the ring that are in EVENTS chunks already. */
 	memset(ring->words, 0, count * sizeof(ring->words[0]));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	ring->flushed += count;
@@ -123,8 +127,8 @@ static bool empty_ring(struct hook_thread *thread)
 	return true;
 }
 
-/* 1: there is room for an event; 0: no more are written. After a first failure none is, as what comes behind a gap would be
- * charged to who was current before it. */
+/* Returns 1 if there is room for an event, or 0 if no more events are written. After a first failure none is
+ * written, because the time behind the gap would be charged to the path that was current before it. */
 static uint64_t make_room(void *argument, uint64_t unused)
 {
 	struct hook_thread *thread = argument;
@@ -139,7 +143,7 @@ static void lose_event(void)
 	__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
 }
 
-/* `what`: its number and kind. */
+/* Writes an event of any kind, in the slow way. `what` has its number and kind, `now` is its time stamp. */
 static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, const uint64_t *operands, uint64_t count)
 {
 	uint64_t signals;
@@ -148,7 +152,7 @@ static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, con
 		return;
 	}
 	block_signals(&signals);
-	/* Before there is room, functions of the C library run: of mcount's caller they may spoil nothing. */
+	/* make_room calls functions of the C library, which must not change the vector registers of mcount's caller. */
 	if (!hooks_keep_vectors(make_room, thread, 0)) {
 		thread->events_over = true;
 		lose_event();
@@ -181,7 +185,7 @@ void hooks_trace_put_slowly(struct hook_thread *thread, uint64_t what)
 
 /* --- events --- */
 
-/* `now`: when it was. */
+/* Writes an event of one word; `now` is its time stamp. */
 static inline __attribute__((always_inline)) void put(struct hook_thread *thread, uint64_t number,
 						      enum tally_event_kind kind, uint64_t now)
 {
@@ -204,13 +208,14 @@ static inline __attribute__((always_inline)) void put_current(struct hook_thread
 	put(thread, thread->top->node->number, kind, now);
 }
 
-/* It has not run out of memory meanwhile. (hooks/around.c may stand before this.) */
+/* Returns true if the thread still counts: it may have run out of memory. (It may have the measurement of
+ * hooks/around.c, so it is not compared with hooks_trace.) */
 static inline bool goes_on(const struct hook_thread *thread)
 {
 	return __builtin_expect(thread->measurement != &hooks_off, 1);
 }
 
-/* --- what the vtable has --- */
+/* --- the vtable --- */
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
@@ -238,8 +243,8 @@ static __attribute__((noinline)) void leave_slowly(struct hook_thread *thread, u
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 }
 
-/* The function's own time begins behind all that is done for it, and ends before. Whatever else these call they call last: then
- * no register is kept. */
+/* The function's own time begins after all work for its entry, and ends before all work for its exit. Other
+ * functions are called last, so that no register has to be saved. */
 HOOK_HOT void hooks_trace_enter(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 				uint64_t code)
 {
@@ -278,8 +283,8 @@ static void rewind_to(struct hook_thread *thread, const struct hook_landing *lan
 		put_current(thread, TALLY_EVENT_LEAVE, now);
 }
 
-/* The present thread's last events say how long its path has been current, and that what follows is nobody's until
- * the next event: it may end, or go on uncounted for a while. */
+/* Writes two events for the current thread: how long its path has been current, and that the time from now on is
+ * charged to no path until the next event. The thread may end, or continue uncounted for a while. */
 static void flush(struct hook_thread *thread)
 {
 	if (!thread->ring || thread != hook_thread)
@@ -288,9 +293,9 @@ static void flush(struct hook_thread *thread)
 	put(thread, 0, TALLY_EVENT_LEAVE, machine_time_stamp());
 }
 
-/* --- what the program tells --- */
+/* --- the program's own events --- */
 
-/* Nothing is begun for it: whether there is a trace others have decided. */
+/* Only writes to an existing trace; never begins one. */
 void cpprof_event(uint64_t id, uint64_t value)
 {
 	enum { OPERANDS = 3 };

@@ -1,10 +1,10 @@
 /*
- * The allocating functions. Counted is what they are asked for, before they are called:
- * also what then fails, and the whole new size of a realloc.
+ * The functions that allocate. They count the requested bytes and the calls before they call the real function. So a
+ * call that then fails is counted too, and realloc counts the whole new size.
  *
- * Between two boundaries of its clock an allocation costs an addition and a comparison
- * (struct runtime_lane). The total in the channel is exact at any moment; the rest of the
- * clock follows when a boundary is reached.
+ * Between two boundaries of its clock, an allocation costs one addition and one comparison (struct runtime_lane).
+ * The clock's total, in the channel, is exact at any moment; the rest of the clock is updated when a boundary is
+ * reached.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 
-/* Of runtime_thread.alloc_lanes. None: look, the slow way. */
+/* Flags of runtime_thread.alloc_lanes. If none is set, the slow way must count. */
 enum { LANES_KNOWN = 1, LANE_OF_BYTES = 2, LANE_OF_CALLS = 4 };
 
 void *__libc_malloc(size_t bytes);
@@ -30,7 +30,7 @@ static void lane_flush(struct runtime_lane *lane)
 	lane->seen = lane->clock->total;
 }
 
-/* False: more requests than one count that, there is no lane. */
+/* Sets the lane of a counter. Returns false if several requests count it: then there is no lane. */
 static bool lane_set(struct runtime_thread *thread, struct runtime_lane *lane, enum counter counter)
 {
 	uint32_t requests = runtime.requests_of[counter];
@@ -61,8 +61,8 @@ static void lanes_set(struct runtime_thread *thread)
 
 static bool was_begun;
 
-/* Allocations of libraries' constructors come before ours; those of the dynamic linker
- * before the C library is ready, and while it is asked for the real functions. */
+/* Constructors of other libraries may allocate before ours runs. The dynamic linker allocates before the C library
+ * is ready, and while it looks up the real functions: that is too early to begin. */
 static void begin_early(void)
 {
 	static _Thread_local bool is_beginning;
@@ -105,7 +105,7 @@ static inline bool is_below(const struct runtime_lane *lane, uint64_t amount)
 	return amount < lane->limit - lane->clock->total;
 }
 
-/* Counts, where that is an addition; false: it is to be done the slow way. */
+/* Counts if that takes only an addition, or if there is nothing to count. Returns false if the slow way must count. */
 static inline __attribute__((always_inline)) bool counted(uint64_t bytes)
 {
 	struct runtime_thread *thread = runtime_thread;
@@ -139,10 +139,10 @@ static inline void count(uint64_t bytes, void *function)
 
 /* --- calls within calls ---
  *
- * The C library's own functions do not call one another by a way that leads through here,
- * but for reallocarray; who knows of others. */
+ * The C library's allocating functions do not call one another through these functions, except reallocarray; those
+ * of another allocator may. */
 struct outer_call {
-	struct runtime_thread *thread; /* NULL: nothing is to be undone */
+	struct runtime_thread *thread; /* NULL: outer_call_ended does nothing */
 	uint32_t depth, lanes;
 };
 
@@ -175,7 +175,7 @@ static void outer_call_ended(const struct outer_call *outer)
 	outer->thread->alloc_lanes = outer->lanes;
 }
 
-/* The real functions are being looked up, which can do without. */
+/* Called while the real functions are looked up, which works without memory. */
 static void *no_memory(void)
 {
 	errno = ENOMEM;
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void *malloc_slowly(size_t bytes)
 	return real(bytes);
 }
 
-/* All that it does itself is a jump to one of two. */
+/* Its own work is only the choice between two jumps. */
 INTERPOSED void *malloc(size_t bytes)
 {
 	void *(*real)(size_t) = REAL_IF_KNOWN(malloc);
@@ -238,7 +238,7 @@ INTERPOSED int posix_memalign(void **memory, size_t alignment, size_t bytes)
 	return result;
 }
 
-/* --- what is not seen --- */
+/* --- unobserved allocations --- */
 
 static const void *module_of(const void *function)
 {
@@ -246,8 +246,8 @@ static const void *module_of(const void *function)
 	return function && dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
-/* An allocator in the program itself stands before us; one in a library may serve operator
- * new by other functions than those above. */
+/* Returns the reasons why allocations stay unobserved: an allocator in the program itself precedes ours; an
+ * allocator in a library may serve operator new without the functions above. */
 static uint32_t find_trouble(void)
 {
 	void *first = dlsym(RTLD_DEFAULT, "malloc");

@@ -1,6 +1,6 @@
 /*
- * <fenv.h>: each call finds the words as the program set them, and what it makes of them is
- * then hidden again (fp.h). The functions are the C library's, so are their results.
+ * <fenv.h>: each call works on the control words as the program has set them; afterwards the words are hidden again
+ * (fp.h). The C library's functions do the work, so the results are theirs.
  */
 #include <dlfcn.h>
 #include <fenv.h>
@@ -8,7 +8,7 @@
 #include "collect/agent/core/real.h"
 #include "collect/agent/fp/fp.h"
 
-/* A program's libm may be one that only a plug-in of its own has loaded. */
+/* Finds a function in a libm that only a plug-in of the program has loaded. */
 static void *in_libm(const char *name)
 {
 	void *libm = dlopen("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -24,7 +24,7 @@ static void *in_libm(const char *name)
 		found_function ? found_function : (__typeof__(&name))in_libm(#name); \
 	})
 
-/* One of these functions: its name, whether it sets masks, its parameters and arguments. */
+/* Defines one of these functions: its name, whether it sets masks, its parameters and arguments. */
 #define FENV_CALL(name, sets_masks, parameters, arguments) \
 	INTERPOSED int name parameters                     \
 	{                                                  \
@@ -50,7 +50,7 @@ FENV_CALL(fesetexcept, false, (int kinds), (kinds))
 FENV_CALL(feclearexcept, false, (int kinds), (kinds))
 FENV_CALL(fetestexcept, false, (int kinds), (kinds))
 
-/* Those that raise: events like others, of one kind each. */
+/* A function that raises exceptions: they are events like others, one of each kind. */
 INTERPOSED int feraiseexcept(int kinds)
 {
 	__typeof__(&feraiseexcept) real = REAL_FENV(feraiseexcept);

@@ -1,7 +1,7 @@
 /*
- * The calls that transfer bytes, and those that otherwise wait for files: the same as
- * the bpf backend counts by their system calls. What the C library's streams read and
- * write is not seen here: they call the kernel by a way inside the library.
+ * The calls that transfer bytes, and other calls that wait for files: those that the bpf backend counts by their
+ * system calls. The transfers of the C library's streams are unobserved, because their system calls are made inside
+ * the library.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "collect/agent/interpose/io.h"
 #include "collect/agent/signals/waits.h"
 
-/* Where a socket has a timeout, a tick must not come while it waits. */
+/* If a socket has a timeout, no tick may come while it waits. */
 #define REAL_CALL(name, arguments)                                                                          \
 	({                                                                                                  \
 		struct runtime_thread *waiting = waits_on_sockets ? waits_begin(REAL_ADDRESS(name)) : NULL; \
@@ -28,8 +28,8 @@
 		returned;                                                                                   \
 	})
 
-/* One that moves bytes: `asked` and `moved` are evaluated after it, when `result` is known;
- * `asked` only where it matters. */
+/* Interposes a call that moves bytes. `asked` and `moved` are evaluated after the call and may use `result`; `asked`
+ * is evaluated only if it is needed. */
 #define TRANSFER(direction, type, name, parameters, arguments, asked, moved)               \
 	INTERPOSED type name parameters                                                    \
 	{                                                                                  \
@@ -44,9 +44,9 @@
 		return result;                                                             \
 	}
 
-/* The same, but one that a tick of ours may have cut short where `goes_on`: `more` is the real
- * call for what is left from `result` on. If that does not get any further, the program sees
- * what was done, as it would if it had been cut short by anything else. */
+/* As TRANSFER, for a call that a tick may cut short. If so, and if `goes_on`, `more` calls the real function for the
+ * rest, from byte `result` on. If that makes no progress, the program gets the short result, as it would after any
+ * other interruption. */
 #define TRANSFER_ALL(direction, name, parameters, arguments, asked, goes_on, more) \
 	INTERPOSED ssize_t name parameters                                         \
 	{                                                                          \
@@ -73,8 +73,8 @@
 #define FROM(buffer) ((char *)(buffer) + result)
 #define LEFT(bytes) ((bytes) - (size_t)result)
 
-/* What is left of a vector, in one call after another: the rest of the element in which the
- * first ended, then what stands behind that. */
+/* The rest of a vector, in two calls: the rest of the element in which the first call ended, then the elements
+ * behind it. */
 struct vector_rest {
 	struct iovec piece;
 	const struct iovec *behind;
@@ -107,7 +107,7 @@ static ssize_t write_rest(int fd, const struct iovec *vector, int count, size_t 
 
 typedef ssize_t (*message_call)(int socket, struct msghdr *message, int flags);
 
-/* Descriptors and such went with the first part. */
+/* Ancillary data (descriptors, for example) went with the first part. */
 static ssize_t message_rest(message_call call, int socket, const struct msghdr *message, int flags, size_t done)
 {
 	struct vector_rest rest = rest_of(message->msg_iov, (int)message->msg_iovlen, done);
@@ -121,7 +121,7 @@ static ssize_t message_rest(message_call call, int socket, const struct msghdr *
 	return others < 0 ? first : first + others;
 }
 
-/* What is written to a file or a disk is not cut short by a signal. */
+/* Returns true if a signal can cut a write short: not one to a file or a disk. */
 static bool is_slow(int fd)
 {
 	struct stat status;
@@ -131,7 +131,8 @@ static bool is_slow(int fd)
 	return is_slow;
 }
 
-/* Whether a receiver wants all that it asks for, and not one message or what there is. */
+/* Returns true if a receiver waits for all bytes that it requests, not for one message or the bytes that are
+ * available. */
 static bool waits_for_all(int socket, int flags)
 {
 	int type = 0;
@@ -145,8 +146,8 @@ static bool waits_for_all(int socket, int flags)
 
 /* --- reading --- */
 
-/* /dev/zero and its like give all that is asked for, unless a signal comes; what else is not a
- * file gives what there is. */
+/* Returns true for /dev/zero and similar devices, where only a signal makes a read short. Everything else that is
+ * not a file returns the bytes that are available. */
 static bool is_endless(int fd)
 {
 	enum { MEMORY_DEVICES = 1 };
@@ -186,7 +187,7 @@ READING(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t 
 READING(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room), (fd, to, bytes, at, room),
 	bytes)
 
-/* No transfer, but cut short by a signal as those are. */
+/* Not a transfer, but a signal cuts it short in the same way. */
 INTERPOSED ssize_t getrandom(void *to, size_t bytes, unsigned flags)
 {
 	const struct runtime_thread *thread = runtime_thread;
@@ -271,7 +272,7 @@ TRANSFER(IO_COPIES, ssize_t, copy_file_range,
 	 (int from, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
 	 (from, from_at, to, to_at, bytes, flags), bytes, result)
 
-/* --- what waits and moves nothing that is counted as bytes --- */
+/* --- calls that wait, and move no bytes that are counted --- */
 
 #define OTHER(type, name, parameters, arguments) TRANSFER(IO_NEITHER, type, name, parameters, arguments, 0, result)
 
@@ -304,7 +305,7 @@ INTERPOSED void sync(void)
 		io_ended(&call, IO_NEITHER, 0, 0, REAL_ADDRESS(sync));
 }
 
-/* --- opening: the mode is there only if a file may be made --- */
+/* --- opening: there is a mode only if a file may be made --- */
 
 #define OPENING(name, first_parameters, first_arguments)                            \
 	INTERPOSED int name(UNPACK first_parameters, int flags, ...)                \

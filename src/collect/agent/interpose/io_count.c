@@ -1,8 +1,9 @@
+/* Counts what interposed calls have transferred: see io.h. */
 #include <errno.h>
 
 #include "collect/agent/interpose/io.h"
 
-/* What transfers count, by direction; in both directions: COUNTER_TRANSFERRED. */
+/* The counters of each direction. COUNTER_TRANSFERRED and COUNTER_TRANSFER_REQUESTED count both directions. */
 static const struct {
 	enum counter moved, asked;
 } counters_of[] = {
@@ -43,7 +44,8 @@ bool io_begins(struct io_call *call)
 
 static void count_waited(struct runtime_thread *thread, const struct io_call *call, uint64_t function)
 {
-	/* The CPU's clock is read around the other one: what reading them costs is not waiting. */
+	/* At the start the CPU clock was read before the other one; here it is read after it. So reading the clocks
+	 * does not count as waiting. */
 	uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - call->start_ns;
 	uint64_t used = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID) - call->start_cpu_ns;
 	if (elapsed > used)
@@ -63,8 +65,8 @@ static void count_moved(struct runtime_thread *thread, enum io_direction directi
 	}
 }
 
-/* For the comparison with the kernel's account, which knows of no pauses. Each tick that a
- * call was interrupted by may have made the kernel begin it anew. */
+/* Counts for the comparison with the kernel's statistics, which include pauses of the recording. The kernel may have
+ * restarted a call after each tick that interrupted it, so each of these ticks counts as a call. */
 static void note_moved(struct runtime_thread *thread, const struct io_call *call, enum io_direction direction,
 		       ssize_t result)
 {
@@ -72,7 +74,7 @@ static void note_moved(struct runtime_thread *thread, const struct io_call *call
 	struct channel_amounts *to = is_filed ? &thread->shared->moved.filed : &thread->shared->moved.others;
 	uint64_t bytes = direction != IO_NEITHER && result > 0 ? (uint64_t)result : 0;
 	if (result < 0 && errno == EBADF)
-		return; /* that is no call for the kernel either */
+		return; /* the kernel does not count it as a call either */
 	to->calls += 1 + (is_filed && thread == call->thread ? thread->ticks - call->ticks : 0);
 	if (direction == IO_COPIES)
 		to->calls++;
@@ -101,10 +103,10 @@ void io_ended(const struct io_call *call, enum io_direction direction, ssize_t r
 	errno = error;
 }
 
-/* --- what was asked for --- */
+/* --- requested bytes --- */
 
-/* Reads memory that the program has handed to the kernel. Where that took it (`result`), it is
- * there; after a failure it may not be. */
+/* Reads memory that the program has passed to the kernel. If the kernel has accepted it (`result`), it is readable;
+ * after a failure it may not be. Returns false if it is not. */
 static bool read_safely(void *copy, const void *at, size_t bytes, ssize_t result)
 {
 	if (result < 0)

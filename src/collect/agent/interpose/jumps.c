@@ -1,6 +1,6 @@
 /*
- * Jumps over frames. What lay below where they go is over: calls that have not returned (hooks), work of ours that a handler
- * has interrupted, and waits; and the signals' mask becomes another one.
+ * Jumps over frames. A jump ends everything below its destination on the stack: calls that have not returned
+ * (hooks), the agent's work that a handler has interrupted, and waits. It also changes the mask of signals.
  */
 #include <setjmp.h>
 #include <ucontext.h>
@@ -29,7 +29,7 @@ static void leave(struct __jmp_buf_tag *target)
 		signals_jump((sigset_t *)(void *)&target->__saved_mask);
 }
 
-/* The jumps of the processor's jump_calls.c lead here. */
+/* jump_calls.c of the processor calls these functions and jumps to the address that they return. */
 #define JUMP(function)                                             \
 	void *jumping_by_##function(struct __jmp_buf_tag *target); \
 	void *jumping_by_##function(struct __jmp_buf_tag *target)  \

@@ -1,11 +1,12 @@
-/* Where jumps will lead: what is called meanwhile in the same function is over then (hooks/jumps.c). In libcpprof-hooks.so alone. */
+/* Calls of setjmp, where later jumps lead: hooks_remember records them, so that a jump ends the probe points that
+ * the same function has entered since (hooks/jumps.c). In libcpprof-hooks.so only. */
 #include <setjmp.h>
 
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "processor/agent/stands_before.h"
 
-/* The processor's landing_calls.c goes on with what these return. */
+/* landing_calls.c of the processor calls these functions and jumps to the address that they return. */
 #define LANDING(function)                                                                                           \
 	void *landing_by_##function(const struct __jmp_buf_tag *buffer);                                            \
 	void *landing_by_##function(const struct __jmp_buf_tag *buffer)                                             \

@@ -1,9 +1,10 @@
 /*
- * Code that is loaded and unloaded, and programs that become others.
+ * Code that is loaded and unloaded, and exec.
  *
- * For a file that is searched for, dlopen looks at its caller's search path: then it must not
- * return to us, but to that caller, and we look at what it did when something else of ours is
- * called; nearly always dlsym, which is next. A path tells all by itself.
+ * If dlopen must search for a file, it uses its caller's search path. So it must return to that caller and not to
+ * us. The agent then checks the loaded objects when the program calls another of these functions: nearly always
+ * dlsym, which usually comes next. A path without `$` needs no search, so the agent calls dlopen and checks
+ * afterwards.
  */
 #include "collect/agent/interpose/loading.h"
 
@@ -19,10 +20,10 @@
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
 
-/* --- what is loaded --- */
+/* --- loaded objects --- */
 
 bool loading_is_due;
-/* Objects loaded and unloaded in all, as of the last look. */
+/* The number of objects that were loaded and unloaded so far, as of the last check. */
 static uint64_t changes_seen;
 
 static int count_changes(struct dl_phdr_info *info, size_t bytes, void *changes)
@@ -85,15 +86,16 @@ INTERPOSED int dlclose(void *handle)
 	return result;
 }
 
-/* --- becoming another program --- */
+/* --- exec --- */
 
-/* Not a vfork child, which has our memory, but is another process. */
+/* Returns false in a child of vfork, which has our memory but is another process. */
 static bool is_watched_process(void)
 {
 	return runtime.channel && getpid() == (pid_t)runtime.pid;
 }
 
-/* So much of a text that may not be there, page by page; bytes of it. */
+/* Copies the beginning of a text, page by page, since it may not be readable. Returns the number of bytes copied, at
+ * most CHANNEL_TEXT_BYTES. */
 static size_t copy_text(char copy[CHANNEL_TEXT_BYTES], const char *text)
 {
 	enum { PAGE = 4096 };
@@ -118,12 +120,12 @@ static bool begins_with(const char *text, size_t bytes, const char *beginning)
 	return bytes >= wanted && memcmp(text, beginning, wanted) == 0;
 }
 
-/* What is still lacking (enum channel_exec) after an entry of the environment. */
+/* Updates `lacks` (enum channel_exec) by an entry of the environment. Returns the new value. */
 static uint32_t lacks_no_more(const char *entry, size_t bytes, uint32_t lacks)
 {
 	static const char library[] = "LD_PRELOAD=", channel[] = CHANNEL_VARIABLE "=", ours[] = "libcpprof-preload.so";
 	if (begins_with(entry, bytes, library)) {
-		/* One that is longer than the copy is taken for one that has it. */
+		/* An entry longer than the copy counts as one that has it. */
 		if (bytes == CHANNEL_TEXT_BYTES || memmem(entry, bytes, ours, strlen(ours)))
 			lacks &= ~(uint32_t)CHANNEL_EXEC_NO_LIBRARY;
 	} else if (begins_with(entry, bytes, channel)) {
@@ -135,7 +137,7 @@ static uint32_t lacks_no_more(const char *entry, size_t bytes, uint32_t lacks)
 	return lacks;
 }
 
-/* What an environment lacks that may not be there at all: enum channel_exec. */
+/* Returns what an environment lacks (enum channel_exec). Its memory may not be readable. */
 static uint32_t find_lacks(char copy[CHANNEL_TEXT_BYTES], char *const environment[])
 {
 	enum { MOST = 4096 };
@@ -176,7 +178,7 @@ static void exec_failed(void)
 	errno = error;
 }
 
-/* It returns only where it fails. */
+/* These functions return only if they fail. */
 #define BECOMING(name, parameters, arguments_of, path, environment) \
 	INTERPOSED int name parameters                              \
 	{                                                           \
@@ -201,7 +203,7 @@ BECOMING(execveat, (int folder, const char *path, char *const arguments[], char 
 BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "",
 	 environment)
 
-/* --- the same with arguments in a row --- */
+/* --- exec with a list of arguments --- */
 
 static size_t count_of(const char *first, va_list *more)
 {
@@ -221,8 +223,8 @@ static void fill(char **arguments, size_t count, const char *first, va_list *mor
 	arguments[count] = count > 0 ? va_arg(*more, char *) : NULL;
 }
 
-/* The first and those that follow, and NULL; behind them may stand an environment. The headers
- * say that there always is a first, and programs do not always know. */
+/* The first argument, the others and NULL; execle has an environment behind them. The headers state that `first` is
+ * not NULL, but programs may pass NULL: the asm statement keeps the compiler from removing that case. */
 #define IN_A_ROW(name, ends, call)                                                 \
 	INTERPOSED int name(const char *path, const char *first, ...)              \
 	{                                                                          \

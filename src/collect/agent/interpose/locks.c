@@ -1,6 +1,6 @@
 /*
- * Locks, conditions, semaphores, barriers and joins. What is free is taken by the function
- * that does not wait; only for what is not, the clocks are read.
+ * Locks, conditions, semaphores, barriers and joins. A free lock is taken by the function that does not wait. The
+ * clocks are read only if it is not free.
  */
 #include "collect/agent/interpose/locks.h"
 
@@ -11,7 +11,8 @@
 
 #include "collect/agent/core/real.h"
 
-/* The CPU's clock is read around the other one: what reading them costs is not waiting. */
+/* The CPU clock is read before the other one here, and after it at the end. So reading the clocks does not count as
+ * waiting. */
 struct lock_wait lock_wait_begins(void)
 {
 	struct lock_wait wait;
@@ -34,7 +35,7 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
 	errno = error;
 }
 
-/* Always waits, or as good as. */
+/* Interposes a function that always, or nearly always, waits. */
 #define WAITING_VERSION(type, name, version, parameters, arguments)   \
 	INTERPOSED type name parameters                               \
 	{                                                             \
@@ -47,8 +48,8 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
 	}
 #define WAITING(type, name, parameters, arguments) WAITING_VERSION(type, name, NULL, parameters, arguments)
 
-/* Where `attempt`, the function that does not wait, says `busy`, the real one waits, or knows
- * what else is wrong; all other answers are as the real one would give them. */
+/* Interposes a function that takes a lock. `attempt` is the same without a wait. If its result is `busy`, the real
+ * function is called, which waits or reports another error. Any other result is that of the real function. */
 #define LOCKING(name, parameters, arguments, attempt, busy) \
 	INTERPOSED int name parameters                      \
 	{                                                   \
@@ -76,7 +77,7 @@ MUTEX(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const 
 C11_MUTEX(mtx_lock, (mtx_t * mutex), (mutex))
 C11_MUTEX(mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
 
-/* --- locks of readers and writers --- */
+/* --- read-write locks --- */
 
 #define READER(name, parameters, arguments) \
 	LOCKING(name, parameters, arguments, REAL(pthread_rwlock_tryrdlock)(lock), EBUSY)
@@ -92,7 +93,7 @@ WRITER(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timesp
 WRITER(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
        (lock, clock, until))
 
-/* --- conditions: of the version that programs have been linked to for twenty years --- */
+/* --- conditions, in the version that programs have been linked with for twenty years --- */
 
 WAITING_VERSION(int, pthread_cond_wait, "GLIBC_2.3.2", (pthread_cond_t * condition, pthread_mutex_t *mutex),
 		(condition, mutex))
@@ -106,7 +107,7 @@ WAITING(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
 WAITING(int, cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until),
 	(condition, mutex, until))
 
-/* --- others (those of sem_wait's kin that signals interrupt: interpose/waits.c) --- */
+/* --- others (sem_timedwait and sem_clockwait, which signals interrupt, are in interpose/waits.c) --- */
 
 WAITING(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 WAITING(int, pthread_join, (pthread_t thread, void **result_of), (thread, result_of))

@@ -1,6 +1,6 @@
 /*
- * Time that a thread waits inside futex, off the CPU. Nothing is held while it waits: it may
- * be cancelled there.
+ * Time that a thread waits in a futex, off the CPU. The agent holds no resource meanwhile, because the thread may be
+ * cancelled there.
  */
 #ifndef COLLECT_AGENT_INTERPOSE_LOCKS_H
 #define COLLECT_AGENT_INTERPOSE_LOCKS_H
@@ -16,7 +16,7 @@ static inline bool locks_are_watched(void)
 	return runtime_thread && runtime.on && runtime.requests_of[COUNTER_LOCK_WAIT];
 }
 
-/* Right before and behind the real call, where locks_are_watched. errno is left as it is. */
+/* Call them directly before and after the real call, if locks_are_watched. Keep errno. */
 struct lock_wait lock_wait_begins(void);
 void lock_wait_ended(const struct lock_wait *wait, uint64_t function);
 

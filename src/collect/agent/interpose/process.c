@@ -1,5 +1,5 @@
-/* Processes that end without destructors (hooks/end.c), and that begin with nobody's telling: in libcpprof-hooks.so
- * alone. */
+/* Processes that end without destructors (hooks/end.c), and processes that begin without a fork that the C library
+ * reports. In libcpprof-hooks.so only. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct cloned {
 	void *argument;
 };
 
-/* In the child, which has a copy of what its parent told. */
+/* Runs in the child, which has a copy of its parent's memory, and so of `told`. */
 static int begin_cloned(void *told)
 {
 	const struct cloned *cloned = told;

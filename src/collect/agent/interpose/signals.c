@@ -20,9 +20,9 @@ static int result_of(int error)
 	return -1;
 }
 
-/* --- what is done about a signal --- */
+/* --- the action of a signal --- */
 
-/* Names that the C library has beside the usual ones, some undeclared. */
+/* Other names of the C library for the usual functions; no header declares some of them. */
 int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
 sighandler_t bsd_signal(int number, sighandler_t handler);
 int __sigsuspend(const sigset_t *mask);
@@ -47,8 +47,8 @@ static sighandler_t set_owned(int number, sighandler_t handler, int flags, bool 
 	return sigaction(number, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
-/* Of other signals the real function knows what siginterrupt has said; their handlers neither
- * block ours nor run on an alternate stack. */
+/* For a signal that is not ours, calls the real function, which applies the flag that siginterrupt has set. A
+ * handler that is set in this way neither blocks our signal nor runs on an alternate stack. */
 static sighandler_t set_handler(int number, sighandler_t handler, sighandler_t (*real)(int, sighandler_t))
 {
 	struct sigaction old;
@@ -57,7 +57,7 @@ static sighandler_t set_handler(int number, sighandler_t handler, sighandler_t (
 	sighandler_t was = real(number, handler);
 	if (was != SIG_ERR && signals_ours()) {
 		struct sigaction now;
-		/* What was asked of the handler before is asked no more. */
+		/* Replaces the requests of the signal's former handler that the agent has recorded. */
 		if (REAL(sigaction)(number, NULL, &now) == 0)
 			(void)signals_action(number, &now, &old);
 	}
@@ -91,7 +91,7 @@ INTERPOSED sighandler_t sysv_signal(int number, sighandler_t handler)
 	return __sysv_signal(number, handler);
 }
 
-/* That the C library advises against it is for the program to hear. */
+/* The C library's deprecation warning is for programs, not for this definition. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 INTERPOSED int siginterrupt(int number, int interrupts)
@@ -114,7 +114,7 @@ INTERPOSED int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return signals_mask(how, set, old);
 }
 
-/* Where nothing of the program's is held, what is pending is a tick. */
+/* If no signal of the program's own is held, the pending one is a tick. */
 INTERPOSED int sigpending(sigset_t *set)
 {
 	int result = REAL(sigpending)(set);
@@ -123,7 +123,7 @@ INTERPOSED int sigpending(sigset_t *set)
 	return result;
 }
 
-/* --- waiting for one --- */
+/* --- waiting for a signal --- */
 
 INTERPOSED int sigsuspend(const sigset_t *mask)
 {
@@ -139,14 +139,14 @@ INTERPOSED int __sigsuspend(const sigset_t *mask)
 	return sigsuspend(mask);
 }
 
-/* Its mask is the present one, with ours blocked, but for the signal. */
+/* Waits with the current mask without `number`; our signal is blocked. */
 INTERPOSED int __xpg_sigpause(int number)
 {
 	return WAITING(__xpg_sigpause, number);
 }
 
-/* Ticks that were taken for the program's signals, to come right behind the wait. A timer that
- * has fired does not fire again before its tick has come. */
+/* Ticks that were received in place of the program's signals; they are sent again directly after the wait. A timer
+ * that has fired does not fire again before its tick is delivered. */
 struct taken_ticks {
 	siginfo_t ticks[2];
 	uint32_t count;
@@ -169,12 +169,12 @@ static struct timespec until(uint64_t end_ns)
 	return (struct timespec){ .tv_sec = (time_t)(left / second), .tv_nsec = (long)(left % second) };
 }
 
-/* Without an end: `timeout` is NULL. */
+/* Returns the end of a wait in ns of CLOCK_MONOTONIC, or 0 if `timeout` is NULL or invalid. */
 static uint64_t end_of(const struct timespec *timeout)
 {
 	const int64_t second = 1000000000, most = INT64_MAX / second / 2;
 	if (!timeout || timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= second)
-		return 0; /* what is wrong with it the kernel says at once */
+		return 0; /* the kernel reports at once that it is invalid */
 	uint64_t seconds = (uint64_t)(timeout->tv_sec < most ? timeout->tv_sec : most);
 	return runtime_now_ns(CLOCK_MONOTONIC) + seconds * (uint64_t)second + (uint64_t)timeout->tv_nsec;
 }
@@ -199,7 +199,7 @@ static int await(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 	if (taken.count)
 		give_back(&taken);
 	if (result > 0 && result == runtime.signal)
-		signals_thread.holds = false; /* if there are more, they are held when they come */
+		signals_thread.holds = false; /* further ones are held when they come */
 	waits_end(thread);
 	if (result > 0 && info)
 		*info = got;
@@ -230,8 +230,8 @@ INTERPOSED int sigwait(const sigset_t *set, int *number)
 	return error;
 }
 
-/* A reader would take ticks from their thread: it gets none, nor the program's own signals
- * of that number. */
+/* Removes our signal from the set, because a reader of the descriptor would take ticks away from their thread. The
+ * program does not get its own signals of that number either. */
 INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t now;
@@ -245,10 +245,11 @@ INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 
 /* --- alternate stacks --- */
 
-/* Ours is hidden, the program's replaces it, and when that is gone ours is back. */
+/* Hides our alternate stack. A stack that the program sets replaces it; when the program disables that one, ours is
+ * set again. */
 INTERPOSED int sigaltstack(const stack_t *set, stack_t *old)
 {
-	enum { FLAGS_OF_MODE = ~(1U << 31) }; /* SS_AUTODISARM aside */
+	enum { FLAGS_OF_MODE = ~(1U << 31) }; /* all flags but SS_AUTODISARM */
 	const struct runtime_thread *thread = runtime_thread;
 	stack_t was;
 	long error = machine_syscall(SYS_sigaltstack, 0, (long)&was, 0, 0, 0, 0);

@@ -1,5 +1,6 @@
-/* syscall(), by which programs and libraries make calls that the C library has no
- * function for, and some that it has: what waits (interpose/waits.c) and masks of signals. */
+/* syscall(): programs and libraries use it for system calls without a function in the C library, and also for some
+ * with one. The agent handles calls that wait (interpose/waits.c, interpose/locks.h), calls that set signal masks,
+ * and forks. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -18,16 +19,16 @@
 
 enum { ARGUMENTS = 6, MASK_BYTES = 8, NO_MASK = -1 };
 
-/* Where there is a timeout the kernel cannot restart the wait; a mutex with inheritance
- * it can, as what has no timeout. */
+/* Returns true if the kernel cannot restart this wait, because it has a timeout. The kernel can restart waits
+ * without one, and those for a mutex with priority inheritance. */
 static bool futex_waits(const long arguments[ARGUMENTS])
 {
 	long command = arguments[1] & FUTEX_CMD_MASK;
 	return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && arguments[3] != 0;
 }
 
-/* io_uring_enter(ring, submitted, awaited, flags, mask, bytes), the last two of which may be a
- * structure's, as the kernel defines them. */
+/* io_uring_enter(ring, submitted, awaited, flags, mask, bytes). With URING_HAS_STRUCTURE the last two describe a
+ * structure of the kernel, struct uring_wait here. */
 enum { URING_AWAITED = 2, URING_FLAGS = 3, URING_MASK = 4, URING_BYTES = 5, URING_AWAITS = 1, URING_HAS_STRUCTURE = 8 };
 struct uring_wait {
 	const sigset_t *mask;
@@ -73,7 +74,7 @@ static bool never_restarts(long number, const long arguments[ARGUMENTS])
 	}
 }
 
-/* The argument that is a mask for as long as the call waits. */
+/* Returns the index of the argument that is the signal mask during the call, or NO_MASK. */
 static int mask_argument(long number)
 {
 	switch (number) {
@@ -96,7 +97,7 @@ static long call(long number, const long arguments[ARGUMENTS])
 			     arguments[5]);
 }
 
-/* The sixth argument of these points to a mask's address and size. */
+/* The sixth argument of pselect6 and io_pgetevents points to this: a mask's address and size. */
 struct mask_pointer {
 	const sigset_t *mask;
 	size_t bytes;
@@ -106,7 +107,7 @@ static long call_uring(long arguments[ARGUMENTS])
 {
 	struct uring_wait wait;
 	sigset_t room;
-	/* What is not there it is for the kernel to tell. */
+	/* If the structure cannot be read, the kernel reports that. */
 	if (arguments[URING_BYTES] != sizeof(wait) ||
 	    !runtime_copy(&wait, sizeof(wait), (uint64_t)arguments[URING_MASK]))
 		return call(SYS_io_uring_enter, arguments);
@@ -147,7 +148,7 @@ static long change_mask(const long arguments[ARGUMENTS])
 	return -1;
 }
 
-/* Locks that do without the C library's: those of Rust, of C++'s atomics. */
+/* Returns true for locks that do not use the C library's: those of Rust, and of C++'s atomics. */
 static bool waits_for_lock(long number, const long arguments[ARGUMENTS])
 {
 	if (number != SYS_futex)
@@ -164,7 +165,7 @@ static bool waits_for_lock(long number, const long arguments[ARGUMENTS])
 	}
 }
 
-/* What hooks count must not go into the parent's tables. */
+/* In the child, hooks must not count in the parent's tables. */
 static long call_fork(long number, const long arguments[ARGUMENTS])
 {
 	long result = call(number, arguments);

@@ -1,6 +1,6 @@
 /*
- * Threads: each begins in cpprof_thread_main, which has it watched and then runs what the
- * program wanted; it is watched until the very last of its destructors.
+ * Threads. Each begins in cpprof_thread_main, which makes the agent watch it and then runs the program's function.
+ * It is watched until the last of its destructors has run.
  *
  *	creator                            new thread
  *	starting_take, describes itself
@@ -22,19 +22,19 @@
 #include "collect/agent/interpose/loading.h"
 #include "collect/agent/signals/signals.h"
 
-/* What a new thread is told; it gives it back. */
+/* The data that a new thread gets from its creator. The thread gives the memory back. */
 struct starting {
 	void *(*run)(void *argument);
 	void *argument;
 	bool believes_blocked; /* see signals.h */
 	uint64_t blocked_traps;
-	struct tally_node *path; /* of its creator, as hooks have counted it; NULL: none */
+	struct tally_node *path; /* the creator's current path, as hooks have counted it; NULL: none */
 	bool has_creator;
 	struct sample_record creator;
-	uint64_t frames[WALK_FRAMES]; /* of the creator, right behind its record */
+	uint64_t frames[WALK_FRAMES]; /* the creator's frames, directly behind its record */
 };
 
-/* Some are kept for the next thread. No memory of the program's is used. */
+/* Memory that is kept for later threads. It does not come from the program's allocator. */
 enum { STARTING_KEPT = 16 };
 static struct starting *kept[STARTING_KEPT];
 
@@ -59,10 +59,11 @@ static void starting_give(struct starting *starting)
 	munmap(starting, sizeof(*starting));
 }
 
-/* NULL: threads are not watched, or there is no memory; then this one is not. */
+/* Returns the data for a new thread. Returns NULL if the process is not recorded or there is no memory; the thread
+ * is then not watched. */
 static struct starting *starting_of(void *(*run)(void *), void *argument)
 {
-	/* Its code is what the thread will run. */
+	/* The thread may run code that was loaded since the last check. */
 	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
 		loading_look();
 	struct starting *starting = runtime.channel ? starting_take() : NULL;
@@ -87,8 +88,8 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 static pthread_key_t last_key;
 static bool has_last_key;
 
-/* The destructor of a key that sets itself again until destructors have run as often as they
- * may: so it ends after all of the program's, but for those that do the same. */
+/* The destructor of a key that sets the key again in each round of destructors but the last. So it ends after all
+ * destructors of the program, except those that do the same. */
 static void thread_ends(void *round)
 {
 	uintptr_t rounds = (uintptr_t)round;
@@ -114,7 +115,7 @@ __attribute__((constructor)) static void make_last_key(void)
 
 /* --- the beginning --- */
 
-/* By this name reports know the frame, and leave it out. */
+/* Reports recognize this frame by the function's name, and leave it out. */
 static __attribute__((noinline)) void *cpprof_thread_main(void *told)
 {
 	struct starting *starting = told;
@@ -140,8 +141,8 @@ INTERPOSED int pthread_create(pthread_t *id, const pthread_attr_t *attributes, v
 	return result;
 }
 
-/* Its function returns an int, which is a part of the register that a pointer is returned in: one
- * may stand for the other. */
+/* The thread's function returns an int, which is a part of the register that returns a pointer. So
+ * cpprof_thread_main can be called in place of such a function, and it can call one. */
 INTERPOSED int thrd_create(thrd_t *id, thrd_start_t run, void *argument)
 {
 	struct starting *starting = starting_of((void *(*)(void *))(void *)run, argument);
@@ -168,7 +169,8 @@ static void tell_name(uint32_t tid, const char *name)
 	errno = error;
 }
 
-/* A thread's CPU clock has its number: see CPUCLOCK_PID of the kernel. 0: it is not there. */
+/* Returns a thread's number, which is a part of the id of its CPU clock (see the kernel's CPUCLOCK_PID), or 0 if the
+ * thread does not exist. */
 static uint32_t tid_of(pthread_t id)
 {
 	enum { CLOCK_KIND_BITS = 3 };

@@ -1,7 +1,6 @@
 /*
- * Interposed calls that a signal ends with EINTR even where its handler wants calls to be
- * restarted (signal(7)): the program must not see one that is due to a tick. Those on
- * sockets are in interpose/io.c.
+ * Interposed calls that fail with EINTR after a signal even if its handler requests a restart (signal(7)): the
+ * program must not observe an EINTR that a tick has caused. Calls for sockets are in interpose/io.c.
  */
 #include <aio.h>
 #include <errno.h>
@@ -23,7 +22,7 @@
 #include "collect/agent/signals/waits.h"
 #include "processor/agent/machine.h"
 
-/* The value of a call that has a mask of its own, which may be NULL. */
+/* The result of a call that waits with a mask of its own, which may be NULL. */
 #define WAITING_MASKED(function, mask, ...)                                                     \
 	({                                                                                      \
 		sigset_t waiting_room;                                                          \
@@ -36,7 +35,7 @@
 
 /* --- descriptors --- */
 
-/* Where the program was compiled with _FORTIFY_SOURCE; nobody else declares them. */
+/* No header declares these: those that _FORTIFY_SOURCE makes a program call, and second names of others. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t bytes);
 int __poll(struct pollfd *fds, nfds_t count, int timeout);
@@ -116,7 +115,7 @@ INTERPOSED int epoll_pwait2(int fd, struct epoll_event *events, int count, const
 
 INTERPOSED int setsockopt(int fd, int level, int name, const void *value, socklen_t bytes)
 {
-	enum { RECEIVE_64 = 66, SEND_64 = 67 }; /* the same with 64 bits of time everywhere */
+	enum { RECEIVE_64 = 66, SEND_64 = 67 }; /* the same options with 64-bit times on all processors */
 	if (level == SOL_SOCKET &&
 	    (name == SO_RCVTIMEO || name == SO_SNDTIMEO || name == RECEIVE_64 || name == SEND_64))
 		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
@@ -162,7 +161,7 @@ INTERPOSED int pause(void)
 	return WAITING(pause);
 }
 
-/* --- semaphores, messages, input and output that goes on by itself --- */
+/* --- semaphores, messages, asynchronous input and output --- */
 
 INTERPOSED int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
@@ -218,7 +217,7 @@ INTERPOSED int aio_suspend64(const struct aiocb64 *const list[], int count, cons
 	return WAITING(aio_suspend64, list, count, timeout);
 }
 
-/* Of libaio, whose errors are its results. */
+/* A function of libaio, which returns errors as negative results. */
 int io_getevents(void *context, long least, long count, void *events, struct timespec *timeout);
 
 INTERPOSED int io_getevents(void *context, long least, long count, void *events, struct timespec *timeout)

@@ -1,22 +1,22 @@
 /*
- * Each thread's timer. Its CPU time is laid out in strata of tick_ns, with one target in each,
- * at a place drawn for it (where no CPU time is measured, its elapsed time is). The timer is
- * set to when the thread gets there if it runs on; where it does not, the tick comes too early
- * and sets the timer again.
+ * Each thread's timer, whose signals are ticks. The thread's CPU time is divided into parts of tick_ns (its elapsed
+ * time, if no CPU time is measured). Each part has one target, at a position that is drawn at random (stratified
+ * sampling). The timer is set to the time at which the thread reaches the target if it runs without a pause. If the
+ * thread pauses, the tick comes too early and sets the timer again.
  *
- *   reached   all CPU time since the last such tick is charged to where it is now: of all
- *             that it ran, each place is as likely to be hit
- *   asleep    (too early, out of a system call) the time that it was off the CPU since it was
- *             found so last is charged to where it waits
- *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, as any
- *             counted call is
+ *   reached   all CPU time since the last such tick is charged to the present position: each moment at which the
+ *             thread ran is equally likely to be the one that is sampled
+ *   asleep    (too early, and the thread waits in a system call) the time off the CPU since the last such tick is
+ *             charged to the position where it waits
+ *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, like any counted call
  *
- * What programs are linked with interposes no calls that wait (waits.h), and its timers may interrupt none: they are of
- * the thread's CPU time, which stands still then. The kernel looks at such a one 100 to 1000 times a second only.
+ * The library that programs are linked with does not interpose calls that wait (waits.h), so its timers must not
+ * interrupt them. Therefore they are timers of the thread's CPU time, which stands still during a wait. The kernel
+ * checks such a timer only 100 to 1000 times a second.
  *
- * A thread that waits is left alone (`is_idle`): its timer gives way to one of its CPU time,
- * which wakes nobody and starts the ticks again when the thread runs; where waiting is
- * measured, some ticks go on at growing distances.
+ * A thread that waits (`is_idle`) is not interrupted: its timer is replaced by one of its CPU time, which does not
+ * wake the thread, and which starts the ticks again when the thread runs. If waiting is measured, some ticks
+ * continue, at growing distances.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,13 +63,14 @@ void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
 	uint64_t tick = runtime.channel->tick_ns;
 	if (!counter_needs_ticks(asked->counter))
 		clock->mark = asked->interval ? random % asked->interval : 0;
-	else if (tick && asked->interval) /* one of the first ticks of an interval completes it */
+	else if (tick && asked->interval) /* the first interval ends at a randomly drawn one of the first ticks */
 		clock->used = asked->interval - 1 - random % ((asked->interval + tick - 1) / tick) * tick;
 }
 
 /* --- charging --- */
 
-/* Ticks come at drawn times already: here a boundary is where an interval is full. */
+/* Charges time to a request. Returns the number of boundaries passed. Ticks come at random times already, so a
+ * boundary is where an interval is full. */
 static uint64_t charge(struct runtime_thread *thread, uint32_t request, uint64_t ns)
 {
 	struct interval_clock *clock = &thread->shared->clocks[request];
@@ -98,7 +99,7 @@ static void charge_here(struct runtime_thread *thread, enum counter counter, uin
 	}
 }
 
-/* To where it waited when the last tick came. */
+/* Charges time to the position where the thread waited when the last tick came. */
 static void charge_wait(struct runtime_thread *thread, enum counter counter, uint64_t ns)
 {
 	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
@@ -114,13 +115,13 @@ static bool measures_waits(void)
 	return runtime.requests_of[COUNTER_REAL] || runtime.requests_of[COUNTER_BLOCKED];
 }
 
-/* Whether the last sample is of where it waited when the last tick came. */
+/* Returns true if the last sample is of the position where the thread waited when the last tick came. */
 static bool repeats_wait(const struct runtime_thread *thread)
 {
 	return thread->is_idle && thread->idle_samples == thread->samples && runtime_can_repeat(thread);
 }
 
-/* `blocked_ns`: off the CPU since that was charged last. */
+/* Charges `blocked_ns`: the time off the CPU that is not charged yet. */
 static void charge_blocked(struct runtime_thread *thread, const void *context)
 {
 	uint64_t blocked = thread->blocked_ns;
@@ -134,7 +135,7 @@ static void charge_blocked(struct runtime_thread *thread, const void *context)
 	}
 }
 
-/* `used`: CPU time that this tick is to charge. */
+/* `used` is the CPU time that this tick charges, `ran` the CPU time since the last tick, both in ns. */
 static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_t ran, bool in_syscall,
 			   const void *context)
 {
@@ -153,7 +154,7 @@ static bool measures_cpu(void)
 	       runtime.requests_of[COUNTER_SYS];
 }
 
-/* The first target that is still to come: those that were passed are gone. */
+/* Draws targets until one is later than `clock`; those before it are dropped. */
 static void draw_target(struct runtime_thread *thread, uint64_t clock)
 {
 	uint64_t tick = runtime.channel->tick_ns;
@@ -165,7 +166,8 @@ static void draw_target(struct runtime_thread *thread, uint64_t clock)
 	} while (thread->target_ns <= clock);
 }
 
-/* `clock` is now the one that targets are of. */
+/* Sets the timer for the next target, at least `least_ns` from `now`. `clock` is the present time of the clock that
+ * targets refer to. */
 static void set_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t clock, uint64_t least_ns)
 {
 	uint64_t left = runtime_less(thread->target_ns, clock);
@@ -190,7 +192,7 @@ static void set_idle(struct runtime_thread *thread, uint64_t now)
 		       now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
 }
 
-/* A handler on a small alternate stack has kept it back. */
+/* Returns true if a handler on a small alternate stack has delayed the tick. */
 static bool is_late(const struct runtime_thread *thread, uint64_t cpu)
 {
 	return signals_has_small_stacks() && runtime_less(cpu, thread->cpu_seen_ns) > 2 * runtime.channel->tick_ns;
@@ -203,9 +205,9 @@ static void stop_ticking(struct runtime_thread *thread)
 		tick_set_timer(thread->cpu_timer, 0, 0);
 }
 
-/* Whatever the tick that began at `now` has cost, the program gets as long for itself: where walks
- * take longer than ticks are apart, it would do nothing but tick. One that came too early does
- * not come again at once. */
+/* Sets the next tick. The program gets as much time for itself as the tick that began at `now` has taken: if walks
+ * take longer than tick_ns, it would otherwise spend all its time in ticks. After a tick that came too early, the
+ * next one comes after at least an eighth of tick_ns. */
 static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, bool reached)
 {
 	enum { EARLY_SHARE = 8 };
@@ -217,7 +219,7 @@ static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, b
 	set_next_tick(thread, end, clock + spent, least);
 }
 
-/* `by_cpu`: by the timer of its CPU time, which finds it at work. */
+/* `by_cpu`: the timer of the thread's CPU time has sent the tick, so the thread was running. */
 static void tick(struct runtime_thread *thread, const void *context, bool by_cpu)
 {
 	enum { IDLE_BELOW = 4 };
@@ -259,7 +261,8 @@ static bool measures_time(void)
 	return measures_cpu() || measures_waits();
 }
 
-/* For the monitor, should the program end in it: where it waits. Not at each short one. */
+/* Records where the thread waits, for the case that the program ends during the wait: the monitor then charges it.
+ * At most once in tick_ns, so not at each short wait. */
 static void note_wait(struct runtime_thread *thread, uint64_t now)
 {
 	uint32_t requests = runtime.requests_of[COUNTER_REAL] | runtime.requests_of[COUNTER_BLOCKED];
@@ -316,7 +319,7 @@ void tick_wait_ends(struct runtime_thread *thread)
 	thread->cpu_seen_ns += ran;
 	thread->real_ns += elapsed;
 	bool passed = thread->target_ns <= clock;
-	if (passed) /* that was counted */
+	if (passed) /* the wait that was just counted contains the target */
 		draw_target(thread, clock);
 	if (passed || thread->fell_due)
 		set_next_tick(thread, now, clock, 0);
@@ -327,7 +330,7 @@ void tick_wait_ends(struct runtime_thread *thread)
 
 /* --- the handler --- */
 
-/* Not now. */
+/* Postpones a tick that must not be counted now. */
 static void tick_later(struct runtime_thread *thread)
 {
 	thread->fell_due = thread->waiting != 0;
@@ -370,7 +373,7 @@ int tick_install(void)
 	return signals_own(runtime.signal, &action);
 }
 
-/* The clock of any thread of this process: the kernel's own encoding of its number. */
+/* Returns the CPU time of any thread of this process. The kernel's id of a thread's clock encodes its number. */
 static uint64_t cpu_clock_of(const struct runtime_thread *thread)
 {
 	enum { THREAD_SCHED_CLOCK = 6, SHIFT = 3 };
@@ -391,15 +394,15 @@ void tick_start(struct runtime_thread *thread)
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		if (counter_needs_ticks(runtime.channel->requests[i].counter))
 			runtime_set_mark(thread, i);
-	if (thread->wait_ns) { /* it counts from now on */
+	if (thread->wait_ns) { /* the wait counts from now on */
 		thread->wait_ns = now;
 		thread->wait_cpu_ns = thread->cpu_ns;
 	}
 	set_next_tick(thread, now, thread->stratum_ns, 0);
 }
 
-/* What was used since the last tick: a part of the totals, but of no path. (The first tick of a
- * thread or after a start completes an interval whenever it comes: that makes up for it.) */
+/* Adds the use since the last tick to the totals, but to no path. (The first tick of a thread, or after a start,
+ * completes an interval whenever it comes, which compensates for that.) */
 static void count_rest(struct runtime_thread *thread)
 {
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);

@@ -1,4 +1,4 @@
-/* What tick.c and ticks/timers.c share. */
+/* Shared by tick.c and ticks/timers.c. */
 #ifndef COLLECT_AGENT_TICKS_TICK_H
 #define COLLECT_AGENT_TICKS_TICK_H
 
@@ -7,13 +7,14 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Whether no tick comes into calls that are not restarted (waits.h). If not, timers are of the CPU time alone. */
+/* True: no tick comes during calls that the kernel does not restart (waits.h). False: all timers are of the thread's
+ * CPU time. */
 extern const bool tick_waits_are_shielded;
 
-/* In so many ns, or with TIMER_ABSTIME when the timer's clock is there; 0: not at all. */
+/* Sets a timer to `ns` from now or, with TIMER_ABSTIME, to `ns` on its clock. 0 stops it. */
 void tick_set_timer(timer_t timer, int flags, uint64_t ns);
 
-/* Of a tick: whether it was the timer of its CPU time, which finds the thread at work. */
+/* Returns true if the timer of CPU time has sent this tick, which means that the thread was running. */
 bool tick_is_by_cpu(const siginfo_t *info);
 
 #endif

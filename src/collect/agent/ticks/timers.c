@@ -1,4 +1,5 @@
-/* The timers of a thread, and the signal that they send: what is done about it, and when the next one is due, is in tick.c. */
+/* The timers of a thread, and the signal that they send. tick.c handles the signal and decides when the next one is
+ * due. */
 #include "collect/agent/ticks/tick.h"
 
 #include <sys/syscall.h>
@@ -13,7 +14,8 @@ const bool tick_waits_are_shielded = true;
 const bool tick_waits_are_shielded = false;
 #endif
 
-/* What a timer's signal carries, so that it is known from others of its number. */
+/* The timers' signals carry the addresses of these variables, which distinguish them from other signals of their
+ * number. */
 static const char mono_tick, cpu_tick;
 
 void tick_set_timer(timer_t timer, int flags, uint64_t ns)
