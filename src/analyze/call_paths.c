@@ -25,7 +25,7 @@ static struct path_frame describe(const struct view *view, const struct view_lab
 	if (label->frame != PROFILE_NONE)
 		describe_frame(view, label, &frame);
 	else
-		frame.function = path_basename(label->text); /* an address, with its module's path at most */
+		frame.function = path_basename(label->text); /* an address after at most its module's path */
 	if (label->module != PROFILE_NONE)
 		frame.module = profile_string(profile, profile->modules[label->module].path);
 	return frame;
@@ -38,7 +38,7 @@ static bool is_chosen(const struct view *view, const bool *threads, size_t hit)
 	       selection_has(view, threads, row->thread, row->time_ns, profile_hit_labels(view->profile, hit));
 }
 
-/* A view counts one resource, or all together. */
+/* Adds up the hits again, per resource: a view counts one resource, or the sum of all. */
 static int sum_each_resource(struct call_paths *paths)
 {
 	const struct view *view = paths->view;
@@ -118,7 +118,7 @@ size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t
 	return length;
 }
 
-/* A thread's rows are mostly in the order of their time, and so in that of their numbers. */
+/* Orders row numbers by thread, time and row. A thread's rows are mostly sorted by time already. */
 static int compare_hits(const void *left, const void *right, void *context)
 {
 	const struct profile_hit *hits = context;

@@ -1,15 +1,14 @@
 /*
- * Whole call paths, ready for another tool's format: trimmed, stitched, with
- * inlined functions and unique names, as the reports show them, since they come
- * from the same view.
+ * Complete call paths, ready to be written in another tool's format. They are trimmed and stitched and have inlined
+ * functions and unique names like those of the reports, because both come from a view.
  *
- *   frames   each distinct frame once, in the order of its name; its index is an
- *            id that is dense, as tables of strings and of frames want it
+ *   frames   each distinct frame once, in the order of its name. Its index is a
+ *            dense id, which tables of strings and of frames need.
  *   paths    a tree: a path is a frame below another path. Path 0 is empty.
- *            Parents have smaller ids than their children, children of one
- *            path have distinct frames
- *   values   hits that end exactly there, one number per resource
- *   hits     the rows behind these values, in the order of threads and time
+ *            Parents have smaller ids than their children. The children of one
+ *            path have distinct frames.
+ *   values   the hits of samples that end exactly at the path, one number per resource
+ *   hits     the rows behind these values, ordered by thread and time
  */
 #ifndef ANALYZE_CALL_PATHS_H
 #define ANALYZE_CALL_PATHS_H
@@ -22,55 +21,58 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* The texts are the profile's or the call paths'. */
+/* The texts belong to the profile or to the call paths. */
 struct path_frame {
-	const char *name;     /* told apart from its namesakes: "parse@liba.so" */
-	const char *function; /* its bare name: "parse"; "liba.so+0x1a40" if it has none */
-	const char *file;     /* executing there, or, in a view by function, defining it; "": not known */
-	const char *module;   /* path, "[vdso]", ...; "": not known */
-	uint32_t line;        /* in `file`; 0: not known */
-	uint8_t kind;         /* enum frame_kind */
-	bool inlined;         /* into the frame above it; never in a view by function */
+	const char *name;     /* unique among its namesakes: "parse@liba.so" */
+	const char *function; /* bare name: "parse", or "liba.so+0x1a40" if it has none */
+	/* the file that executes, or in a view by function the one that defines it; "": unknown */
+	const char *file;
+	const char *module; /* path, "[vdso]", ...; "": unknown */
+	uint32_t line;      /* in `file`; 0: unknown */
+	uint8_t kind;       /* enum frame_kind */
+	bool inlined;       /* into the frame above it; always false in a view by function */
 };
 
 struct call_paths {
 	const struct profile *profile; /* not owned; must outlive this */
 	struct path_frame *frames;     /* [frame_count] */
 	size_t frame_count;
-	const uint32_t *parent; /* [count]; of path 0: PROFILE_NONE */
-	const uint32_t *frame;  /* [count] the path's innermost; of path 0: PROFILE_NONE */
+	const uint32_t *parent; /* [count]; PROFILE_NONE for path 0 */
+	const uint32_t *frame;  /* [count]: innermost frame of the path; PROFILE_NONE for path 0 */
 	size_t count;
 	size_t depth; /* frames of the longest path */
-	/* Resources of the values: one, or all of the profile's. */
+	/* The resources that have values: one, or all of the profile. */
 	uint32_t first_resource;
 	uint32_t resource_count;
 
 	/* Private. */
 	struct view *view;
 	const uint64_t *values;
-	uint64_t *sums; /* owned: the values of several resources; NULL: the view's hits are the values */
+	/* owned: the values, if every resource has its own; NULL: the values are the view's hits */
+	uint64_t *sums;
 };
 
-/* `options`: what to select and how to show it; by VIEW_FUNCTION or VIEW_FRAME;
- * keep_places is set in any case.
- * NULL: `error` says why (ERROR_MEMORY, ERROR_LIMIT, ERROR_NOT_FOUND: no such resource or thread). */
+/* `options` select the hits and how frames are shown: by VIEW_FUNCTION or VIEW_FRAME. `keep_places` is always set.
+ * Returns NULL on error: ERROR_MEMORY, ERROR_LIMIT, or ERROR_NOT_FOUND for a resource or thread that the profile
+ * does not have. */
 struct call_paths *call_paths_new(const struct profile *profile, const struct view_options *options,
 				  struct error *error);
-void call_paths_free(struct call_paths *paths); /* NULL is fine */
+void call_paths_free(struct call_paths *paths); /* accepts NULL */
 
-/* [resource_count]; a path without a hit of its own has zeros. */
+/* Returns [resource_count] values; all are 0 if no sample ends at the path. */
 static inline const uint64_t *call_paths_values(const struct call_paths *paths, uint32_t path)
 {
 	return paths->values + (size_t)path * paths->resource_count;
 }
 
-/* Fills in the frames of a path, outermost first; `frames` has room for `depth` of them. Returns how many. */
+/* Writes the frames of a path, outermost first, to `frames`, which has room for `depth` of them. Returns their
+ * number. */
 size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t *frames);
 
 /* --- hit by hit --- */
 
 struct path_hit {
-	uint64_t time_ns; /* 0: not known */
+	uint64_t time_ns; /* 0: unknown */
 	uint32_t path;
 	uint32_t resource;  /* index in profile->resources */
 	uint32_t count;     /* hits */
@@ -79,8 +81,8 @@ struct path_hit {
 	uint32_t label_set; /* index in profile->label_sets */
 };
 
-/* The selected hits, sorted by thread (without one: last), then by time, then as they were recorded. `count` of them; the
- * caller frees them. NULL: out of memory. */
+/* Returns the selected hits, sorted by thread (hits without a thread last), then by time, then by row. Sets *count
+ * to their number. The caller frees them. Returns NULL if memory is exhausted. */
 struct path_hit *call_paths_hits(const struct call_paths *paths, size_t *count);
 
 #endif

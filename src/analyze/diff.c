@@ -1,6 +1,6 @@
 /*
- * Two lists of paths side by side: the paths of both as one trie over identities
- * (identity.h), with two counts for each.
+ * Compares two lists of paths: builds one trie of the paths of both over identities (identity.h), with two counts
+ * for each path.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct side {
 	const struct view *view;
 	const struct path_list *paths;
 	const uint32_t *identity; /* per label */
-	uint32_t *entry;          /* per node of the list: its entry in the trie, or TRIE_NONE; owned */
+	uint32_t *entry;          /* per node of the list: its trie entry, or TRIE_NONE; owned */
 };
 
 void diff_list_free(struct diff_list *list)
@@ -33,8 +33,8 @@ void diff_list_free(struct diff_list *list)
 	free(list);
 }
 
-/* Pooled two-proportion z test (as in any text book: Fleiss, "Statistical Methods
- * for Rates and Proportions", 1981, section 2.3), on independent samples. */
+/* Pooled two-proportion z test on independent samples (Fleiss, "Statistical Methods for Rates and Proportions",
+ * 1981, section 2.3). */
 static double two_proportions(const struct diff_entry *entry, uint64_t samples_a, uint64_t samples_b)
 {
 	double n_a = (double)samples_a, n_b = (double)samples_b;
@@ -58,7 +58,7 @@ static void finish_entry(struct diff_entry *entry, const struct view *a, const s
 	entry->gticks_a = (double)entry->hits_a * (double)a->resource->interval;
 	entry->gticks_b = (double)entry->hits_b * (double)b->resource->interval;
 	entry->z = exact ? 0 : two_proportions(entry, a->samples, b->samples);
-	/* 1.96: 95 % of the differences that are mere chance are smaller. */
+	/* 95 % of the differences that are due to chance are smaller than 1.96. */
 	entry->significant = exact ? entry->gticks_a != entry->gticks_b : fabs(entry->z) >= 1.96;
 }
 
@@ -71,8 +71,7 @@ static int compare_entries(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Adds one path; `waiting` has room for it. Nodes that an earlier path has
- * brought in are known. */
+/* Adds one path, from the first of its nodes that has no entry yet. `waiting` has room for the path. */
 static int add_path(struct path_trie *trie, struct side *side, uint32_t node, uint32_t *waiting)
 {
 	const struct path_node *nodes = side->paths->nodes;
@@ -105,11 +104,11 @@ static int add_side(struct path_trie *trie, struct side *side)
 	return result;
 }
 
-/* The trie's paths in their order, as entries without figures. */
+/* Lists the trie's paths in their order, as entries without counts. */
 static int list_paths(struct diff_list *list, struct path_trie *trie, bool upward)
 {
 	for (size_t i = 0; i < trie->count; i++)
-		trie->entries[i].hits = 1; /* of equal hits, paths are listed in their order */
+		trie->entries[i].hits = 1; /* paths with equal hits are listed in the order of their labels */
 	list->paths = upward ? path_trie_list_up(trie, NULL) : path_trie_list_down(trie, NULL);
 	list->entries = calloc(trie->count, sizeof(*list->entries));
 	return list->paths && list->entries ? 0 : ERROR_MEMORY;

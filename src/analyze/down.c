@@ -1,8 +1,7 @@
 /*
- * The downward call path profile: the algorithm of the appendix of R. J. Hall and
- * A. J. Goldberg, "Call Path Profiling of Monotonic Program Resources in UNIX",
- * USENIX Summer 1993, without its recursion and its search for the call path's
- * record. A recursion, worked through in docs/definitions.md:
+ * The downward profile: the algorithm of the appendix of R. J. Hall and A. J. Goldberg, "Call Path Profiling of
+ * Monotonic Program Resources in UNIX", USENIX Summer 1993, made iterative and without its search for the record of
+ * a call path. An example with recursion, explained in docs/definitions.md:
  *
  *   stack         main  f      g        f          g
  *   P before      ()    (main) (main f) (main f g) (main f)
@@ -14,15 +13,15 @@
 #include "analyze/path_trie.h"
 #include "analyze/walk.h"
 
-/* The entry of P + label. */
+/* Returns the entry of P + label. */
 static int64_t entry_of(struct fold_walk *walk, struct path_trie *trie, bool sole)
 {
 	uint32_t parent = walk->fold.length ? walk->fold.at[walk->fold.length - 1].entry : 0;
 	return path_trie_child(trie, parent, walk->label, sole);
 }
 
-/* At most once per sample: below a node that gave an entry its hits, the entry
- * is locked until the subtree ends. */
+/* Gives the entry a node's hits, at most once per sample: the entry stays locked until the end of the subtree of the
+ * node that gave it hits. */
 static void credit(const struct view *view, uint32_t node, struct trie_entry *entry)
 {
 	if (node < entry->lock)
@@ -31,8 +30,9 @@ static void credit(const struct view *view, uint32_t node, struct trie_entry *en
 	entry->hits += view->weight[node];
 }
 
-/* A node is the only one to ask for the children of the entry that it made, as
- * long as no other node's path folds to it; `mark` remembers who made its entry. */
+/* A level's `mark` is set if its node created the entry and appended its label to P. Then no other node's path folds
+ * to that entry, so that all requests for children of the entry come from children of this node (`sole` in
+ * path_trie_child). */
 static int count_paths(const struct view *view, struct fold_walk *walk, struct path_trie *trie)
 {
 	while (fold_walk_next(walk)) {

@@ -1,4 +1,4 @@
-/* Sets of labels, and those that a user may mean by a name. */
+/* Sets of labels, and the labels that a name from the user may mean. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_last_components(struct text name, struct text wanted)
 	return cxx_name_ends_with(name.bytes, name.size, wanted.bytes, wanted.size);
 }
 
-/* What gcc appends to the parts and copies of a function that it made. */
+/* Suffixes that gcc appends to the names of function parts and copies that it makes. */
 static bool is_clone_of(struct text name, struct text wanted)
 {
 	static const char *const clones[] = { ".part.", ".constprop.", ".isra.", ".cold", ".lto_priv." };
@@ -58,8 +58,8 @@ static enum match match_name(struct text name, struct text wanted, char *scratch
 	return MATCH_NONE;
 }
 
-/* A label is a name and, perhaps, a suffix: "@liba.so", "@file.c:88", ":88" or
- * several of these. What was asked for may leave off all or the last of them. */
+/* A label is a name and an optional suffix: "@liba.so", "@file.c:88", ":88" or several of these. The wanted name may
+ * leave off the whole suffix or its last parts. */
 static enum match match_label(const struct view_label *label, struct text wanted, char *scratch)
 {
 	struct text whole = { label->text, strlen(label->text) };
@@ -84,7 +84,7 @@ static enum match match_label(const struct view_label *label, struct text wanted
 	return best;
 }
 
-/* Room for the longest name; NULL: no memory. */
+/* Returns room for the longest name, or NULL if memory is exhausted. */
 static char *new_scratch(const struct view *view)
 {
 	size_t longest = 0;
@@ -127,8 +127,8 @@ int64_t view_functions(const struct view *view, const struct label_set *set, uin
 	return result < 0 ? result : count;
 }
 
-/* What labels of one function are called: if they are all that it has, the
- * function; else what they all begin with, to where a suffix starts. */
+/* Returns a name for some labels of one function: the function's name if these are all its labels, or else their
+ * common beginning, up to the start of a suffix. */
 static char *common_name(const struct view *view, const struct label_set *set)
 {
 	const struct view_label *first = &view->labels[set->labels[0]];
@@ -145,7 +145,7 @@ static char *common_name(const struct view *view, const struct label_set *set)
 	return strndup(first->text, length);
 }
 
-/* The labels of the best kind of match; room for all was made. */
+/* Stores the labels of the best kind of match in `found`, which has room for all labels. */
 static void find_labels(const struct view *view, const char *name, char *scratch, struct label_set *found)
 {
 	struct text wanted = { name, strlen(name) };
@@ -161,7 +161,7 @@ static void find_labels(const struct view *view, const char *name, char *scratch
 	}
 }
 
-/* Of several functions, those that have hits in the selection; all if none has. */
+/* Reduces labels of several functions to those of functions that have hits in the selection. Keeps all if none has. */
 static int keep_hit(const struct view *view, struct label_set *found)
 {
 	struct hash_map owners;

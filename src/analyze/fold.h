@@ -1,18 +1,16 @@
 /*
- * The folded path P of the definitions: a path that is cut back to the earlier
- * occurrence of a label instead of taking the label twice. Internal to analyze/.
+ * The folded path P of docs/definitions.md: if a label is in P already, P is cut back to that occurrence instead of
+ * getting the label twice. Internal to analyze/.
  *
  *   P = (main read parse)      at:  [0] main  [1] read  [2] parse     length 3
  *   P + read                   cut to (main read), length 2; at[2] stays, unused
  *
- * `depth_of` finds a label's place in one step: it holds where the label was last
- * put, and that is true if the place is still within P and holds that label.
- * It cannot point beside a label that is in P: P holds a label once, and every
- * place that was cut off is filled anew, through `depth_of`, before P is that
- * long again.
+ * `depth_of` finds a label's index in P in one step. It holds the index at which the label was last stored, which is
+ * valid if it is below P's length and at[index] holds that label. It is never wrong for a label that is in P: P
+ * holds a label once, and every index that was cut off is filled again, with an update of `depth_of`, before P has
+ * that length again.
  *
- * A depth-first walk calls fold_append on the way down and, on the way up,
- * fold_undo with what fold_append gave it.
+ * A depth-first walk calls fold_append on the way down and, on the way up, fold_undo with the result of fold_append.
  */
 #ifndef ANALYZE_FOLD_H
 #define ANALYZE_FOLD_H
@@ -26,18 +24,18 @@
 
 struct fold_place {
 	uint32_t label;
-	uint32_t entry; /* whatever the walk knows P's first labels, to here, by */
+	uint32_t entry; /* the walk's handle of P up to this label */
 };
 
 struct fold {
 	struct fold_place *at;
-	uint32_t *depth_of; /* per label */
+	uint32_t *depth_of; /* per label: index in `at` */
 	uint32_t length;    /* of P */
 };
 
 struct fold_undo {
-	struct fold_place place; /* what was at the appended place */
-	uint32_t depth_of;       /* of the appended label */
+	struct fold_place place; /* previous content of the appended element */
+	uint32_t depth_of;       /* previous depth_of of the appended label */
 };
 
 static inline void fold_release(struct fold *fold)
@@ -47,7 +45,7 @@ static inline void fold_release(struct fold *fold)
 	*fold = (struct fold){ 0 };
 }
 
-/* For paths of up to `depth` labels out of `label_count`. 0 or ERROR_MEMORY. */
+/* Makes an empty path with room for `depth` out of `label_count` labels. Returns 0 or ERROR_MEMORY. */
 static inline int fold_init(struct fold *fold, size_t depth, size_t label_count)
 {
 	fold->length = 0;
@@ -59,14 +57,14 @@ static inline int fold_init(struct fold *fold, size_t depth, size_t label_count)
 	return ERROR_MEMORY;
 }
 
-/* The place of a label in P, or FOLD_NONE. */
+/* Returns the index of a label in P, or FOLD_NONE. */
 static inline uint32_t fold_find(const struct fold *fold, uint32_t label)
 {
 	uint32_t depth = fold->depth_of[label];
 	return depth < fold->length && fold->at[depth].label == label ? depth : FOLD_NONE;
 }
 
-/* Appends a label that is not in P. */
+/* Appends a label that is not in P. Returns the state that fold_undo restores. */
 static inline struct fold_undo fold_append(struct fold *fold, uint32_t label, uint32_t entry)
 {
 	struct fold_undo undo = { .place = fold->at[fold->length], .depth_of = fold->depth_of[label] };
@@ -75,7 +73,7 @@ static inline struct fold_undo fold_append(struct fold *fold, uint32_t label, ui
 	return undo;
 }
 
-/* Takes back the append that put `label` at `depth`. */
+/* Reverts the append that stored `label` at index `depth`. The caller restores the length. */
 static inline void fold_undo(struct fold *fold, uint32_t label, uint32_t depth, struct fold_undo undo)
 {
 	fold->at[depth] = undo.place;

@@ -3,7 +3,7 @@
 
 #include "analyze/path_trie.h"
 
-/* One-label paths of all labels with hits. */
+/* Makes one-label paths of all labels that have hits. */
 static struct path_list *list_labels(const struct view *view, const uint64_t *hits, struct error *error)
 {
 	struct path_list *list = path_list_new(view->label_count, 1, error);
@@ -24,11 +24,10 @@ static struct path_list *list_labels(const struct view *view, const uint64_t *hi
 	return list;
 }
 
-/* A function's outermost node in each stack gets the weight. In depth-first
- * order, nodes before `inside[label]` lie below such a node:
+/* In each stack, the outermost node of a function gets the weight. In depth-first order, nodes before
+ * `inside[label]` are below such a node:
  *
- *   main(10) -> f(8) -> g(5) -> f(3)       f gets 8: the inner f is inside the outer
- */
+ *   main(10) -> f(8) -> g(5) -> f(3)       f gets 8: the inner f is inside the outer */
 struct path_list *analyze_functions(const struct view *view, struct error *error)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));

@@ -13,15 +13,15 @@ enum { LEVEL_NAME, LEVEL_MODULE, LEVEL_FILE, LEVEL_TEXT, LEVELS };
 struct item {
 	const struct view *view;
 	uint32_t side, label;
-	uint32_t key;  /* in `keys` */
-	uint32_t name; /* in `texts` */
-	int level;     /* that tells it apart; LEVELS: none yet */
+	uint32_t key;  /* string id in `keys` */
+	uint32_t name; /* string id in `texts` */
+	int level;     /* the level at which its key is unique; LEVELS: not found yet */
 };
 
 struct matching {
 	struct item *items;
 	size_t count;
-	struct strings keys; /* a level's digit, then what is compared */
+	struct strings keys; /* the digit of a level, followed by the text that is compared at that level */
 	struct strings *texts;
 	struct buffer scratch;
 };
@@ -52,8 +52,8 @@ static int64_t add_scratch(struct matching *matching, struct strings *strings)
 	return strings_add(strings, (const char *)matching->scratch.bytes, matching->scratch.size);
 }
 
-/* What to print: the label's own text, or, where that is too short for both
- * profiles, what told it apart. */
+/* Sets the item's displayed name: the label's text, or the key of its level if the text is a bare name that is
+ * ambiguous in the two profiles together. */
 static int name_item(struct matching *matching, struct item *item)
 {
 	const struct view_label *label = &item->view->labels[item->label];
@@ -66,8 +66,8 @@ static int name_item(struct matching *matching, struct item *item)
 	return name < 0 ? (int)name : 0;
 }
 
-/* Gives all that are not told apart yet their key at this level, and settles
- * those that share it with no other label of either side. */
+/* Makes the keys of this level for all items that have no level yet. An item gets this level if at most one label of
+ * each side has its key; the last level is for all that are left. */
 static int settle(struct matching *matching, int level)
 {
 	for (size_t i = 0; i < matching->count; i++) {
@@ -100,7 +100,7 @@ static int settle(struct matching *matching, int level)
 	return result;
 }
 
-/* Both sides' labels of one key stand together, the longer name first. */
+/* Groups the labels of both sides by key, the longest name first in each group. */
 static int compare_keys(const void *left, const void *right, void *texts)
 {
 	const struct item *a = left, *b = right;

@@ -1,18 +1,17 @@
 /*
- * Which labels of two views are the same thing. Internal to analyze/.
+ * Identities of labels: which labels of two views mean the same function. Internal to analyze/.
  *
- * A label's text will not do: it says no more than is needed to tell the
- * functions of its own profile apart, "main" in one and "main@gzip" in another
- * that ran more programs. So each label is known by the least of these that
- * tells it from all other labels in both views:
+ * The texts of labels cannot be compared. A text has only the suffix that its own profile needs, so that a function
+ * is "main" in one profile and "main@gzip" in another that contains more programs. A label's identity is therefore
+ * the first of these that is unique in each view:
  *
  *   0. the function's name              main
  *   1. and the module's last component  main@gzip
  *   2. and the source file's            parse@gzip:json.c
  *   3. the label's whole text
  *
- * with what the label says of a call site or line behind it. Thus the mains of
- * "app-old" and "app-new" are one, as long as either view knows but one main.
+ * followed by the label's call site or line, if it has one. So the mains of "app-old" and "app-new" are one function
+ * if each view has only one main.
  */
 #ifndef ANALYZE_IDENTITY_H
 #define ANALYZE_IDENTITY_H
@@ -25,14 +24,15 @@
 enum { IDENTITY_SIDES = 2 };
 
 struct identities {
-	uint32_t *of_label[IDENTITY_SIDES]; /* per label of each view; owned */
-	const char **names;                 /* [count], sorted: what to call each; owned, not what they point to */
+	uint32_t *of_label[IDENTITY_SIDES]; /* per label of each view: its identity; owned */
+	/* [count], sorted: displayed names; the array is owned, the texts are not */
+	const char **names;
 	size_t count;
 };
 
-/* The names are added to `texts`. Returns 0 or a negative error, with nothing to release. */
+/* Adds the names to `texts`. Returns 0, or a negative error; then there is nothing to release. */
 int identities_init(struct identities *identities, const struct view *const views[IDENTITY_SIDES],
 		    struct strings *texts);
-void identities_release(struct identities *identities); /* {0} is fine */
+void identities_release(struct identities *identities); /* accepts {0} */
 
 #endif

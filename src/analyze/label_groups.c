@@ -5,7 +5,7 @@
 
 #include "analyze/build.h"
 
-/* Hits of the view by label set. 0 or ERROR_MEMORY. */
+/* Adds up the hits of the view by label set. Returns 0 or ERROR_MEMORY. */
 static int sum_sets(const struct view *view, uint64_t *hits)
 {
 	const struct profile *profile = view->profile;
@@ -42,8 +42,8 @@ static struct label_group group_of(const struct profile *profile, uint32_t set, 
 	return (struct label_group){ .labels = label, .label_count = label ? 1 : 0 };
 }
 
-/* Gives each set with hits its group. `of_value` [strings]: the group of a key's value, PROFILE_NONE: none yet;
- * string ids end before PROFILE_NONE, so there is room behind them for hits without the key. */
+/* Assigns each label set with hits to a group. `of_value` [strings.count + 1] maps a key's value to its group,
+ * PROFILE_NONE if it has none yet; the element after the last string is for hits without the key. */
 static void make_groups(struct label_group_list *list, const struct profile *profile, uint32_t key,
 			const uint64_t *hits, uint32_t *of_value)
 {
@@ -70,7 +70,7 @@ static void make_groups(struct label_group_list *list, const struct profile *pro
 
 struct ordered {
 	struct label_group group;
-	uint32_t was; /* its number before */
+	uint32_t was; /* its number before sorting */
 	const struct profile *profile;
 };
 
@@ -117,7 +117,7 @@ static int sort_groups(struct label_group_list *list, const struct profile *prof
 	return good ? 0 : ERROR_MEMORY;
 }
 
-/* --- the whole --- */
+/* --- analysis --- */
 
 struct label_group_list *analyze_label_groups(const struct view *view, uint32_t key, struct error *error)
 {

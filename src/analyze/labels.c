@@ -1,4 +1,4 @@
-/* Frames as labels, in each of the ways that a view can show them. */
+/* Makes labels of frames, in each of the forms that a view can show. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "profile/thread_mark.h"
 
-/* The code that a label stands for: a function, a frame of it, or a module. */
+/* The code that a label represents: a function, one frame of it, or a module. */
 struct code {
 	uint32_t function, frame, module; /* PROFILE_NONE: none */
 };
@@ -25,8 +25,8 @@ static struct code code_of_module(uint32_t module)
 	return (struct code){ .function = PROFILE_NONE, .frame = PROFILE_NONE, .module = module };
 }
 
-/* Makes the text a label of what is called `owner`, a text id too; `name_length`
- * and `code` of the first stay. */
+/* Makes the text a label. `text` and `owner` are text ids; `owner` is the name of the function, module or group. If
+ * the text is a label already, the values of the first call stay. */
 static int64_t make_label(struct view_build *build, int64_t text, int64_t owner, uint32_t name_length, struct code code)
 {
 	if (text < 0)
@@ -48,7 +48,7 @@ static int64_t make_label(struct view_build *build, int64_t text, int64_t owner,
 	return text;
 }
 
-/* The text of `scratch`: `shown` and more. */
+/* Makes the text of `scratch` a label: the text of `shown` with a suffix. */
 static int64_t scratch_label(struct view_build *build, const struct shown_name *shown, struct code code)
 {
 	if (buffer_error(&build->scratch))
@@ -75,7 +75,7 @@ static int64_t line_label(struct view_build *build, uint32_t id)
 	return scratch_label(build, shown, code_of_frame(build, id));
 }
 
-/* Texts of different frames differ: what follows the name has a fixed length. */
+/* Makes a text that differs for different frames: the part after the name has a fixed length. */
 static int64_t detail_label(struct view_build *build, uint32_t id)
 {
 	const struct profile_frame *frame = &build->profile->frames[id];
@@ -87,7 +87,7 @@ static int64_t detail_label(struct view_build *build, uint32_t id)
 	return scratch_label(build, shown, code_of_frame(build, id));
 }
 
-/* A location that was never symbolized. */
+/* For a location that was never symbolized. */
 static int64_t address_label(struct view_build *build, const struct profile_location *location)
 {
 	buffer_clear(&build->scratch);
@@ -106,7 +106,7 @@ static int64_t module_label(struct view_build *build, uint32_t module)
 	return make_label(build, shown->text, shown->text, shown->name_length, code_of_module(module));
 }
 
-/* Code without a group, or without a name (PROFILE_NONE), is a group, too. */
+/* Code without a group, or without a name (PROFILE_NONE), is in the group "[no group]". */
 static int64_t group_label(struct view_build *build, uint32_t function)
 {
 	static const char none[] = "[no group]";
@@ -118,7 +118,7 @@ static int64_t group_label(struct view_build *build, uint32_t function)
 	return make_label(build, text, text, length, code_of_module(PROFILE_NONE));
 }
 
-/* "qsort@process_db.c:88": the frame `called` from the frame `caller`. */
+/* Makes "qsort@process_db.c:88": the frame `called`, with the line at which the frame `caller` calls it. */
 static int64_t callsite_label(struct view_build *build, uint32_t called, uint32_t caller)
 {
 	uint32_t site = caller == PROFILE_NONE ? PROFILE_NONE : build->frame_site[caller];
@@ -155,8 +155,8 @@ static struct shown_frames shown_frames(const struct view_build *build, const st
 	return (struct shown_frames){ location->first_frame, location->frame_count };
 }
 
-/* The label of one frame; `caller` is the next frame outwards in the same
- * location, PROFILE_NONE for the outermost, whose callers vary. */
+/* Returns the label of one frame. `caller` is the next outer frame in the same location, or PROFILE_NONE for the
+ * location's outermost frame, which can have different callers. */
 static int64_t frame_label(struct view_build *build, const struct profile_location *location, uint32_t frame,
 			   uint32_t caller)
 {
@@ -219,14 +219,14 @@ static int label_frames(struct view_build *build, const struct profile_location 
 	return label < 0 ? (int)label : 0;
 }
 
-/* Returns how much of frame_labels it used. */
+/* Returns how many elements of frame_labels it used, or a negative error. */
 static int64_t label_location(struct view_build *build, uint32_t id, uint32_t first)
 {
 	const struct profile_location *location = &build->profile->locations[id];
 	struct location_labels *labels = &build->locations[id];
 	struct shown_frames frames = shown_frames(build, location);
 	labels->first = first;
-	/* A mark shows nothing. */
+	/* Thread marks have no labels. */
 	if (thread_mark_is_at(build->profile, id)) {
 		build->frame_labels[first] = LABEL_END;
 		return 1;
@@ -240,7 +240,7 @@ static int64_t label_location(struct view_build *build, uint32_t id, uint32_t fi
 	return labels->count + INT64_C(1);
 }
 
-/* A number for each distinct (file, line) at which a frame calls. */
+/* Numbers the distinct (file, line) pairs at which frames call. */
 static int number_sites(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
@@ -307,7 +307,7 @@ static int compare_labels(const void *left, const void *right)
 	return strcmp(((const struct view_label *)left)->text, ((const struct view_label *)right)->text);
 }
 
-/* Where each function's frames are found again, for analyses that look at frames. */
+/* Maps each function to its label, for analyses that read the profile's frames. */
 static int map_functions(struct view_build *build)
 {
 	struct view *view = build->view;
@@ -333,7 +333,7 @@ int labels_finish(struct view_build *build)
 	if (!view->labels || !build->label_of_text)
 		return ERROR_MEMORY;
 	memset(build->label_of_text, 0xff, (text_count + 1) * sizeof(*build->label_of_text));
-	/* The text's id rides along in name_length's place while sorting. */
+	/* While labels are sorted, name_length holds the text's id. */
 	uint32_t *lengths = malloc((text_count + 1) * sizeof(*lengths));
 	if (!lengths)
 		return ERROR_MEMORY;

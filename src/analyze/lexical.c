@@ -8,7 +8,8 @@
 #include "base/cxx_name.h"
 #include "profile/thread_mark.h"
 
-/* What took it; names are strings of `names`, last components alone. */
+/* One pair: the function `taker` takes the address of `function`. Both are strings of `names`: the last components
+ * of names. */
 struct taking {
 	uint32_t function, taker;
 };
@@ -16,14 +17,14 @@ struct taking {
 struct lexical {
 	struct profile *profile;
 	struct strings names;
-	uint32_t *own; /* by function: its name */
+	uint32_t *own; /* per function: string in `names` */
 	struct taking *takings;
 	size_t count, capacity;
-	uint32_t *moved_to; /* by node: which it is in the new tree */
+	uint32_t *moved_to; /* per node: its number in the new tree */
 	struct profile_node *nodes;
 	size_t node_count, node_capacity;
 	struct hash_map by_edge;
-	struct hash_map moved; /* functions */
+	struct hash_map moved; /* set of the names of functions that were moved */
 	struct buffer scratch;
 };
 
@@ -70,7 +71,7 @@ static int name_functions(struct lexical *lexical)
 	return lexical->own ? 0 : ERROR_MEMORY;
 }
 
-/* --- where a node belongs --- */
+/* --- the new parent of a node --- */
 
 static uint32_t outermost(const struct profile *profile, uint32_t location)
 {
@@ -112,7 +113,8 @@ static int64_t add_node(struct lexical *lexical, uint32_t parent, uint32_t locat
 	return (int64_t)lexical->node_count++;
 }
 
-/* What took it is not on the path: where there is one such function alone, the path begins with that. */
+/* For a function none of whose takers is on its path. If the profile has exactly one taker of it, the path begins
+ * with a frame of that taker; if not, the result is `otherwise`. */
 static int64_t begin_path(struct lexical *lexical, uint32_t name, uint32_t otherwise)
 {
 	uint32_t taker = PROFILE_NONE;
@@ -131,7 +133,7 @@ static int64_t begin_path(struct lexical *lexical, uint32_t name, uint32_t other
 	return otherwise;
 }
 
-/* The node of the new tree below which one of the old is. */
+/* Returns the node of the new tree that becomes the parent of an old node. */
 static int64_t find_parent(struct lexical *lexical, uint32_t node)
 {
 	const struct profile *profile = lexical->profile;
@@ -140,7 +142,7 @@ static int64_t find_parent(struct lexical *lexical, uint32_t node)
 	bool is_taken = false;
 	for (size_t i = 0; i < lexical->count && !is_taken && name != PROFILE_NONE; i++)
 		is_taken = lexical->takings[i].function == name;
-	/* Recursions are calls of its own. */
+	/* Recursive calls are direct calls: they stay below their caller. */
 	if (!is_taken || parent == PROFILE_ROOT || has_function(lexical, profile->nodes[parent].location, name))
 		return lexical->moved_to[parent];
 	for (uint32_t at = parent; at != PROFILE_ROOT; at = profile->nodes[at].parent) {

@@ -1,6 +1,7 @@
 /*
- * How often the lines of a function were executed. Of a resource that says so (`lines`) paths are single frames: a
- * line with hits was executed, and one that has nothing but its node, of which nothing hangs below, never was.
+ * Counts how often the lines of a function were executed. In a resource that counts lines, each path is a single
+ * frame: a line with hits was executed. A line whose node has neither hits of any resource nor children was never
+ * executed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct counting {
 	struct line_list *list;
 	size_t capacity; /* of list->entries */
 	struct hash_map by_place;
-	bool *is_used; /* by node: it has hits of whatever resource, or nodes below it */
+	bool *is_used; /* per node: it has hits of any resource, or children */
 };
 
 static int find_used(struct counting *counting)
@@ -48,7 +49,7 @@ static int add(struct counting *counting, const struct profile_frame *frame, uin
 	return 0;
 }
 
-/* The lines that a node tells of: that of its innermost frame. */
+/* Adds the line of the node's innermost frame. */
 static int add_node(struct counting *counting, size_t node, const struct label_set *functions)
 {
 	const struct profile *profile = counting->profile;

@@ -1,6 +1,6 @@
 /*
- * Hits per source line of a function. The view's nodes have forgotten lines, so
- * this goes over the profile's own nodes and the hits that the view selected.
+ * Hits per source line of a function. A view's nodes have no lines, so this walks the nodes of the profile, with the
+ * hits that the view selected.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void line_list_free(struct line_list *list)
 	free(list);
 }
 
-/* A profile node with a frame of the function; they form a tree of their own. */
+/* A profile node that has a frame of the function. These nodes form a tree. */
 struct line_node {
 	uint64_t hits;   /* of the profile node */
 	uint64_t weight; /* of its subtree */
@@ -37,12 +37,12 @@ struct lines {
 	struct line_list *list;
 	size_t capacity;          /* of list->entries */
 	struct hash_map by_place; /* (file, line) -> entry */
-	uint32_t *frame_entry;    /* per frame: its entry, or PROFILE_NONE: another function's */
-	bool *has_frame;          /* per location: shows a frame of the function */
+	uint32_t *frame_entry;    /* per frame: its entry, or PROFILE_NONE if it is of another function */
+	bool *has_frame;          /* per location: it shows a frame of the function */
 	struct line_node *nodes;
 	size_t node_count;
 	size_t node_capacity;
-	uint32_t *on_stack; /* per entry: frames of the current stack at that line */
+	uint32_t *on_stack; /* per entry: number of frames at that line in the current stack */
 };
 
 static int64_t entry_of(struct lines *lines, const struct profile_frame *frame)
@@ -59,7 +59,7 @@ static int64_t entry_of(struct lines *lines, const struct profile_frame *frame)
 	return (int64_t)list->count++;
 }
 
-/* Frames of a location that the view shows; innermost first. */
+/* Returns how many frames of a location the view shows, and sets *first to the innermost of them. */
 static uint32_t shown(const struct lines *lines, const struct profile_location *location, uint32_t *first)
 {
 	*first = location->first_frame;
@@ -106,7 +106,7 @@ static int mark_locations(struct lines *lines)
 	return 0;
 }
 
-/* Finds the nodes; `nearest` is, per profile node, the last of them on its path. */
+/* Makes the line nodes. `nearest` is, per profile node, the innermost line node on its path. */
 static int find_nodes(struct lines *lines, uint32_t *nearest)
 {
 	const struct profile *profile = lines->profile;
@@ -125,7 +125,7 @@ static int find_nodes(struct lines *lines, uint32_t *nearest)
 									      .next_sibling = NO_NODE };
 			above = (uint32_t)lines->node_count++;
 		}
-		/* Where threads stand apart, a stack begins below each mark. */
+		/* If threads are not stitched, a stack begins below each mark. */
 		if (lines->view->options.no_stitch && thread_mark_is(profile, (uint32_t)i))
 			above = NO_NODE;
 		nearest[i] = above;
@@ -135,7 +135,7 @@ static int find_nodes(struct lines *lines, uint32_t *nearest)
 	return 0;
 }
 
-/* Weights and children; parents come first. */
+/* Links children to parents and adds up weights. Parents precede their children. */
 static int link_nodes(struct lines *lines)
 {
 	uint32_t *nearest = malloc(lines->profile->node_count * sizeof(*nearest));
@@ -153,7 +153,7 @@ static int link_nodes(struct lines *lines)
 	return result;
 }
 
-/* A line gets the weight where it comes onto the stack for the first time. */
+/* Gives a line the node's weight if it is not on the stack yet. */
 static void enter_node(struct lines *lines, const struct line_node *node)
 {
 	uint32_t first, count = shown(lines, &lines->profile->locations[node->location], &first);
@@ -176,7 +176,7 @@ static void leave_node(struct lines *lines, const struct line_node *node)
 			lines->on_stack[lines->frame_entry[first + i]]--;
 }
 
-/* Depth first; parents are the way back, so no stack is needed. */
+/* Walks depth first. The way back follows `parent`, so that no stack is needed. */
 static void walk_nodes(struct lines *lines, uint32_t top)
 {
 	uint32_t at = top;

@@ -1,4 +1,4 @@
-/* Functions by name, and the terms of a what-if: the names that need a view. */
+/* Finds functions by name and reads what-if terms: the names that need a view. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool function_exists(const struct profile *profile, const char *name)
 	return false;
 }
 
-/* Appends ", name" for the function of each label, the name shortened. */
+/* Appends the functions of the labels, separated by ", ". Long names are shortened. */
 static void append_labels(struct buffer *buffer, const struct view *view, const uint32_t *labels, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ static int label_missing(const struct view *view, const char *name, struct error
 	return status;
 }
 
-/* `labels` are of several functions. */
+/* The labels belong to several functions. */
 static int label_ambiguous(const struct view *view, const char *name, const struct label_set *labels,
 			   struct error *error)
 {
@@ -94,7 +94,7 @@ static int label_find(const struct view *view, const char *name, struct label_se
 	return status;
 }
 
-/* Takes the backslashes away that keep ';', '=' and '\\' of a name from ending it. */
+/* Removes the backslashes that escape ';', '=' and '\\' in a name. */
 static void unescape(char *name)
 {
 	char *to = name;
@@ -137,7 +137,7 @@ static int bad_factor(const char *term, struct error *error)
 	return bad_term(term, "after '=' comes a factor, from 0 to 1000000", error);
 }
 
-/* The factor behind the last '=': function names may hold '=' themselves (operator==). */
+/* Reads the factor after the last '=': function names may contain '=' (operator==). */
 static int factor_read(const char *term, const char *equals, double *factor, struct error *error)
 {
 	char *end;
@@ -156,7 +156,7 @@ static int factor_read(const char *term, const char *equals, double *factor, str
 	return 0;
 }
 
-/* The last '=' that is no part of a name, or NULL. */
+/* Returns the last unescaped '=', or NULL. */
 static const char *find_equals(const char *term)
 {
 	const char *found = NULL;
@@ -169,7 +169,7 @@ static const char *find_equals(const char *term)
 	return found;
 }
 
-/* The end of the step that starts at `start`: a ';' that is no part of a name, or `limit`. */
+/* Returns the end of the step that starts at `start`: the next unescaped ';', or `limit`. */
 static const char *step_end(const char *start, const char *limit)
 {
 	while (start < limit && *start != ';')
@@ -177,7 +177,7 @@ static const char *step_end(const char *start, const char *limit)
 	return start;
 }
 
-/* Fills in `path`; what it owns is released by the caller, also on failure. */
+/* Fills in `path`. The caller releases its steps, also on failure. */
 static int term_read(struct what_if *path, const struct view *view, const char *term, struct error *error)
 {
 	const char *equals = find_equals(term);

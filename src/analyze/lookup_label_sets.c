@@ -1,4 +1,4 @@
-/* Label sets by the keys and values that the program gave its threads. */
+/* Finds label sets by the keys and values that the program set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/name_list.h"
 #include "base/quote.h"
 
-/* One word: a key, and a value (strings of the profile) or ANY_VALUE. */
+/* One text: a key and a value (string ids), or ANY_VALUE. */
 struct wish {
 	uint32_t key, value;
 };
@@ -58,7 +58,7 @@ static int value_missing(const struct profile *profile, const char *text, uint32
 	return status;
 }
 
-/* The key that is the first `bytes` of the text, or PROFILE_NONE. */
+/* Returns the key that equals the first `bytes` of the text, or PROFILE_NONE. */
 static uint32_t find_key(const struct profile *profile, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < profile->label_count; i++) {
@@ -101,7 +101,7 @@ static bool grants(const struct profile *profile, uint32_t set, const struct wis
 	return value != PROFILE_NONE && (wish->value == ANY_VALUE || wish->value == value);
 }
 
-/* Of each key that is wished for, one of the wishes must come true. */
+/* Returns whether the set matches, for each key among the wishes, at least one of the wishes with that key. */
 static bool grants_all(const struct profile *profile, uint32_t set, const struct wish *wishes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

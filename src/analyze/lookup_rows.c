@@ -1,4 +1,4 @@
-/* Resources by name; threads and processes by number, name, row or control group. */
+/* Finds resources by name; threads and processes by number, name, row or control group. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ int lookup_resource(const struct profile *profile, const char *text, uint32_t *r
 	return status;
 }
 
-/* Both are looked up alike: a table of (number, name) rows. */
+/* Describes threads or processes, which are found in the same way, as a table of (number, name) rows. */
 struct row_table {
 	const char *what;        /* "thread" */
 	const char *what_plural; /* "threads" */
@@ -51,11 +51,11 @@ struct row_table {
 	void (*row)(const struct profile *profile, uint32_t index, uint32_t *number, const char **name);
 };
 
-/* Those that were found. */
+/* The rows that were found. */
 struct rows {
 	size_t count;
 	uint32_t last;
-	bool *chosen; /* [table->count]; NULL: only one is wanted */
+	bool *chosen; /* [table->count]; NULL: the caller wants one row */
 	struct name_list names;
 };
 
@@ -82,7 +82,7 @@ static void add_row(struct rows *rows, const struct row_table *table, uint32_t i
 	name_list_add(&rows->names, shown);
 }
 
-/* The rows of that number, or else of that name. */
+/* Adds the rows that have the number, if `by_number`, or else the name. */
 static void find_rows(const struct profile *profile, const struct row_table *table, const char *text, bool by_number,
 		      uint64_t wanted, struct rows *rows)
 {
@@ -115,7 +115,7 @@ static int row_missing(const struct profile *profile, const struct row_table *ta
 	return status;
 }
 
-/* At least one row, or an error. */
+/* Finds at least one row, or returns an error. */
 static int look_up(const struct profile *profile, const struct row_table *table, const char *text, struct rows *rows,
 		   struct error *error)
 {
@@ -163,8 +163,8 @@ int lookup_process(const struct profile *profile, const char *text, bool *chosen
 
 /* --- control groups --- */
 
-/* Whether the path begins with that of the pattern, in words or as a pattern.
- * systemd's names have backslashes in them, which patterns would take away. */
+/* Returns whether the path, or a leading part of it, equals the pattern or matches it. The literal comparison is
+ * needed because systemd's names contain backslashes, which fnmatch would remove. */
 static bool path_fits(const char *path, const char *pattern)
 {
 	size_t length = strlen(pattern);

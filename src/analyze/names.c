@@ -1,14 +1,14 @@
 /*
- * What functions and modules are called. Functions of equal name are told apart
- * by a suffix only where they must be:
+ * Makes the displayed names of functions and modules. Functions of equal name get a suffix, but only where it is
+ * needed:
  *
  *   one module, one source file     parse
  *   several modules                 parse@liba.so        parse@libb.so
  *   one module, several files       parse@json.c         parse@xml.c
  *   both                            parse@liba.so:json.c ...
  *
- * Functions whose texts are then still equal are one function with several
- * instances (an inline function of a header, a template's instances).
+ * Functions whose texts are still equal are instances of one function (an inline function of a header, a template's
+ * instances).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "analyze/build.h"
 #include "base/path.h"
 
-/* Text id of the scratch buffer's text. */
+/* Adds the text of the scratch buffer. Returns its id or a negative error. */
 static int64_t add_scratch(struct view_build *build)
 {
 	if (buffer_error(&build->scratch))
@@ -38,7 +38,7 @@ static const char *module_path(const struct profile *profile, uint32_t module)
 	return profile_string(profile, profile->modules[module].path);
 }
 
-/* Basenames, but full paths where two different paths have the same basename. */
+/* Names modules by their basenames, or by their paths where two paths have the same basename. */
 static int name_modules(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
@@ -46,7 +46,7 @@ static int name_modules(struct view_build *build)
 	build->modules = calloc(count + 1, sizeof(*build->modules));
 	if (!build->modules)
 		return ERROR_MEMORY;
-	struct hash_map first; /* basename's text id -> first module so called */
+	struct hash_map first; /* basename's text id -> first module with it */
 	hash_map_init(&first);
 	bool *clash = calloc(count + 1, sizeof(*clash));
 	int result = clash ? 0 : ERROR_MEMORY;
@@ -73,15 +73,15 @@ static int name_modules(struct view_build *build)
 	return result;
 }
 
-/* Functions that share a name are sorted by module, then by source file. */
+/* A function whose name occurs more than once. Namesakes are sorted by name, module and source file. */
 struct namesake {
 	uint32_t function;
 	uint32_t name;    /* string id */
-	uint32_t module;  /* text id of what the module is called; PROFILE_NONE: none */
+	uint32_t module;  /* text id of the module's displayed name; PROFILE_NONE: none */
 	const char *file; /* basename */
 	const char *path;
 	uint32_t line;
-	const char *shown_file; /* file, path, or NULL: no need */
+	const char *shown_file; /* file or path for the suffix, or NULL if it needs none */
 	bool several_modules;
 };
 
@@ -105,9 +105,8 @@ static int compare_namesakes(const void *left, const void *right)
 	return order ? order : compare_u32(a->function, b->function);
 }
 
-/* Of functions with one name, module and file basename: are they in several
- * files? The same header seen under two relative paths is one file; then the
- * lines are equal too. */
+/* Returns whether functions with one name, module and file basename are in several files. If the paths differ but
+ * the lines are equal, it is one header that was compiled under two relative paths. */
 static bool several_paths(const struct namesake *group, size_t count)
 {
 	bool same_path = true, same_line = true;
@@ -118,7 +117,7 @@ static bool several_paths(const struct namesake *group, size_t count)
 	return !same_path && !same_line;
 }
 
-/* One name, one module. */
+/* `group` has one name and one module. */
 static void choose_files(struct namesake *group, size_t count)
 {
 	size_t files = 0;
@@ -136,7 +135,7 @@ static void choose_files(struct namesake *group, size_t count)
 		group[i].shown_file = NULL;
 }
 
-/* One name. */
+/* `group` has one name. */
 static void choose_suffixes(struct namesake *group, size_t count)
 {
 	bool several = group[0].module != group[count - 1].module;
@@ -171,13 +170,13 @@ static int apply_suffix(struct view_build *build, const struct namesake *one)
 	return 0;
 }
 
-/* The functions whose name occurs more than once. */
+/* Lists the functions whose name occurs more than once. */
 static int collect_namesakes(struct view_build *build, struct namesake **found, size_t *count)
 {
 	const struct profile *profile = build->profile;
 	*found = NULL;
 	*count = 0;
-	uint8_t *uses = calloc(profile->strings.count, 1); /* 0, 1, 2: more */
+	uint8_t *uses = calloc(profile->strings.count, 1); /* per name: 0, 1, or 2 for more */
 	if (!uses)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->function_count; i++) {

@@ -1,4 +1,4 @@
-/* Labels that resemble a name which fits none: for "did you mean". */
+/* Labels that are similar to a name that was not found: for "did you mean". */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* "qsrt" is the beginning of "qsort_r", but for an error or, of long names, some. */
+/* Scores a name that begins like the wanted one: "qsrt" and "qsort_r". Allows one edit per 4 letters. */
 static size_t score_beginning(const struct word *wanted, const struct word *word)
 {
 	size_t best = TOO_FAR, allowed = wanted->size / 4;
@@ -41,8 +41,8 @@ static size_t score_beginning(const struct word *wanted, const struct word *word
 	return best;
 }
 
-/* Smaller is nearer; TOO_FAR: no resemblance. A name that is part of the other
- * is near, the nearer the less is missing. */
+/* Returns a distance, or TOO_FAR if the names are not similar. If one name contains the other, the distance grows
+ * with the number of letters that are missing. */
 static size_t score_words(const struct word *wanted, const struct word *word)
 {
 	const struct word *longer = wanted->size > word->size ? wanted : word;
@@ -60,7 +60,7 @@ static size_t score_words(const struct word *wanted, const struct word *word)
 	return edits <= allowed ? least(score, edits * 4) : score;
 }
 
-/* What was typed stands in the name as it is printed: "std::vector<int". */
+/* Scores a label that contains the typed text as it is printed: "std::vector<int". */
 static size_t score_part(const char *typed, const struct view_label *label)
 {
 	size_t size = strlen(typed);
@@ -69,7 +69,7 @@ static size_t score_part(const char *typed, const struct view_label *label)
 	return 4 + (label->name_length - size);
 }
 
-/* The nearest of the whole name and its last components, to as many as were asked for. */
+/* Returns the smallest distance to the whole name or to any number of its last components. */
 static size_t score_label(const struct word *wanted, const struct view_label *label, char *scratch)
 {
 	struct cxx_name parts = cxx_name_parse(label->text, label->name_length);
@@ -88,8 +88,8 @@ struct candidate {
 	size_t score;
 };
 
-/* Keeps the nearest `limit`, in order; of equals, and of one function's labels
- * (which score alike), the smaller label. */
+/* Inserts the candidate into the `limit` nearest, which stay sorted. Each function is kept once (its labels score
+ * alike). Among equal scores, the smaller label stays first. */
 static size_t keep(struct candidate *nearest, size_t count, size_t limit, struct candidate candidate)
 {
 	if (count == limit && nearest[count - 1].score <= candidate.score)

@@ -14,8 +14,8 @@ static const char *const by_names[] = {
 };
 enum { BY_COUNT = sizeof(by_names) / sizeof(*by_names) };
 
-/* A plain decimal number, not negative, with `*end` behind it. strtod alone
- * would also take "nan", "inf", "0x1" and "-1". */
+/* Reads a plain decimal number that is not negative, and sets *end behind it. strtod alone would also accept "nan",
+ * "inf", "0x1" and "-1". */
 static bool number_read(const char *text, double *number, const char **end)
 {
 	size_t digits = strspn(text, "0123456789.");
@@ -27,7 +27,7 @@ static bool number_read(const char *text, double *number, const char **end)
 	return stop != text && isfinite(*number);
 }
 
-/* "0.5" or "50%". */
+/* Reads "0.5" or "50%". */
 static bool fraction_read(const char *text, double *fraction)
 {
 	const char *end;

@@ -1,9 +1,7 @@
 /*
- * The values of view options, read from the text that a user typed on a command
- * line or in the interactive loop.
+ * Reads the values of view options from the text that a user typed on a command line or in the interactive loop.
  *
- * Each call returns 0, or ERROR_USAGE with a text that repeats what was typed.
- * It writes its result only on success.
+ * Each function returns 0, or ERROR_USAGE with a text that repeats the input. Results are written only on success.
  */
 #ifndef ANALYZE_OPTIONS_READ_H
 #define ANALYZE_OPTIONS_READ_H
@@ -19,25 +17,25 @@
 #define OPTIONS_THRESHOLD_DEFAULT 0.005
 #define OPTIONS_LIMIT_DEFAULT 40
 
-/* A usage fraction, "0.01" or "1%": 0 to 1. */
+/* Reads a usage fraction from 0 to 1: "0.01" or "1%". */
 int options_read_threshold(const char *text, double *threshold, struct error *error);
 
-/* A number of entries; 0 means all. */
+/* Reads a number of entries; 0 means all. */
 int options_read_limit(const char *text, size_t *limit, struct error *error);
 
-/* "function", "callsite", "line", "module", "group", or the beginning of one. */
+/* Reads "function", "callsite", "line", "module", "group" or a prefix of one. */
 int options_read_by(const char *text, enum view_by *by, struct error *error);
-/* The name that options_read_by reads; "?" for a number that is no `by`. */
+/* Returns the name that options_read_by reads, or "?" if `by` has none. */
 const char *view_by_name(enum view_by by);
 
-/* "on" or "off" (also yes, no, 1, 0). */
+/* Reads "on" or "off" (also yes, no, 1, 0). */
 int options_read_switch(const char *text, bool *on, struct error *error);
 
-/* Seconds since the recording began, "1.5", "1.5s", "200ms", as ns. */
+/* Reads seconds since the start of the recording, "1.5", "1.5s" or "200ms", as ns. */
 int options_read_seconds(const char *text, uint64_t *ns, struct error *error);
 
-/* Both ends of a time range, either of which may be NULL or "" (open). An empty
- * range is an error. Sets from_ns and to_ns (0: no end). */
+/* Reads the ends of a time range; either may be NULL or "" (open). Refuses an empty range. Sets from_ns and to_ns
+ * (0: no end). */
 int options_read_time(const char *from, const char *to, struct view_options *options, struct error *error);
 
 #endif

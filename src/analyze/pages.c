@@ -5,12 +5,12 @@
 
 #include "analyze/build.h"
 
-/* One sample's memory, as it is sorted. */
+/* The memory that one row of touches names, in a form that can be sorted. */
 struct touched {
 	uint64_t page;
 	uint64_t address;
-	uint32_t name; /* of the mapping: its string */
-	uint32_t node; /* of the view */
+	uint32_t name; /* string id of the mapping's name */
+	uint32_t node; /* node of the view */
 	uint32_t process;
 	uint32_t count;
 };
@@ -39,7 +39,7 @@ void page_list_free(struct page_list *list)
 	free(list);
 }
 
-/* The touches that the view selects. */
+/* Copies the touches that the view selects. */
 static void gather(struct pages *pages, const bool *chosen)
 {
 	const struct view *view = pages->view;
@@ -102,7 +102,7 @@ static int compare_mappings(const void *left, const void *right, void *context)
 	return order ? order : strcmp(profile_string(context, a->name), profile_string(context, b->name));
 }
 
-/* From the touches by page. */
+/* Makes the mappings; the touches are sorted by page. */
 static void add_mappings(struct pages *pages)
 {
 	struct page_list *list = pages->list;
@@ -123,7 +123,7 @@ static void add_mappings(struct pages *pages)
 	}
 }
 
-/* From the touches by path: of the mappings in the same order. */
+/* Makes the paths; the touches are sorted by path, their mappings in the same order as in add_mappings. */
 static void add_paths(struct pages *pages)
 {
 	struct page_list *list = pages->list;

@@ -1,6 +1,6 @@
 /*
- * Which memory page faults touched, and on which paths: from the addresses that
- * samples of such a resource carry (struct profile_touch).
+ * Lists the memory that page faults touched and the paths that touched it, from the addresses that samples of such a
+ * resource have (struct profile_touch).
  */
 #ifndef ANALYZE_PAGES_H
 #define ANALYZE_PAGES_H
@@ -13,19 +13,19 @@
 
 enum { PAGES_PAGE_BYTES = 4096 };
 
-/* Pages are those that samples touched: a page of each process is one of its own. */
+/* Only pages that samples touched are counted. The same page number in two processes is two pages. */
 struct page_path {
 	uint64_t hits;
-	uint64_t pages; /* distinct ones */
+	uint64_t pages; /* distinct pages */
 	uint32_t node;  /* of the view: the path's innermost label; 0: no stack */
 };
 
 struct page_mapping {
-	uint32_t name; /* string of the profile: "[heap]", a file's path; "" if not known */
+	uint32_t name; /* string of the profile: "[heap]", a file's path; "" if unknown */
 	uint64_t hits;
 	uint64_t pages;
-	uint64_t lowest, highest; /* addresses touched */
-	size_t first_path;        /* its paths: paths[first_path] ..., by decreasing hits, ties by path */
+	uint64_t lowest, highest; /* touched addresses */
+	size_t first_path;        /* its paths start at paths[first_path], by decreasing hits, ties by path */
 	size_t path_count;
 };
 
@@ -33,15 +33,15 @@ struct page_list {
 	struct page_mapping *mappings; /* by decreasing hits, ties by name */
 	size_t count;
 	struct page_path *paths;
-	uint64_t hits; /* those whose address is known */
+	uint64_t hits; /* hits with a known address */
 };
 
-/* Whether any sample of the resource carries an address. */
+/* Returns whether any sample of the resource has an address. */
 bool pages_are_known(const struct profile *profile, uint32_t resource);
 
-/* The view was made with `keep_places`. Touches at nodes that have no hit in the
- * view are left out. NULL: ERROR_MEMORY, or ERROR_USAGE (no places). */
+/* The view must be made with `keep_places`. Touches at nodes without a hit in the view are left out. Returns NULL on
+ * error: ERROR_MEMORY, or ERROR_USAGE if the view has no node_place. */
 struct page_list *analyze_pages(const struct view *view, struct error *error);
-void page_list_free(struct page_list *list); /* NULL is fine */
+void page_list_free(struct page_list *list); /* accepts NULL */
 
 #endif

@@ -41,7 +41,7 @@ const uint32_t *path_labels(const struct path_list *list, const struct path_entr
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* One stable counting pass: by decreasing digit. */
+/* One stable counting pass, by decreasing digit. With `clamp`, all hits >= DIGITS - 1 count as the largest digit. */
 static void sort_digit(const struct path_entry *from, struct path_entry *to, size_t count, unsigned shift, bool clamp)
 {
 	size_t start[DIGITS] = { 0 };
@@ -59,8 +59,8 @@ static void sort_digit(const struct path_entry *from, struct path_entry *to, siz
 #undef DIGIT
 }
 
-/* In most results all but a few entries have few hits: one pass puts those in
- * place and the many-hit ones in front, where further passes sort them. */
+/* In most results only few entries have many hits. One pass sorts the entries with few hits and moves the others to
+ * the front, where further passes sort them. */
 int path_list_sort(struct path_list *list)
 {
 	if (list->count < 2)
@@ -90,20 +90,20 @@ int path_list_sort(struct path_list *list)
 	return 0;
 }
 
-/* Sorting paths of equal hits: `at` says, per node that is some entry's, how far
- * that entry's path has been compared. */
+/* The state of sorting paths of equal hits. `at` is, for each entry's node, the path node whose label is compared
+ * next. */
 struct ties {
 	const struct path_node *nodes;
 	uint32_t *at;
 };
 
-/* Entries whose paths agree as far as they have been compared. */
+/* Entries whose paths are equal in all labels that were compared. */
 struct tie {
 	struct path_entry *entries;
 	size_t count;
 };
 
-/* The next label of a path, as a number that puts the end first. */
+/* Returns the next label of a path as a number, 0 for the end of the path. */
 static uint64_t next_label(const struct ties *ties, const struct path_entry *entry)
 {
 	uint32_t at = ties->at[entry->node];
@@ -117,8 +117,8 @@ static void swap_entries(struct path_entry *a, struct path_entry *b)
 	*b = held;
 }
 
-/* Multikey quicksort (Bentley and Sedgewick, SODA 1997): three-way partition by
- * the next label; the middle part goes on with the one after it. */
+/* Multikey quicksort (Bentley and Sedgewick, SODA 1997): a three-way partition by the next label. The entries of the
+ * middle part advance to the label after it. */
 static void partition(struct ties *ties, struct tie tie, struct tie parts[3])
 {
 	uint64_t pivot = next_label(ties, &tie.entries[tie.count / 2]);
@@ -135,13 +135,12 @@ static void partition(struct ties *ties, struct tie tie, struct tie parts[3])
 	parts[0] = (struct tie){ tie.entries, less };
 	parts[1] = (struct tie){ tie.entries + less, more - less };
 	parts[2] = (struct tie){ tie.entries + more, tie.count - more };
-	/* Paths are distinct: only one can end here, and it is then in its place. */
+	/* Paths are distinct, so only one can end here, and it is in its final position. */
 	for (size_t i = less; i < more && pivot > 0; i++)
 		ties->at[tie.entries[i].node] = ties->nodes[ties->at[tie.entries[i].node]].above;
 }
 
-/* The largest part is sorted in the loop, so that the two that wait are at most
- * half of it each and no more than 64 pairs can wait. */
+/* The loop continues with the largest part; the other two wait. */
 static void sort_tie(struct ties *ties, struct tie tie)
 {
 	struct tie waiting[2 * 64 + 2];
@@ -165,7 +164,7 @@ static void sort_tie(struct ties *ties, struct tie tie)
 	}
 }
 
-/* One stable counting pass: by the paths' first labels. 0 or ERROR_MEMORY. */
+/* One stable counting pass, by the first labels of the paths. Returns 0 or ERROR_MEMORY. */
 static int sort_first_labels(struct path_list *list)
 {
 	uint32_t most = 0;
@@ -196,7 +195,7 @@ static bool are_tied(const struct path_list *list, const struct path_entry *a, c
 	return a->hits == b->hits && list->nodes[a->node].label == list->nodes[b->node].label;
 }
 
-/* By first labels, then by hits; what is equal in both is left to compare. */
+/* Sorts by first label, then by hits; entries that are equal in both are compared by path. */
 int path_list_sort_upward(struct path_list *list)
 {
 	struct ties ties = { .nodes = list->nodes, .at = malloc((list->node_count + 1) * sizeof(*ties.at)) };

@@ -78,7 +78,7 @@ int64_t path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t label,
 	return child;
 }
 
-/* A list with the trie's paths and no entries yet. */
+/* Makes a list with the trie's paths and no entries. */
 static struct path_list *new_list(const struct path_trie *trie, struct error *error)
 {
 	uint32_t longest = 0;
@@ -104,7 +104,7 @@ static void add_to_list(struct path_list *list, const struct path_trie *trie, ui
 							    .length = trie->entries[entry].length };
 }
 
-/* Entries still to visit in a depth-first walk of the trie. */
+/* The entries that a depth-first walk of the trie has yet to visit. */
 struct trie_walk {
 	const struct path_trie *trie;
 	uint32_t *stack;
@@ -123,7 +123,7 @@ static int compare_labelled(const void *left, const void *right)
 	return (a < b) - (a > b);
 }
 
-/* The children just pushed, which are not in the order of their labels. */
+/* Sorts the children that were just pushed by decreasing label. */
 static int sort_pushed(struct trie_walk *walk, size_t from)
 {
 	size_t count = walk->count - from;
@@ -163,7 +163,7 @@ static struct path_list *finish_list(struct path_list *list, int result, struct 
 	return NULL;
 }
 
-/* Depth first is the order of the paths; the sort by hits keeps it among ties. */
+/* Depth-first order is the order of the paths; the stable sort by hits keeps it among equals. */
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error)
 {
 	struct path_list *list = new_list(trie, error);

@@ -1,14 +1,14 @@
-/* Which hits a view counts: one resource, and what of it the options choose. */
+/* Selects the hits that a view counts: those of one resource, or of all, that the options choose. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/build.h"
 
-/* From so many rows on, a second thread is worth its start and its memory. */
+/* From this many rows on, a second thread is worth its start and its memory. */
 enum { ROWS_FOR_TWO = 1 << 20 };
 
-/* NULL in *chosen: all are, and hits of no thread as well. */
+/* If *chosen is NULL, all threads are chosen, and hits without a thread too. */
 int selection_threads(const struct view *view, bool **chosen)
 {
 	const struct profile *profile = view->profile;
@@ -47,7 +47,7 @@ bool selection_has(const struct view *view, const bool *chosen, uint32_t thread,
 	return in_threads(chosen, thread) && in_time(view, time_ns) && (!label_sets || label_sets[label_set]);
 }
 
-/* A part of the rows, summed by one thread. */
+/* A range of rows, added up by one thread. */
 struct part {
 	const struct view *view;
 	const bool *chosen;
@@ -57,11 +57,10 @@ struct part {
 	uint64_t rows;
 };
 
-/* Nodes of rows to come are fetched this many rows ahead. */
+/* The node of a row is prefetched this many rows ahead. */
 enum { AHEAD = 24 };
 
-/* `all` is constant in each use, so that the usual selection, everything, is a
- * loop without further tests. */
+/* `all` is a constant in each call, so that the usual selection, everything, is a loop without further tests. */
 static inline __attribute__((always_inline)) void sum_rows(struct part *part, bool all)
 {
 	const struct view *view = part->view;
@@ -98,8 +97,8 @@ static void *sum_part(void *argument)
 	return NULL;
 }
 
-/* A second thread takes half of the rows if there are enough to pay for its own
- * sums; if it cannot be had, the first does all. Returns the rows counted. */
+/* Adds up all rows. A second thread adds up half of them if there are enough rows to pay for its own sums; if it
+ * cannot be started, this thread does both halves. Returns the number of rows counted. */
 static uint64_t sum_all(struct view *view, const bool *chosen)
 {
 	const struct profile *profile = view->profile;
@@ -137,7 +136,7 @@ static int check_options(const struct view *view, struct error *error)
 	return 0;
 }
 
-/* Makes *kept, and *chosen with it, a copy of *chosen; of NULL none. */
+/* Copies *chosen to *kept and redirects *chosen to the copy. Does nothing if *chosen is NULL. */
 static int keep(const bool **chosen, bool **kept, size_t count, struct error *error)
 {
 	if (!*chosen)

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "profile/thread_mark.h"
 
-/* A thread's own part of the path, while its frames are added. */
+/* State while the frames of one thread's part of the path are added. */
 struct part {
-	bool is_lead;       /* nothing but start code so far */
-	uint32_t innermost; /* function; PROFILE_NONE: it has no frame so far */
+	bool is_lead;       /* only start code so far */
+	uint32_t innermost; /* innermost function so far; PROFILE_NONE: no frame yet */
 };
 
 static const struct part empty_part = { .is_lead = true, .innermost = PROFILE_NONE };
@@ -23,7 +23,7 @@ void shown_path_release(struct shown_path *path)
 	*path = (struct shown_path){ 0 };
 }
 
-/* Lists the nodes from `node` to the outermost. Returns how many, or ERROR_MEMORY. */
+/* Lists the nodes from `node` to the outermost. Returns their number, or ERROR_MEMORY. */
 static int64_t list_nodes(struct shown_path *path, const struct profile *profile, uint32_t node)
 {
 	size_t count = 0;
@@ -35,7 +35,7 @@ static int64_t list_nodes(struct shown_path *path, const struct profile *profile
 	return (int64_t)count;
 }
 
-/* There is room. */
+/* `functions` has room for the frames. */
 static void add_frames(struct shown_path *path, const struct profile *profile, const struct profile_location *location,
 		       struct part *part)
 {
@@ -47,7 +47,8 @@ static void add_frames(struct shown_path *path, const struct profile *profile, c
 	}
 }
 
-/* A creator that shows nothing of its own leaves the path as it was above it. */
+/* Ends the creating stack at `mark`: cuts its innermost frames. If all its frames are start code, it added none to
+ * the path. */
 static void end_creator(struct shown_path *path, const struct profile *profile, uint32_t mark, struct part *part)
 {
 	if (!part->is_lead)
@@ -73,7 +74,7 @@ int shown_path_set(struct shown_path *path, const struct profile *profile, uint3
 			return ERROR_MEMORY;
 		add_frames(path, profile, location, &part);
 	}
-	/* A path of nothing but start code shows its innermost. */
+	/* If the path is only start code, its innermost function is shown. */
 	if (path->count == 0 && part.innermost != PROFILE_NONE)
 		path->functions[path->count++] = part.innermost;
 	return 0;

@@ -1,16 +1,15 @@
 /*
- * Threads below the paths that started them: the profile's nodes again, without
- * marks and what is left out beside them, for tree_build.
+ * Stitching: makes a copy of the profile's nodes for tree_build in which threads are below the paths that started
+ * them, without the marks and the frames that are left out beside them.
  *
  *   main - start - pthread_create - clone3 - MARK - clone3 - start_thread - worker
  *
  *   main - start - pthread_create - clone3           hits of clone3 itself
  *                        `-------- worker
  *
- * A node that is left out below a mark gives its hits to the one that its path now
- * ends with. Where the frames to show begin or end within a location, a location
- * is made that holds these alone: `opens` if nothing called its first frame, which
- * is the outermost of a thread.
+ * A node that is left out below a mark gives its hits to the node with which its path now ends. If the frames to
+ * show begin or end within a location, a new location is made for these frames alone. It `opens` if its first frame
+ * is the outermost of a thread, that is, if nothing called it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,10 @@
 #include "base/array.h"
 #include "profile/thread_mark.h"
 
-/* What is shown of a node's own stack down to it. */
+/* How much of a node's own stack, down to the node, is shown. */
 enum extent {
-	NOTHING_AT_TOP, /* the path has nothing but start code so far, or is empty */
-	NOTHING_YET,    /* start code of a thread, below its creator */
+	NOTHING_AT_TOP, /* nothing, and no creator above: the path is empty or only start code */
+	NOTHING_YET,    /* a creator, but only start code of the thread itself */
 	SOMETHING,
 };
 
@@ -32,9 +31,10 @@ struct stitch {
 	struct profile_node *nodes;
 	uint64_t *hits;
 	size_t count;
-	uint32_t *shown;       /* build->shown: the node that the path ends with */
-	uint8_t *extent;       /* ... enum extent */
-	struct hash_map parts; /* (location, end) -> location made of its first frames; end 0: without start code */
+	uint32_t *shown; /* build->shown: per profile node, the node with which its path ends */
+	uint8_t *extent; /* per profile node: enum extent */
+	/* (location, end) -> location of its first `end` frames; end 0: without its start code */
+	struct hash_map parts;
 	size_t location_capacity;
 	size_t part_capacity;
 	size_t label_capacity;
@@ -54,7 +54,7 @@ static int64_t add_part(struct stitch *stitch, uint64_t key, struct location_lab
 	return (int64_t)build->location_count++;
 }
 
-/* The thread's first location that is more than start code, without that. */
+/* Returns a location with the frames of `location` that follow its start code: the first frames to show of a thread. */
 static int64_t opening_part(struct stitch *stitch, uint32_t location)
 {
 	uint64_t key = (uint64_t)location << 32;
@@ -69,7 +69,7 @@ static int64_t opening_part(struct stitch *stitch, uint32_t location)
 	return add_part(stitch, key, labels, (struct location_part){ .origin = location, .opens = true });
 }
 
-/* A location's first `count` labels. */
+/* Returns a location of the first `count` labels of another one. */
 static int64_t first_part(struct stitch *stitch, uint32_t location, uint32_t count)
 {
 	struct view_build *build = stitch->build;
@@ -102,7 +102,7 @@ static int64_t add_node(struct stitch *stitch, uint32_t parent, int64_t location
 	return (int64_t)stitch->count++;
 }
 
-/* The node below which the thread that starts at `mark` is shown. */
+/* Returns the node below which the thread that starts at `mark` is shown. */
 static int64_t creator_of(struct stitch *stitch, uint32_t mark)
 {
 	const struct view_build *build = stitch->build;
@@ -138,7 +138,7 @@ static int place_mark(struct stitch *stitch, uint32_t mark)
 	return 0;
 }
 
-/* A node that is no mark. */
+/* Places a node that is not a mark. */
 static int place_node(struct stitch *stitch, uint32_t id)
 {
 	const struct view_build *build = stitch->build;
@@ -192,7 +192,7 @@ int stitch_make(struct view_build *build)
 	build->node_count = profile->node_count;
 	if (!has_marks(profile))
 		return 0;
-	/* Each mark may need a node of its own: that of its creator in part. */
+	/* Each mark may need one new node, for a part of its creator's location. */
 	size_t limit = profile->node_count;
 	for (uint32_t i = 1; i < profile->node_count; i++)
 		limit += thread_mark_is(profile, i);

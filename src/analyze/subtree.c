@@ -4,18 +4,17 @@
 
 #include "base/hash_map.h"
 
-/* The subtree while it grows: nodes in order of discovery, a parent before its
- * children. Then each gets its place in the view's order, where a subtree's
- * nodes stand side by side. */
+/* The subtree while it is built. Nodes are first numbered in the order of discovery, a parent before its children.
+ * Then each gets its position in the view's order, in which the nodes of a subtree are contiguous. */
 struct growth {
-	uint32_t *copies; /* per node of the view: its node here; 0: above all roots */
+	uint32_t *copies; /* per node of the view: its node here; 0: it is above all roots */
 	uint32_t *parent;
 	uint32_t *label;
 	uint64_t *hits;
 	uint64_t *weight;
-	uint32_t *size;  /* nodes of the subtree below and with each */
-	uint32_t *place; /* in the final order */
-	uint32_t *next;  /* the position of the node's next child */
+	uint32_t *size;  /* number of nodes in its subtree, itself included */
+	uint32_t *place; /* position in the final order */
+	uint32_t *next;  /* position of its next child */
 	size_t count;
 	struct hash_map by_edge; /* (parent, label) -> node */
 };
@@ -50,7 +49,7 @@ static void growth_release(struct growth *growth)
 	hash_map_release(&growth->by_edge);
 }
 
-/* The child of `parent` with that label, made if there is none. */
+/* Returns the child of `parent` with that label, and makes it if it is new. */
 static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 {
 	uint64_t edge = (uint64_t)parent << 32 | label;
@@ -66,8 +65,8 @@ static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 	return node;
 }
 
-/* Parents stand before children, so one pass finds each node's copy from its
- * parent's: none if neither it nor a node above it has a root label. */
+/* Parents precede children, so one pass can derive each node's copy from its parent's. A node has no copy if neither
+ * it nor a node above it has a root label. */
 static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
 {
 	for (size_t node = 1; node < view->node_count; node++) {
@@ -83,7 +82,7 @@ static int copy_nodes(struct growth *growth, const struct view *view, const stru
 	return 0;
 }
 
-/* Sums from the leaves up, then assigns positions from the root down. */
+/* Adds up weights and sizes from the leaves upwards, then assigns positions from the root downwards. */
 static void place_nodes(struct growth *growth)
 {
 	for (size_t node = growth->count; node-- > 0;) {
@@ -114,8 +113,8 @@ static void fill(struct view *subtree, const struct growth *growth)
 		subtree->weight[place] = growth->weight[node];
 		subtree->end[place] = place + growth->size[node];
 	}
-	/* Children of n are counted at n + 2; the sums then stand one place early,
-	 * and filling in the children moves each to where it belongs. */
+	/* The children of n are counted at n + 2. After adding up, the start of n's children is at n + 1; storing the
+	 * children advances it to their end, which is the start of those of n + 1. */
 	for (size_t node = 1; node < count; node++)
 		subtree->child_start[subtree->parent[node] + 2]++;
 	for (size_t node = 2; node <= count; node++)
@@ -125,7 +124,7 @@ static void fill(struct view *subtree, const struct growth *growth)
 	subtree->node_count = count;
 }
 
-/* An empty copy of the view with room for `count` nodes; NULL: no memory. */
+/* Returns an empty copy of the view with room for `count` nodes, or NULL if memory is exhausted. */
 static struct view *subtree_with_room(const struct view *view, size_t count)
 {
 	struct view *subtree = malloc(sizeof(*subtree));

@@ -7,7 +7,7 @@ static bool ends_stack(const struct profile *profile, uint32_t node)
 	return node == PROFILE_ROOT || thread_mark_is(profile, node);
 }
 
-/* A location without names is one frame. */
+/* A location that is not symbolized counts as one frame. */
 static uint32_t frames_of(const struct profile_location *location, bool no_inlines)
 {
 	return location->first_frame == PROFILE_NONE || location->frame_count == 0 || no_inlines
@@ -15,11 +15,11 @@ static uint32_t frames_of(const struct profile_location *location, bool no_inlin
 		       : location->frame_count;
 }
 
-/* A frame of a stack: `inner` frames of its node's location are inside of it. */
+/* A frame of a stack: `inner` frames of its node's location are inside it. */
 struct position {
 	uint32_t node;
 	uint32_t inner;
-	uint32_t cut; /* frames of the whole stack inside of it */
+	uint32_t cut; /* frames of the whole stack inside it */
 };
 
 static uint8_t role_at(const struct profile *profile, const struct position *at, bool no_inlines)
@@ -44,7 +44,7 @@ static void step_outwards(const struct profile *profile, struct position *at, bo
 struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines)
 {
 	struct position at = { .node = profile->nodes[mark].parent };
-	struct position last = { .node = PROFILE_NONE }; /* the innermost to show */
+	struct position last = { .node = PROFILE_NONE }; /* the innermost frame to show */
 	bool creates = false;
 	while (at.cut < THREAD_CREATION_FRAMES && !ends_stack(profile, at.node)) {
 		uint8_t role = role_at(profile, &at, no_inlines);

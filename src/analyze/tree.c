@@ -1,21 +1,19 @@
 /*
- * The merged tree of labels, without a hash table and without recursion.
+ * Builds the merged tree of labels, without recursion and without a hash table.
  *
- * Each profile node that lies above a hit is, at any time, a member of one view
- * node under construction, with a place in its location's run of labels:
+ * At any time, each profile node that is above a hit is a member of one view node under construction. It has a
+ * position in its location's run of labels:
  *
  *   profile node at location [main | read inlined | END]
  *                                       ^ place
  *
- * Taking a view node from the stack, all its members step on: one that has
- * labels left joins the child of that label; one that is at its END gives the
- * view node its hits, and its own children join the child of their first label.
- * `stamp` and `slot`, one each per label, find that child in two look-ups. Taking
- * the last pushed first numbers the nodes in depth-first order.
+ * When a view node is popped from the stack, each of its members moves on. A member with labels left joins the child
+ * for its next label. A member at its END gives the view node its hits, and the member's own children join the
+ * children for their first labels. `stamp` and `slot`, one each per label, find a child in two array accesses. The
+ * order of the stack numbers the nodes depth first.
  *
- * Large trees do not fit the cache. What is written per profile node is kept to
- * a few bytes, and what the next step of a member will read is fetched when it
- * joins; paths that were recorded together lie together anyway.
+ * Large trees do not fit the cache. Each profile node therefore needs only a few bytes, and the data for the next
+ * step of a member is prefetched when it joins. Paths that were recorded together are close in memory anyway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +22,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* A view node that is not numbered yet. */
+/* A view node that has no number yet. */
 struct group {
-	uint64_t hits; /* of samples that end here and have no member */
+	uint64_t hits; /* of samples that end here but have no member */
 	uint32_t label;
 	uint32_t parent;
 	uint32_t head; /* first member */
@@ -36,19 +34,20 @@ struct group {
 struct tree {
 	struct view_build *build;
 	struct view *view;
-	/* Children above a hit: child[first[n]] ... child[first[n + 1] - 1]. */
+	/* The children of n that have or lead to hits: child[first[n]] ... child[first[n + 1] - 1]. */
 	uint32_t *first;
 	uint32_t *child;
-	uint32_t *next;       /* per profile node: the next member of the same view node */
-	uint32_t *place;      /* per profile node: index in frame_labels; only where a location has several */
+	uint32_t *next; /* per profile node: the next member of the same view node */
+	/* per profile node: index in frame_labels; only if its location has several labels */
+	uint32_t *place;
 	uint32_t *call_label; /* VIEW_CALLSITE: per profile node, the text id of its first label */
-	uint32_t *stamp;      /* per label: the view node whose children were last asked for it */
-	uint32_t *slot;       /* ... and its place in `groups` */
-	uint32_t *ends;       /* per profile node: the view node where its paths end; NULL: not asked for */
+	uint32_t *stamp;      /* per label: the last view node that got a child for it */
+	uint32_t *slot;       /* per label: index of that child in `groups` */
+	uint32_t *ends;       /* per profile node: the view node where its paths end; NULL: not wanted */
 	struct group *groups; /* the stack */
 	size_t group_count;
 	size_t group_capacity;
-	size_t node_limit; /* view nodes that there can be at most */
+	size_t node_limit; /* upper bound of the number of view nodes */
 };
 
 static inline const struct location_labels *location_of(const struct tree *tree, uint32_t node)
@@ -56,10 +55,9 @@ static inline const struct location_labels *location_of(const struct tree *tree,
 	return &tree->build->locations[tree->build->nodes[node].location];
 }
 
-/* Lists the children that are above a hit: parents have smaller numbers. Node
- * n's count goes to first[n + 2]; the sums then stand in first[n + 1] for where
- * n's children start, and filling in moves each to its end, which is where
- * those of n + 1 start: what first[n + 1] is to say. */
+/* Lists the children that have or lead to hits. Parents have smaller numbers than their children. The number of n's
+ * children is counted at first[n + 2]. After adding up, first[n + 1] is the start of n's children; storing them
+ * advances it to their end, which is the start of those of n + 1, its final value. */
 static int link_children(struct tree *tree)
 {
 	const struct profile_node *nodes = tree->build->nodes;
@@ -79,7 +77,7 @@ static int link_children(struct tree *tree)
 	if (!tree->child)
 		return ERROR_MEMORY;
 	for (uint32_t i = 1; i < node_count; i++) {
-		/* None of i's children is filled in yet. */
+		/* None of i's children is stored yet. */
 		if (hits[i] > 0 || first[i + 2] > first[i + 1])
 			tree->child[first[nodes[i].parent + 1]++] = i;
 	}
@@ -91,8 +89,7 @@ static bool is_start_code(const struct location_labels *location)
 	return location->lead == location->count;
 }
 
-/* Makes the labels of call sites, which depend on the caller, before labels
- * are numbered. */
+/* Makes the labels of call sites, which depend on the caller, before labels are numbered. */
 static int label_calls(struct tree *tree)
 {
 	struct view_build *build = tree->build;
@@ -121,7 +118,7 @@ static int label_calls(struct tree *tree)
 	return label < 0 ? (int)label : 0;
 }
 
-/* The child of view node `parent` for a label; NULL: no memory. */
+/* Returns the child of view node `parent` for a label (text id), or NULL if memory is exhausted. */
 static inline struct group *group_of(struct tree *tree, uint32_t parent, uint32_t depth, uint32_t text)
 {
 	uint32_t label = tree->build->label_of_text[text];
@@ -136,7 +133,7 @@ static inline struct group *group_of(struct tree *tree, uint32_t parent, uint32_
 	return &tree->groups[tree->slot[label]];
 }
 
-/* Makes a member join that child. */
+/* Makes a member join the child of `parent` for a label. */
 static inline int join(struct tree *tree, uint32_t parent, uint32_t depth, uint32_t member, uint32_t text)
 {
 	struct group *group = group_of(tree, parent, depth, text);
@@ -153,8 +150,8 @@ static int compare_groups(const void *left, const void *right)
 	return (a < b) - (a > b);
 }
 
-/* New children of one node: the last pushed, which is numbered first, shall be
- * the smallest label. */
+/* Sorts the new children of one node: the smallest label last, because the node on top of the stack is numbered
+ * first. */
 static void sort_groups(struct group *groups, size_t count)
 {
 	if (count > 16) {
@@ -185,8 +182,8 @@ static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint
 	return result;
 }
 
-/* A child of start code, or of the root. It joins below what is dropped of it;
- * if that is all of it, its samples keep the innermost frame. */
+/* Joins a child of start code, or of the root, without its leading start code. If it is only start code, its own
+ * samples are counted at its innermost frame. */
 static int join_top(struct tree *tree, uint32_t child)
 {
 	const struct location_labels *location = location_of(tree, child);
@@ -201,10 +198,10 @@ static int join_top(struct tree *tree, uint32_t child)
 	return hits > 0 && !group ? ERROR_MEMORY : 0;
 }
 
-/* The root's children: the first frames below start code. */
+/* Makes the root's children: the first frames below start code. */
 static int join_root(struct tree *tree)
 {
-	/* Start code whose children are still to look at; the root first. */
+	/* nodes whose children are not handled yet: the root, then start code */
 	uint32_t *stack = NULL;
 	size_t count = 0, capacity = 0;
 	int result = ARRAY_RESERVE(stack, capacity, 1);
@@ -280,7 +277,7 @@ static int grow(struct tree *tree)
 	return result;
 }
 
-/* Weights, subtree ends and lists of children, from the parents. */
+/* Computes weights, subtree ends and lists of children from the parents. */
 static int finish(struct view *view)
 {
 	size_t count = view->node_count;
@@ -320,7 +317,7 @@ static int expect_places(struct tree *tree)
 	return 0;
 }
 
-/* Start code with nothing below or around it ended at a child of the root. */
+/* Returns the child of the root at which join_top counted the hits of start code. */
 static uint32_t end_at_top(const struct tree *tree, uint32_t node)
 {
 	const struct view *view = tree->view;

@@ -1,18 +1,16 @@
 /*
- * The upward call path profile. Each node of a root label at which samples
- * have their innermost root starts one walk outwards. Where a walk stands is the
- * pair (node, Q); from equal pairs, walks go on equally, so a walk that reaches a
- * pair where one has been before ends there. That keeps recursion cheap: from
- * each of 10,000 nested f that all call the root, one step is new.
+ * The upward profile. Each node with a root label that is the innermost root of some samples starts one walk
+ * outwards. The state of a walk is the pair (node, Q). Walks continue equally from equal pairs, so a walk ends when
+ * it reaches a pair that an earlier walk has reached. That makes recursion cheap: if 10,000 nested f all call the
+ * root, each walk adds one step.
  *
  *   start   chain (inner ... outer)            attached to
  *     1     s3 -> s2 -> s1                     nothing: s1 is at the top
  *     2     s5 -> s4                           s2: goes on as s2 -> s1
  *
- * States are numbered outer before inner. A path hit at a state gets the weight
- * of all walks that come through, unless a state further out on the same walks
- * hits the same path: a depth-first pass over the chains, from the outside,
- * locks each path while it is below a state that hit it.
+ * States are numbered outer before inner. The path that a state hits gets the weight of all walks through the state,
+ * unless an outer state on the same walks hits the same path. A depth-first pass over the chains, from the outside,
+ * therefore locks each path while it is below a state that hit it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +25,22 @@
 #define NO_STATE UINT32_MAX
 
 struct start {
-	uint64_t hits; /* of the samples whose innermost root this is */
+	uint64_t hits; /* of the samples whose innermost root is this node */
 	uint32_t node;
-	uint32_t above; /* the next start outwards, or UINT32_MAX */
+	uint32_t above; /* the next outer start, or UINT32_MAX */
 };
 
 struct state {
-	uint64_t weight; /* hits of the walks through it; 0 once it is known to be locked out */
-	uint32_t entry;  /* the path hit */
-	uint32_t chains; /* first of those attached here */
+	uint64_t weight; /* hits of the walks through it; set to 0 when it is locked out */
+	uint32_t entry;  /* the path that it hits */
+	uint32_t chains; /* the first of the chains that are attached here */
 };
 
 struct chain {
 	uint32_t first; /* states first (outermost) ... first + count - 1 */
 	uint32_t count;
-	uint32_t attached; /* to this state, or NO_STATE */
-	uint32_t next;     /* attached to the same state */
+	uint32_t attached; /* the state that it is attached to, or NO_STATE */
+	uint32_t next;     /* the next chain that is attached to the same state */
 };
 
 /* The last state at a node, and the entry of the Q with which it was reached. */
@@ -53,7 +51,7 @@ struct memo {
 
 struct step {
 	uint32_t node;
-	uint32_t from; /* entry of Q before; TRIE_NONE: Q is empty */
+	uint32_t from; /* entry of Q before the step; TRIE_NONE: Q is empty */
 	uint32_t hit;  /* entry of label + Q */
 };
 
@@ -122,7 +120,7 @@ static int walk_outwards(struct up *up, const struct start *start)
 	struct fold *fold = &up->fold;
 	uint32_t attached = NO_STATE;
 	size_t count = 0;
-	bool sole = false; /* Q's entry was made by the step before: see path_trie_child */
+	bool sole = false; /* the previous step made Q's entry: see path_trie_child */
 	fold->length = 0;
 	for (uint32_t node = start->node; node != 0; node = view->parent[node]) {
 		uint32_t label = view->label[node];
@@ -148,7 +146,7 @@ static int walk_outwards(struct up *up, const struct start *start)
 	return add_chain(up, count, attached, start->hits);
 }
 
-/* Sums the walks. A chain is attached to one that was there before it. */
+/* Adds up the walks. A chain is attached to a chain that was made earlier. */
 static void sum_weights(struct up *up)
 {
 	for (size_t i = up->chain_count; i-- > 0;) {
@@ -183,11 +181,11 @@ static void unlock_chain(struct up *up, const struct chain *chain)
 	}
 }
 
-/* A chain on the way from the outside to where the pass is. */
+/* A chain that the pass has entered, on the way from the outside. */
 struct passing {
 	uint32_t chain;
-	uint32_t state;    /* the last one hit */
-	uint32_t attached; /* the next chain to pass that is attached to it */
+	uint32_t state;    /* the state that was hit last */
+	uint32_t attached; /* the next chain to enter that is attached to the state */
 };
 
 static struct passing enter_chain(struct up *up, uint32_t chain)
@@ -197,7 +195,7 @@ static struct passing enter_chain(struct up *up, uint32_t chain)
 	return (struct passing){ .chain = chain, .state = up->chains[chain].first, .attached = state->chains };
 }
 
-/* Hits the paths of a chain and of all that are attached to it. */
+/* Hits the paths of a chain and of all chains that are attached to it, directly or not. */
 static int pass_chain(struct up *up, uint32_t outermost, struct passing **stack, size_t *capacity)
 {
 	size_t count = 0;

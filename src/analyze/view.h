@@ -1,15 +1,13 @@
 /*
- * A view: the profile as a tree of labels, for one resource and one selection
- * of its hits. Every analysis works on a view and never looks at addresses,
- * files or terminals.
+ * A view: the profile as a tree of labels, for one resource and one selection of its hits. Every analysis works on a
+ * view and never reads addresses, files or terminals.
  *
  *   profile nodes (addresses)  --expand inlined frames, trim, label, merge-->  view nodes (labels)
  *
- * Children of a view node have distinct labels. Nodes are in depth-first order:
- * node 0 is the root above every path and has no label, and the subtree of node
- * n is n, n + 1, ... end[n] - 1, so that most analyses are one pass without a
- * stack, and "is u below n" is n <= u < end[n]. Siblings are in the order of
- * their labels. Nodes without a hit in the selection are left out.
+ * The children of a view node have distinct labels. Nodes are in depth-first order: node 0 is the root above every
+ * path and has no label, and the subtree of node n is n, n + 1, ... end[n] - 1. Most analyses are therefore one pass
+ * without a stack, and "u is in the subtree of n" is n <= u < end[n]. Siblings are in the order of their labels.
+ * Nodes without a hit in the selection are left out.
  */
 #ifndef ANALYZE_VIEW_H
 #define ANALYZE_VIEW_H
@@ -24,12 +22,12 @@
 /* How a frame is shown. */
 enum view_by {
 	VIEW_FUNCTION, /* "qsort" */
-	VIEW_CALLSITE, /* the function and where it was called: "qsort@process_db.c:88" */
-	VIEW_LINE,     /* the function and the line executing in it: "uniquify_db:88" */
+	VIEW_CALLSITE, /* the function and the line of its call: "qsort@process_db.c:88" */
+	VIEW_LINE,     /* the function and the line that executes in it: "uniquify_db:88" */
 	VIEW_MODULE,   /* "libc.so.6" */
-	VIEW_GROUP,    /* "io": what the function's source says that it belongs to; "[no group]" */
-	/* For call_paths.h: the function, the source line executing in it, and whether it is
-	 * inlined. The text is for order alone; `owner` is what to print. */
+	VIEW_GROUP,    /* "io": the group that the source gives the function; "[no group]" without one */
+	/* For call_paths.h: the function, the source line that executes in it, and whether it is inlined. The text only
+	 * defines an order; `owner` is the text to print. */
 	VIEW_FRAME,
 };
 
@@ -37,34 +35,34 @@ enum view_by {
 
 struct view_options {
 	uint32_t resource;   /* index in profile->resources */
-	bool every_resource; /* hits of all resources are added up: for call_paths.h */
+	bool every_resource; /* adds up the hits of all resources: for call_paths.h */
 	enum view_by by;
-	bool no_inlines;  /* an inlined function counts as the function it is part of */
-	bool untrimmed;   /* show what the C library puts above main and thread starts */
-	bool keep_places; /* fill in node_place: for analyze_pages and call_paths.h */
-	bool no_stitch;   /* paths begin where their thread does, not with what started it */
-	/* [profile->process_count]: those whose hits count; NULL: all, and hits of no
-	 * process as well. The view keeps a copy of its own. */
+	bool no_inlines;  /* an inlined function counts as the function that contains it */
+	bool untrimmed;   /* shows the C library's start code above main and thread starts */
+	bool keep_places; /* fills in node_place: for analyze_pages and call_paths.h */
+	bool no_stitch;   /* paths begin where their thread begins, not with its creator */
+	/* [profile->process_count]: the processes whose hits count. NULL: all, and hits without a process too. The view
+	 * makes a copy. */
 	const bool *processes;
-	/* [profile->label_set_count]: those whose hits count; NULL: all. Kept likewise. */
+	/* [profile->label_set_count]: the label sets whose hits count. NULL: all. The view makes a copy. */
 	const bool *label_sets;
 	uint32_t thread; /* index in threads, or VIEW_ANY */
-	/* Hits with from_ns <= time - profile->start_ns < to_ns; to_ns 0: no end.
-	 * Where either is set, hits whose time is not known are left out. */
+	/* Hits with from_ns <= time - profile->start_ns < to_ns count; to_ns 0: no end. If either is set, hits without a
+	 * time are left out. */
 	uint64_t from_ns;
 	uint64_t to_ns;
 };
 
 struct view_label {
-	const char *text; /* as printed; points into the view or the profile */
-	const char *
-		owner; /* what the function (VIEW_MODULE, VIEW_GROUP: the module, group) is called in a view by function;
-			       * equal pointers: labels of one function */
-	uint32_t function;    /* index in profile->functions of one function so labelled, or PROFILE_NONE */
-	uint32_t module;      /* index in profile->modules of one module with that code, or PROFILE_NONE */
-	uint32_t frame;       /* index in profile->frames of one frame so labelled, or PROFILE_NONE */
-	uint32_t name_length; /* bytes of `text` that are the function's bare name; a suffix may follow:
-			       * "@libfoo.so", "@file.c:88", ":88" */
+	const char *text; /* as printed; belongs to the view or the profile */
+	/* the function's text in a view by function (VIEW_MODULE, VIEW_GROUP: the module, group); equal pointers: one
+	 * function */
+	const char *owner;
+	uint32_t function; /* index in profile->functions of one function with this label, or PROFILE_NONE */
+	uint32_t module;   /* index in profile->modules of one module with that code, or PROFILE_NONE */
+	uint32_t frame;    /* index in profile->frames of one frame with this label, or PROFILE_NONE */
+	/* bytes of the bare function name in `text`; a suffix may follow: "@libfoo.so", "@file.c:88", ":88" */
+	uint32_t name_length;
 };
 
 struct view {
@@ -72,9 +70,9 @@ struct view {
 	struct view_options options;
 	const struct profile_resource *resource; /* NULL: every_resource */
 
-	/* Sorted by text (strcmp), texts distinct: comparing two label indexes
-	 * compares their texts. Labels of the whole profile, also of what has no
-	 * hit in this selection; of call sites, only those of the selection. */
+	/* Sorted by text (strcmp), with distinct texts, so that comparing two label indexes compares their texts.
+	 * Contains the labels of the whole profile, also those without hits in this selection; by call site, only those
+	 * of the selection. */
 	struct view_label *labels;
 	size_t label_count;
 
@@ -82,7 +80,7 @@ struct view {
 	uint32_t *parent; /* [0] is PROFILE_NONE */
 	uint32_t *label;  /* index in labels; [0] is PROFILE_NONE */
 	uint64_t *hits;   /* exclusive */
-	uint64_t *weight; /* hits + those of all descendants; > 0 but for an empty selection's root */
+	uint64_t *weight; /* hits of it and all descendants; 0 only for the root of an empty selection */
 	uint32_t *end;    /* one past the last node of the subtree */
 	size_t node_count;
 	size_t depth; /* nodes on the longest path, without the root */
@@ -91,29 +89,29 @@ struct view {
 	uint32_t *child_start;
 
 	uint64_t total;   /* H: all hits of the selection */
-	uint64_t samples; /* independent samples in it: for the error; 0 if exact */
+	uint64_t samples; /* independent samples in it, for the error; 0 if exact */
 
-	bool *chosen_processes;   /* owned: options.processes; NULL: all */
-	bool *chosen_label_sets;  /* owned: options.label_sets; NULL: all */
-	struct strings *texts;    /* the labels' texts: owned */
-	uint64_t *node_hits;      /* per node of the profile: its hits in the selection */
-	uint32_t *node_place;     /* ... the view's node that got them (PROFILE_NONE: none); NULL unless keep_places */
-	uint32_t *function_label; /* per function of the profile: its label (PROFILE_NONE: on no path);
-				   * NULL unless VIEW_FUNCTION */
+	bool *chosen_processes;  /* owned: options.processes; NULL: all */
+	bool *chosen_label_sets; /* owned: options.label_sets; NULL: all */
+	struct strings *texts;   /* the labels' texts: owned */
+	uint64_t *node_hits;     /* per node of the profile: its hits in the selection */
+	/* per node of the profile: the view's node that got its hits (PROFILE_NONE: none); NULL unless keep_places */
+	uint32_t *node_place;
+	/* per function of the profile: its label (PROFILE_NONE: on no path); NULL unless VIEW_FUNCTION */
+	uint32_t *function_label;
 };
 
-/* NULL: `error` says why (ERROR_MEMORY, ERROR_NOT_FOUND: no such resource,
- * process or thread). */
+/* Returns a view, or NULL on error: ERROR_MEMORY, ERROR_LIMIT, or ERROR_NOT_FOUND for a resource or thread that the
+ * profile does not have. */
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
-void view_free(struct view *view); /* NULL is fine */
+void view_free(struct view *view); /* accepts NULL */
 
-/* Some of a view's labels. As a root of an analysis: those of one function, which
- * has several by call site or line, of the mains of several programs, or one label
- * alone. */
+/* A set of a view's labels. As a root of an analysis, it holds the labels of one function (several by call site or
+ * line), of the mains of several programs, or a single label. */
 struct label_set {
-	uint32_t *labels; /* rising */
+	uint32_t *labels; /* in increasing order */
 	size_t count;
-	char *name; /* what all of them together are called; analyses do not look at it */
+	char *name; /* a common name for all of them; analyses do not use it */
 };
 
 static inline bool label_set_has(const struct label_set *set, uint32_t label)
@@ -129,30 +127,30 @@ static inline bool label_set_has(const struct label_set *set, uint32_t label)
 	return low < set->count && set->labels[low] == label;
 }
 
-/* For sets that view_find made; {0} is fine. */
+/* For sets that view_find made. Accepts {0}. */
 void label_set_release(struct label_set *set);
 
-/* Finds the labels that a user may mean by `name`, best kind of match first:
- *   1. all labels of the function so called; 2. the whole label; 3. the label
- *   without its parameter list ("ns::f" for "ns::f(int)"); 4. its last component
- *   ("f"); with templates' arguments dropped as well in 3 and 4, and all or the
- *   last of "@file.c:88" left off. Only labels of the best kind that has any, and
- *   where these are of several functions, only of those that have hits in the view.
- * Returns how many functions (VIEW_MODULE: modules) they belong to (0: none; 1:
- * it; more: ambiguous), or ERROR_MEMORY; if > 0, `found` is the caller's. */
+/* Finds the labels that a user may mean by `name`. The kinds of match, best first:
+ *   1. all labels of the function with that name
+ *   2. the whole label
+ *   3. the label without its parameter list ("ns::f" for "ns::f(int)")
+ *   4. its last component ("f")
+ * 3 and 4 also match without template arguments, and without all or the last parts of "@file.c:88". Finds only
+ * labels of the best kind that has any. If these belong to several functions, keeps only functions that have hits in
+ * the view. Returns the number of functions (VIEW_MODULE: modules) that they belong to (0: none; more than 1:
+ * ambiguous), or ERROR_MEMORY. If it is positive, the caller releases `found`. */
 int64_t view_find(const struct view *view, const char *name, struct label_set *found);
 
-/* The first label of each function that has labels in the set, up to `limit` of
- * them. Returns how many functions that are in all, or ERROR_MEMORY. */
+/* Writes the first label of each function that has labels in the set, up to `limit` of them. Returns the number of
+ * all such functions, or ERROR_MEMORY. */
 int64_t view_functions(const struct view *view, const struct label_set *set, uint32_t *firsts, size_t limit);
 
-/* Whether every label of the set (one at least) is the main of its program: then a
- * name that fits all of them means all of them. */
+/* Returns whether the set has labels and each is the main of its program. A name that matches all of them then means
+ * all of them. */
 bool view_are_mains(const struct view *view, const struct label_set *set);
 
-/* Labels of up to `limit` functions that resemble `name` (edit distance, common
- * substring), nearest first, one of each, for "did you mean". Returns how many
- * it wrote. */
+/* Writes labels of up to `limit` functions that are similar to `name` (edit distance, common substring), nearest
+ * first, one per function, for "did you mean". Returns how many it wrote. */
 size_t view_near(const struct view *view, const char *name, uint32_t *found, size_t limit);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the total would be if some call paths were cheaper. */
+/* Predicts the total if some call paths had another cost. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "analyze/build.h"
 #include "analyze/walk.h"
 
-/* How many leading steps of the path P + label takes, if P takes `shared`. */
+/* Returns how many leading steps of the path match P after it is folded with the label, if `shared` of them match P. */
 static uint32_t share(const struct what_if *path, const struct fold_walk *walk, uint32_t shared)
 {
 	uint32_t place = fold_find(&walk->fold, walk->label);
@@ -17,8 +17,8 @@ static uint32_t share(const struct what_if *path, const struct fold_walk *walk, 
 	return goes_on ? shared + 1 : shared;
 }
 
-/* Raises saving[node] at the outermost nodes whose samples the downward profile
- * credits to these paths, and returns their hits. */
+/* Raises saving[node] at the outermost nodes whose samples the downward profile credits to these paths, and sets
+ * *affected to the hits of these samples. Returns 0 or ERROR_MEMORY. */
 static int cover(const struct view *view, const struct what_if *path, double *saving, uint64_t *affected)
 {
 	struct fold_walk walk;
@@ -59,7 +59,7 @@ static int check_paths(const struct view *view, const struct what_if *paths, siz
 	return 0;
 }
 
-/* Passes each node's saving on to its subtree, where it is the largest, and sums. */
+/* Each node gets the larger of its own and its parent's saving. Returns the sum over all hits. */
 static double sum_savings(const struct view *view, double *saving)
 {
 	double sum = 0;

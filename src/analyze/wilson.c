@@ -12,7 +12,7 @@ double analyze_error(uint64_t hits, uint64_t total, uint64_t samples)
 {
 	if (samples == 0 || total == 0)
 		return 0;
-	const double z = 1.959963984540054; /* 97.5 % of the normal distribution lie below it */
+	const double z = 1.959963984540054; /* 97.5 % of the normal distribution are below it */
 	double n = (double)samples;
 	double p = hits >= total ? 1 : (double)hits / (double)total;
 	return z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);

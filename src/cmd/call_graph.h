@@ -1,4 +1,4 @@
-/* The call graph of a profile in gprof's layout, with the times of the call paths: gprof --true. */
+/* Prints the call graph of a profile in gprof's layout, with the times of the call paths: gprof --true. */
 #ifndef CMD_CALL_GRAPH_H
 #define CMD_CALL_GRAPH_H
 
@@ -6,12 +6,13 @@
 #include "cmd/command.h"
 #include "gprof/print.h"
 
-/* Prints it and its index to standard output; `has_output`: behind another report. Returns an exit status. */
+/* Prints the call graph and its index to standard output. `has_output`: another report was printed before. Returns
+ * an exit status. */
 int call_graph_print(const struct invocation *invocation, const struct profile *profile,
 		     const struct view_options *options, const struct print_options *print, bool has_output);
 
-/* Says how far gprof's assumption that all calls of a function cost the same is from what they cost: a line on
- * standard error; none if calls were not counted. Returns an exit status. */
+/* Prints one line on standard error: the largest error of gprof's assumption that all calls of a function cost the
+ * same. Prints nothing if calls were not counted. Returns an exit status. */
 int call_graph_judge(const struct invocation *invocation, const struct profile *profile,
 		     const struct view_options *options);
 

@@ -1,5 +1,4 @@
-/* The compiler wrapper: `cpprof cc -- gcc -c file.c`.
- * collect/source/compile/build.h describes its work. */
+/* The compiler wrapper: `cpprof cc -- gcc -c file.c`. collect/source/compile/build.h describes its work. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static void pass_on(void *context, const char *bytes, size_t size)
 	fwrite(bytes, 1, size, stderr);
 }
 
-/* At the end of the file in one go: many compilers may write there at once. */
+/* Appends to the file with one write, because several compilers may write to it at the same time. */
 static void report(void *context, const char *source, const struct instrument_result *result, const char *fallback)
 {
 	const struct invocation *invocation = context;

@@ -1,7 +1,6 @@
 /*
- * The subcommands: one row each, one file each. Help, manual pages, shell
- * completion and the parsing of options all come from the rows, so they cannot
- * disagree. A new command is a new file, and its name in commands.c.
+ * The subcommands: one row and one file each. Help, manual pages, shell completion and the parsing of options all
+ * come from the rows, so they cannot disagree. A new command is a new file, and its name in commands.c.
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
@@ -13,50 +12,48 @@
 #include "profile/profile.h"
 #include "profile_file/reader.h"
 
-/* What every command returns, and `cpprof` with it. `record` returns what its
- * target did instead. */
+/* The exit status of every command and of `cpprof`. `record` returns the status of its target instead. */
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_WORDS = 2, /* usage error */
-	/* As a shell reports them (POSIX, XCU 2.8.2). */
+	/* The values that shells use (POSIX, XCU 2.8.2). */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NO_COMMAND = 127
 };
 
-/* A format that the option --format of a command can name. */
+/* A value of the option --format. */
 struct command_format {
 	const char *name;    /* "folded" */
 	const char *summary; /* one line, no full stop */
-	const char *ending;  /* of its files' names, without the dot */
+	const char *ending;  /* suffix of its file names, without the dot */
 };
 
 struct command_option {
-	int id;           /* of the command's own choice; from view_options.h for shared ones */
+	int id;           /* the command's own id, or one of view_options.h for a shared option */
 	char letter;      /* -r; 0: none */
-	const char *name; /* --resource, without the dashes; NULL ends the table */
-	/* What the help calls its value, "RES"; "[KEY]": it may be left out; "[=KEY]": it may, and where it is given it is
-	 * part of the word ("--name=value", "-nvalue"); NULL: it takes none. */
+	const char *name; /* without the dashes: "resource"; NULL ends the table */
+	/* The name of its value in the help. "RES": required. "[KEY]": optional. "[=KEY]": optional, and part of the
+	 * same word ("--name=value", "-nvalue"). NULL: the option has no value. */
 	const char *value;
 	const char *help;     /* one sentence, no full stop at its end */
-	const char *standard; /* the default, as the help shows it; NULL: none worth saying */
+	const char *standard; /* the default, as the help prints it; NULL: not printed */
 };
 
 struct command_example {
-	const char *line; /* what to type; NULL ends the table */
-	const char *what; /* what it does */
+	const char *line; /* the command line; NULL ends the table */
+	const char *what; /* its effect */
 };
 
 enum command_needs {
-	/* The first argument is a profile (default: cpprof.data), which the
-	 * dispatcher loads before `run`. */
+	/* The first argument is a profile (default: cpprof.data), which the dispatcher loads before `run`. */
 	NEEDS_PROFILE = 1 << 0,
-	/* ... but an argument with a '=' in it that names no file is not it; then it may
-	 * also be the last one. */
+	/* With NEEDS_PROFILE: an argument that contains a '=' and is not the name of a file is not the profile. The
+	 * profile may then also be the last argument. */
 	NEEDS_PROFILE_BEFORE_TERMS = 1 << 1,
-	/* Everything from the first argument on is a command line of its own. */
+	/* The first argument and all behind it are a separate command line. */
 	STOPS_AT_ARGUMENT = 1 << 2,
-	/* For building this project, not for users: no help lists it. */
+	/* For building this project, not for users: help does not list it. */
 	IS_HIDDEN = 1 << 3,
 };
 
@@ -71,62 +68,61 @@ struct invocation;
 
 struct command {
 	const char *name;
-	const char *task;                     /* the heading it stands under in the list of commands: TASK_... */
+	const char *task;                     /* its heading in the list of commands: TASK_... */
 	const char *summary;                  /* one line for that list, no full stop */
-	const char *const *usage;             /* what may follow "cpprof NAME", NULL-terminated */
+	const char *const *usage;             /* the forms of arguments behind "cpprof NAME", NULL-terminated */
 	const struct command_option *options; /* ended by a row without a name */
-	/* The complete table, where rows come from another one; NULL: `options` is. */
+	/* Returns the complete table, if some rows come from another table; NULL: `options` is complete. */
 	const struct command_option *(*make_options)(void);
 	const struct command_example *examples;
-	/* Fills in format number `index` of those that --format can name; false: there are no more. NULL: the option's
+	/* Sets *format to value number `index` of --format. Returns false if there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
-	void (*print_commands)(FILE *out); /* those that it reads itself, a table of text; NULL: it reads none */
-	const char *exit_status;           /* what its help says of it, a sentence; NULL: as of any command */
-	unsigned needs;                    /* enum command_needs */
-	size_t argument_min;               /* without the profile of NEEDS_PROFILE */
-	size_t argument_max;               /* SIZE_MAX: any number */
+	/* prints the table of the commands that it reads from its input; NULL: none */
+	void (*print_commands)(FILE *out);
+	const char *exit_status; /* a sentence for its help; NULL: the exit status of any command */
+	unsigned needs;          /* enum command_needs */
+	size_t argument_min;     /* without the profile of NEEDS_PROFILE */
+	size_t argument_max;     /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
 
-/* One option as it was given. */
+/* One option of the command line. */
 struct option_use {
 	const struct command_option *option;
-	const char *value; /* NULL if it takes none, or it was left out */
+	const char *value; /* NULL if it has no value, or the value was left out */
 };
 
-/* What a command is called with. */
+/* The parsed command line. */
 struct invocation {
 	const struct command *command;
 	struct option_use *uses; /* in the order of the command line */
 	size_t use_count;
 	char **arguments; /* [argument_count], then NULL; without the profile of NEEDS_PROFILE */
 	size_t argument_count;
-	size_t separated; /* of the arguments, those before `--`; all of them, if there is none */
+	size_t separated; /* number of arguments before `--`; all, if there is none */
 	bool wants_help;
 
-	/* Only with NEEDS_PROFILE. */
+	/* Set only with NEEDS_PROFILE. */
 	const char *profile_path;
 	struct profile *profile;
 };
 
-/* The last value given for an option, or NULL: for options that may be given
- * once (`id` takes a value). */
+/* Returns the last value of an option that has a value, or NULL if it was not given. */
 const char *option_value(const struct invocation *invocation, int id);
 bool option_given(const struct invocation *invocation, int id);
 
 extern const struct command *const commands[]; /* NULL-terminated, in the order of the help */
 
-/* The command's options, ended by a row without a name. */
+/* Returns the command's options, ended by a row without a name. */
 const struct command_option *command_options(const struct command *command);
 
-/* NULL: no such command. */
+/* Returns the command with that name, or NULL. */
 const struct command *command_find(const char *name);
-/* Says so, and which are like it; returns the exit status. */
+/* Prints that the command is unknown, with similar names. Returns the exit status. */
 int command_unknown(const struct invocation *invocation, const char *name);
 
-/* The whole of `cpprof`: finds the row, provides what it needs, runs it.
- * Returns the exit status. */
+/* The whole of `cpprof`: finds the row, provides what it needs, and runs it. Returns the exit status. */
 int dispatch(int argc, char **argv);
 
 #endif

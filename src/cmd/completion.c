@@ -1,4 +1,4 @@
-/* Completion for bash: one function, its words from the command table. */
+/* Completion for bash: one function, whose words come from the command table. */
 #include <stdio.h>
 
 #include "cmd/rows.h"
@@ -18,7 +18,7 @@ static void print_option_words(const struct command *command)
 	fputs("--help", stdout);
 }
 
-/* What --format can name, where the command's row lists it. */
+/* Prints the values of --format, if the command's row lists them. */
 static void print_format_words(const struct command *command)
 {
 	struct command_format format;

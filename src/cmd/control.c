@@ -11,7 +11,7 @@
 
 /* --- list --- */
 
-/* A line of the answer, in the process's own order. */
+/* The fields of a line of the answer, in the order in which the agent sends them. */
 enum {
 	PROBE_STATE,
 	PROBE_KIND,
@@ -24,7 +24,7 @@ enum {
 	PROBE_FIELDS
 };
 
-/* Splits a line at its tabs; false: it is none. */
+/* Splits a line at its tabs. Returns false if fields are missing. */
 static bool split(char *line, char *fields[PROBE_FIELDS])
 {
 	for (int i = 0; i < PROBE_FIELDS; i++) {
@@ -38,8 +38,8 @@ static bool split(char *line, char *fields[PROBE_FIELDS])
 	return true;
 }
 
-/* Prints a function by its signature if it has one, and a probe point within it
- * by the function and its own name. */
+/* Prints a function by its signature if it has one, and a probe point in a function by the function and its own
+ * name. */
 static void print_name(char *fields[PROBE_FIELDS])
 {
 	bool is_function = strcmp(fields[PROBE_KIND], "0") == 0, has_signature = fields[PROBE_SIGNATURE][0] != 0;
@@ -68,7 +68,7 @@ static void print_probe(char *fields[PROBE_FIELDS])
 static void print_probes(char *answer)
 {
 	char *rest = NULL, *fields[PROBE_FIELDS];
-	strtok_r(answer, "\n", &rest); /* how many there are */
+	strtok_r(answer, "\n", &rest); /* skips the number of lines */
 	printf("%-9s  %5s  %s\n", "STATE", "LEVEL", "PROBE POINT");
 	for (char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (split(line, fields))
@@ -119,8 +119,8 @@ static int ask(const struct invocation *invocation, const struct control_target 
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* Joins the words to one line with `separator` between them; the caller frees
- * *line. Returns false if there is no memory. */
+/* Joins the words to one line with `separator` between them; the caller frees *line. Returns false if memory is
+ * exhausted. */
 static bool join(char *const *words, size_t count, char separator, char **line)
 {
 	size_t bytes = 1;
@@ -135,7 +135,7 @@ static bool join(char *const *words, size_t count, char separator, char **line)
 	return *line != NULL;
 }
 
-/* One line for all the words, or, of on and off, one for each pattern. */
+/* Sends one line with all words, or for "on" and "off" one line for each pattern. */
 static int ask_words(const struct invocation *invocation, const struct control_target *target, char **words,
 		     size_t count)
 {

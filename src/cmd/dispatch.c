@@ -14,9 +14,8 @@
 #include "cmd/options.h"
 #include "cmd/profile_open.h"
 
-/* A closed standard stream would give its number to the next opened file, and
- * results would be written into that file. Its replacement fails like a closed
- * stream, and no child inherits it. */
+/* If a standard stream is closed, the next opened file would get its descriptor, and results would be written into
+ * that file. This opens a replacement, which fails like a closed stream and which no child inherits. */
 static void occupy_standard_streams(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
@@ -25,9 +24,8 @@ static void occupy_standard_streams(void)
 			return;
 }
 
-/* Returns the position of the profile's name among the arguments, or their
- * count if it is not there. With terms, which contain a '=', it stands before
- * or behind them. */
+/* Returns the index of the profile's name among the arguments, or the number of arguments if there is none. If the
+ * arguments contain terms, which have a '=', the name is before or behind them. */
 static size_t find_profile_name(const struct invocation *invocation)
 {
 	size_t count = invocation->argument_count;
@@ -38,7 +36,7 @@ static size_t find_profile_name(const struct invocation *invocation)
 	return strchr(invocation->arguments[count - 1], '=') ? count : count - 1;
 }
 
-/* Takes the profile's name from the arguments. */
+/* Removes the profile's name from the arguments and stores it. */
 static void take_profile_name(struct invocation *invocation)
 {
 	size_t at = find_profile_name(invocation);
@@ -51,8 +49,8 @@ static void take_profile_name(struct invocation *invocation)
 	invocation->argument_count--;
 }
 
-/* The required argument number `index` of a usage line, from 0: the words that
- * are not in brackets. Returns `name`, "" if there are fewer. */
+/* Returns the name of required argument number `index`, from 0, in a usage line: the words that are not in brackets.
+ * Writes it to `name`, "" if there are fewer. */
 static const char *argument_name(const char *usage, size_t index, char *name, size_t bytes)
 {
 	size_t depth = 0;
@@ -88,7 +86,7 @@ static int check_count(const struct invocation *invocation)
 	return EXIT_DONE;
 }
 
-/* A failed write of results is a failure; a closed pipe needs no message. */
+/* A failed write of results is a failure; for a closed pipe, no message is printed. */
 static int close_output(const struct invocation *invocation, int status)
 {
 	bool failed = ferror(stdout);
@@ -126,7 +124,7 @@ static int run(struct invocation *invocation, int argc, char **argv)
 	return command->run(invocation);
 }
 
-/* An option before any command. */
+/* Reports an unknown option before the command. */
 static int option_unknown(const struct invocation *invocation, const char *word)
 {
 	static const char *const known[] = { "--help", "--version" };

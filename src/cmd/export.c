@@ -13,7 +13,7 @@
 
 enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 
-/* The resource asked for; else the first, with a word about the others. */
+/* Chooses the requested resource, or the first one and prints the names of the others. */
 static int choose_resource(const struct invocation *invocation, uint32_t *resource, struct error *error)
 {
 	const struct profile *profile = invocation->profile;
@@ -50,11 +50,11 @@ static int write_output(const struct invocation *invocation, const struct format
 	else
 		result = text_output_commit(&output, &error);
 	if (sink.failure == EPIPE)
-		return EXIT_FAILED; /* no news to who hung up */
+		return EXIT_FAILED; /* the reader has gone away: no message */
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* EXIT_DONE, or the status of a usage error: an option that the format does not accept. */
+/* Returns EXIT_DONE, or the status of a usage error if the format does not accept an option. */
 static int check_options(const struct invocation *invocation, const struct format *format)
 {
 	static const struct {
@@ -76,7 +76,7 @@ static int check_options(const struct invocation *invocation, const struct forma
 	return EXIT_DONE;
 }
 
-/* A trace is read for its events; its counts, which every other format is made of, are loaded by the dispatcher. */
+/* Exports the events of a trace. The dispatcher has already loaded its counts, which all other formats use. */
 static int export_trace(const struct invocation *invocation, const struct format *format, struct format_input *input)
 {
 	struct error error = { 0 };

@@ -7,11 +7,11 @@
 
 enum direction { DIRECTION_IMPORT, DIRECTION_EXPORT };
 
-/* The format that option `id` names ("folded" if it was not given) and that
- * works in that direction, or NULL after a usage error that lists them. */
+/* Returns the format that option `id` names ("folded" if it was not given) if it supports that direction. If not,
+ * prints a usage error that lists those that do, and returns NULL. */
 const struct format *format_chosen(const struct invocation *invocation, int id, enum direction direction);
 
-/* For struct command: the formats that can be read, and written. */
+/* For struct command: the formats that can be read, and those that can be written. */
 bool format_imported(size_t index, struct command_format *value);
 bool format_exported(size_t index, struct command_format *value);
 

@@ -17,7 +17,7 @@
 
 #define SUM_FILE "gmon.sum"
 
-/* What is printed or written: a set of them. */
+/* The outputs to print or write: a set. */
 enum output {
 	OUTPUT_FLAT = 1 << 0,
 	OUTPUT_GRAPH = 1 << 1,
@@ -32,9 +32,9 @@ enum output {
 /* Options that choose an output, or symbols for it, or both. */
 static const struct selector {
 	int id;
-	int kind; /* enum choice_kind of its SPEC; -1: it has none */
+	int kind; /* enum choice_kind of its SPEC; -1: it has no SPEC */
 	bool excludes;
-	unsigned outputs; /* printed; of one that excludes all: not printed */
+	unsigned outputs; /* the outputs to print; with `excludes` and no SPEC: not to print */
 } selectors[] = {
 	{ 'p', CHOICE_FLAT, false, OUTPUT_FLAT },
 	{ 'P', CHOICE_FLAT, true, OUTPUT_FLAT },
@@ -60,10 +60,10 @@ static const struct selector {
 	{ 'k', CHOICE_ARCS, true, 0 },
 };
 
-/* Options that switch something on. */
+/* Options that set a bool. */
 static const struct {
 	int id;
-	size_t offset; /* of a bool in struct gprof_run */
+	size_t offset; /* offset of the bool in struct gprof_run */
 } switches[] = {
 	{ 'a', offsetof(struct gprof_run, image_options.no_statics) },
 	{ 'D', offsetof(struct gprof_run, image_options.only_functions) },
@@ -83,7 +83,7 @@ static const struct {
 	{ GPROF_TRUE, offsetof(struct gprof_run, wants_truth) },
 };
 
-/* In the order in which they are printed: BSD's gprof has the call graph first. */
+/* In printing order. BSD's gprof prints the call graph first. */
 static const struct {
 	unsigned output;
 	enum { EITHER_STYLE, OWN_STYLE, TRADITIONAL_STYLE } style;
@@ -103,13 +103,13 @@ static const struct {
 
 struct words {
 	struct gprof_run *run;
-	unsigned outputs;   /* asked for */
-	unsigned mentioned; /* asked for or not to be printed */
+	unsigned outputs;   /* outputs that were requested */
+	unsigned mentioned; /* outputs that were requested or excluded */
 	size_t folder_count, folder_capacity;
-	const char **folders; /* owned: -I; then NULL */
+	const char **folders; /* owned: the values of -I; NULL-terminated */
 };
 
-/* An arc is FROM/TO where a symbol may stand too. */
+/* Adds a choice of symbols. Where the call graph accepts symbols, FROM/TO means an arc. */
 static int choose(struct gprof_run *run, const struct selector *selector, const char *spec)
 {
 	enum choice_kind kind = (enum choice_kind)selector->kind;
@@ -147,7 +147,7 @@ static void switch_on(struct gprof_run *run, int id)
 			*(bool *)((char *)run + switches[i].offset) = true;
 }
 
-/* The value of an option that takes a number; `standard` if it was not given. */
+/* Reads the value of an option that is a number; `standard` if the option was not given. */
 static int read_number(const struct invocation *invocation, int id, uint64_t standard, uint64_t *number)
 {
 	const char *text = option_value(invocation, id);
@@ -178,7 +178,7 @@ static int read_numbers(struct gprof_run *run)
 	return status;
 }
 
-/* What an option's value must be, where only some words will do. */
+/* Checks an option's value against a list of allowed words. */
 static int check_word(const struct invocation *invocation, int id, const char *const *allowed, const char *help)
 {
 	const char *value = option_value(invocation, id);
@@ -208,7 +208,7 @@ static int add_folder(struct words *words, const char *folder)
 	return EXIT_DONE;
 }
 
-/* -I, and the folders of GPROF_PATH behind them: of several, each stands by itself. */
+/* Collects the folders of -I, followed by the value of GPROF_PATH. A value with several folders is stored as it is. */
 static int read_folders(struct words *words)
 {
 	const struct invocation *invocation = words->run->invocation;
@@ -239,12 +239,12 @@ static int read_options(struct words *words)
 	run->print.map_file = option_value(invocation, 'R');
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_FUNCTION_ORDER) && (words->outputs & OUTPUT_FILE_ORDER))
 		return usage_error(invocation, "-r orders functions, -R files: only one of them");
-	/* Names of statics in the index have their file; specs may. */
+	/* In the index, names of static functions have their file; a SPEC may have one. */
 	run->image_options.with_source = true;
 	return status;
 }
 
-/* --- what was not asked for --- */
+/* --- default outputs and checks --- */
 
 static unsigned standard_outputs(const struct words *words)
 {
@@ -310,7 +310,7 @@ static int make_graph(struct gprof_run *run)
 	return code < 0 ? failure(run->invocation, "%s: %s", run->image.path, error_text(code)) : EXIT_DONE;
 }
 
-/* What of a profile the call graph with true times is about: all of it. */
+/* Returns the selection for the call graph with true times: all of the profile. */
 static struct view_options true_view(const struct gprof_run *run)
 {
 	const char *name = option_value(run->invocation, GPROF_RESOURCE);
@@ -348,7 +348,7 @@ static int print_reports(struct gprof_run *run, unsigned outputs)
 	return EXIT_DONE;
 }
 
-/* The call graph with true times takes the place of the one that gprof makes. */
+/* Prints the reports. With --true, the call graph with true times replaces gprof's. */
 static int report(struct gprof_run *run, unsigned outputs)
 {
 	bool is_true = run->wants_truth && (outputs & OUTPUT_GRAPH);
@@ -365,7 +365,7 @@ static int report(struct gprof_run *run, unsigned outputs)
 	return view.resource == PROFILE_NONE ? status : call_graph_judge(run->invocation, run->profile, &view);
 }
 
-/* What only call paths know can be said of one profile, and of all of it. */
+/* Checks that --true has the call paths of exactly one profile, and no restriction of the output. */
 static int check_truth(const struct words *words)
 {
 	const struct gprof_run *run = words->run;

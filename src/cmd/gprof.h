@@ -1,5 +1,5 @@
-/* `cpprof gprof`, its parts: gprof.c (options and reports), gprof_input.c (image and GMONs), gprof_checks.c (what is odd
- * about them), call_graph.c (what only call paths know). */
+/* The parts of `cpprof gprof`: gprof.c (options and reports), gprof_input.c (image and GMONs), gprof_checks.c
+ * (warnings about them), call_graph.c (results that need call paths). */
 #ifndef CMD_GPROF_H
 #define CMD_GPROF_H
 
@@ -10,7 +10,7 @@
 #include "gprof/image.h"
 #include "gprof/print.h"
 
-/* The options' ids are their letters; of those without one: */
+/* The id of an option is its letter. Options without a letter have these ids. */
 enum {
 	GPROF_INLINE_FILES = 256,
 	GPROF_DEMANGLE,
@@ -32,17 +32,17 @@ struct gprof_run {
 	struct image image;
 	struct gmon gmon;
 	bool has_image;
-	struct profile *profile; /* owned; where a GMON is one: the last such */
+	struct profile *profile; /* owned: the last GMON that is a profile, or NULL */
 	const char *profile_path;
 	size_t profile_count, gmon_count;
 	struct graph graph;
-	bool has_output; /* -i has printed something */
+	bool has_output; /* something was printed */
 };
 
-/* Opens the image and reads the GMONs that the arguments name. An exit status; says what failed. */
+/* Opens the image and reads the GMONs that the arguments name. Prints a message on failure. Returns an exit status. */
 int gprof_read_input(struct gprof_run *run);
 
-/* Warnings: each is a line on standard error. The graph is made. */
+/* Prints warnings on standard error, one per line. The graph must be made. */
 void gprof_check(const struct gprof_run *run);
 
 #endif

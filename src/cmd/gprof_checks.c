@@ -1,4 +1,4 @@
-/* Warnings about an image and its GMONs, which gprof does not give. */
+/* Warnings about an image and its GMONs that gprof does not print. */
 #include "cmd/gprof.h"
 #include "cmd/message.h"
 #include "gprof/build_check.h"
@@ -28,7 +28,7 @@ static void check_places(const struct gprof_run *run)
 			(unsigned long long)graph->calls_from_outside, run->image.path);
 }
 
-/* gprof then prints everything, as without the option. */
+/* If an option's SPEC matches nothing, gprof prints everything, as without the option. */
 static void check_choices(const struct gprof_run *run)
 {
 	for (size_t i = 0; i < run->choices.count; i++)

@@ -81,7 +81,8 @@ static bool is_same_build(const struct image *image, const struct profile_module
 	       memcmp(module->build_id, image->build_id, image->build_id_bytes) == 0;
 }
 
-/* The image among a profile's modules: by its build-id, else by its file's name, which is warned of. */
+/* Finds the image among a profile's modules: by its build-id, or by its file name, with a warning if the build-ids
+ * differ. */
 static uint32_t find_module(const struct gprof_run *run, const struct profile *profile, const char *path)
 {
 	uint32_t by_name = PROFILE_NONE;
@@ -130,8 +131,7 @@ static int add_profile(struct gprof_run *run, const struct profile *profile, con
 	return code < 0 ? failure_of(run->invocation, &error) : EXIT_DONE;
 }
 
-/* Loads each profile once; the one that names the image is loaded before the
- * image is known. */
+/* Loads each profile once. A profile that names the image is loaded before the image is opened. */
 static int read_profile(struct gprof_run *run, const char *path)
 {
 	struct profile *profile = run->profile;
@@ -174,7 +174,7 @@ static int open_image(struct gprof_run *run, const char *path)
 	return EXIT_DONE;
 }
 
-/* A profile names its program. */
+/* Opens the image that a profile names. */
 static int open_image_of(struct gprof_run *run, const char *path)
 {
 	run->profile = profile_open(run->invocation, path);

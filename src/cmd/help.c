@@ -8,7 +8,7 @@
 
 enum { OPTION_COLUMN = 26, LINE_WIDTH = 80, EXAMPLE_WIDTH = 42 };
 
-/* Words of `text`, broken into lines that start at `column`. */
+/* Prints the words of `text`, broken into lines that start at `column`. */
 static void print_wrapped(FILE *out, const char *text, size_t column)
 {
 	size_t at = column;
@@ -28,7 +28,7 @@ static void print_wrapped(FILE *out, const char *text, size_t column)
 	}
 }
 
-/* "folded: one line per call path", each on a line of its own below --format. */
+/* Prints "folded: one line per call path", one line for each format, below --format. */
 static void print_formats(FILE *out, const struct command *command)
 {
 	enum { INDENT = 2 };
@@ -95,7 +95,7 @@ void help_print_command(FILE *out, const struct command *command)
 	fprintf(out, "\nThe manual: man cpprof-%s\n", command->name);
 }
 
-/* On one line, if its first part is short enough for the column. */
+/* Prints an example on one line if its command line fits into the column. */
 static void print_example(FILE *out, const struct command_example *example)
 {
 	if (strlen(example->line) <= EXAMPLE_WIDTH)

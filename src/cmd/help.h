@@ -1,4 +1,4 @@
-/* Help, made from the command table. */
+/* Help, printed from the command table. */
 #ifndef CMD_HELP_H
 #define CMD_HELP_H
 

@@ -55,8 +55,7 @@ static int import(const struct invocation *invocation, const struct format *form
 		  const char *output)
 {
 	struct error error = { 0 };
-	/* Opens the output first, so that an output that cannot be written is
-	 * reported before a long input is read. */
+	/* Opens the output first, so that a failure is reported before a long input is read. */
 	struct writer *writer = writer_open(output, &error);
 	if (!writer)
 		return failure_of(invocation, &error);

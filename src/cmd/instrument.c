@@ -1,5 +1,4 @@
-/* `cpprof instrument`: copies of sources with Profiler objects, or a report of
- * their probe points. */
+/* `cpprof instrument`: writes copies of sources with Profiler objects, or a report of their probe points. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,12 +32,12 @@ struct work {
 	struct installed installed;
 	struct database database;
 	bool has_database;
-	const char *folder; /* folder of the copies; NULL: none are written, or one to standard output */
-	bool to_output;     /* the copy of the one file */
+	const char *folder; /* folder of the copies; NULL: no copies, or one to standard output */
+	bool to_output;     /* the copy of the only file goes to standard output */
 	bool to_report;
 	struct probe_list list;
-	int here;     /* the folder that this was started in */
-	char **flags; /* behind `--`: a compiler or not, and its options */
+	int here;     /* descriptor of the folder in which cpprof was started */
+	char **flags; /* the words behind `--`: an optional compiler and its options */
 	size_t flag_count;
 	int status;
 };
@@ -57,7 +56,7 @@ static int make_folders(char *path)
 	return 0;
 }
 
-/* "../src/a.c" and "/src/a.c" are "src/a.c" below the folder. */
+/* Converts "../src/a.c" and "/src/a.c" to "src/a.c", a path below the folder. */
 static const char *inside(const char *path)
 {
 	for (;;) {
@@ -124,7 +123,7 @@ static bool is_option(const char *word)
 	return word[0] == '-';
 }
 
-/* By the words behind `--`: the first one is the compiler, if it is no option. */
+/* Instruments a file with the words behind `--`. The first one is the compiler, if it is not an option. */
 static void instrument_by_words(struct work *work, const char *path)
 {
 	bool has_compiler = work->flag_count && !is_option(work->flags[0]);

@@ -1,6 +1,6 @@
 /*
- * Manual pages. A template in docs/man/ holds the prose, in scdoc's language;
- * lines such as @OPTIONS@ stand for what the command table knows.
+ * Prints manual pages. A template in docs/man/ contains the prose, in scdoc's language. Lines such as @OPTIONS@ are
+ * replaced by text from the command table.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
 
-/* Text in which scdoc's own marks are plain characters. */
+/* Prints text in which characters that scdoc would interpret are escaped. */
 static void print_plain(const char *text)
 {
 	for (; *text; text++) {
@@ -30,7 +30,7 @@ static void print_synopsis(const struct command *command)
 	}
 }
 
-/* One paragraph each, below that of --format. */
+/* Prints one paragraph for each format, below the paragraph of --format. */
 static void print_formats(const struct command *command)
 {
 	struct command_format format;
@@ -88,7 +88,7 @@ static void print_examples(const struct command *command)
 	}
 }
 
-/* The table stands as it is, in a literal block. */
+/* The table is printed unchanged, in a literal block. */
 static void print_own_commands(const struct command *command)
 {
 	fputs("```\n", stdout);
@@ -138,7 +138,7 @@ static void print_line(const char *line, const struct command *command)
 	fputs(line, stdout);
 }
 
-/* man COMMAND TEMPLATE: the overview page's template names no command ("cpprof"). */
+/* man COMMAND TEMPLATE. COMMAND is "cpprof", which is no command, for the overview page. */
 static int run(struct invocation *invocation)
 {
 	const struct command *command = command_find(invocation->arguments[0]);

@@ -11,7 +11,7 @@
 
 enum { TEXT_BYTES = 1024 };
 
-/* The message of a function whose last parameter is `format`. */
+/* Formats the message of a function whose last parameter is `format`. */
 #define FORMAT_TEXT(text)                            \
 	char text[TEXT_BYTES];                       \
 	va_list args;                                \
@@ -36,7 +36,7 @@ int failure(const struct invocation *invocation, const char *format, ...)
 	return EXIT_FAILED;
 }
 
-/* A message whose remedy stands at its end, in parentheses, needs no other. */
+/* Returns whether the message ends with a remedy in parentheses, so that it needs no other. */
 static bool has_remedy(const char *text)
 {
 	size_t length = strlen(text);

@@ -1,5 +1,5 @@
-/* Messages beside the results: one line each, on standard error, "cpprof
- * COMMAND: ...". Names from files are printed without control characters. */
+/* Messages in addition to the results: one line each, on standard error, "cpprof COMMAND: ...". Names from files are
+ * printed without control characters. */
 #ifndef CMD_MESSAGE_H
 #define CMD_MESSAGE_H
 
@@ -7,19 +7,18 @@
 
 #include "cmd/command.h"
 
-/* Each returns the exit status that goes with it. `usage_error` appends
- * "; try 'cpprof report --help'", unless the message ends with a remedy in
- * parentheses. */
+/* Print a message and return the matching exit status. `usage_error` appends "; try 'cpprof report --help'", unless
+ * the message ends with a remedy in parentheses. */
 int failure(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int usage_error(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Calls the one of the two that fits the error's code. Returns EXIT_NO_COMMAND
- * or EXIT_NOT_EXECUTABLE for ERROR_NO_COMMAND and ERROR_NOT_EXECUTABLE. */
+/* Calls usage_error or failure, by the error's code. Returns EXIT_NO_COMMAND or EXIT_NOT_EXECUTABLE for
+ * ERROR_NO_COMMAND and ERROR_NOT_EXECUTABLE. */
 int failure_of(const struct invocation *invocation, const struct error *error);
 
 void warning(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void notice(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Colour on standard output: a terminal, and no NO_COLOR (no-color.org). */
+/* Returns whether standard output gets colour: it is a terminal, and NO_COLOR is not set (no-color.org). */
 bool wants_colour(void);
 
 #endif

@@ -64,7 +64,8 @@ static bool is_optional(const struct command_option *option)
 	return option->value && option->value[0] == '[';
 }
 
-/* The next word, unless it is an option or names a file; NULL: it is not this option's. */
+/* Returns the next word, unless it is an option or the name of a file; then it is not this option's value, and the
+ * result is NULL. */
 static const char *optional_value(struct reading *reading, const struct command_option *option)
 {
 	const char *word = *reading->next;
@@ -74,7 +75,7 @@ static const char *optional_value(struct reading *reading, const struct command_
 	return word;
 }
 
-/* "--name", "--name=value" or "--name" "value". */
+/* Reads "--name", "--name=value" or "--name" "value". */
 static int read_long(struct reading *reading)
 {
 	const char *word = *reading->next++ + 2;
@@ -94,7 +95,7 @@ static int read_long(struct reading *reading)
 	return 0;
 }
 
-/* "-abc", where the last may take the rest of the word or the next one. */
+/* Reads "-abc". The value of the last option is the rest of the word or the next word. */
 static int read_short(struct reading *reading)
 {
 	const char *word = *reading->next++;

@@ -1,5 +1,4 @@
-/* Lists the probe points in sources, instrumented or skipped: as lines of text,
- * JSON or CSV. */
+/* Lists the probe points in sources, instrumented or skipped, as text, JSON or CSV. */
 #ifndef CMD_PROBE_LIST_H
 #define CMD_PROBE_LIST_H
 
@@ -18,15 +17,15 @@ struct probe_list {
 };
 
 void probe_list_open(struct probe_list *list);
-/* A file's probe points. `failure`: why the file is left as it is; NULL: it is not. */
+/* Adds the probe points of a file. `failure` is the reason why the file was not instrumented, or NULL. */
 void probe_list_add(struct probe_list *list, const char *source, const struct instrument_result *result,
 		    const char *failure);
-/* With a last line that counts, in text. */
+/* Ends the list; text and JSON end with the numbers of probe points. */
 void probe_list_close(struct probe_list *list);
 
-/* Reads the instrumentation filter of the options --select, --rule and
- * --headers, with these ids, and of the files in the environment. Returns NULL
- * after a message, with the exit status in *status. */
+/* Reads the instrumentation filter of the options --select, --rule and --headers, which have these ids, and of the
+ * file in the environment variable CPPROF_SELECT. On failure, prints a message, sets *status to the exit status and
+ * returns NULL. */
 struct selection *probe_selection(const struct invocation *invocation, int id_select, int id_rule, int id_headers,
 				  int *status);
 

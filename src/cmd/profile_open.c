@@ -33,7 +33,7 @@ static void say_why_not(const struct invocation *invocation, const char *path, c
 		failure_of(invocation, error);
 }
 
-/* What the reader found wrong with the file. */
+/* Prints the findings that the reader added to the profile. */
 static void warn_of_findings(const struct invocation *invocation, const char *path, const struct profile *profile)
 {
 	struct finding_walk walk = { 0 };
@@ -81,9 +81,10 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 	return result == 0;
 }
 
-/* --- what hooks have counted, in a file of their own --- */
+/* --- tallies: files in which hooks count --- */
 
-/* A trace, the file of a program that ran alone, or what a recorder that was killed has left. */
+/* Returns whether the file is a tally: a trace, the file of a program that ran without cpprof, or one that a killed
+ * recorder left. */
 static bool is_tally(const char *path)
 {
 	char start[8];

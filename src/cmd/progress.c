@@ -8,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Invariants: SIGALRM is ours, and the timer runs, only from progress_begin
- * to progress_end; the handler calls nothing but
- * clock_gettime and write. */
+/* Invariants: the SIGALRM handler is installed, and the timer runs, only from progress_begin to progress_end. The
+ * handler calls only clock_gettime and write. */
 static struct {
 	const char *what;
 	struct timespec start;

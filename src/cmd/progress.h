@@ -1,6 +1,6 @@
 /*
- * A line on standard error for work that takes long, if that is a terminal:
- * "reading big.data ... 3 s", wiped when the work is done.
+ * Shows a line on standard error for work that takes long, if that is a terminal: "reading big.data ... 3 s". The
+ * line is erased when the work is done.
  */
 #ifndef CMD_PROGRESS_H
 #define CMD_PROGRESS_H
@@ -9,10 +9,10 @@
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_NAMING_AFTER_MS = 500 };
 
-/* One piece of work at a time; the line appears if it takes longer than
- * `after_ms`. `what` must live until progress_end. */
+/* Begins one piece of work. The line appears if it takes longer than `after_ms`. `what` must be valid until
+ * progress_end. */
 void progress_begin(const char *what, long after_ms);
-/* Sets the progress, for work with a known amount. */
+/* Sets the progress, for work of a known amount. */
 void progress_set(size_t done, size_t total);
 void progress_end(void);
 

@@ -29,9 +29,9 @@ enum {
 
 enum { NS_PER_S = 1000000000 };
 
-/* --- the words --- */
+/* --- arguments --- */
 
-/* -F HZ is the interval of every time resource that has none of its own. */
+/* -F HZ sets the interval of every time resource for which the user gave none. */
 static int take_frequency(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
 	const char *word = option_value(invocation, OPTION_FREQUENCY);
@@ -79,7 +79,7 @@ static void append_size(struct buffer *line, uint64_t bytes)
 		buffer_printf(line, "%" PRIu64 " MB", (bytes + MB / 2) / MB);
 }
 
-/* "; 2 threads were not recorded: limit 2048; 3 more in cpprof info" */
+/* Appends "; 2 threads were not recorded: limit 2048; 3 more in cpprof info". */
 static void append_findings(struct buffer *line, const struct profile *profile)
 {
 	const struct profile_finding *closing[FINDINGS_CLOSING_MAX];
@@ -90,13 +90,13 @@ static void append_findings(struct buffer *line, const struct profile *profile)
 		buffer_printf(line, "; %zu more in cpprof info", more);
 }
 
-/* The one closing line: what was measured, and how good it is. */
+/* Prints the closing line: what was measured, and the quality of the recording. */
 static void say_result(const struct file_destination *file, const struct record_result *result)
 {
 	struct buffer line;
 	buffer_init(&line);
 	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 100;
-	/* Never "100.00" for less than all. */
+	/* Rounds down, so that 100.00 means all. */
 	complete = floor(complete * 100) / 100;
 	buffer_printf(&line, "cpprof: %" PRIu64 " samples, %" PRIu64 " lost, %.2f %% complete", result->samples,
 		      result->lost, complete);
@@ -112,7 +112,7 @@ static void say_result(const struct file_destination *file, const struct record_
 	buffer_release(&line);
 }
 
-/* Begun only now: while the target ran there was nothing to tell. */
+/* The progress line begins with the first call: while the target runs, there is no progress to show. */
 static void on_progress(void *context, size_t done, size_t total)
 {
 	(void)context;
@@ -151,7 +151,7 @@ static int record(struct invocation *invocation, struct record_options *options,
 	return result.status;
 }
 
-/* --- counted by the compiler's hooks --- */
+/* --- recording with compiler hooks --- */
 
 static void append_amount(struct buffer *line, uint64_t count, const char *what)
 {
@@ -180,7 +180,7 @@ static void say_counted(const struct instrumented_options *options, const struct
 	buffer_release(&line);
 }
 
-/* gmon.out files beside the output; their names, NUL-terminated, in `names`. */
+/* Writes gmon.out files beside the output. Appends their names to `names`. */
 static int write_gmon(const struct invocation *invocation, const struct instrumented_options *options,
 		      const struct profile *profile, struct buffer *names)
 {
@@ -192,7 +192,7 @@ static int write_gmon(const struct invocation *invocation, const struct instrume
 	int files = directory ? gmon_files_write(profile, directory, names, &error)
 			      : error_set(&error, ERROR_MEMORY, "out of memory");
 	free(directory);
-	if (files == 0) /* blocks and calls are of code without a file */
+	if (files == 0) /* all counted code is in no file */
 		warning(invocation, "no gmon.out was written: nothing that has a file was counted");
 	return files < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
@@ -266,7 +266,7 @@ static int run(struct invocation *invocation)
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
-	/* Only a command's: an attached process has an output of its own. */
+	/* An attached process has its own output, so this only matters with a command. */
 	if (options.command && is_standard_output(output))
 		return usage_error(invocation, "the profile would be mixed with the command's own output: give a file");
 	struct buffer line;

@@ -9,12 +9,12 @@ enum {
 	OPTION_LEXICAL,
 };
 
-/* What the command line asks for. */
+/* The report that the command line requests. */
 struct report_choice {
 	const struct report *report;
-	const struct option_use *list;     /* a report of its own; NULL: none is given */
-	const struct report *refining;     /* beside it; NULL: none */
-	const struct option_use *dividing; /* a section for each group; NULL: none */
+	const struct option_use *list;     /* option of a main report; NULL: none was given */
+	const struct report *refining;     /* a report that changes the main one; NULL: none */
+	const struct option_use *dividing; /* option that makes a section for each group of labels; NULL: none */
 };
 
 static int choose(const struct invocation *invocation, struct report_choice *choice)
@@ -47,7 +47,7 @@ static int choose(const struct invocation *invocation, struct report_choice *cho
 	return EXIT_DONE;
 }
 
-/* The bit by which a report refuses an option; 0: it accepts the option. */
+/* Returns the bit with which a report can refuse an option, or 0 if none can. */
 static unsigned refusable(int option)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What can be measured here, how, and why not. */
+/* Lists what can be measured on this machine, by which backends, and why others cannot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cmd/view_options.h"
 #include "collect/sample/backends.h"
 
-/* As it would be typed: "syscalls[:NAME]", "calls:FUNCTION[@MODULE]". */
+/* Prints the form in which a user types it: "syscalls[:NAME]", "calls:FUNCTION[@MODULE]". */
 static int print_name(char *text, size_t bytes, const struct resource_row *row)
 {
 	if (!row->parameters)
@@ -16,7 +16,7 @@ static int print_name(char *text, size_t bytes, const struct resource_row *row)
 	return snprintf(text, bytes, row->parameters_optional ? "%s[:%s]" : "%s:%s", row->name, row->parameters);
 }
 
-/* As it would be typed, too. */
+/* Prints the default interval in the form in which a user types it. */
 static void print_interval(char *text, size_t bytes, const struct resource_row *row)
 {
 	enum { NS_PER_MS = 1000000, KIB = 1024 };
@@ -29,11 +29,13 @@ static void print_interval(char *text, size_t bytes, const struct resource_row *
 		snprintf(text, bytes, "%" PRIu64, interval);
 }
 
-/* Who measures a resource here. */
+/* The backends that can measure a resource here. */
 struct answer {
-	char names[64];        /* "bpf,perf", in order of preference; "": nobody */
-	const char *user_only; /* who of them sees user mode alone; NULL: all see all of it */
-	struct error why_not;  /* if nobody does: of the last that could elsewhere, which asks for the least */
+	char names[64];        /* "bpf,perf", in order of preference; "": none */
+	const char *user_only; /* one of them that observes user mode only; NULL: none does */
+	/* if no backend can: the reason of the last one that supports the resource, which has the lowest
+	 * requirements */
+	struct error why_not;
 };
 
 static void ask(const struct resource_row *row, struct answer *answer)
@@ -77,7 +79,7 @@ static int name_width(void)
 
 enum { BACKENDS_WIDTH = sizeof("bpf,perf,preload") - 1 };
 
-/* One line a resource: what it is, or why it cannot be had. */
+/* Prints one line for a resource: its summary, or the reason why it is not available. */
 static void print_row(const struct resource_row *row, int width)
 {
 	char name[128], interval[32];
@@ -113,7 +115,7 @@ static void print_text(const char *name, const char *text)
 		fputs("null", stdout);
 }
 
-/* ["bpf", "perf"] */
+/* Prints ["bpf", "perf"]. */
 static void print_backends(char *names)
 {
 	char *rest = NULL;

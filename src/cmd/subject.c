@@ -87,7 +87,7 @@ int subject_take(const struct invocation *invocation, struct record_options *opt
 
 /* --- as text --- */
 
-/* The command as a shell would take it. */
+/* Appends a word, quoted for a shell if necessary. */
 static void append_quoted(struct buffer *line, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";

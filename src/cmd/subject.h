@@ -7,7 +7,7 @@
 #include "cmd/command.h"
 #include "collect/sample/monitor.h"
 
-/* Ids of the shared options; those of a command's own begin with SUBJECT_OPTIONS_END. */
+/* Ids of the shared options. The ids of other options of a command begin with SUBJECT_OPTIONS_END. */
 enum {
 	SUBJECT_RESOURCE = 1,
 	SUBJECT_PID,
@@ -26,14 +26,14 @@ enum {
 			"the first that is permitted and measures all that is asked for"                             \
 	}
 
-/* Fills in the resources and the target: command, pid, everything, duration and
- * backend. Returns 0, ERROR_USAGE or ERROR_LIMIT. */
+/* Fills in the resources and the target: command, pid, everything, duration and backend. Returns 0, ERROR_USAGE or
+ * ERROR_LIMIT. */
 int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);
 
-/* The command line as a shell would take it, NUL-terminated, for the profile. */
+/* Appends the command line, quoted as for a shell and NUL-terminated, for the profile. */
 void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line);
 
-/* A positive number that fills the whole word; otherwise -1. */
+/* Returns the number if the whole word is a positive number, or -1. */
 double positive_number(const char *word);
 
 #endif

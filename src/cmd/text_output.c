@@ -13,8 +13,8 @@ static void release(struct text_output *output)
 	*output = (struct text_output){ 0 };
 }
 
-/* mkstemp makes files that only the owner can read; this gives them the mode
- * that they would have had otherwise, or the one that the old file has. */
+/* mkstemp makes files that only the owner can read. This sets the mode of the old file, or the mode that a new file
+ * usually gets. */
 static void set_mode(int fd, const struct stat *old)
 {
 	mode_t mask = umask(0);
@@ -46,7 +46,7 @@ static int open_named(struct text_output *output, const char *path, struct error
 {
 	struct stat old;
 	bool exists = stat(path, &old) == 0;
-	/* The file behind a symbolic link is replaced, not the link. */
+	/* Replaces the target of a symbolic link, not the link. */
 	output->path = exists ? realpath(path, NULL) : strdup(path);
 	if (!output->path)
 		return error_set_errno(error, "cannot write '%s'", path);
@@ -75,7 +75,7 @@ int text_output_commit(struct text_output *output, struct error *error)
 	int result = 0;
 	if (!output->path) {
 		release(output);
-		return 0; /* the end of the program looks at standard output */
+		return 0; /* the dispatcher checks standard output at the end */
 	}
 	bool failed = ferror(output->stream);
 	errno = 0;

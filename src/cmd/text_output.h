@@ -1,9 +1,7 @@
 /*
- * Where exported text goes: standard output, or a file that is replaced only
- * when all of the text is on disk.
+ * The output of exported text: standard output, or a file that is replaced only when all of the text is written.
  *
- * Life cycle: text_output_open, writing to `stream`, then text_output_commit or
- * text_output_discard.
+ * Life cycle: text_output_open, writing to `stream`, then text_output_commit or text_output_discard.
  */
 #ifndef CMD_TEXT_OUTPUT_H
 #define CMD_TEXT_OUTPUT_H
@@ -14,13 +12,12 @@
 #include "base/error.h"
 
 struct text_output {
-	FILE *stream;    /* what to write to */
+	FILE *stream;    /* the stream to write to */
 	char *path;      /* owned; NULL: standard output */
-	char *temporary; /* owned; NULL: written in place (a pipe, a device) */
+	char *temporary; /* owned; NULL: the output is written directly (a pipe, a device) */
 };
 
-/* `path` NULL or "-": standard output, whose errors the end of the program
- * notices. Returns 0 or a negative error. */
+/* `path` NULL or "-" is standard output, whose errors the dispatcher reports. Returns 0 or a negative error. */
 int text_output_open(struct text_output *output, const char *path, struct error *error);
 int text_output_commit(struct text_output *output, struct error *error);
 void text_output_discard(struct text_output *output);

@@ -1,4 +1,4 @@
-/* Single events, one line each, as they happen. */
+/* `cpprof trace`: prints single events, one line each, while they happen. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,10 +12,9 @@
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
 
-/* --- the words --- */
+/* --- arguments --- */
 
-/* Each event is shown, unless the user says which: but of a clock there are no
- * events, and its ticks stay what they are. */
+/* Unless the user gives an interval, each event is shown. A clock has no events, so its default interval stays. */
 static int take_intervals(struct record_options *options, struct error *error)
 {
 	if (options->resource_count == 0) {
@@ -63,7 +62,7 @@ static int take_words(const struct invocation *invocation, struct record_options
 
 /* --- the result --- */
 
-/* A function that --path names and no traced path had. */
+/* Prints a function that --path names but that was on no traced path. */
 static void say_missing(const struct event_filter *filter)
 {
 	enum { NEAR_SHOWN = 3 };

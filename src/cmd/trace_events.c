@@ -13,7 +13,7 @@
 #include "resources/syscall_names.h"
 
 enum { NS_PER_US = 1000, NS_PER_S = 1000000000 };
-/* With the time that samples wait in the kernel's buffers, less than half a second. */
+/* Together with the time that samples wait in the kernel's buffers, less than half a second. */
 static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
 
 /* --- events --- */
@@ -55,7 +55,7 @@ static void print_time(FILE *out, uint64_t time_ns, const struct profile *profil
 	fprintf(out, "%" PRIu64 ".%06" PRIu64 " ", since / NS_PER_S, since % NS_PER_S / NS_PER_US);
 }
 
-/* "1234/worker": one word, whatever the thread calls itself. */
+/* Prints "1234/worker". Blanks in the thread's name become '_', so that it is one word. */
 static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
 {
 	const struct profile_thread *thread = &profile->threads[id];
@@ -72,7 +72,8 @@ static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
 	render_safe_text(out, word);
 }
 
-/* The kernel's own codes for "to be restarted" have no name outside of it. */
+/* Returns the name of an error. The kernel's codes for a system call that is restarted have no name in the C
+ * library. */
 static const char *errno_name(int64_t number)
 {
 	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
@@ -108,7 +109,7 @@ static void print_syscall(FILE *out, const struct trace_event *event)
 		fprintf(out, "%" PRId64 " ", result);
 }
 
-/* "tenant=acme kind=new ", or nothing. */
+/* Prints "tenant=acme kind=new ", or nothing without labels. */
 static void print_labels(FILE *out, const struct profile *profile, uint32_t set)
 {
 	const struct profile_label_set *row = &profile->label_sets[set];
@@ -132,7 +133,7 @@ static void print_path(FILE *out, const struct profile *profile, const struct sh
 	fputs(")\n", out);
 }
 
-/* Abbreviations of time have no plural. */
+/* Units of time, such as "ns", have no plural. */
 static const char *plural_ending(const struct resource_request *request, uint64_t amount)
 {
 	size_t length = strlen(request->gtick);
@@ -183,7 +184,7 @@ static int print_events(struct trace_events *events, const struct profile *profi
 
 /* --- the output --- */
 
-/* Opened before the command runs, but an older file is emptied only when it does. */
+/* Opens the output before the command runs. An older file is emptied only when the command runs: publish_output. */
 static int open_output(void *context, struct error *error)
 {
 	enum { BUFFER_BYTES = 1 << 16, MODE = 0666 };
@@ -221,8 +222,8 @@ static void close_output(void *context)
 
 /* --- the destination --- */
 
-/* Prints the loss among the events, so that a missing event is not taken for
- * one that did not happen. */
+/* Prints the number of lost events among the events, so that a missing line is not mistaken for an event that did
+ * not happen. */
 static void print_lost(struct trace_events *events, const struct profile *profile)
 {
 	if (profile->lost <= events->lost)
@@ -235,7 +236,7 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct trace_events *events = context;
-	/* Names only what was added since the last flush. */
+	/* Names only the locations that were added since the last flush. */
 	profile->symbolized = false;
 	int result = events->out_of_memory ? ERROR_MEMORY : frames_name_profile(profile, names, error);
 	if (result == 0)

@@ -1,6 +1,6 @@
 /*
- * Prints single events while they happen: a destination of the monitor that
- * collects them, and at each flush names their addresses and prints a line each.
+ * Prints single events while they happen: a destination that collects the events of the monitor, names their
+ * addresses at each flush, and prints one line for each event.
  *
  *   0.001234 1234/worker syscalls 1 call read = 4096 (main parse read)
  *   0.002001 1234/worker page-faults 1 fault at 0x7f32c0de0010 (main parse)
@@ -29,30 +29,29 @@ struct trace_event {
 /* The sums of one resource, for the closing lines. */
 struct trace_sum {
 	uint64_t events, shown;
-	uint64_t amount; /* gticks in all, of those not shown too: the kernel's count, where it has one */
+	uint64_t amount; /* gticks of all events, including those not shown; the kernel's count if it has one */
 	uint64_t lost;
 };
 
 struct trace_events {
-	const char *path; /* path of the output, owned by the caller; NULL: standard error */
-	FILE *out;        /* while it is open */
-	bool is_new;      /* the output is a file that was not there before, and nothing has run yet */
-	const struct resource_request *requests; /* the caller's */
+	const char *path;                        /* path of the output, owned by the caller; NULL: standard error */
+	FILE *out;                               /* NULL unless it is open */
+	bool is_new;                             /* the output is a new file, and the command has not run yet */
+	const struct resource_request *requests; /* owned by the caller */
 	size_t request_count;
 	struct event_filter filter; /* owned */
 	struct trace_sum sums[RESOURCE_REQUESTS_MAX];
-	uint64_t lost; /* in all, of whatever resource */
+	uint64_t lost; /* lost events of all resources that were printed so far */
 
-	struct trace_event *items; /* since the last flush; owned */
+	struct trace_event *items; /* events since the last flush; owned */
 	size_t count, capacity;
 	struct shown_path frames;
 	bool out_of_memory;
 };
 
-/* The destination that prints. `path`, the requests and the filter are set by the
- * caller, the rest begins as 0. */
+/* Returns the destination that prints. The caller sets `path`, the requests and the filter; the rest begins as 0. */
 struct destination trace_destination(struct trace_events *events);
-/* "4096 bytes" */
+/* Prints "4096 bytes". */
 void trace_print_amount(FILE *out, const struct resource_request *request, uint64_t amount);
 void trace_events_release(struct trace_events *events);
 

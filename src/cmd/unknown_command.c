@@ -1,4 +1,4 @@
-/* The message for a command that does not exist. */
+/* The message for an unknown command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 
-/* Returns whether it is a program, by its path or in PATH. */
+/* Returns whether `name` is a program, by its path or in PATH. */
 static bool names_program(const char *name)
 {
 	struct stat status;

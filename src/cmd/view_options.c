@@ -76,7 +76,7 @@ static int read_option(struct view_request *request, const struct option_use *us
 	case OPTION_FORMAT:
 		return read_format(use->value, &request->render.format, error);
 	default:
-		return 0; /* read elsewhere: resources, processes, labels, times, the command's own */
+		return 0; /* read elsewhere: resources, processes, labels, times, the command's own options */
 	}
 }
 
@@ -88,7 +88,7 @@ static int read_times(struct view_request *request, const struct invocation *inv
 	return options_read_time(from, to, &request->view, error);
 }
 
-/* The processes that options of one kind choose; *chosen NULL: there is no such option. */
+/* Finds the processes that the options of one kind choose. *chosen stays NULL if there is no such option. */
 static int read_processes(const struct invocation *invocation, int option, const struct profile *profile, bool **chosen,
 			  struct error *error)
 {
@@ -107,7 +107,7 @@ static int read_processes(const struct invocation *invocation, int option, const
 	return result;
 }
 
-/* If both kinds are given, the processes that both choose. */
+/* Chooses processes. If options of both kinds are given, chooses the processes that match both. */
 static int choose_processes(struct view_request *request, const struct invocation *invocation,
 			    const struct profile *profile, struct error *error)
 {

@@ -1,7 +1,6 @@
 /*
- * The options that several commands share: what part of a profile is looked
- * at, and how the result is written. A command puts the rows it wants into its
- * table and calls view_request_init once.
+ * The options that several commands share: the selection of a profile, and the form of the result. A command adds
+ * the rows it needs to its table and calls view_request_init once.
  */
 #ifndef CMD_VIEW_OPTIONS_H
 #define CMD_VIEW_OPTIONS_H
@@ -26,10 +25,10 @@ enum {
 	OPTION_UNTRIMMED,
 	OPTION_NO_STITCH,
 	OPTION_FORMAT,
-	OPTION_OWN, /* the commands' own ids start here */
+	OPTION_OWN, /* the first id of the options of a command */
 };
 
-/* One option a row. */
+/* The rows of the shared options. */
 /* clang-format off */
 #define ROW_RESOURCES(standard) \
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Look at resource RES only; may be given several times", standard }
@@ -58,25 +57,25 @@ enum {
 	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
 /* clang-format on */
 
-/* What the shared options ask for. */
+/* The values of the shared options. */
 struct view_request {
-	struct view_options view; /* `resource` is set for each of the resources in turn */
+	struct view_options view; /* its `resource` is set for each of the resources in turn */
 	struct render_options render;
-	bool *processes;     /* view.processes: owned */
-	bool *label_sets;    /* view.label_sets: owned */
+	bool *processes;     /* view.processes; owned */
+	bool *label_sets;    /* view.label_sets; owned */
 	uint32_t *resources; /* owned */
 	size_t resource_count;
 };
 
-/* Reads the shared options of the invocation. Without --resource all resources
- * of the profile are meant. Without a profile (NULL) no resources are chosen,
- * for commands that have none of the options that need one. Returns 0 or a
- * negative error; then nothing needs a release. */
+/* Reads the shared options of the invocation. Without --resource, all resources of the profile are chosen. Without a
+ * profile (NULL), no resources are chosen: for commands without options that need a profile. Returns 0 or a negative
+ * error; then there is nothing to release. */
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error);
 void view_request_release(struct view_request *request);
 
-/* The invocation's profile gets lexical paths (analyze/lexical.h). An exit status: EXIT_DONE, or it has said why not. */
+/* Converts the invocation's profile to lexical paths (analyze/lexical.h). Returns EXIT_DONE, or prints a message and
+ * returns another exit status. */
 int view_make_lexical(struct invocation *invocation);
 
 #endif

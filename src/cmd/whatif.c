@@ -5,7 +5,7 @@
 #include "cmd/view_options.h"
 #include "reports/report.h"
 
-/* Resources that do not have the functions are left out. */
+/* Prints the results, without those of resources that do not have the functions. */
 static int print(const struct invocation *invocation, const struct render_options *options,
 		 const struct results *results)
 {

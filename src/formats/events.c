@@ -1,13 +1,13 @@
 /*
- * The events of a trace, one a line:
+ * Exports the events of a trace, one per line:
  *
  *     0.000031250 4711 4711 enter main
  *     0.000031502 4711 4711 event 7 42
  *     0.000032118 4711 4711 sample parse
  *     0.000033871 4711 4711 leave main
  *
- * Seconds since the recording began, process, thread, what happened, and the
- * function; of an event of the program's (cpprof_event) its id and value.
+ * The columns are seconds since the start of the recording, process, thread, kind of event, and function. An event
+ * of the program (cpprof_event) has its id and value instead of a function.
  */
 #include <inttypes.h>
 

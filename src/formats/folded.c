@@ -1,19 +1,16 @@
 /*
- * Folded stacks: one call path a line, outermost frame first, then its hits.
+ * Folded stacks: one call path per line, outermost frame first, followed by its hits.
  *
  *     main;uniquify_db;qsort 12
  *
- * The count stands after the last blank, so names may contain blanks; a ';'
- * inside a name is written as ':'. Empty lines mean nothing, nor do lines that
- * begin with '#' and a blank or do not end in a count.
+ * The count follows the last blank, so names may contain blanks. A ';' in a name is written as ':'. Empty lines are
+ * skipped, and so are lines that begin with '#', unless they end in a digit and no blank follows the '#'.
  *
- * Import: lines usually come sorted, so each shares its first frames with the
- * one before: those frames' nodes are taken from there, and only the rest is
- * looked up.
+ * Import: lines are usually sorted, so a line shares its first frames with the previous one. Their nodes are reused,
+ * and only the other frames are looked up.
  *
- * Export: one line per distinct path that has hits of its own, sorted by the
- * path's bytes, functions by their bare names. A path without any frame is
- * "[no stack]".
+ * Export: one line per distinct path at which samples end, sorted by the bytes of the path, with the bare names of
+ * functions. A path without frames is "[no stack]".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,27 +21,27 @@
 #include "base/buffer.h"
 #include "formats/format.h"
 
-/* Keeps a line from becoming many rows of 32-bit counts. */
+/* Limits the number of rows of one line: a row's count has 32 bits. */
 static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;
 
-/* A frame of the line before. */
+/* A frame of the previous line. */
 struct open_frame {
-	size_t end; /* offset of the ';' behind it, or the stack's length */
+	size_t end; /* offset of the ';' behind it, or length of the stack */
 	uint32_t node;
 };
 
 struct import {
 	struct profile *profile;
-	uint32_t *location_of; /* per string id: the location of that name, or PROFILE_NONE */
+	uint32_t *location_of; /* per string id: the location with that name, or PROFILE_NONE */
 	size_t location_capacity;
 	struct open_frame *frames;
 	size_t frame_count;
 	size_t frame_capacity;
-	char *stack; /* the stack of the line before, `stack_length` bytes */
+	char *stack; /* the stack of the previous line, `stack_length` bytes */
 	size_t stack_length;
 	size_t stack_capacity;
 	uint64_t total;
-	const char *name; /* number of the input's line */
+	const char *name; /* name of the input; `line` is the current line number */
 	uint64_t line;
 	struct error *error;
 };
@@ -56,7 +53,7 @@ static int out_of_memory(const struct import *import)
 
 /* --- names --- */
 
-/* Gives a name that was not met before its function, frame and location. */
+/* Makes function, frame and location for a new name. */
 static int64_t make_location(struct import *import, uint32_t name, bool is_main)
 {
 	struct profile *profile = import->profile;
@@ -110,7 +107,7 @@ static size_t common_length(const char *a, size_t a_length, const char *b, size_
 	return common;
 }
 
-/* Drops the frames that the new stack does not begin with. */
+/* Drops the frames that the new stack does not share. */
 static void close_frames(struct import *import, const char *stack, size_t length)
 {
 	size_t common = common_length(import->stack, import->stack_length, stack, length);
@@ -122,7 +119,7 @@ static void close_frames(struct import *import, const char *stack, size_t length
 	}
 }
 
-/* The node of a stack; negative: an error. */
+/* Returns the node of a stack, or a negative error. */
 static int64_t node_of(struct import *import, const char *stack, size_t length)
 {
 	close_frames(import, stack, length);
@@ -160,7 +157,7 @@ static int refuse_line(const struct import *import, const char *what)
 			 (unsigned long long)import->line, what);
 }
 
-/* Splits "a;b;c 12": the length of the stack and the count. */
+/* Splits "a;b;c 12" into the length of the stack and the count. */
 static int split(const struct import *import, const char *line, size_t length, size_t *stack_length, uint64_t *count)
 {
 	size_t digits = length;
@@ -185,7 +182,7 @@ static int split(const struct import *import, const char *line, size_t length, s
 	return 0;
 }
 
-/* A '#' begins a comment, or the name of a root: then a count ends the line. */
+/* A '#' begins a comment or the name of a root. With the name of a root, the line ends in a count. */
 static bool is_comment(const char *line, size_t length)
 {
 	return line[0] == '#' && (length == 1 || is_blank(line[1]) || line[length - 1] < '0' || line[length - 1] > '9');
@@ -232,7 +229,7 @@ static int import_lines(struct import *import, FILE *in)
 	return code;
 }
 
-/* --- the profile around them --- */
+/* --- the rest of the profile --- */
 
 static int describe(struct profile *profile)
 {
@@ -262,7 +259,7 @@ static int describe(struct profile *profile)
 
 static struct profile *folded_import(FILE *in, const char *name, const char *image, struct error *error)
 {
-	(void)image; /* names need none */
+	(void)image; /* names need no image */
 	struct import import = { .profile = profile_new(), .name = name, .error = error };
 	int code;
 	if (!import.profile || describe(import.profile) < 0)
@@ -288,10 +285,10 @@ struct line {
 struct export
 {
 	const struct call_paths *paths;
-	struct buffer texts; /* the lines' paths, each with its NUL */
+	struct buffer texts; /* the paths of the lines, each with its NUL */
 	struct line *lines;
 	size_t line_count;
-	uint32_t *frames; /* room for the longest */
+	uint32_t *frames; /* room for the longest path */
 };
 
 static void append_name(struct buffer *texts, const char *name)
@@ -339,7 +336,7 @@ static int compare_lines(const void *left, const void *right, void *texts)
 	return strcmp((const char *)texts + a->text, (const char *)texts + b->text);
 }
 
-/* Functions of one bare name, and names that are written alike, are one. */
+/* Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. */
 static void write_lines(const struct export *export, struct sink *out)
 {
 	const char *texts = (const char *)export->texts.bytes;

@@ -1,12 +1,11 @@
 /*
- * Other tools' formats: one file each in this folder, which holds the format's
- * row, and its name in meson.build. Options, help, manual pages and completion
- * of `cpprof import` and `cpprof export` come from the rows.
+ * File formats of other tools. Each format is one file of this folder, which contains the format's row, and a name
+ * in meson.build. The options, help, manual pages and completion of `cpprof import` and `cpprof export` come from
+ * the rows.
  *
- * An exporter gets its input ready: whole call paths, trimmed, stitched, with
- * inlined functions and unique names (analyze/call_paths.h), or the events of a
- * trace (profile/event_source.h). It writes into a sink, and need not look at
- * the sink's error.
+ * An exporter gets either complete call paths, trimmed, stitched, with inlined functions and unique names
+ * (analyze/call_paths.h), or the events of a trace (profile/event_source.h). It writes into a sink and need not
+ * check the sink's error.
  */
 #ifndef FORMATS_FORMAT_H
 #define FORMATS_FORMAT_H
@@ -21,7 +20,7 @@
 #include "profile/event_source.h"
 #include "profile/profile.h"
 
-/* Options of `cpprof export` that a format accepts, besides those of any. */
+/* Options of `cpprof export` that a format accepts, in addition to those of every format. */
 enum format_option {
 	FORMAT_RESOURCE = 1 << 0, /* --resource */
 	FORMAT_OBJECT = 1 << 1,   /* --object */
@@ -30,51 +29,49 @@ enum format_option {
 
 /* Requirements of a format. */
 enum format_need {
-	FORMAT_NEEDS_IMAGE = 1 << 0, /* its import: the file of the program or library that ran */
-	FORMAT_NEEDS_TRACE = 1 << 1, /* its export: a trace, whose events it lists */
+	FORMAT_NEEDS_IMAGE = 1 << 0, /* for import: the file of the program or library that ran */
+	FORMAT_NEEDS_TRACE = 1 << 1, /* for export: a trace, whose events it lists */
 };
 
 /* The frames of the paths that an exporter gets. */
 enum format_paths {
-	FORMAT_NO_PATHS,    /* it reads the profile's tables, or events */
+	FORMAT_NO_PATHS,    /* it reads the tables of the profile, or events */
 	FORMAT_BY_FUNCTION, /* a frame is a function */
-	FORMAT_BY_LINE,     /* ... and a line executing in it */
+	FORMAT_BY_LINE,     /* a frame is a function and the line that executes in it */
 };
 
 struct format_input {
 	const struct profile *profile;
-	/* The resource, or PROFILE_NONE: all, if the format has_several; and how
-	 * frames are shown. */
+	/* The resource, or PROFILE_NONE for all, if the format has_several; and how frames are shown. */
 	struct view_options view;
-	const char *object;             /* the end of a path, such as "libfoo.so.1"; NULL: the program's */
-	struct event_source *events;    /* for FORMAT_NEEDS_TRACE; otherwise NULL. Not owned */
+	const char *object;             /* the end of a path, such as "libfoo.so.1"; NULL: the program */
+	struct event_source *events;    /* not owned; NULL without FORMAT_NEEDS_TRACE */
 	const struct call_paths *paths; /* format_export fills it in; NULL with FORMAT_NO_PATHS */
 };
 
 struct format {
 	const char *name;    /* "folded" */
 	const char *title;   /* "folded stacks" */
-	const char *ending;  /* ending of its files' names, without the dot: "folded" */
+	const char *ending;  /* suffix of its file names, without the dot: "folded" */
 	const char *summary; /* one line for help and manual pages */
 	unsigned options;    /* enum format_option */
 	unsigned needs;      /* enum format_need */
 	enum format_paths paths;
-	bool has_several; /* a file holds several resources; else one */
+	bool has_several; /* a file contains several resources, not only one */
 	bool is_binary;
-	/* Either may be NULL: the format is not read, or not written.
-	 * The importer returns a new profile that the caller frees; its addresses
-	 * have no names yet (`symbolized`). `name` of the input is for messages
-	 * ("stdin:17: ..."); `image` is NULL without FORMAT_NEEDS_IMAGE. */
+	/* Either function may be NULL: the format cannot be read, or not written. The importer returns a new profile,
+	 * which the caller frees, or NULL and sets `error`. The profile's addresses need not be named yet
+	 * (`symbolized`). `name` is the input's name for messages ("stdin:17: ..."). `image` is NULL without
+	 * FORMAT_NEEDS_IMAGE. */
 	struct profile *(*import)(FILE *in, const char *name, const char *image, struct error *error);
-	/* Returns 0 or a negative error, with `error` filled in. */
+	/* Returns 0 or a negative error, and then sets `error`. */
 	int (*export)(const struct format_input *input, struct sink *out, struct error *error);
 };
 
 extern const struct format *const formats[];        /* NULL-terminated */
 const struct format *format_find(const char *name); /* NULL: unknown */
 
-/* Makes the paths that the format needs, writes everything, and finishes the
- * sink. Returns 0 or a negative error. */
+/* Makes the paths that the format needs, writes everything, and finishes the sink. Returns 0 or a negative error. */
 int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "formats/format.h"
 
-/* meson.build lists the rows: FORMAT_ROWS is ROW(folded) ROW(gmon) ... */
+/* meson.build defines FORMAT_ROWS as ROW(folded) ROW(gmon) ... */
 #define ROW(name) extern const struct format format_##name;
 FORMAT_ROWS
 #undef ROW

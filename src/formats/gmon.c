@@ -1,9 +1,9 @@
 /*
- * gmon.out, what gprof reads: calls and samples of one object, by address.
+ * gmon.out, the input of gprof: calls and samples of one object, by address.
  *
- * Import: each arc is two frames, the call site and the function called, as hits of `calls` (exact); each bin of the
- * histogram is one frame, as merged hits of `cpu`; each block one of `blocks`. gprof knows no more of who called whom, and so
- * neither does the profile. Addresses are not named yet.
+ * Import: each arc becomes two frames, the call site and the called function, with hits of `calls` (exact); each bin
+ * of the histogram becomes one frame with merged hits of `cpu`; each block becomes one frame with hits of `blocks`.
+ * The file has no other call paths, and so the profile has none. The importer does not name addresses.
  *
  * Export: gprof/from_profile.h.
  */
@@ -26,10 +26,10 @@ struct import {
 	struct profile *profile;
 	struct gmon gmon;
 	struct object object;
-	uint64_t outside; /* arcs and bins that are counted, but not in the object's code */
+	uint64_t outside; /* arcs and bins that are counted, but are not in the code of the object */
 };
 
-/* --- what it is of --- */
+/* --- resources and owner --- */
 
 static int64_t add_resource(struct profile *profile, const char *const texts[3], const struct profile_resource *row)
 {
@@ -45,7 +45,7 @@ static int64_t add_resource(struct profile *profile, const char *const texts[3],
 	return profile_add_resource(profile, &resource);
 }
 
-/* Of the histograms, which are all of one unit. One that counts no seconds is left in its own. */
+/* Adds the resource of the histograms, which all have one unit. A unit other than seconds is kept as samples. */
 static int64_t add_sampled(struct import *import)
 {
 	const struct gmon_histogram *histogram = import->gmon.histograms;
@@ -89,7 +89,7 @@ static int64_t location(struct import *import, uint64_t address)
 	return profile_add_location(import->profile, MODULE, address);
 }
 
-/* Hits at [site,] place; site 0: there is none. */
+/* Adds hits of the path `site`, `place`, or of `place` only if `site` is 0. */
 static int add_hit(struct import *import, uint32_t resource, uint64_t site, uint64_t place, uint64_t count)
 {
 	int64_t node = PROFILE_ROOT;
@@ -110,8 +110,8 @@ static int add_hit(struct import *import, uint32_t resource, uint64_t site, uint
 	return profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, resource, count);
 }
 
-/* The address that stands for a bin. gprof counts in units of two bytes, and one in which a function begins is that
- * function's: the unit's second byte is in it in any case. */
+/* Returns the address that represents a bin. gprof counts in units of two bytes, and a unit in which a function
+ * begins belongs to that function. The second byte of the unit is in the function in any case. */
 static uint64_t place_of_bin(const struct gmon_histogram *histogram, size_t bin)
 {
 	uint64_t range = histogram->high - histogram->low;
@@ -149,7 +149,8 @@ static int import_counts(struct import *import)
 	return code;
 }
 
-/* gmon.out does not name its program; addresses outside of the code show that it is another build. */
+/* gmon.out does not contain the name of its program. Addresses outside of the code show that the image is another
+ * build. */
 static int add_findings(struct import *import, const char *name, const char *path)
 {
 	if (import->outside > 0)
@@ -158,7 +159,7 @@ static int add_findings(struct import *import, const char *name, const char *pat
 	return import->profile->findings_error;
 }
 
-/* Counts are limited, as a count above 32 bits is as many rows as it takes. */
+/* Limits the counts, because a count above 32 bits becomes several rows. */
 static int check_counts(const struct gmon *gmon, const char *name, struct error *error)
 {
 	static const uint64_t most = UINT64_C(1) << 48;
@@ -200,7 +201,7 @@ static struct profile *gmon_import(FILE *in, const char *name, const char *image
 
 /* --- export --- */
 
-/* Whether `end` is the last components of a path, all of them perhaps. */
+/* Returns whether `end` is the last components of a path, or the whole path. */
 static bool path_ends_in(const char *path, const char *end)
 {
 	size_t length = strlen(path), end_length = strlen(end);
@@ -209,7 +210,7 @@ static bool path_ends_in(const char *path, const char *end)
 	return end_length == length || path[length - end_length - 1] == '/';
 }
 
-/* The module that is asked for: the one of that name, or of several the first that has counted something. */
+/* Finds the module with the requested name. Of several, the first with counted calls or blocks is preferred. */
 static int find_module(const struct profile *profile, const char *name, uint32_t *found, struct error *error)
 {
 	bool *counted = calloc(profile->module_count + 1, sizeof(*counted));

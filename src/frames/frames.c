@@ -22,7 +22,7 @@ static const struct frames_provider *provider_of(const struct profile *profile, 
 	return NULL;
 }
 
-/* Locations without frames, by module and address; marks of threads never have any. */
+/* Locations without frames, sorted by module and address. Thread marks, which never have frames, are left out. */
 struct unnamed {
 	uint32_t *locations; /* owned */
 	size_t count;
@@ -67,7 +67,7 @@ int frames_set_plain(struct frames_naming *naming, uint32_t location, enum frame
 	return 0;
 }
 
-/* One function for all locations of a module that no provider serves. */
+/* Gives all locations of a module without a provider the same function. */
 static int name_as_one(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
 {
 	const struct profile_module *info = &naming->profile->modules[module];
@@ -85,7 +85,7 @@ static int name_as_one(struct frames_naming *naming, uint32_t module, const uint
 	return 0;
 }
 
-/* "libfoo.so+0x1a41" for each address of a module whose functions are not known. */
+/* Names each address of a module whose functions are unknown: "libfoo.so+0x1a41". */
 static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind, uint32_t module,
 			     const uint32_t *locations, size_t count)
 {

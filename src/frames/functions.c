@@ -20,11 +20,11 @@ static bool same_key(const struct function_key *a, const struct function_key *b)
 	       a->scope == b->scope;
 }
 
-/* The function of a key, or PROFILE_NONE; *hash is then where to put it. */
+/* Returns the function of a key, or PROFILE_NONE. Then *hash is the hash under which to store the key. */
 static uint32_t find(const struct functions *functions, const struct function_key *key, uint64_t *hash)
 {
 	uint32_t index;
-	/* Two keys of one hash are told apart by stepping it. */
+	/* On a collision, the hash is incremented. */
 	for (*hash = hash_key(key); (index = hash_map_get(&functions->by_key, *hash)) != HASH_MAP_NONE; ++*hash)
 		if (same_key(&functions->keys[index], key))
 			return functions->keys[index].function;
@@ -64,7 +64,7 @@ void functions_release(struct functions *functions)
 	*functions = (struct functions){ 0 };
 }
 
-/* A string's id, 0 for NULL; the first failure stays in *status. */
+/* Returns the id of a string, 0 for NULL. Stores the error in *status on failure. */
 static uint32_t string_of(struct functions *functions, const char *text, int *status)
 {
 	int64_t id = text ? profile_add_string(functions->profile, text) : 0;
@@ -73,8 +73,8 @@ static uint32_t string_of(struct functions *functions, const char *text, int *st
 	return id < 0 ? 0 : (uint32_t)id;
 }
 
-/* A symbol's name beats what DWARF says; of several symbols (`parse`,
- * `parse.cold`) the shortest is the function's own. */
+/* A symbol's name replaces DWARF's name. Of several symbols (`parse`, `parse.cold`), the shortest is the function's
+ * linkage name. */
 static void fill_in(struct profile *profile, uint32_t id, const struct profile_function *news)
 {
 	struct profile_function *function = &profile->functions[id];

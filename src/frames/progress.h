@@ -1,4 +1,4 @@
-/* Reports to the caller how far the naming is, without reading the clock too often. */
+/* Reports the progress of naming to the caller, without reading the clock too often. */
 #ifndef FRAMES_PROGRESS_H
 #define FRAMES_PROGRESS_H
 
@@ -30,7 +30,7 @@ static inline void progress_init(struct progress *progress, const struct frames_
 	*progress = (struct progress){ .options = options, .total = total, .reported_ns = progress_now_ns() };
 }
 
-/* Call after each piece of work that may take long by itself. */
+/* Call after each step that may take long. */
 static inline void progress_report(struct progress *progress)
 {
 	if (!progress->options->progress)
@@ -42,7 +42,7 @@ static inline void progress_report(struct progress *progress)
 	progress->options->progress(progress->options->context, progress->done, progress->total);
 }
 
-/* Call after each of many small ones. */
+/* Call after each of many short steps. */
 static inline void progress_tick(struct progress *progress)
 {
 	if (++progress->ticks % PROGRESS_TICKS == 0)

@@ -1,9 +1,8 @@
 /*
- * One kind of code and how its addresses get frames. A provider is one constant
- * struct and its row in frames.c.
+ * The provider of frames for one kind of code. A provider is one constant struct and its row in frames.c.
  *
- * While a profile is named, frames.c calls name_module once for each module that
- * the provider serves and that has locations without frames.
+ * While a profile is named, frames.c calls name_module once for each module that the provider serves and that has
+ * locations without frames.
  */
 #ifndef FRAMES_PROVIDER_H
 #define FRAMES_PROVIDER_H
@@ -17,9 +16,9 @@
 #include "frames/functions.h"
 #include "frames/progress.h"
 
-/* Why a provider could not name a module. Each provider has one list of them. */
+/* A reason why a provider could not name a module. Each provider has one list of them. */
 struct frames_cause {
-	const char *remedy; /* what the user can do: "record again" */
+	const char *remedy; /* advice for the user: "record again" */
 };
 
 /* The naming of one profile, shared by the providers. */
@@ -39,14 +38,13 @@ struct frames_failure {
 struct frames_provider {
 	enum frame_kind kind; /* of the frames that it makes */
 
-	/* Required. Whether the provider names the locations of this module. At
-	 * most one provider serves a module. */
+	/* Required. Returns whether the provider names the locations of this module. At most one provider serves a
+	 * module. */
 	bool (*serves)(const struct profile *profile, uint32_t module);
 
-	/* Required. Gives frames to `count` locations of one module, which ascend
-	 * by address and differ. Returns 0 with `failure` untouched (all have
-	 * frames) or with its cause set (none has; the caller warns and names
-	 * them by address), ERROR_MEMORY or ERROR_LIMIT. */
+	/* Required. Gives frames to `count` locations of one module, which are distinct and ascend by address. Returns
+	 * ERROR_MEMORY, ERROR_LIMIT, or 0: either all have frames and `failure` is unchanged, or none has and `failure`
+	 * has its cause set; then the caller adds a finding and names them by address. */
 	int (*name_module)(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
 			   struct frames_failure *failure);
 
@@ -54,7 +52,7 @@ struct frames_provider {
 	int (*assign_roles)(struct profile *profile);
 };
 
-/* Gives a location one frame without file and line. */
+/* Gives a location one frame without file and line. Returns 0 or a negative error. */
 int frames_set_plain(struct frames_naming *naming, uint32_t location, enum frame_kind kind,
 		     const struct function_identity *identity);
 

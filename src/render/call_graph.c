@@ -1,10 +1,10 @@
-/* Functions between their callers and what they called. */
+/* Prints each function between its callers and its callees. */
 #include <inttypes.h>
 
 #include "gprof/print.h"
 #include "render/emit.h"
 
-/* A row of a function (`parent` NULL), or of its calls by one caller. */
+/* A row of a function (`parent` NULL), or of the calls of it by one caller. */
 struct row {
 	const char *parent, *name;
 	uint64_t calls;
@@ -60,7 +60,7 @@ static void print_table(const struct render_document *document, const struct res
 	sheet_close(&sheet, 0);
 }
 
-/* Without gprof's explanations, as no report has any. */
+/* Prints the text without gprof's explanations, like all other reports. */
 int print_call_graph_result(struct render_document *document, const struct result *result, struct error *error)
 {
 	enum { INDEX_WIDTH = 80 };

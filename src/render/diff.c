@@ -1,4 +1,4 @@
-/* Two profiles compared. */
+/* Prints the comparison of two profiles. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Results of one output: what stands before, between and behind them. */
+/* Prints documents: the text before, between and after results. */
 #include <inttypes.h>
 
 #include "profile/findings.h"
@@ -10,7 +10,8 @@ static void print_field(FILE *out, const char *before, const char *text)
 	render_json_string(out, text);
 }
 
-/* `side`: "a" or "b" of two profiles, else NULL. Returns how many are printed, `rows` included. */
+/* `side` is "a" or "b" if the document has two profiles, or NULL. Returns the number of findings printed so far,
+ * including `rows`. */
 static size_t print_findings(FILE *out, const struct profile *profile, const char *side, size_t rows)
 {
 	struct finding_walk walk = { 0 };
@@ -52,7 +53,7 @@ void render_begin(struct render_document *document, FILE *out, const struct rend
 	}
 }
 
-/* After the last section: that there are more (JSON has labels_left_out). */
+/* Prints after the last section that there are more groups (JSON has labels_left_out). */
 static void print_sections_left_out(const struct render_document *document, const struct result *result)
 {
 	size_t count = result->sections_left_out;

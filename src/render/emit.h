@@ -1,9 +1,9 @@
 /*
- * What the renderers of this folder share.
+ * Functions that the renderers of this folder share.
  *
- * JSON and CSV come from one `struct sheet`: a renderer opens it, adds rows of
- * named fields and closes it, and does not care which of the two it writes. In
- * CSV a row's fields must follow the order of the header given at the opening.
+ * JSON and CSV are both written through a `struct sheet`: a renderer opens it, adds rows of named fields and closes
+ * it, without regard to the format. In CSV, the fields of a row must follow the order of the header that was passed
+ * at the opening.
  */
 #ifndef RENDER_EMIT_H
 #define RENDER_EMIT_H
@@ -13,19 +13,17 @@
 struct sheet {
 	FILE *out;
 	const struct profile *profile;
-	const struct label_group *section; /* the result's; NULL: it is no section */
+	const struct label_group *section; /* the result's section; NULL: it is not a section */
 	bool json;
 	size_t rows;
-	size_t fields; /* of the current row */
+	size_t fields; /* number of fields in the current row */
 };
 
-/* JSON: {"profile": heading, "resource": ..., ..., "entries": [ ; CSV: the header,
- * before the first result. Of two profiles the totals are "a": {"kind": ...,
- * "total_hits": ...}, "b": {...}. */
+/* Begins a result. JSON: {"profile": heading, "resource": ..., ..., "entries": [. CSV: the header, before the first
+ * result only. For two profiles, the totals are "a": {"kind": ..., "total_hits": ...}, "b": {...}. */
 void sheet_open(struct sheet *sheet, const struct render_document *document, const struct result *result,
 		const char *csv_header);
-/* The same in two steps: `sheet_begin`, then members of the JSON object that CSV
- * does not have, then `sheet_entries`. */
+/* The same in two steps: sheet_begin, then members of the JSON object that CSV does not have, then sheet_entries. */
 void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
 		 const char *csv_header);
 void sheet_entries(struct sheet *sheet);
@@ -33,78 +31,79 @@ void sheet_row(struct sheet *sheet);
 void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
 void sheet_number(struct sheet *sheet, const char *name, double number);
-/* A field of JSON alone. */
+/* A field of JSON only. */
 void sheet_json_number(struct sheet *sheet, const char *name, double number);
-/* A finite number in full, so that whole ones are whole. */
+/* Prints a finite number with all digits, so that whole numbers print as such. */
 void sheet_amount(struct sheet *sheet, const char *name, double amount);
 void sheet_flag(struct sheet *sheet, const char *name, bool flag);
-/* A JSON array; in CSV one field, the names joined by ';'. */
+/* JSON: an array. CSV: one field, the names joined by ';'. */
 void sheet_path(struct sheet *sheet, const char *name, const struct view *view, const uint32_t *labels, size_t length);
-/* The same of names that are no labels: begin, each name with its index, end. */
+/* The same for names that are not labels: begin, each name with its index, end. */
 void sheet_path_begin(struct sheet *sheet, const char *name);
 void sheet_path_name(struct sheet *sheet, size_t index, const char *text);
 void sheet_path_end(struct sheet *sheet);
-/* A JSON object; in CSV one field, "tenant=acme;kind=new". */
+/* JSON: an object. CSV: one field, "tenant=acme;kind=new". */
 void sheet_labels(struct sheet *sheet, const char *name, const struct label_group *group);
 void sheet_row_end(struct sheet *sheet);
-/* `left_out`: entries that threshold or limit kept back. */
+/* `left_out` is the number of entries that the threshold or the limit excluded. */
 void sheet_close(struct sheet *sheet, size_t left_out);
 
 void json_number(FILE *out, double number);
 
-/* The first line: `what`, then the heading and the resource. */
+/* Prints the first line of a result: `what`, then the heading and the resource. */
 void title_print(FILE *out, const char *what, const struct result *result, const struct render_options *options);
-/* The paper's three heading lines and the dashes; `format` is the third. */
+/* Prints the three heading lines of the 1993 paper and the dashes; `format` is the text of the third line. */
 void heading_print(FILE *out, const struct result *result, const char *format, const struct render_options *options);
-/* What the figures in brackets count: "raw_samples", "raw_hits" if a sample may
- * carry several, "raw_gticks" of an exact resource. */
+/* Returns the name of the numbers in brackets: "raw_samples", "raw_hits" if a sample may have several, or
+ * "raw_gticks" for an exact resource. */
 const char *raw_name(const struct view *view);
-/* "2676 samples, sampled every 1000000 gticks (1 ms)" */
+/* Prints "2676 samples, sampled every 1000000 gticks (1 ms)". */
 void samples_print(FILE *out, const struct view *view);
-/* Says so, and why, if the view has no hits; the entries would be none. */
+/* If the view has no hits, prints that and the reason. Returns whether it has none. */
 bool empty_print(FILE *out, const struct view *view);
-/* The same; and if the view has hits but `root`, if any, has none of them. */
+/* The same; also prints if the view has hits, but `root` (NULL: none) has not, by `has_hits`. Returns whether it
+ * printed. */
 bool rootless_print(FILE *out, const struct view *view, const char *root, bool has_hits);
 
-/* "0.6801 ±0.0177", in colour by its weight. */
+/* Prints "0.6801 ±0.0177", coloured by its size. */
 void fraction_print(FILE *out, const struct view *view, uint64_t hits, const struct render_options *options);
 double fraction_of(uint64_t hits, uint64_t total);
 
-/* How many of `count` entries to show, given how many reach the threshold. */
+/* Returns how many entries to show if `reaching` entries pass the threshold. */
 size_t shown_entries(size_t reaching, const struct render_options *options);
-/* "... 12 more entries (9 below 0.005): --threshold 0 --limit 0 shows all" */
+/* Prints "... 12 more entries, 9 of them below 0.005: --threshold 0 --limit 0 shows all". */
 void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, const struct render_options *options);
 
-/* render_safe_text, but tabs stay: for source lines. */
+/* Like render_safe_text, but keeps tabs: for source lines. */
 void source_text_print(FILE *out, const char *text);
-/* Names joined by `separator`. */
+/* Prints names joined by `separator`. */
 void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator);
 
-/* "tenant=acme kind=new", or "(none)" */
+/* Prints "tenant=acme kind=new", or "(none)". */
 void labels_print(FILE *out, const struct profile *profile, const struct label_group *group);
 
 enum paint { PAINT_HEADING, PAINT_HOT, PAINT_WARM, PAINT_DIM };
 void paint_on(FILE *out, enum paint paint, const struct render_options *options);
 void paint_off(FILE *out, const struct render_options *options);
 
-/* A source file's lines, if it is found (source.c). */
+/* The lines of a source file (source.c). */
 struct source_text {
 	char *bytes;        /* owned */
 	const char **lines; /* owned; lines[i] is line i + 1, NUL-terminated */
 	size_t count;
 };
-/* Returns 0, ERROR_NOT_FOUND or ERROR_MEMORY. `directory` may be NULL: where
- * the recorded program ran. */
+/* Reads a source file. `directory` is the one in which the recorded program ran, or NULL. Returns 0, ERROR_NOT_FOUND
+ * or ERROR_MEMORY. */
 int source_text_open(struct source_text *source, const char *path, const char *directory);
 void source_text_release(struct source_text *source);
 
-/* Beside the sources of the files that the result's lines are in: a heading for each file, then what `print` makes of
- * entries [first, end). Files that were not found are counted in the document. */
+/* Prints the lines of a result beside their sources. For each file, prints a heading and calls `print` for its
+ * entries [first, end). Counts files that were not found in the document; their `source` is empty. */
 void source_files_print(struct render_document *document, const struct result *result,
 			void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
 				      const struct source_text *source));
 
-/* One for each type of result. Returns 0 or a negative error. */
+/* The printers, one for each type of result. Return 0 or a negative error. */
 typedef int result_printer(struct render_document *document, const struct result *result, struct error *error);
 result_printer print_paths_result, print_tree_result, print_lines_result, print_line_counts_result, print_pages_result,
 	print_labels_result, print_call_graph_result, print_what_if_result, print_diff_result;

@@ -1,4 +1,4 @@
-/* What stands above the entries. */
+/* Prints the lines above the entries of a result. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static const char *ending(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* One gtick, or the whole interval where the unit is one that people read. */
+/* Prints one gtick, or the whole interval for units of time and for bytes. */
 static void print_gtick(FILE *out, const char *unit, uint64_t interval)
 {
 	char amount[64];
@@ -75,7 +75,7 @@ void heading_print(FILE *out, const struct result *result, const char *format, c
 	fputs("-----------------------------------------------------\n", out);
 }
 
-/* What the profile says, made safe. */
+/* Prints a text of the profile, made safe for a terminal. */
 static void print_line(FILE *out, const char *beginning, const char *text)
 {
 	fputs(beginning, out);

@@ -1,4 +1,4 @@
-/* What info_text.c and info_json.c both need to say. */
+/* Functions that info_text.c and info_json.c share. */
 #ifndef RENDER_INFO_H
 #define RENDER_INFO_H
 
@@ -19,16 +19,18 @@ struct resource_sum {
 struct resource_sum info_resource_sum(const struct profile *profile, uint32_t resource);
 
 enum { INFO_BUILD_ID_TEXT = 2 * PROFILE_BUILD_ID_MAX + 1 };
-/* The build-id in hexadecimal, "" if there is none. */
+/* Writes the build-id in hexadecimal, or "" if there is none. Returns `text`. */
 const char *info_build_id(const struct profile_module *module, char text[INFO_BUILD_ID_TEXT]);
 
-/* Local date and time with the zone's offset, ISO 8601; "" if not known. */
+/* Returns the start of the recording as local date and time with the zone's offset (ISO 8601), or "" if it is
+ * unknown. */
 const char *info_start(const struct profile *profile, char *text, size_t bytes);
 
-/* Modules without those that only mark where threads start. */
+/* Returns the number of modules, without those that only mark thread starts. */
 size_t info_module_count(const struct profile *profile);
 
-/* Is this note printed at a place of its own? */
+/* Returns whether the list of notes in text leaves out the note with this key: it has a line of its own, or is data for
+ * reports ("taken"). */
 bool info_is_headline(const char *key);
 
 void info_text(FILE *out, const struct info *info, const struct render_options *options);

@@ -1,4 +1,4 @@
-/* The facts that both forms of `info` print. */
+/* Facts that both forms of `info` print. */
 #include <string.h>
 #include <time.h>
 

@@ -25,7 +25,7 @@ static double seconds_since_start(const struct profile *profile, uint64_t time_n
 	return time_ns > profile->start_ns ? (double)(time_ns - profile->start_ns) / 1e9 : 0;
 }
 
-/* null where it began before or ended after the recording. */
+/* Prints null for a start before the recording and for an end after it. */
 static void life_fields(FILE *out, const struct profile *profile, uint64_t start_ns, uint64_t end_ns)
 {
 	fputs(", \"start_s\": ", out);

@@ -70,7 +70,7 @@ static void print_quality(FILE *out, const struct info *info)
 	print_pair(out, "completed", text);
 }
 
-/* "; total 512,345,678 bytes counted, 512,360,448 bytes by its hits" */
+/* Prints "; total 512,345,678 bytes counted, 512,360,448 bytes by its hits". */
 static void print_total(FILE *out, const struct profile *profile, const struct profile_resource *resource,
 			const struct resource_sum *sum)
 {
@@ -155,7 +155,8 @@ static int compare_cgroups(const void *left, const void *right, void *context)
 	return strcmp(profile_string(context, *a), profile_string(context, *b));
 }
 
-/* How many processes each control group has, by path; nothing if none is known. */
+/* Prints the number of processes of each control group, by path. Prints nothing if the profile has no control
+ * groups. */
 static void print_cgroups(FILE *out, const struct profile *profile, const struct render_options *options)
 {
 	uint32_t *groups = malloc((profile->process_count + 1) * sizeof(*groups));

@@ -1,4 +1,4 @@
-/* What share of the hits each label has. */
+/* Prints the share of the hits that each label has. */
 #include <inttypes.h>
 
 #include "render/emit.h"

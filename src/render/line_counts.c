@@ -1,4 +1,4 @@
-/* Executions beside the lines of a function's source. */
+/* Prints execution counts beside the source lines of a function. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void print_line(FILE *out, const struct line_entry *entry, uint32_t numbe
 	fputc('\n', out);
 }
 
-/* The entries of one file, [first, end), with the lines between them. */
+/* Prints the entries of one file, [first, end), and the lines between them. */
 static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
 		       const struct source_text *source)
 {
@@ -41,7 +41,7 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		print_line(out, entry, entry->line,
 			   entry->line <= source->count ? source->lines[entry->line - 1] : NULL);
 	}
-	/* Its closing brace has mostly no code. */
+	/* The closing brace of the function usually has no code. */
 	uint32_t next = lines->entries[end - 1].line + 1;
 	if (next <= source->count && source->lines[next - 1][strspn(source->lines[next - 1], " \t")] == '}')
 		print_line(out, NULL, next, source->lines[next - 1]);

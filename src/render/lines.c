@@ -1,4 +1,4 @@
-/* Hits beside the lines of a function's source. */
+/* Prints hits beside the source lines of a function. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void print_fraction(FILE *out, const struct line_list *lines, uint64_t hi
 		fprintf(out, "±%.4f ", analyze_error(hits, lines->total, lines->samples));
 }
 
-/* What stands before the line's number: fractions, with their errors if sampled, and hits. */
+/* Returns the width of the columns before the line number: fractions, with errors if sampled, and hits. */
 static int figures_width(const struct line_list *lines)
 {
 	return lines->samples > 0 ? 44 : 28;
@@ -43,7 +43,7 @@ static void print_line(FILE *out, const struct line_list *lines, const struct li
 	fputc('\n', out);
 }
 
-/* The entries of one file, [first, end), with the text of the lines around them. */
+/* Prints the entries of one file, [first, end), and the text of the lines around them. */
 static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
 		       const struct source_text *source)
 {

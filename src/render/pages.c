@@ -1,10 +1,10 @@
-/* Which mappings and pages were touched, and on which paths. */
+/* Prints the mappings and pages that were touched, and the paths that touched them. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "render/emit.h"
 
-/* Labels on the path to a node, outermost first, into `labels` ([view->depth]). */
+/* Writes the labels on the path to a node, outermost first, to `labels` [view->depth]. Returns their number. */
 static size_t path_of(const struct view *view, uint32_t node, uint32_t *labels)
 {
 	size_t length = 0;
@@ -108,7 +108,7 @@ static void print_text(const struct render_document *document, const struct resu
 	left_out_print(out, all, all_reaching, all_shown, options);
 }
 
-/* A row of a mapping, or of one of its paths (`path` not NULL). */
+/* Prints a row for a mapping, or for one of its paths (`path` not NULL). */
 static void sheet_entry(struct sheet *sheet, const struct view *view, const struct page_mapping *mapping,
 			const struct page_path *path, uint32_t *labels)
 {
@@ -123,7 +123,7 @@ static void sheet_entry(struct sheet *sheet, const struct view *view, const stru
 	sheet_number(sheet, "error", analyze_error(hits, view->total, view->samples));
 	sheet_count(sheet, "hits", hits);
 	sheet_count(sheet, "pages", path ? path->pages : mapping->pages);
-	/* Above 2^53 few readers of JSON keep every digit. */
+	/* Addresses are texts, because few JSON readers keep every digit above 2^53. */
 	char address[2][24];
 	snprintf(address[0], sizeof(address[0]), "0x%" PRIx64, mapping->lowest);
 	snprintf(address[1], sizeof(address[1]), "0x%" PRIx64, mapping->highest);

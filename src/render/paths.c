@@ -1,9 +1,9 @@
-/* Function, body, downward and upward profiles. */
+/* Prints function, body, downward and upward profiles. */
 #include <inttypes.h>
 
 #include "render/emit.h"
 
-/* What one name of the list stands for, in the heading's format line. */
+/* Returns the name of an entry for the format line of the heading. */
 static const char *designator(const struct view *view, bool bare)
 {
 	static const struct {
@@ -18,7 +18,7 @@ static const char *designator(const struct view *view, bool bare)
 	return bare ? names[view->options.by].bare : names[view->options.by].path;
 }
 
-/* Entries come sorted, so those that reach the threshold stand first. */
+/* Entries are sorted, so those that reach the threshold come first. */
 static size_t count_reaching(const struct view *view, const struct path_list *list, double threshold)
 {
 	size_t reaching = 0;

@@ -1,4 +1,4 @@
-/* JSON and CSV. */
+/* Writes JSON and CSV. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void json_number(FILE *out, double number)
 		fputs("null", out);
 }
 
-/* The inside of a quoted CSV field (RFC 4180): quotes are doubled. */
+/* Writes the inside of a quoted CSV field (RFC 4180): quotes are doubled. */
 static void csv_inside(FILE *out, const char *text)
 {
 	const unsigned char *next = (const unsigned char *)text;
@@ -72,7 +72,7 @@ static void json_heading(FILE *out, const struct result *result)
 	}
 }
 
-/* What the figures of one profile are made of. */
+/* Prints the numbers from which all figures of one profile are computed. */
 static void json_totals(FILE *out, const struct view *view)
 {
 	static const char *const kinds[] = { "sampled", "merged", "exact" };
@@ -80,7 +80,7 @@ static void json_totals(FILE *out, const struct view *view)
 		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
 }
 
-/* {"tenant": "acme", "kind": "new"}; "tenant=acme;kind=new" */
+/* Prints {"tenant": "acme", "kind": "new"} in JSON, "tenant=acme;kind=new" in CSV. */
 static void labels_inside(const struct sheet *sheet, const struct label_group *group)
 {
 	FILE *out = sheet->out;
@@ -135,7 +135,7 @@ void sheet_begin(struct sheet *sheet, const struct render_document *document, co
 		json_members(sheet, result);
 	else if (document->count == 0)
 		fprintf(sheet->out, "%s%s\n", sheet->section ? "labels," : "", csv_header);
-	sheet->fields = 1; /* what follows in JSON has something before it */
+	sheet->fields = 1; /* in JSON, the next field follows other members */
 }
 
 void sheet_entries(struct sheet *sheet)

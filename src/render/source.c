@@ -11,8 +11,8 @@
 
 enum { PATH_BYTES = 4096, SOURCE_BYTES_MAX = 256 << 20 };
 
-/* Where the file may be: as recorded, where the program ran, and, for a tree
- * that was moved or built elsewhere, ever shorter ends of its path here. */
+/* Opens the file at the recorded path, in the directory where the program ran, or, for a tree that was moved or
+ * built elsewhere, at shorter and shorter ends of its path below the current directory. */
 static int open_somewhere(const char *path, const char *directory)
 {
 	char joined[PATH_BYTES];

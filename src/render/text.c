@@ -1,4 +1,4 @@
-/* Names, amounts and colours in text. */
+/* Prints names, amounts and colours in text. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -56,11 +56,11 @@ static const char *plural_ending(const char *unit, double amount)
 }
 
 struct scale {
-	double from; /* gticks */
+	double from; /* smallest amount that uses this scale */
 	const char *name;
 };
 
-/* The largest scale that the amount reaches; the last row fits all. */
+/* Prints the amount in the largest scale that it reaches; the last row is for all smaller amounts. */
 static void print_scaled(char *text, size_t bytes, double amount, const struct scale *scales)
 {
 	const struct scale *scale = scales;
@@ -69,7 +69,7 @@ static void print_scaled(char *text, size_t bytes, double amount, const struct s
 	snprintf(text, bytes, "%.4g %s", amount / scale->from, scale->name);
 }
 
-/* Of units of time; 0: it is none. */
+/* Returns the ns in a unit of time, or 0 for other units. */
 static double ns_of(const char *unit)
 {
 	return strcmp(unit, "ns") == 0 ? 1 : strcmp(unit, "us") == 0 ? 1e3 : strcmp(unit, "ms") == 0 ? 1e6 : 0;

@@ -1,7 +1,6 @@
 /*
- * The sample tree. With a limit the heaviest nodes are wanted; as no child is
- * heavier than its parent, they are found by growing a tree from the root,
- * always by the heaviest node on its rim, and so hang together.
+ * Prints the sample tree. With a limit, the heaviest nodes are printed. No child is heavier than its parent, so the
+ * heaviest nodes form a connected tree. It is grown from the root, always by the heaviest node on its rim.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,13 +18,13 @@ struct walk {
 	const struct view *view;
 	double threshold;
 	bool *kept;          /* [node_count] */
-	struct place *stack; /* [node_count]: also the rim of the grown tree */
-	uint32_t *siblings;  /* [node_count] */
-	size_t reaching;     /* nodes that reach the threshold */
+	struct place *stack; /* [node_count]: the nodes that walk_kept has yet to print */
+	uint32_t *siblings;  /* [node_count]: scratch; also the rim of the growing tree */
+	size_t reaching;     /* number of nodes that reach the threshold */
 	size_t with_hits;
 };
 
-/* Decreasing weight, ties by text. */
+/* By decreasing weight, ties by text. */
 static int compare_nodes(const void *a, const void *b, void *context)
 {
 	const struct view *view = context;
@@ -35,7 +34,7 @@ static int compare_nodes(const void *a, const void *b, void *context)
 	return strcmp(view->labels[view->label[left]].text, view->labels[view->label[right]].text);
 }
 
-/* The kept children of a node in the order of printing, at walk->siblings. */
+/* Writes the kept children of a node in printing order to walk->siblings. Returns their number. */
 static size_t kept_children(const struct walk *walk, uint32_t node)
 {
 	const struct view *view = walk->view;
@@ -54,7 +53,7 @@ static bool reaches(const struct walk *walk, uint32_t node)
 	return weight > 0 && fraction_of(weight, walk->view->total) >= walk->threshold;
 }
 
-/* A binary heap over the rim, heaviest first; a smaller id wins a tie. */
+/* A binary heap of the rim, heaviest node first; among equal weights the smaller id is first. */
 static bool is_before(const struct view *view, uint32_t a, uint32_t b)
 {
 	return view->weight[a] != view->weight[b] ? view->weight[a] > view->weight[b] : a < b;
@@ -89,7 +88,7 @@ static uint32_t rim_pop(const struct view *view, uint32_t *rim, size_t count)
 static void keep_heaviest(struct walk *walk, size_t limit)
 {
 	const struct view *view = walk->view;
-	uint32_t *rim = walk->siblings; /* not in use before the printing */
+	uint32_t *rim = walk->siblings; /* not in use before printing */
 	size_t rim_count = 0, kept = 0;
 	uint32_t node = 0;
 	for (;;) {

@@ -1,11 +1,11 @@
-/* Tells whole UTF-8 sequences (RFC 3629) from other bytes. */
+/* Distinguishes valid UTF-8 sequences (RFC 3629) from other bytes. */
 #ifndef RENDER_UTF8_H
 #define RENDER_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the sequence that starts at `text` (NUL-terminated), or 0 if what
- * stands there is none: an overlong form, a surrogate, a stray byte. */
+/* Returns the length of the sequence that starts at `text` (NUL-terminated), or 0 if it is not valid: an overlong
+ * form, a surrogate, a stray byte. */
 static inline size_t utf8_sequence(const unsigned char *text)
 {
 	unsigned char first = text[0];

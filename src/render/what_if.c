@@ -1,4 +1,4 @@
-/* The predicted total if some paths cost less. */
+/* Prints the predicted total if some paths had another cost. */
 #include <inttypes.h>
 
 #include "render/emit.h"

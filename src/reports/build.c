@@ -1,11 +1,11 @@
-/* From a request to results: resources, sections, views, roots. */
+/* Builds results from a request: resources, sections, views, roots. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/report.h"
 
-/* --- which resources, which labels --- */
+/* --- resources and labels --- */
 
 int report_prepare(struct report_request *request, struct error *error)
 {
@@ -19,7 +19,7 @@ int report_prepare(struct report_request *request, struct error *error)
 	if (status == 0 && report->choose)
 		status = report->choose(request, error);
 	bool needs_labels = request->is_divided || (report->needs & REPORT_NEEDS_LABELS);
-	/* Without a key, the look-up is for its error: the profile has no labels. */
+	/* Without a key, the lookup sets the error: the profile has no labels. */
 	if (status == 0 && needs_labels && (request->key || request->profile->label_count == 0))
 		status = lookup_label_key(request->profile, request->key ? request->key : "", &request->label_key,
 					  error);
@@ -48,7 +48,7 @@ static void keep_group(const struct view *view, struct path_list *list, const ch
 	list->count = kept;
 }
 
-/* The root's labels. A view without hits has no functions to look among. */
+/* Finds the root's labels. A view without hits has no functions to find. */
 static int find_roots(const struct report_request *request, struct result *result, struct label_set *roots,
 		      struct error *error)
 {
@@ -90,7 +90,8 @@ static int build_part(const struct report_request *request, const struct report_
 	return status;
 }
 
-/* All parts of the report, from what request->view selects. `section` NULL: it is no section. */
+/* Builds all parts of the report from the hits that `options` select. `section` is NULL if the view is not a
+ * section. */
 static int build_view(const struct report_request *request, const struct view_options *options,
 		      const struct label_group *section, struct results *results, struct error *error)
 {
@@ -123,13 +124,13 @@ size_t report_groups_shown(const struct view *view, const struct label_group_lis
 	return limit > 0 && limit < *reaching ? limit : *reaching;
 }
 
-/* A section for each of the first `count` groups. */
+/* Builds a section for each of the first `count` groups. */
 static int build_groups(const struct report_request *request, const struct view_options *options,
 			const struct label_group_list *list, size_t count, struct results *results, struct error *error)
 {
 	static const struct label_group none = { 0 };
 	int status = 0;
-	if (count == 0) /* an empty section reports that there is nothing */
+	if (count == 0) /* an empty section reports that there are no groups */
 		status = build_view(request, options, &none, results, error);
 	for (size_t i = 0; i < count && status == 0; i++) {
 		struct view_options own = *options;

@@ -2,7 +2,7 @@
 
 #include "reports/report.h"
 
-/* A call graph is about time, unless the user names something else. */
+/* A call graph is of time, unless the user names another resource. */
 static int choose(struct report_request *request, struct error *error)
 {
 	(void)error;

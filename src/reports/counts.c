@@ -15,7 +15,7 @@ static int check(const struct profile *profile, struct error *error)
 	return 0;
 }
 
-/* The executions of lines are a resource of their own. */
+/* The executions of lines are a separate resource. */
 static int choose(struct report_request *request, struct error *error)
 {
 	uint32_t lines = profile_find_resource(request->profile, "lines");

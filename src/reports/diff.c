@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* One resource: its number and its view in each profile. */
+/* One resource: its index and its view in each profile. */
 struct pair {
 	uint32_t resources[DIFF_SIDES];
 	const struct view *views[DIFF_SIDES];
@@ -18,7 +18,7 @@ static const char *resource_unit(const struct profile *profile, uint32_t resourc
 	return profile_string(profile, profile->resources[resource].unit);
 }
 
-/* The same resource in profile B, or PROFILE_NONE with the reason in `error`. */
+/* Returns the same resource of profile B, or PROFILE_NONE with the reason in `error`. */
 static uint32_t other_resource(const struct diff_request *request, uint32_t resource, struct error *error)
 {
 	const struct profile *a = request->profiles[0], *b = request->profiles[1];
@@ -35,8 +35,8 @@ static uint32_t other_resource(const struct diff_request *request, uint32_t reso
 	return PROFILE_NONE;
 }
 
-/* The list of one side, of one part of the section's report, into `side`. A root
- * that this side does not have gives an empty list; *lacking then counts up. */
+/* Builds the list of one side, for one part of the section's report. If the side does not have the root, the list is
+ * empty and *lacking is incremented. */
 static int build_side(const struct diff_section *section, const struct report_part *part, const struct view *view,
 		      struct result *side, size_t *lacking, struct error *error)
 {

@@ -1,6 +1,6 @@
 #include "reports/report.h"
 
-/* Keeps the resources whose samples carry addresses; one that the user named must. */
+/* Keeps the resources whose samples have addresses. A resource that the user named must have them. */
 static int choose(struct report_request *request, struct error *error)
 {
 	const struct profile *profile = request->profile;

@@ -1,13 +1,11 @@
 /*
- * Reports: one row each, in the order of reports.c. A row describes how a user
- * asks for the report (an option of `cpprof report`, a command of `explore`),
- * which options it does not accept and why, what it needs, and which functions
- * build its results. Help, manual page, completion, `explore`, `diff`, text,
- * JSON and CSV follow from the row.
+ * The table of reports, one row each, in the order of reports.c. A row describes how a user requests the report (an
+ * option of `cpprof report`, a command of `explore`), which options it refuses and why, what it needs, and which
+ * functions build its results. Help, manual page, completion, `explore`, `diff`, text, JSON and CSV are derived from
+ * the row.
  *
- * Life cycle of a request: fill in a struct report_request, report_prepare,
- * then report_build, or report_build_resource for one resource after the other.
- * Nothing here prints or opens files.
+ * Life cycle of a request: fill in a struct report_request, call report_prepare, then report_build, or
+ * report_build_resource for one resource after the other. This folder prints nothing and opens no files.
  */
 #ifndef REPORTS_REPORT_H
 #define REPORTS_REPORT_H
@@ -33,7 +31,7 @@ enum report_option {
 	REPORT_TIME = 1 << 7,
 	REPORT_GROUP = 1 << 8,
 	REPORT_BY_LABEL = 1 << 9,
-	/* What selects hits. */
+	/* the options that select hits */
 	REPORT_SELECTION = REPORT_THREAD | REPORT_PROCESS | REPORT_CGROUP | REPORT_LABEL | REPORT_TIME,
 };
 
@@ -41,24 +39,23 @@ enum report_option {
 enum report_argument {
 	REPORT_TAKES_NOTHING,
 	REPORT_TAKES_FUNCTION,
-	REPORT_TAKES_SUBTREE, /* `explore` alone: a function, which may be left out */
-	REPORT_TAKES_KEY,     /* a label's key, which may be left out */
-	REPORT_TAKES_TERMS,   /* `explore` and a command of its own, never an option: PATH=FACTOR... */
+	REPORT_TAKES_SUBTREE, /* `explore` only: an optional function */
+	REPORT_TAKES_KEY,     /* an optional key of labels */
+	REPORT_TAKES_TERMS,   /* PATH=FACTOR...: in `explore` and a separate command, never an option */
 };
 
 enum report_needs {
 	REPORT_NEEDS_ADDRESSES = 1 << 0, /* samples with the addresses that they touched */
 	REPORT_NEEDS_LABELS = 1 << 1,
-	/* Beside another report it divides that: one section for each group of labels. */
+	/* Combined with another report, it divides that report into one section for each group of labels. */
 	REPORT_DIVIDES = 1 << 2,
 };
 
 struct report_request;
 
-/* Fills in the members of `result` that its type names; type, heading, view and
- * root are set already. `roots`: the labels of request->root in the view, empty
- * if there are none. Returns 0, ERROR_NOT_FOUND if this resource does not have
- * what was asked for, or another negative error. */
+/* Fills in the members of `result` that its type names; type, heading, view and root are already set. `roots` are
+ * the labels of request->root in the view, empty if there are none. Returns 0, ERROR_NOT_FOUND if this resource does
+ * not have the requested data, or another negative error. */
 typedef int report_builder(const struct report_request *request, const struct label_set *roots, struct result *result,
 			   struct error *error);
 
@@ -66,32 +63,33 @@ enum { REPORTS_MAX = 40, REPORT_PARTS = 2, REPORT_REFUSALS = 3 };
 
 struct report {
 	const char *name;    /* `report --NAME`, `explore` NAME */
-	const char *command; /* its name in `explore`, if another */
+	const char *command; /* its name in `explore`, if different */
 	char letter;         /* `report -L`; 0: none */
 	enum report_argument argument;
-	const char *help;    /* of the option: one sentence without a full stop; NULL: `report` has none */
+	/* of the option: one sentence without a full stop; NULL: `report` has no such option */
+	const char *help;
 	const char *summary; /* of the command: one line without a full stop */
-	const char *detail;  /* what `help COMMAND` adds, lines that end in '\n'; or NULL */
+	const char *detail;  /* text that `help COMMAND` appends: lines that end in '\n'; or NULL */
 
-	/* The report whose option must be given beside this one's and carries the
-	 * function: "source" for --source FN --counts. NULL: none. */
+	/* The report that this one changes and whose option must be given too, with the function: "source" for --source
+	 * FN --counts. NULL: none. */
 	const char *refines;
 	unsigned needs; /* enum report_needs */
 	struct {
 		unsigned options;   /* enum report_option */
 		const char *reason; /* "it shows all lines of a function" */
 	} refuses[REPORT_REFUSALS]; /* ended by options == 0 */
-	bool fixes_by;              /* frames are shown by `by`, whatever the request says */
+	bool fixes_by;              /* frames are shown by `by`, and the request's value is ignored */
 	enum view_by by;
 
-	/* Whether the profile has what all results need. 0, or ERROR_NOT_FOUND with the
-	 * remedy. NULL: every profile has. */
+	/* Checks that the profile has the data that all results need. Returns 0, or ERROR_NOT_FOUND with the remedy.
+	 * NULL: every profile has it. */
 	int (*check)(const struct profile *profile, struct error *error);
-	/* Keeps those of request->resources that the report can show, or replaces
-	 * them if the user named none. NULL: it can show all. */
+	/* Keeps the elements of request->resources that the report can show, or replaces them if the user named none.
+	 * NULL: it can show all. */
 	int (*choose)(struct report_request *request, struct error *error);
 
-	/* One result for each resource and part; ended by a part without a heading. */
+	/* One result is built for each resource and part. The list ends at a part without a heading. */
 	struct report_part {
 		const char *heading; /* "Function Profile" */
 		enum result_type type;
@@ -99,70 +97,69 @@ struct report {
 	} parts[REPORT_PARTS];
 };
 
-/* Where views and functions come from, for a caller that keeps views and
- * remembers names. */
+/* The source of views and functions, for a caller that keeps views and caches lookups. */
 struct report_source {
-	/* The caller's, valid until the result is printed. NULL: `error`. */
+	/* Returns a view that the caller of the report owns, valid until the result is printed; or NULL and sets
+	 * `error`. */
 	const struct view *(*view)(void *context, const struct view_options *options, struct error *error);
-	/* As lookup_functions. */
+	/* Like lookup_functions. */
 	int (*roots)(void *context, const struct view *view, const char *name, struct label_set *roots,
 		     struct error *error);
 	void *context;
 };
 
-/* All pointers are the caller's and outlive the results. */
+/* All pointers belong to the caller and must outlive the results. */
 struct report_request {
 	const struct report *report;
 	const struct profile *profile;
 	struct view_options view; /* its `resource` is set for each resource */
-	uint32_t *resources;      /* [resource_count], with room for one at least */
+	uint32_t *resources;      /* [resource_count], with room for at least one */
 	size_t resource_count;
-	bool resources_named; /* by the user */
+	bool resources_named; /* the user named them */
 
 	const char *root;         /* a function's name, or NULL */
-	const char *const *terms; /* [term_count], of a what-if */
+	const char *const *terms; /* [term_count]: the terms of a what-if */
 	size_t term_count;
-	const char *group; /* only entries whose innermost function's group fits this pattern; NULL: all */
-	bool is_divided;   /* a section for each group of labels */
-	const char *key;   /* of labels; NULL: whole label sets */
-	double threshold;  /* of the sections */
+	const char *group; /* pattern: only entries whose innermost function is in a matching group; NULL: all */
+	bool is_divided;   /* one section for each group of labels */
+	const char *key;   /* key of the labels; NULL: whole label sets */
+	double threshold;  /* for sections: the smallest fraction, and `limit` their largest number */
 	size_t limit;
 
-	const struct report_source *source; /* NULL: views are made and freed with the results */
+	const struct report_source *source; /* NULL: views are made here and freed with the results */
 	uint32_t label_key;                 /* set by report_prepare */
 };
 
-/* At most REPORTS_MAX, NULL-terminated, in the order in which help shows them. */
+/* At most REPORTS_MAX reports, in the order in which help shows them, and NULL. */
 extern const struct report *const reports[];
 
-/* NULL: no report of that name. */
+/* Returns the report with that name, or NULL. */
 const struct report *report_find(const char *name);
 
-/* Why the report does not accept any of these options; NULL: it accepts all. */
+/* Returns the reason why the report refuses any of these options, or NULL if it accepts all. */
 const char *report_refuses(const struct report *report, unsigned options);
 
-/* Whether all parts of it are lists, which `diff` can compare. */
+/* Returns whether all its parts are lists, which `diff` can compare. */
 bool report_is_list(const struct report *report);
 
-/* Chooses resources and resolves the labels' key. Returns 0 or a negative error. */
+/* Chooses resources and looks up the key of the labels. Returns 0 or a negative error. */
 int report_prepare(struct report_request *request, struct error *error);
 
-/* Appends the results of one resource. A resource that lacks what was asked for
- * has a result with `missing` set. Returns 0 or a negative error. */
+/* Appends the results of one resource. If the resource does not have the requested data, its result has `missing`
+ * set. Returns 0 or a negative error. */
 int report_build_resource(const struct report_request *request, uint32_t resource, struct results *results,
 			  struct error *error);
 
-/* Appends the results of all resources of the request. Returns 0 or a negative
- * error; ERROR_NOT_FOUND also if every resource with hits lacks what was asked
- * for. */
+/* Appends the results of all resources of the request. Returns 0 or a negative error; ERROR_NOT_FOUND also if no
+ * resource with hits has the requested data. */
 int report_build(const struct report_request *request, struct results *results, struct error *error);
 
-/* How many of the groups, from the first on, pass threshold and limit;
- * *reaching: the threshold alone. */
+/* Returns how many leading groups pass both threshold and limit. Sets *reaching to the number that pass the
+ * threshold. */
 size_t report_groups_shown(const struct view *view, const struct label_group_list *list, double threshold, size_t limit,
 			   size_t *reaching);
 
-/* Builders that several reports share. */
+/* Builders that several reports use. */
 report_builder build_functions, build_body;
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of reports: a line for each, and NAME.c beside this file. The build reads the names from here. */
+/* The table of reports: one line for each report, which is defined in NAME.c. The build reads the names from here. */
 #include <string.h>
 
 #include "reports/report.h"

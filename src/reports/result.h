@@ -1,9 +1,9 @@
 /*
- * Results: what a report found, typed, before any format is chosen. render/
- * prints a result by its type; other consumers read its fields.
+ * Results: the typed data of a report, before an output format is chosen. render/ prints a result by its type; other
+ * users read its fields.
  *
- * Life cycle: a `struct results` starts as {0}, grows by calls of
- * reports/report.h and reports/diff.h, and ends with results_release.
+ * Life cycle: a `struct results` starts as {0}, grows by calls of reports/report.h and reports/diff.h, and ends with
+ * results_release.
  */
 #ifndef REPORTS_RESULT_H
 #define REPORTS_RESULT_H
@@ -21,7 +21,7 @@
 
 enum result_type {
 	RESULT_NAMES,       /* entries are single names: `paths` */
-	RESULT_PATHS,       /* ... call paths: `paths` */
+	RESULT_PATHS,       /* entries are call paths: `paths` */
 	RESULT_TREE,        /* `tree` */
 	RESULT_LINES,       /* source lines with hits: `lines` */
 	RESULT_LINE_COUNTS, /* source lines with executions: `lines` */
@@ -33,32 +33,31 @@ enum result_type {
 	RESULT_TYPES,
 };
 
-/* One result, for one resource and one selection. Everything that it owns is
- * freed by results_release; `view` and `other` belong to the results or to the
- * caller's source of views. Members that the type does not name are NULL. */
+/* One result, for one resource and one selection. results_release frees all that it owns. `view` and `other` belong
+ * to the results or to the caller's report_source. Members that the type does not name are NULL. */
 struct result {
 	enum result_type type;
 	const char *heading; /* "Function Profile"; static */
 	const struct view *view;
 	const struct view *other; /* RESULT_DIFF: profile B */
-	char *root;               /* owned; the function that the report is about, NULL: none */
+	char *root;               /* owned: the function that the report is about; NULL: none */
 
-	/* The view is of one group of labels: that group, and how many groups behind
-	 * the last section of a resource have none. */
+	/* If the view is of one group of labels: that group and, in the last section of a resource, the number of groups
+	 * that have no section. */
 	bool is_section;
 	struct label_group section;
 	size_t sections_left_out;
 
-	/* code != 0: this resource does not have what was asked for; the result is
-	 * empty. A what-if cannot be printed then. */
+	/* code != 0: the resource does not have the requested data, and the result is empty. A what-if cannot be printed
+	 * then. */
 	struct error missing;
-	const char *note; /* a sentence for the user beside the result, or NULL; static */
+	const char *note; /* a sentence for the user about the result, or NULL; static */
 
 	/* Owned. */
 	struct path_list *paths;
-	const struct view *tree; /* `view`, or `subtree` */
+	const struct view *tree; /* `view` or `subtree`; not owned */
 	struct view *subtree;
-	struct line_list *lines; /* NULL: none */
+	struct line_list *lines; /* may be NULL */
 	struct page_list *pages;
 	struct label_group_list *labels;
 	struct truth *truth;
@@ -74,10 +73,10 @@ struct results {
 	size_t view_count, view_capacity;
 };
 
-/* A new, empty result behind the others. NULL: ERROR_MEMORY in `error`. */
+/* Appends an empty result. Returns NULL and sets `error` if memory is exhausted. */
 struct result *results_add(struct results *results, struct error *error);
-/* Takes the view over: frees it with the results, at once if there is no
- * memory (NULL: ERROR_MEMORY in `error`). `view` NULL stays NULL. */
+/* Takes ownership of `view`, which is freed with the results. Returns it, or NULL if `view` is NULL or memory is
+ * exhausted (sets `error` and frees the view). */
 const struct view *results_keep_view(struct results *results, struct view *view, struct error *error);
 void results_release(struct results *results);
 

@@ -16,7 +16,7 @@ int resource_wrong_form(const struct resource_request *request, struct error *er
 			 row->parameters, optional ? "]" : "", request->name);
 }
 
-/* Copies [from, end), which must neither be empty nor longer than there is room. */
+/* Copies the text [from, end), which must not be empty and must fit into `room` bytes with its NUL. */
 static int take(const char *from, const char *end, char *to, size_t room, const struct resource_request *request,
 		struct error *error)
 {
@@ -67,7 +67,7 @@ int resource_parse_requested(const char *words, struct resource_request *request
 
 /* --- functions and probes --- */
 
-/* "arg3", or "ret" where there is one. */
+/* Reads "arg3", or "ret" if `may_return`. */
 static int take_argument(const char *words, bool may_return, struct resource_request *request, struct error *error)
 {
 	if (may_return && strcmp(words, "ret") == 0) {
@@ -87,7 +87,7 @@ static int take_argument(const char *words, bool may_return, struct resource_req
 	return 0;
 }
 
-/* The last colon that stands alone: those of "ns::f" are a part of the name. NULL: none. */
+/* Returns the last single colon, or NULL: the colons of "ns::f" are part of the name. */
 static const char *last_single_colon(const char *words)
 {
 	for (const char *at = end_of(words); at-- > words;) {
@@ -95,7 +95,7 @@ static const char *last_single_colon(const char *words)
 			continue;
 		if (at == words || at[-1] != ':')
 			return at;
-		at--; /* both of the pair */
+		at--; /* skips both colons of the pair */
 	}
 	return NULL;
 }
@@ -125,7 +125,7 @@ int resource_parse_uprobe(const char *words, struct resource_request *request, s
 	return result;
 }
 
-/* GROUP:NAME[:MORE]; *more: NULL if there is none. */
+/* Reads GROUP:NAME[:MORE]. Sets *more to the text of MORE, or to NULL if there is none. */
 static int take_group(const char *words, const char **more, struct resource_request *request, struct error *error)
 {
 	const char *colon = strchr(words, ':');
@@ -158,10 +158,10 @@ int resource_parse_usdt(const char *words, struct resource_request *request, str
 	return result == 0 && value ? take_argument(value, false, request, error) : result;
 }
 
-/* --- the program's own --- */
+/* --- resources of the program --- */
 
-/* What a program may call a resource of its own (include/cpprof/runtime.h): a line of a
- * profile shows it, and a slash would begin the interval. */
+/* Checks the name that a program may give to its own resource (include/cpprof/runtime.h). It is printed in one line,
+ * so it must not contain control characters; a slash begins the interval. */
 int resource_parse_own(const char *words, struct resource_request *request, struct error *error)
 {
 	size_t length = strlen(words);

@@ -1,4 +1,4 @@
-/* What the user asks for, in words, as requests of rows. */
+/* Parses the user's texts for resources into requests. */
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
@@ -13,13 +13,13 @@
 enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
 enum { KIB = 1024, MIB = 1024 * 1024, GIB = 1024 * 1024 * 1024 };
 
-/* Of clocks: a shorter interval would spend most of the target's time on sampling
- * (perf's timers go no lower than 10 us). Waits end only so often: one gtick is fine. */
+/* For clocks: with a shorter interval, sampling would take most of the target's time (and perf's timers have a
+ * minimum of 10 us). Waits need no such limit, because each can be sampled only when it ends: one gtick is allowed. */
 static const uint64_t CLOCK_MIN_NS = 20 * NS_PER_US;
-/* A longer one gives no samples to speak of. */
+/* A longer interval gives almost no samples. */
 static const uint64_t TIME_MAX_NS = 60 * (uint64_t)NS_PER_S;
 static const uint64_t COUNT_MAX = UINT64_C(1000000000000);
-/* The counters overflow into an interrupt, so hardware events have a floor too. */
+/* Each overflow of a hardware counter is an interrupt, so hardware events have a minimum too. */
 static const uint64_t HARDWARE_MIN = 1000;
 
 static const struct resource_row *find_row(const char *name, size_t length)
@@ -48,7 +48,7 @@ enum unit_kind { UNIT_TIME, UNIT_COUNT, UNIT_BYTES };
 static const struct {
 	const char *unit;
 	enum unit_kind kind;
-	double factor; /* in ns, or in gticks */
+	double factor; /* in ns for times, otherwise in gticks */
 } units[] = {
 	{ "ns", UNIT_TIME, 1 },         { "us", UNIT_TIME, NS_PER_US }, { "\u00b5s", UNIT_TIME, NS_PER_US },
 	{ "ms", UNIT_TIME, NS_PER_MS }, { "s", UNIT_TIME, NS_PER_S },   { "", UNIT_COUNT, 1 },
@@ -58,7 +58,7 @@ static const struct {
 };
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
-/* Returns whether it counts values that the program or the user chooses. */
+/* Returns whether the counter adds up values that the program or the user chooses. */
 static bool takes_a_value(enum counter counter)
 {
 	return counter == COUNTER_UPROBE || counter == COUNTER_TRACEPOINT || counter == COUNTER_USDT ||
@@ -71,8 +71,8 @@ static bool takes_bytes(const struct resource_row *row)
 	return strcmp(row->gtick, "byte") == 0 || takes_a_value(row->counter);
 }
 
-/* Reads a number; *unit is what follows. -1: there is none. strtod also reads
- * "inf", hex and signs: none is an interval. */
+/* Returns the number at the start of `words`, or -1 if there is none, and sets *unit to the text behind it. strtod
+ * alone would also accept "inf", hexadecimal numbers and signs. */
 static double read_number(const char *words, const char **unit)
 {
 	bool is_number = isdigit((unsigned char)words[0]) && words[1] != 'x' && words[1] != 'X';
@@ -82,7 +82,7 @@ static double read_number(const char *words, const char **unit)
 	return number;
 }
 
-/* How many gticks a number of this unit stands for; 0: the resource has no such unit. */
+/* Returns the value of a unit (ns for times, otherwise gticks), or 0 if the resource has no such unit. */
 static double unit_gticks(const struct resource_row *row, const char *unit)
 {
 	for (size_t i = 0; i < UNITS; i++) {
@@ -102,7 +102,7 @@ static const char *interval_form(const struct resource_row *row)
 	return takes_bytes(row) ? "a whole number, as 4096, 64KiB or 1M" : "a whole number, as 10, 5k or 1M";
 }
 
-/* The interval's range: of time in ns, of anything else in gticks. */
+/* Checks the range of an interval, which is in ns for times, otherwise in gticks. */
 static int check_range(const struct resource_row *row, const char *words, double interval, struct error *error)
 {
 	if (row->is_time) {
@@ -127,7 +127,7 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	if (factor == 0)
 		return error_set(error, ERROR_USAGE, "'%s' is no interval for %s: give %s", words, row->name,
 				 interval_form(row));
-	/* 1.001 has no exact binary form: the product may be off by its last bits. */
+	/* A number such as 1.001 has no exact binary form, so the last bits of the product may be wrong. */
 	double product = number * factor;
 	double whole = round(product);
 	if (!row->is_time && fabs(product - whole) > 2 * DBL_EPSILON * product)
@@ -140,7 +140,7 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	return 0;
 }
 
-/* Returns the end of the name: the interval's slash, or the end of the text. */
+/* Returns the end of the name: the slash of the interval, or the end of the text. */
 static const char *name_end(const struct resource_row *row, const char *words)
 {
 	const char *end = words + strlen(words);
@@ -148,8 +148,8 @@ static const char *name_end(const struct resource_row *row, const char *words)
 		const char *slash = strchr(words, '/');
 		return slash ? slash : end;
 	}
-	/* Slashes are also a part of paths, and of C++'s operator/: what follows the
-	 * last one is an interval if it looks like one, of whatever resource. */
+	/* Paths and C++'s operator/ contain slashes too. The text behind the last slash is the interval if it has the
+	 * form of one, with the unit of any resource. */
 	const char *slash = strrchr(words, '/');
 	const char *unit;
 	if (!slash || read_number(slash + 1, &unit) < 0)
@@ -162,7 +162,7 @@ static const char *name_end(const struct resource_row *row, const char *words)
 
 /* --- requests --- */
 
-/* Returns the text behind the first colon of the request's name. */
+/* Parses the text behind the first colon of the request's name. */
 static int parse_parameters(struct resource_request *request, struct error *error)
 {
 	const struct resource_row *row = request->row;

@@ -7,7 +7,7 @@
 
 enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 
-/* Rounding is no trouble, and nearly every operation does it. */
+/* All kinds but inexact: nearly every operation rounds, and that is no error. */
 enum { FP_OF_TROUBLE = FP_KIND_INVALID | FP_KIND_DENORMAL | FP_KIND_DIVZERO | FP_KIND_OVERFLOW | FP_KIND_UNDERFLOW };
 
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)

@@ -1,17 +1,16 @@
-/* The system calls of this machine by name, from the kernel's own list
- * (asm/unistd.h), made when this is built. */
+/* The system calls of this machine by name. The build makes the list from the kernel's asm/unistd.h. */
 #ifndef RESOURCES_SYSCALL_NAMES_H
 #define RESOURCES_SYSCALL_NAMES_H
 
 #include <stddef.h>
 
-/* Its number, or -1. */
+/* Returns the number of a system call, or -1 if the name is unknown. */
 int syscall_number(const char *name);
 
-/* NULL: there is none of that number. */
+/* Returns the name of a system call, or NULL if there is none with this number. */
 const char *syscall_name(int number);
 
-/* One more than the highest number. */
+/* Returns the highest number plus 1. */
 size_t syscall_limit(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The CRC of .gnu_debuglink: polynomial 0xedb88320, reflected (as in zlib). */
+/* Returns the CRC of .gnu_debuglink: polynomial 0xedb88320, reflected (as in zlib). */
 static uint32_t crc32_of(const uint8_t *bytes, size_t size)
 {
 	uint32_t table[256];
@@ -39,7 +39,7 @@ static bool has_crc(int fd, uint32_t crc)
 	return same;
 }
 
-/* Returns whether an open file is the module's debug information. */
+/* Returns whether an open file is the module's debug information: by build-id, or by CRC if either has no build-id. */
 static bool fits(Dwfl_Module *module, int fd, const char *link_name, uint32_t link_crc)
 {
 	const unsigned char *wanted;
@@ -59,7 +59,7 @@ static bool fits(Dwfl_Module *module, int fd, const char *link_name, uint32_t li
 	return same;
 }
 
-/* Tries the debug file `directory`/`middle`/`name`. */
+/* Tries the debug file `root`/`directory`/`middle`/`name`. Returns its descriptor, or -1. */
 static int try_file(Dwfl_Module *module, const char *file_name, const char *root, size_t directory_bytes,
 		    const char *middle, const char *link_name, uint32_t link_crc, char **found_name)
 {
@@ -68,7 +68,7 @@ static int try_file(Dwfl_Module *module, const char *file_name, const char *root
 			     link_name ? link_name : path_basename(file_name), link_name ? "" : ".debug");
 	if (bytes < 0)
 		return -1;
-	/* The file may name itself: a debug link to its own name beside it. */
+	/* A debug link may be the file's own name in its own directory. */
 	int fd = strcmp(path, file_name) == 0 ? -1 : path_open_regular(path);
 	if (fd >= 0 && fits(module, fd, link_name, link_crc)) {
 		*found_name = path;
@@ -100,8 +100,8 @@ int debug_search(Dwfl_Module *module, void **user_data, const char *name, Dwarf_
 		 const char *link_name, GElf_Word link_crc, char **found_name)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
-	/* A name with a directory is that of .gnu_debugaltlink, what dwz shares
-	 * between files: whose build-id is not ours to check. */
+	/* A name with a directory comes from .gnu_debugaltlink: a file in which dwz collects what several files share. Its
+	 * build-id is not the module's, so libdwfl's search is used. */
 	bool is_alternative = link_name && strchr(link_name, '/');
 	if ((servers && servers[0]) || is_alternative)
 		return dwfl_standard_find_debuginfo(module, user_data, name, base, file_name, link_name, link_crc,
@@ -116,8 +116,7 @@ int debug_search(Dwfl_Module *module, void **user_data, const char *name, Dwarf_
 	}
 	int fd = file_name ? search_by_name(module, file_name, link_name, link_crc, found_name) : -1;
 	if (fd < 0 && file_name) {
-		/* The file may be a link; the debug file then lies beside its
-		 * target. */
+		/* The path may be a symbolic link; the debug file is then beside its target. */
 		char *real = realpath(file_name, NULL);
 		if (real && strcmp(real, file_name) != 0)
 			fd = search_by_name(module, real, link_name, link_crc, found_name);

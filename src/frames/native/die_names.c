@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* References from DIE to DIE are followed this far: two are usual. */
+/* Limits of chains of references between DIEs, of which two are usual, and of nested scopes. */
 enum { REFERENCES_MAX = 16, NESTING_MAX = 64 };
 
 static bool follow(Dwarf_Die *die, unsigned attribute_name)
@@ -104,7 +104,7 @@ static int add_child(struct die_parents *parents, const struct die_child *child)
 	return 0;
 }
 
-/* Index of the first of a DIE's children that have children of their own. */
+/* Lists a DIE's children that have children. Returns the index of the first of them, or a negative error. */
 static int64_t list_children(struct die_parents *parents, Dwarf_Die *parent)
 {
 	uint64_t key = (uintptr_t)parent->addr;
@@ -129,7 +129,7 @@ static int64_t list_children(struct die_parents *parents, Dwarf_Die *parent)
 	return (int64_t)first;
 }
 
-/* gcc gives a lambda's type no name. */
+/* gcc gives the type of a lambda no name. */
 static const char *name_of_unnamed(const char *function)
 {
 	return strncmp(function, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}";
@@ -159,7 +159,7 @@ static void append_scope(Dwarf_Die *die, const char *function, struct buffer *te
 	buffer_append_string(text, "::");
 }
 
-/* DIEs lie in their parent's extent: on each level there is one to go down to. */
+/* A DIE is within the extent of its parent, so that on each level only one child can contain it. */
 int die_qualified_name(struct die_parents *parents, const struct die_name *name, struct buffer *text)
 {
 	Dwarf_Die target = name->origin;

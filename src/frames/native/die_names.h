@@ -1,4 +1,4 @@
-/* The names in a function's DIE, and in the DIEs that it refers to. */
+/* Reads names from a function's DIE and from the DIEs that it refers to. */
 #ifndef FRAMES_NATIVE_DIE_NAMES_H
 #define FRAMES_NATIVE_DIE_NAMES_H
 
@@ -20,19 +20,17 @@ struct die_name {
 	bool is_scoped;      /* its language has namespaces */
 };
 
-/* All texts are valid until the module's file is closed; `file` until `lines`
- * is released. */
+/* Reads the names of a DIE. All texts are valid until the module's file is closed, `file` until `lines` is released. */
 void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *name);
-/* Only `origin`: cheap. */
+/* Returns only `origin`, which is cheap. */
 Dwarf_Die die_origin(Dwarf_Die *die);
 
-/* Children of DIEs that were listed once, to find what stands above a DIE
- * (DWARF does not say). Life cycle: init, any number of questions about one
- * module, release. */
+/* A cache of children of DIEs, to find the parents of a DIE, which DWARF does not store. Life cycle: init, any
+ * number of die_qualified_name for one module, release. */
 struct die_parents {
 	struct hash_map first_by_die; /* DIE -> index of its first child in children */
 	struct die_child {
-		uint64_t offset; /* in its section; behind the last one of a DIE: UINT64_MAX */
+		uint64_t offset; /* in its section; the end of a DIE's list is UINT64_MAX */
 		uint64_t end;    /* offset of its next sibling */
 		Dwarf_Die die;
 	} * children;
@@ -42,8 +40,8 @@ struct die_parents {
 void die_parents_init(struct die_parents *parents);
 void die_parents_release(struct die_parents *parents);
 
-/* Appends "ns::(anonymous namespace)::type::name" for a function without a
- * linkage name. Returns 0 or ERROR_MEMORY. */
+/* Appends "ns::(anonymous namespace)::type::name" for a function without a linkage name. Returns 0 or a negative
+ * error. */
 int die_qualified_name(struct die_parents *parents, const struct die_name *name, struct buffer *text);
 
 #endif

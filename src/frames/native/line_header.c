@@ -1,4 +1,4 @@
-/* The header of a line table: its files and directories. */
+/* Reads the header of a line table: its files and directories. */
 #include <dwarf.h>
 
 #include "base/array.h"
@@ -34,8 +34,7 @@ static const char *string_at(struct cursor section, uint64_t offset)
 	return cursor_string(&section);
 }
 
-/* Versions 2 to 4: names one after another, an empty one ends them. Directory
- * 0 is the unit's own; files count from 1. */
+/* Versions 2 to 4: lists of names, each ended by an empty name. Directory 0 is the unit's; files count from 1. */
 static int read_lists_4(struct line_table *table, struct cursor *cursor)
 {
 	int status = add_directory(table, NULL);
@@ -45,14 +44,14 @@ static int read_lists_4(struct line_table *table, struct cursor *cursor)
 		status = line_table_add_file(table, NULL, 0);
 	for (const char *name; status == 0 && (name = cursor_string(cursor)) && *name;) {
 		uint64_t directory = cursor_varint(cursor);
-		cursor_varint(cursor); /* time of change */
+		cursor_varint(cursor); /* modification time */
 		cursor_varint(cursor); /* size */
 		status = line_table_add_file(table, name, directory);
 	}
 	return status;
 }
 
-/* One value in a form that headers of version 5 use; a text, or a number. */
+/* Reads one value, a text or a number, in a form that headers of version 5 use. */
 static void read_form(struct cursor *cursor, const struct line_table *table, const struct line_sections *sections,
 		      uint64_t form, const char **text, uint64_t *number)
 {
@@ -66,7 +65,7 @@ static void read_form(struct cursor *cursor, const struct line_table *table, con
 	case DW_FORM_strp:
 		*text = string_at(sections->strings, read_offset(cursor, table));
 		break;
-	case DW_FORM_strp_sup: /* in a file that dwz shares: its text is not looked up */
+	case DW_FORM_strp_sup: /* in a file that dwz shares; its text is not read */
 		read_offset(cursor, table);
 		break;
 	case DW_FORM_udata:
@@ -95,7 +94,7 @@ static void read_form(struct cursor *cursor, const struct line_table *table, con
 	}
 }
 
-/* Version 5: a description of the columns, then the rows. */
+/* Version 5: a description of the columns, followed by the rows. */
 static int read_list_5(struct line_table *table, const struct line_sections *sections, struct cursor *cursor,
 		       bool is_files)
 {
@@ -125,7 +124,7 @@ static int read_list_5(struct line_table *table, const struct line_sections *sec
 	return status;
 }
 
-/* The unit's part of the section: [length, end). False: damaged. */
+/* Limits the cursor to the unit's part of the section. Returns false if it is damaged. */
 static bool bound_unit(struct line_table *table, struct cursor *cursor)
 {
 	enum { LENGTH_IS_64_BITS = 0xffffffff };
@@ -161,7 +160,7 @@ int line_header_read(struct line_table *table, const struct line_sections *secti
 	cursor.end = cursor.next + header_bytes;
 	table->instruction_bytes = cursor_u8(&cursor);
 	if (table->version >= 4)
-		cursor_u8(&cursor); /* operations per instruction: 1 but on VLIW machines */
+		cursor_u8(&cursor); /* operations per instruction: 1 except on VLIW machines */
 	cursor_u8(&cursor);         /* whether rows are statements by default */
 	table->line_base = (int8_t)cursor_u8(&cursor);
 	table->line_range = cursor_u8(&cursor);

@@ -1,7 +1,7 @@
 /*
- * Method: whatever could begin a row (a row of a line table, an end of a
- * function's or an inlined copy's code) is collected; of all these addresses
- * at once scopes_find tells line and function; equal neighbours are one row.
+ * Method: collects each address at which a row may begin: the rows of line tables, and the starts and ends of the
+ * code of functions and inlined copies. scopes_find then finds the line and the function of all these addresses at
+ * once. Neighbours that are equal become one row.
  */
 #include "frames/native/line_rows.h"
 
@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "frames/native/die_names.h"
 
-/* Deeper trees than this are not written by compilers, only by damage. */
+/* Compilers do not write deeper trees; only damaged files have them. */
 enum { DEPTH_MAX = 400 };
 
 struct starts {
@@ -43,7 +43,7 @@ static int add_row(void *context, uint64_t start, uint64_t end, uint32_t file, u
 	return status == 0 ? add_start(starts, end) : status;
 }
 
-/* libdw finds the table of a unit whose debug information is in a file of its own. */
+/* The debug information of the unit is in a separate file, whose table libdw finds. */
 static int add_split_rows(struct starts *starts, Dwarf_Die *unit)
 {
 	Dwarf_Lines *lines;
@@ -147,15 +147,15 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Names of the functions of the rows. */
+/* Finds the names of the rows' functions. */
 struct naming {
 	struct line_rows *rows;
 	struct die_parents parents;
-	const char **names; /* of each scope, once it was asked for: scopes are few, and addresses many; "": none */
+	const char **names; /* cache by scope, because scopes are few and addresses many; "": no name */
 	int status;
 };
 
-/* A function of one source file that is nowhere but inlined has no symbol. */
+/* Returns the qualified name of a static function that was only inlined and therefore has no symbol. */
 static const char *written_name(struct naming *naming, const struct die_name *name)
 {
 	struct buffer text;
@@ -168,7 +168,7 @@ static const char *written_name(struct naming *naming, const struct die_name *na
 	return id < 0 ? NULL : strings_get(&naming->rows->names, (uint32_t)id);
 }
 
-/* A constructor's copies have linkage names of their own, which its origin does not have. */
+/* The copies of a constructor have linkage names that their origin does not have. */
 static const char *find_name(struct naming *naming, struct scope *scope)
 {
 	Dwarf_Attribute attribute;

@@ -60,8 +60,7 @@ static int64_t find_sections(struct line_tables *tables, Dwarf *dwarf)
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 		if (!name || name[0] != '.')
 			continue;
-		/* ".zdebug_line": the name of compressed sections before they
-		 * had a flag. */
+		/* ".zdebug_line" was the name of a compressed section before sections had a flag for compression. */
 		name += strncmp(name, ".z", 2) == 0 ? 2 : 1;
 		if (strcmp(name, "debug_line") == 0)
 			sections->lines = section_bytes(section);
@@ -98,7 +97,8 @@ int64_t line_tables_open(struct line_tables *tables, Dwarf_Die *unit)
 	return status == ERROR_MEMORY ? status : (int64_t)tables->table_count - 1;
 }
 
-/* directory/name, below the unit's directory unless that is a full path. */
+/* Returns directory/name, below the unit's directory unless that is an absolute path; or NULL if memory is
+ * exhausted. */
 static char *join(const struct line_table *table, const struct line_file *file)
 {
 	const char *directory = file->directory < table->directory_count ? table->directories[file->directory] : NULL;
@@ -110,7 +110,7 @@ static char *join(const struct line_table *table, const struct line_file *file)
 		directory = root;
 		root = NULL;
 	}
-	/* Directory 0 is the unit's own, named again. */
+	/* Directory 0 is the unit's directory itself. */
 	if (!directory || directory[0] == '/' || file->directory == 0)
 		root = NULL;
 	int bytes = asprintf(&path, "%s%s%s%s%s", root ? root : "", root ? "/" : "", directory ? directory : "",
@@ -148,22 +148,22 @@ const char *line_tables_unit_file(struct line_tables *tables, Dwarf_Die *unit, u
 	return table < 0 ? NULL : line_tables_file(tables, (size_t)table, file);
 }
 
-/* --- the program --- */
+/* --- the line number program --- */
 
 struct machine {
 	struct line_table *table;
 	struct line_wanted *wanted;
 	size_t count;
-	size_t next; /* the first wanted address not below the last row */
+	size_t next; /* index of the first wanted address that is not below the last row */
 	uint64_t address;
-	uint64_t row_address; /* end of the last row of this sequence */
+	uint64_t row_address; /* address of the last row of this sequence */
 	uint32_t row_file, row_line;
 	uint32_t file, line;
-	bool in_sequence; /* there is a last row */
-	bool is_dropped;  /* belongs to a function that the linker removed: its address is 0 */
-	line_row_fn *row; /* NULL: only the wanted addresses matter */
+	bool in_sequence; /* the sequence has a last row */
+	bool is_dropped;  /* the linker removed the function: the sequence begins at address 0 */
+	line_row_fn *row; /* NULL: only the lines of the wanted addresses are needed */
 	void *context;
-	int status; /* context of `row` */
+	int status; /* negative: `row` failed, and the program ends */
 };
 
 static void reset(struct machine *machine)
@@ -187,7 +187,7 @@ static size_t first_from(const struct machine *machine, uint64_t address)
 	return low;
 }
 
-/* A row ends the one before it: what lies in between has that one's line. */
+/* Begins a row, which ends the previous one: the addresses up to here have the line of the previous row. */
 static void emit(struct machine *machine)
 {
 	if (!machine->in_sequence)
@@ -231,7 +231,7 @@ static int run_extended(struct machine *machine, struct cursor *program)
 		status = line_table_add_file(machine->table, name, cursor_varint(&operands));
 		break;
 	}
-	default: /* discriminators and vendors' own: nothing about lines */
+	default: /* discriminators and vendor extensions, which do not affect lines */
 		break;
 	}
 	return status;

@@ -17,7 +17,7 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-/* The tags of PT_DYNAMIC that tell a program from a library. */
+/* Reads the tags of PT_DYNAMIC that distinguish a program from a library. */
 static void read_dynamic(struct module_file *file, uint64_t address, bool *is_pie, bool *has_soname)
 {
 	struct elf_bytes dynamic = file->bytes ? elf_file_from(file->bytes, address) : (struct elf_bytes){ 0 };
@@ -89,17 +89,17 @@ int module_file_open(struct module_file *file, int fd, const char *path, struct 
 		close(fd);
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	}
-	/* Without the bytes (a file of another machine) there are still symbols. */
+	/* The bytes are NULL for a file of another machine; its symbols can still be read. */
 	file->bytes = elf_file_open(fd, path, NULL);
 	dwfl_report_begin(file->dwfl);
-	/* At base 0 libdwfl's addresses are those of the file. */
+	/* At base 0, libdwfl uses the addresses of the file. */
 	file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
 	if (!file->module)
 		close(fd);
 	return adopt(file, path, error);
 }
 
-/* Bytes of the image: the kernel's section headers are its last part. */
+/* Returns the size of the image, which ends with the kernel's section headers. */
 static size_t vdso_bytes(const Elf64_Ehdr *header)
 {
 	return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;

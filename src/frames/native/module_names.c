@@ -24,11 +24,11 @@ struct naming {
 	size_t count;
 	uint64_t *addresses;
 	struct symbol_match *matches;
-	uint32_t *outer; /* function of each address' outermost frame */
+	uint32_t *outer; /* function of the outermost frame of each address */
 	struct scopes scopes;
-	struct hash_map by_origin; /* a function's abstract DIE -> function */
+	struct hash_map by_origin; /* abstract DIE of a function -> function */
 	struct die_parents parents;
-	struct buffer name; /* texts while one function is made */
+	struct buffer name; /* scratch texts of the function being made */
 	struct buffer linkage;
 };
 
@@ -38,7 +38,7 @@ static const char *text_of(struct buffer *buffer)
 	return buffer_error(buffer) ? NULL : (const char *)buffer->bytes;
 }
 
-/* Puts the name that the user reads into naming->name. */
+/* Appends the displayed name to naming->name. */
 static void demangle(struct naming *naming, const char *linkage)
 {
 	char *demangled = name_demangle(linkage);
@@ -48,8 +48,7 @@ static void demangle(struct naming *naming, const char *linkage)
 
 /* --- by symbol --- */
 
-/* The symbol's name without its version, kept in naming->linkage, and what the
- * user reads in naming->name. */
+/* Sets naming->linkage to the symbol's name without its version, and naming->name to the displayed name. */
 static int set_symbol_texts(struct naming *naming, const char *symbol)
 {
 	size_t base = name_base_length(symbol);
@@ -65,9 +64,8 @@ static int set_symbol_texts(struct naming *naming, const char *symbol)
 	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
 }
 
-/* A symbol that does not enclose the address names it only if .eh_frame does
- * not say that another function begins in between; one with a size that ends
- * before the address needs .eh_frame to say that its function goes on. */
+/* Returns whether a symbol that does not contain the address may name it. If .eh_frame covers the address, the
+ * symbol must not be before the start of that function. If not, the symbol must have no size. */
 static bool may_name(struct naming *naming, const struct symbol *symbol, uint64_t address)
 {
 	if (!symbol->name)
@@ -89,7 +87,7 @@ static const struct symbol *symbol_of(struct naming *naming, size_t index)
 
 /* --- by DIE --- */
 
-/* The name of a function that has no symbol of its own. */
+/* Sets the names of a function that has no symbol. */
 static int set_die_texts(struct naming *naming, const struct die_name *die)
 {
 	buffer_clear(&naming->name);
@@ -105,8 +103,8 @@ static int set_die_texts(struct naming *naming, const struct die_name *die)
 	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
 }
 
-/* gcc gives a lambda no name, and calls what is made for it, members and instances of templates, the same for all lambdas
- * that are called alike. Symbols number them. */
+/* gcc gives a lambda no name. The functions that it makes for it (members, instances of templates) have equal names
+ * for all lambdas of equal type names. Their symbols have numbers, and their DIEs different offsets. */
 static char *key_of_lambda(struct die_name *die, const char *linkage, const char *shown)
 {
 	char *key = NULL;
@@ -117,8 +115,8 @@ static char *key_of_lambda(struct die_name *die, const char *linkage, const char
 	return asprintf(&key, "%s@%llx", die->name, (unsigned long long)dwarf_dieoffset(&die->origin)) < 0 ? NULL : key;
 }
 
-/* Returns the text that identifies a function, independent of whether its
- * symbol was found. The caller frees it; NULL: the name identifies it. */
+/* Returns a text that identifies a function whether or not its symbol was found, or NULL if the name identifies it.
+ * The caller frees it. */
 static char *key_of(struct die_name *die, const char *linkage, const char *shown, bool is_static)
 {
 	if (linkage && name_is_rust(linkage))
@@ -152,8 +150,8 @@ static int64_t add_function(struct naming *naming, const struct symbol *symbol, 
 	return id;
 }
 
-/* The function of a scope, by its abstract DIE. `symbol` may be NULL.
- * PROFILE_NONE: it has no name. */
+/* Returns the function of a scope, found by its abstract DIE, or PROFILE_NONE if it has no name, or a negative
+ * error. `symbol` may be NULL. */
 static int64_t function_of_scope(struct naming *naming, struct scope *scope, const struct symbol *symbol)
 {
 	Dwarf_Die origin = die_origin(&scope->die);
@@ -186,7 +184,7 @@ static int64_t function_of_plt(struct naming *naming, const char *symbol)
 		return add_nameless(naming, "[plt]", ROLE_NONE);
 	if (set_symbol_texts(naming, symbol) < 0)
 		return ERROR_MEMORY;
-	naming->name.size--; /* its NUL */
+	naming->name.size--; /* removes the NUL */
 	buffer_append_string(&naming->name, at_plt);
 	const char *name = text_of(&naming->name);
 	return name ? add_nameless(naming, name, ROLE_NONE) : ERROR_MEMORY;
@@ -200,7 +198,7 @@ static int64_t function_without_symbol(struct naming *naming, uint64_t address)
 		return add_nameless(naming, "_start", ROLE_START);
 	if (start && start == file->main)
 		return add_nameless(naming, "main", ROLE_MAIN);
-	/* clone has a name wherever it stands: it is exported. clone3 is not. */
+	/* clone3, unlike clone, is not exported, so it may have no name. */
 	if ((file->is_c_library || file->is_static) && module_file_ends_thread(file, address + 1))
 		return add_nameless(naming, "clone3", ROLE_START);
 	size_t length;
@@ -247,8 +245,8 @@ static int add_frame(struct naming *naming, int64_t function, const char *file, 
 	return id < 0 ? (int)id : 0;
 }
 
-/* The part of cpprof_tick that include/cpprof/runtime.h puts into the program is no function
- * of the program's: who ticks is its caller. */
+/* Returns whether a scope is the part of cpprof_tick that include/cpprof/runtime.h inlines into the program. It is
+ * not shown: its caller counts as the function that ticks. */
 static bool is_tick(struct scope *scope)
 {
 	Dwarf_Die origin = die_origin(&scope->die);
@@ -256,7 +254,7 @@ static bool is_tick(struct scope *scope)
 	return name && strcmp(name, "cpprof_tick") == 0;
 }
 
-/* The innermost scope to be shown of an address, and its line. */
+/* Returns the innermost scope of an address that is shown, and sets its file and line. */
 static uint32_t innermost(struct scopes *scopes, size_t index, const char **file, uint32_t *line)
 {
 	uint32_t i = scopes->addresses[index].scope;
@@ -327,8 +325,7 @@ static void naming_release(struct naming *naming)
 	buffer_release(&naming->linkage);
 }
 
-/* Outermost frames first: a function with a symbol keeps that name where it is
- * inlined. */
+/* Adds outermost frames first, so that a function with a symbol keeps the symbol's name where it is inlined. */
 static int set_all(struct naming *naming, struct progress *progress)
 {
 	for (size_t i = 0; i < naming->count; i++) {

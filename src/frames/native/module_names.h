@@ -1,4 +1,4 @@
-/* Names all addresses of one module by its ELF file. */
+/* Names all addresses of one module from its ELF file. */
 #ifndef FRAMES_NATIVE_MODULE_NAMES_H
 #define FRAMES_NATIVE_MODULE_NAMES_H
 
@@ -8,9 +8,8 @@
 #include "frames/native/module_file.h"
 #include "frames/provider.h"
 
-/* Gives frames to `count` locations of a module by its open file. They ascend
- * by address and differ. Returns 0, ERROR_MEMORY or ERROR_LIMIT; locations
- * that have frames by then keep them. */
+/* Gives frames to `count` locations of a module from its open file. The locations are distinct and ascend by
+ * address. Returns 0, ERROR_MEMORY or ERROR_LIMIT; on error, locations that have got frames keep them. */
 int module_names_set(struct frames_naming *all, struct module_file *file, uint32_t module, const uint32_t *locations,
 		     size_t count);
 

@@ -10,7 +10,7 @@ size_t name_plain_length(const char *linkage)
 	return at && at != linkage ? (size_t)(at - linkage) : strlen(linkage);
 }
 
-/* One word behind a dot that gcc or clang append to a clone. */
+/* Returns whether a word behind a dot is one that gcc or clang append to the name of a clone. */
 static bool is_clone_word(const char *word, size_t length)
 {
 	static const char *const words[] = { "constprop",  "isra",      "part",   "cold",  "lto_priv",
@@ -39,7 +39,7 @@ size_t name_base_length(const char *linkage)
 		const char *word = dot + 1;
 		size_t word_length = (size_t)(linkage + length - word);
 		if (!is_clone_word(word, word_length))
-			/* Go's main.main.func1.2 is no clone of main.main.func1. */
+			/* Go's main.main.func1.2 is not a clone of main.main.func1. */
 			return only_numbers ? plain : length;
 		only_numbers = only_numbers && isdigit((unsigned char)*word);
 		length = (size_t)(dot - linkage);
@@ -53,7 +53,7 @@ char *name_demangle(const char *base)
 	return cplus_demangle(base, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
 }
 
-/* _ZN...17h0123456789abcdefE, or v0's _R. */
+/* Legacy mangling: _ZN...17h0123456789abcdefE. Mangling v0: _R... */
 bool name_is_rust(const char *base)
 {
 	static const char hash[] = "17h";

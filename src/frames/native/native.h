@@ -1,21 +1,16 @@
 /*
- * Frames of machine code in ELF files and the vDSO, by symbol tables and DWARF.
- * Each address is looked at once; each unit's DIE tree is walked once, however
- * many addresses lie in it, and so is its line table.
+ * Frames of machine code in ELF files and the vDSO, from symbol tables and DWARF. Each address is looked up once.
+ * The DIE tree and the line table of each unit are read once, for all addresses in the unit.
  *
- * Symbols come from the first of these that has any: the file's .symtab, the
- * separate debug file's (by build-id, then .gnu_debuglink; debuginfod only
- * when DEBUGINFOD_URLS is set), .gnu_debugdata together with .dynsym, .dynsym.
- * The outermost function of an address is named by its symbol (symbols.h says
- * by which of several), so that names do not depend on debug information;
- * inlined functions, files and lines come from DWARF. Without a symbol it is,
- * in this order: DWARF's name; "qsort@plt" in a PLT; `_start` and `main` of
- * a stripped program; "module+0x1a40" after the function's start in .eh_frame;
- * "module+" the address itself.
+ * Symbols come from the first of these that has any: the file's .symtab; the separate debug file's (by build-id,
+ * then .gnu_debuglink; debuginfod only if DEBUGINFOD_URLS is set); .gnu_debugdata together with .dynsym; .dynsym.
+ * The symbol of an address names its outermost function, so that names do not depend on debug information (symbols.h
+ * defines which symbol of several). Inlined functions, files and lines come from DWARF. Without a symbol, the name
+ * of the outermost function is, in this order: DWARF's name; "qsort@plt" in a PLT; `_start` and `main` of a stripped
+ * program; "module+0x1a40" with the start of the function in .eh_frame; "module+" with the address.
  *
- * Clones and parts of a function (`parse.cold`, `parse.constprop.0`) and its
- * inlined copies are one function, `parse`; its `linkage` is the shortest
- * symbol that was met.
+ * Clones and parts of a function (`parse.cold`, `parse.constprop.0`) and its inlined copies are one function,
+ * `parse`. Its `linkage` is the shortest symbol that was found.
  */
 #ifndef FRAMES_NATIVE_NATIVE_H
 #define FRAMES_NATIVE_NATIVE_H

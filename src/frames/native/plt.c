@@ -29,7 +29,7 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 {
 	if (ELF64_R_TYPE(relocation->r_info) != arch_chosen_relocation)
 		return dynamic_symbol(file, ELF64_R_SYM(relocation->r_info));
-	/* A function chosen at start, of the file itself: its chooser has its name. */
+	/* A function of the file itself whose implementation is chosen at start: its resolver has its name. */
 	GElf_Off offset;
 	GElf_Sym symbol;
 	uint64_t address = (uint64_t)relocation->r_addend + file->bias;
@@ -37,7 +37,7 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 	return name && offset == 0 ? name : NULL;
 }
 
-/* The symbol whose address the dynamic linker puts into a GOT slot. */
+/* Returns the symbol whose address the dynamic linker stores in a GOT slot, or NULL. */
 static const char *symbol_of_slot(struct module_file *file, const char *table_name, uint64_t slot)
 {
 	struct elf_bytes table = elf_file_section(file->bytes, table_name);

@@ -1,4 +1,4 @@
-/* Names of the stubs through which a module calls other modules. */
+/* Names the stubs through which a module calls other modules. */
 #ifndef FRAMES_NATIVE_PLT_H
 #define FRAMES_NATIVE_PLT_H
 
@@ -7,8 +7,8 @@
 
 #include "frames/native/module_file.h"
 
-/* Returns whether an address lies in a PLT. *symbol: the target of its stub,
- * valid until the file is closed; NULL: the common first stub, or unknown. */
+/* Returns whether an address is in a PLT. Sets *symbol to the target of its stub, valid until the file is closed, or
+ * to NULL for the common first stub and unknown targets. */
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol);
 
 #endif

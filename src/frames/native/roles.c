@@ -39,11 +39,10 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	static const char *const creators[] = {
 		"pthread_create", "__pthread_create", "__pthread_create_2_1", "thrd_create", NULL,
 	};
-	/* Names that a program, too, may give a function. */
+	/* Names that a program may also use for its own functions. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
 	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
-	/* The function that pthread_create starts under the preload backend;
-	 * the program's function is the next frame. */
+	/* With the preload backend, pthread_create starts this function, which calls the program's. */
 	if (file->is_runtime && strcmp(name, "cpprof_thread_main") == 0)
 		return ROLE_START;
 	if (file->is_executable && strcmp(name, "main") == 0)
@@ -61,7 +60,7 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	return ROLE_NONE;
 }
 
-/* State of a function while the functions without names are judged. */
+/* Marks of a function while the functions without names are tested. */
 enum {
 	CANDIDATE = 1, /* nameless, in a file that has start functions */
 	CALLS_OUT = 2, /* calls main, or code outside of the C library */
@@ -72,12 +71,12 @@ enum {
 
 struct judge {
 	struct profile *profile;
-	uint8_t *marks; /* by function */
-	bool *is_start; /* by node: all of its frames and of those above are start functions */
-	bool *creates;  /* by node: starts a thread, or is called to do so */
+	uint8_t *marks; /* per function */
+	bool *is_start; /* per node: all its frames and all above are start functions */
+	bool *creates;  /* per node: it is pthread_create or the like, or below it in the same stack */
 };
 
-/* "libc.so.6+0x29c10" */
+/* Returns whether the name is only a module and an address: "libc.so.6+0x29c10". */
 static bool is_nameless(const struct profile *profile, const struct profile_function *function)
 {
 	const char *name = profile_string(profile, function->name);
@@ -88,7 +87,7 @@ static bool is_nameless(const struct profile *profile, const struct profile_func
 	return strncmp(name, module, length) == 0 && strncmp(name + length, "+0x", 3) == 0;
 }
 
-/* modules[]: marks of each module, IN_LIBRARY and CALLS_MAIN ("has main"). */
+/* Sets modules[] to the marks of each module: IN_LIBRARY, and CALLS_MAIN for "contains main". */
 static void mark_modules(const struct profile *profile, uint8_t *modules)
 {
 	for (size_t i = 0; i < profile->module_count; i++)
@@ -99,7 +98,7 @@ static void mark_modules(const struct profile *profile, uint8_t *modules)
 			modules[profile->functions[i].module] |= CALLS_MAIN;
 }
 
-/* 1: there are some, 0: there are none, or ERROR_MEMORY. */
+/* Returns 1 if there are candidates, 0 if not, or ERROR_MEMORY. */
 static int find_candidates(struct judge *judge)
 {
 	struct profile *profile = judge->profile;
@@ -134,7 +133,7 @@ static uint32_t outermost(const struct profile *profile, uint32_t node)
 	return profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-/* The frames below pthread_create in its own stack are not start code. */
+/* Marks the nodes of pthread_create and those below it in the same stack, which are not start code. */
 static void find_creation(struct judge *judge)
 {
 	const struct profile *profile = judge->profile;
@@ -170,8 +169,8 @@ static bool disprove_at(struct judge *judge, uint32_t node)
 	return changed;
 }
 
-/* Candidates that occur below anything but a start function are none. Each
- * round may disprove others; the rounds end when one disproves nothing. */
+/* Disproves candidates that occur below a function that is not a start function. Each round may disprove further
+ * candidates; the rounds end when one disproves none. */
 static void disprove(struct judge *judge)
 {
 	const struct profile *profile = judge->profile;
@@ -188,8 +187,7 @@ static void disprove(struct judge *judge)
 	}
 }
 
-/* Finds the callees of candidates. Children have greater ids, so a downward
- * pass visits them before their parents. */
+/* Finds the callees of candidates. Children have greater ids than their parents, so the loop visits them first. */
 static void see_calls(struct judge *judge)
 {
 	struct profile *profile = judge->profile;
@@ -216,7 +214,7 @@ static void see_calls(struct judge *judge)
 	}
 }
 
-/* Gives the only start function with a mark that name. */
+/* If exactly one start function of the C library has the mark, gives it that name. */
 static int name_the_one(struct judge *judge, uint8_t mark, const char *name)
 {
 	struct profile *profile = judge->profile;

@@ -1,17 +1,17 @@
-/* The walk down the DIEs of one unit. */
+/* Walks the DIEs of one unit. */
 #include <dwarf.h>
 
 #include "base/array.h"
 #include "frames/native/scopes.h"
 
-/* Deeper trees than this are not written by compilers, only by damage. */
+/* Compilers do not write deeper trees; only damaged files have them. */
 enum { DEPTH_MAX = 400 };
 
 struct walk {
 	struct scopes *scopes;
 	uint32_t unit;
 	struct slice slice; /* the unit's addresses */
-	size_t without;     /* how many of them have no subprogram yet */
+	size_t without;     /* number of them that have no subprogram yet */
 	bool everywhere;    /* also look into DIEs that do not contain an address themselves */
 	struct progress *progress;
 };
@@ -32,7 +32,7 @@ struct slice scopes_slice(const struct scopes *scopes, struct slice within, uint
 	return slice;
 }
 
-/* The next sibling. Damaged references could lead back: then the walk ends. */
+/* Goes to the next sibling. Returns false at the end, or if a damaged reference leads back. */
 static bool next_sibling(Dwarf_Die *die)
 {
 	Dwarf_Die next;
@@ -42,8 +42,8 @@ static bool next_sibling(Dwarf_Die *die)
 	return true;
 }
 
-/* The addresses at which a DIE is the next scope inside of `outer` get it.
- * *reached: an outline of those addresses, empty if there is none. */
+/* Makes the DIE the scope of those addresses in it whose scope is `outer`. Sets *reached to a slice that contains
+ * these addresses, empty if there are none, and *scope to the new scope or SCOPE_NONE. */
 static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice within, uint32_t *scope,
 		 struct slice *reached)
 {
@@ -74,8 +74,7 @@ static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice
 	return 0;
 }
 
-/* Whether a block may contain any address of the slice; without ranges of its
- * own it may. */
+/* Returns whether a block may contain an address of the slice. It may if it has no ranges. */
 static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 {
 	Dwarf_Addr base, start, end;
@@ -95,7 +94,7 @@ static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
 
-/* Inside a function: what was inlined, and blocks around it. */
+/* Walks the inside of a function: inlined functions, and blocks around them. */
 static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, struct slice within, int depth)
 {
 	Dwarf_Die die;
@@ -117,10 +116,10 @@ static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, stru
 			if (may_contain(walk, &die, within))
 				status = walk_block(walk, &die, outer, within, depth + 1);
 			break;
-		case DW_TAG_subprogram: /* a nested function (GNU C, Ada, D) lies outside of its parent's code */
+		case DW_TAG_subprogram: /* a nested function (GNU C, Ada, D) is outside of its parent's code */
 			status = walk_subprogram(walk, &die, depth + 1);
 			break;
-		case DW_TAG_class_type: /* of a lambda: so does its operator() */
+		case DW_TAG_class_type: /* the type of a lambda: so is its operator() */
 		case DW_TAG_structure_type:
 			status = walk_declarations(walk, &die, depth + 1);
 			break;
@@ -141,13 +140,13 @@ static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth)
 		return status;
 	if (reached.first < reached.end)
 		return walk_block(walk, die, scope, reached, depth + 1);
-	/* Nested functions of a function that was not reached itself: no address
-	 * is its, so the slice for what is inlined is empty. */
+	/* Looks for nested functions in a function that has none of the addresses. The slice for its inlined functions
+	 * is empty. */
 	struct slice nothing = { walk->slice.first, walk->slice.first };
 	return walk->everywhere ? walk_block(walk, die, SCOPE_NONE, nothing, depth + 1) : 0;
 }
 
-/* Outside of functions: in units, namespaces and types. */
+/* Walks the outside of functions: units, namespaces and types. */
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die die;
@@ -172,7 +171,7 @@ static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth)
 		default:
 			break;
 		}
-		/* All found: the rest of the unit is of no interest. */
+		/* When all addresses are found, the rest of the unit is not needed. */
 	} while (status == 0 && walk->without > 0 && next_sibling(&die));
 	return status;
 }
@@ -185,8 +184,8 @@ int scopes_walk_unit(struct scopes *scopes, uint32_t unit, struct slice slice, s
 	Dwarf_Die die = scopes->units[unit];
 	int status = walk_declarations(&walk, &die, 0);
 	if (status == 0 && walk.without > 0) {
-		/* Code in no function that stands where functions stand: look
-		 * inside types and functions too. Compilers rarely write such. */
+		/* Some code is in a function at an unusual position of the tree, which compilers rarely write: look inside types
+		 * and functions too. */
 		walk.everywhere = true;
 		status = walk_declarations(&walk, &die, 0);
 	}

@@ -1,4 +1,4 @@
-/* The units of the addresses, and their lines. */
+/* Finds the units of the addresses, and their lines. */
 #include "frames/native/scopes.h"
 
 #include <dwarf.h>
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 
-/* The unit of a DIE, added if new; *known maps where its DIE is to its index. */
+/* Returns the index of a unit, which is added if it is new. `known` maps the address of its DIE to the index. */
 static int64_t add_unit(struct scopes *scopes, struct hash_map *known, const Dwarf_Die *unit)
 {
 	uint64_t key = (uintptr_t)unit->addr;
@@ -21,8 +21,8 @@ static int64_t add_unit(struct scopes *scopes, struct hash_map *known, const Dwa
 	return (int64_t)scopes->unit_count++;
 }
 
-/* By .debug_aranges, where the compiler wrote it. Returns how many addresses
- * it does not know. */
+/* Finds units by .debug_aranges, if the compiler wrote it. Returns the number of addresses that it does not contain,
+ * or a negative error. */
 static int64_t find_by_aranges(struct scopes *scopes, struct hash_map *known, Dwarf *dwarf)
 {
 	Dwarf_Aranges *ranges;
@@ -51,8 +51,8 @@ static int64_t find_by_aranges(struct scopes *scopes, struct hash_map *known, Dw
 	return missing;
 }
 
-/* By the units' own ranges: clang writes no .debug_aranges. Units are never
- * asked for their DIEs here. */
+/* Finds units by their own ranges, because clang writes no .debug_aranges. Only reads the DIEs of units, not the
+ * DIEs in them. */
 static int find_by_units(struct scopes *scopes, struct hash_map *known, Dwarf *dwarf, struct progress *progress)
 {
 	const struct slice all = { 0, scopes->address_count };
@@ -92,7 +92,7 @@ static int by_index(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The unit's line table is in the file itself, which libdw finds. */
+/* The line table of a split unit is in the main file, where libdw finds it. */
 static void find_split_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
 {
 	for (size_t i = slice.first; i < slice.end; i++) {
@@ -106,7 +106,7 @@ static void find_split_lines(struct scopes *scopes, uint32_t unit, struct slice 
 	}
 }
 
-/* Lines of a unit's addresses: one run through its table. */
+/* Finds the lines of a unit's addresses in one run through its table. */
 static int find_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
 {
 	if (unit_is_split(&scopes->units[unit])) {
@@ -140,7 +140,7 @@ static int walk_units(struct scopes *scopes, struct progress *progress)
 	for (size_t first = 0; first < scopes->address_count && status == 0;) {
 		uint32_t unit = scopes->addresses[first].unit;
 		if (unit == SCOPE_NONE)
-			break; /* these sort last */
+			break; /* addresses without a unit are last */
 		struct slice slice = { first, first };
 		while (slice.end < scopes->address_count && scopes->addresses[slice.end].unit == unit)
 			slice.end++;
@@ -155,9 +155,9 @@ static int walk_units(struct scopes *scopes, struct progress *progress)
 	return status;
 }
 
-/* Debian's debug information of the C library is compressed, and elfutils unpacks
- * all of it at once: 60 ms. Its symbols name its functions as well, and its lines
- * are of use only where the program spends its time in it. */
+/* Returns whether debug information is worth its cost. Debian's debug information of the C library is compressed,
+ * and elfutils unpacks all of it at once, which takes 60 ms. The symbols name its functions too, and its lines are
+ * useful only if the program spends time in it. */
 static bool is_worth_its_time(const struct module_file *file, size_t count)
 {
 	enum { ADDRESSES_MIN = 64 };

@@ -9,7 +9,7 @@
 #include "base/hash_map.h"
 #include "frames/native/names.h"
 
-/* The function that a clone was made from. */
+/* The kinds of symbols of the function from which a clone was made. */
 enum { ORIGINAL_IS_LOCAL = 1, ORIGINAL_IS_GLOBAL = 2 };
 
 struct code_section {
@@ -27,7 +27,7 @@ struct matcher {
 	size_t section_capacity;
 };
 
-/* The first address >= `address`. */
+/* Returns the index of the first address >= `address`. */
 static size_t first_from(const struct matcher *matcher, uint64_t address)
 {
 	size_t low = 0, high = matcher->count;
@@ -57,13 +57,13 @@ static int find_sections(struct matcher *matcher)
 	return 0;
 }
 
-/* End of the executable section that holds an address; 0: none does. */
+/* Returns the end of the executable section that contains an address, or 0 if none does. */
 static uint64_t section_end(const struct matcher *matcher, uint64_t address)
 {
 	for (size_t i = 0; i < matcher->section_count; i++)
 		if (address >= matcher->sections[i].start && address < matcher->sections[i].end)
 			return matcher->sections[i].end;
-	/* Section headers may be stripped; then all is one section. */
+	/* If section headers were stripped, the file counts as one section. */
 	return matcher->section_count == 0 ? UINT64_MAX : 0;
 }
 
@@ -72,7 +72,7 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Returns whether `a` is the better of two names for one address. */
+/* Returns whether `a` names an address better than `b`. */
 static bool is_better(const struct symbol *a, const struct symbol *b)
 {
 	if (!b->name || a->start != b->start)
@@ -99,7 +99,7 @@ static void offer(struct matcher *matcher, const struct symbol *symbol)
 	size_t first = first_from(matcher, symbol->start);
 	if (first == matcher->count || matcher->addresses[first] >= end)
 		return;
-	/* Only the first address behind it is told now: carry_on tells the rest. */
+	/* Only the first address behind the symbol is set here; carry_on sets the others. */
 	if (is_better(symbol, &matcher->matches[first].nearest))
 		matcher->matches[first].nearest = *symbol;
 	if (symbol->size < end - symbol->start)
@@ -109,8 +109,7 @@ static void offer(struct matcher *matcher, const struct symbol *symbol)
 			matcher->matches[i].covering = *symbol;
 }
 
-/* What begins last before an address is also what begins last before the next
- * one, unless something begins in between. */
+/* Copies the nearest symbol of each address to the next address, unless another symbol begins in between. */
 static void carry_on(struct matcher *matcher)
 {
 	for (size_t i = 1; i < matcher->count; i++) {
@@ -121,7 +120,7 @@ static void carry_on(struct matcher *matcher)
 	}
 }
 
-/* Symbol `index` of the module if it can name code, with its ELF address. */
+/* Reads symbol `index` of the module, with its ELF address. Returns whether it can name code. */
 static bool read_symbol(struct matcher *matcher, int index, uint32_t *file_scope, struct symbol *symbol)
 {
 	GElf_Sym raw;
@@ -149,7 +148,7 @@ static bool read_symbol(struct matcher *matcher, int index, uint32_t *file_scope
 	return true;
 }
 
-/* The symbol that names an address unless debug information has a better name. */
+/* Returns the symbol that names an address, unless debug information has a better name. */
 static struct symbol *chosen(struct symbol_match *match)
 {
 	return match->covering.name ? &match->covering : &match->nearest;
@@ -160,8 +159,8 @@ static bool is_local_clone(const struct symbol *symbol)
 	return symbol->name && symbol->scope != 0 && name_base_length(symbol->name) != name_plain_length(symbol->name);
 }
 
-/* One symbol against the clones by name: a function of that very name in the
- * same source file is the original; else a global one is. */
+/* Compares one symbol with the clones by name. If a function of a clone's base name is in the same source file, it
+ * is the original; if not, a global one is. */
 static void find_original(const struct hash_map *by_name, struct symbol_match *matches, const uint32_t *next,
 			  const struct symbol *symbol, uint8_t *found)
 {

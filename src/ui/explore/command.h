@@ -1,6 +1,6 @@
 /*
- * The commands of the loop: one row each. `help`, the manual and the
- * completion are made from the rows; a new command is a new row.
+ * The commands of the loop, one row each. `help`, the manual and the completion are derived from the rows; a new
+ * command is a new row.
  */
 #ifndef UI_EXPLORE_COMMAND_H
 #define UI_EXPLORE_COMMAND_H
@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "ui/explore/session.h"
 
-/* What its arguments are: for the completion. */
+/* The kind of a command's arguments, for the completion. */
 enum explore_words {
 	WORDS_NONE,
-	WORDS_FUNCTION, /* one function's name, spaces and all */
+	WORDS_FUNCTION, /* one function name, which may contain spaces */
 	WORDS_TERMS,    /* function names separated by ';' */
 	WORDS_RESOURCE,
 	WORDS_BY,
@@ -29,22 +29,22 @@ struct report;
 
 struct explore_command {
 	const char *name;
-	const char *alias;     /* another name, or NULL */
+	const char *alias;     /* a second name, or NULL */
 	const char *arguments; /* "FUNCTION", "[F]", "" */
 	const char *summary;   /* one line, no full stop */
-	const char *detail;    /* what `help NAME` adds, lines ending in '\n'; or NULL */
+	const char *detail;    /* text that `help NAME` appends: lines that end in '\n'; or NULL */
 	enum explore_words words;
-	const struct report *report; /* what it prints (reports/report.h); NULL: `run` */
-	/* `arguments` has no white space around it; reports go to `out`. Returns
-	 * 0, or a negative error with a sentence in `error`, which is not NULL. */
+	const struct report *report; /* the report that it prints (reports/report.h); NULL: `run` is called */
+	/* `arguments` has no white space around it. Prints reports to `out`. Returns 0, or a negative error and sets
+	 * `error`, which is not NULL. */
 	int (*run)(struct session *session, const char *arguments, FILE *out, struct error *error);
 };
 
-/* NULL-terminated, in the order in which `help` shows them: the reports' commands
- * come from the rows of reports/reports.c. */
+/* Returns all commands and NULL, in the order in which `help` shows them. The commands of reports come from the
+ * table in reports/reports.c. */
 const struct explore_command *const *explore_commands(void);
 
-/* Runs it, as `run` above. */
+/* Runs a command, like `run` above. */
 int explore_command_run(const struct explore_command *command, struct session *session, const char *arguments,
 			FILE *out, struct error *error);
 
@@ -54,10 +54,10 @@ void explore_report_command(const struct report *report, struct explore_command 
 int explore_report_run(const struct explore_command *command, struct session *session, const char *arguments, FILE *out,
 		       struct error *error);
 
-/* The command of that name, alias or unique beginning of a name; NULL: `error`. */
+/* Returns the command with that name, alias or unique prefix of a name, or NULL and sets `error`. */
 const struct explore_command *explore_command_find(const char *name, struct error *error);
 
-/* The rows, by file. */
+/* The rows that are not reports, by file: command_settings.c, command_others.c. */
 extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
 	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_trim, explore_stitch;
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;

@@ -10,7 +10,7 @@
 #include "ui/explore/narrow.h"
 #include "ui/explore/words.h"
 
-/* The session has a profile, and no trace. */
+/* Returns whether `export` can write the format. The session has a profile, but no trace. */
 static bool is_written_here(const struct format *format)
 {
 	return format->export && !(format->needs & FORMAT_NEEDS_TRACE);
@@ -33,7 +33,7 @@ static const struct format *find_format(const char *name, struct error *error)
 	return NULL;
 }
 
-/* Whether writing to `path` would overwrite the profile being read. */
+/* Returns whether writing to `path` would overwrite the profile that is being read. */
 static bool is_own_file(const struct session *session, const char *path)
 {
 	struct stat own, other;

@@ -1,4 +1,4 @@
-/* Commands that print a report: once for each chosen resource. */
+/* Commands that print a report, once for each chosen resource. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "ui/explore/command.h"
 #include "ui/explore/words.h"
 
-/* A report while it is printed. */
+/* The state of one report that is being printed. */
 struct printing {
 	struct report_request request;
 	struct render_document document;
-	struct buffer notes;  /* what some resources do not have */
-	struct error missing; /* the first of these */
+	struct buffer notes;  /* one line for each resource without the requested data */
+	struct error missing; /* the error of the first of them */
 };
 
 void explore_report_command(const struct report *report, struct explore_command *command)
@@ -38,7 +38,7 @@ void explore_report_command(const struct report *report, struct explore_command 
 	};
 }
 
-/* --- the request --- */
+/* --- requests --- */
 
 static const struct view *view_of_session(void *context, const struct view_options *options, struct error *error)
 {
@@ -51,7 +51,7 @@ static int roots_of_session(void *context, const struct view *view, const char *
 	return session_labels(context, view, name, roots, error);
 }
 
-/* What is selected and the report does not accept. */
+/* Refuses a selection that the report does not accept. */
 static int check_selection(const struct session *session, const struct explore_command *command, struct error *error)
 {
 	const struct view_options *selection = &session->selection;
@@ -74,7 +74,7 @@ static int check_selection(const struct session *session, const struct explore_c
 	return 0;
 }
 
-/* The chosen resources; all of them where the report chooses and the user has not. */
+/* Copies the chosen resources, or all of them if the report chooses and the user has not. */
 static int copy_resources(struct report_request *request, const struct session *session, struct error *error)
 {
 	const struct profile *profile = session->profile;
@@ -88,7 +88,7 @@ static int copy_resources(struct report_request *request, const struct session *
 	return 0;
 }
 
-/* --- its results --- */
+/* --- results --- */
 
 static int print_result(struct printing *printing, const struct result *result, struct error *error)
 {
@@ -112,8 +112,8 @@ static int print_result(struct printing *printing, const struct result *result, 
 	return status;
 }
 
-/* A name that one resource does not have (a call site without a hit of it) is only
- * an error if none has it; otherwise it is noted at the end. */
+/* If only some resources do not have a name (for instance, a call site without hits), that is printed at the end. If
+ * none has it, it is an error. */
 static int print_all(struct printing *printing, struct error *error)
 {
 	const struct report_request *request = &printing->request;
@@ -156,7 +156,7 @@ static int run_request(struct session *session, const struct report_request *ask
 	return status;
 }
 
-/* --- its argument --- */
+/* --- arguments --- */
 
 static int run_terms(struct session *session, struct report_request *request, const char *arguments, FILE *out,
 		     struct error *error)

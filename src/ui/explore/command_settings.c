@@ -1,5 +1,4 @@
-/* Commands that select: without arguments they show what is selected, and with
- * arguments they also show what came of it. */
+/* Commands that change the selection and settings. They print the current value, with arguments after the change. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static bool is_chosen(const struct session *session, uint32_t resource)
 	return false;
 }
 
-/* All resources, the chosen ones marked. */
+/* Prints all resources and marks the chosen ones. */
 static int show_resources(struct session *session, FILE *out, struct error *error)
 {
 	const struct profile *profile = session->profile;
@@ -52,7 +51,7 @@ static int show_resources(struct session *session, FILE *out, struct error *erro
 	return 0;
 }
 
-/* Adds the resource, or all of them for "all", to the marks. */
+/* Marks the resource, or all of them for "all". */
 static int mark_resource(const struct profile *profile, const char *name, bool *marks, struct error *error)
 {
 	uint32_t resource;
@@ -159,7 +158,7 @@ const struct explore_command explore_by = {
 	.run = by_run,
 };
 
-/* "thread: 4711 (worker)"; `index` VIEW_ANY: "thread: all". */
+/* Prints "thread: 4711 (worker)", or "thread: all" if `index` is VIEW_ANY. */
 static void show_row(FILE *out, const char *what, uint32_t index, uint32_t number, const char *name)
 {
 	if (index == VIEW_ANY) {
@@ -171,7 +170,7 @@ static void show_row(FILE *out, const char *what, uint32_t index, uint32_t numbe
 	fputs(")\n", out);
 }
 
-/* The text without the quotes around it; NULL: out of memory. */
+/* Returns a copy of the text without the quotes around it, or NULL if memory is exhausted. */
 static char *unquoted(const char *text, struct error *error)
 {
 	size_t length;
@@ -208,7 +207,7 @@ const struct explore_command explore_thread = {
 
 typedef int choose_processes(const struct profile *profile, const char *text, bool *chosen, struct error *error);
 
-/* Makes the processes that the words mean the chosen ones. */
+/* Selects the processes that the text means, or all for "all". */
 static int select_processes(struct session *session, choose_processes *choose, const char *arguments,
 			    struct error *error)
 {
@@ -231,7 +230,7 @@ static int select_processes(struct session *session, choose_processes *choose, c
 	return 0;
 }
 
-/* "process: 4711 (worker)", "process: 3 of 12", "process: all" */
+/* Prints "process: 4711 (worker)", "process: 3 of 12" or "process: all". */
 static void show_processes(FILE *out, const struct session *session)
 {
 	const struct profile *profile = session->profile;
@@ -280,7 +279,7 @@ const struct explore_command explore_cgroup = {
 	.run = cgroup_run,
 };
 
-/* Makes the label sets that the words mean the chosen ones; "all": every one. */
+/* Selects the label sets that the words mean, or all for "all". */
 static int select_labels(struct session *session, const char *arguments, struct error *error)
 {
 	const struct profile *profile = session->profile;
@@ -362,7 +361,7 @@ const struct explore_command explore_time = {
 	.run = time_run,
 };
 
-/* Sets or shows what is on unless `*off`. */
+/* Sets and prints a switch, which is on unless `*off`. */
 static int switch_run(const char *name, bool *off, const char *arguments, FILE *out, struct error *error)
 {
 	bool on = !*off;

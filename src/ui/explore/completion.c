@@ -30,7 +30,7 @@ static void add_commands(struct completion *completion, const char *beginning)
 		add_if_begins(completion, all[i]->name, beginning);
 }
 
-/* Whether a part of the name, behind a "::", begins so. */
+/* Returns whether a part of the name behind a "::" begins with `beginning`. */
 static bool has_part(const char *name, const char *beginning)
 {
 	for (const char *at = strstr(name, "::"); at; at = strstr(at + 2, "::")) {
@@ -128,7 +128,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts, drops doubles, and measures what all have in common. */
+/* Sorts the items, drops duplicates, and measures their common beginning. */
 static void finish(struct completion *completion)
 {
 	size_t kept = 0;
@@ -149,7 +149,7 @@ static void finish(struct completion *completion)
 		completion->common++;
 }
 
-/* Where in the arguments the word at their end begins, by what they are. */
+/* Returns the offset in the arguments at which the last word begins. Function names and terms may contain blanks. */
 static size_t word_start(enum explore_words words, const char *arguments)
 {
 	if (words == WORDS_FUNCTION)
@@ -179,7 +179,8 @@ static void complete_line(struct completion *completion, struct session *session
 		return;
 	size_t word_at = word_start(command->words, line + arguments_at);
 	completion->start = arguments_at + word_at;
-	/* Only resources and terms are many; of an export the file is not ours to know. */
+	/* Only resources and terms take more than one word that can be completed; the second argument of `export` is a
+	 * file name. */
 	if (word_at && command->words != WORDS_RESOURCE && command->words != WORDS_TERMS)
 		return;
 	completion->space = command->words == WORDS_RESOURCE || command->words == WORDS_FORMAT;

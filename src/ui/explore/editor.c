@@ -19,7 +19,7 @@ struct editor {
 	History *history;
 	struct session *session;
 	const char *prompt;
-	char *history_path; /* NULL: not kept */
+	char *history_path; /* NULL: the history is not saved */
 	char *text;         /* the last line, without its newline */
 	int input;          /* file descriptor */
 };
@@ -36,8 +36,7 @@ static const char *prompt_of(EditLine *line)
 	return editor_of(line)->prompt;
 }
 
-/* Reads one character. libedit's own reader tries again after a signal; this
- * one gives up, so that ^C ends the line. */
+/* Reads one character. Unlike libedit's own reader, it fails after ^C, which thereby ends the line. */
 static int read_character(EditLine *line, wchar_t *character)
 {
 	struct editor *editor = editor_of(line);
@@ -57,12 +56,12 @@ static int read_character(EditLine *line, wchar_t *character)
 		if (length == (size_t)-2)
 			continue;
 		if (length == (size_t)-1)
-			*character = L'?'; /* no character in this locale */
+			*character = L'?'; /* invalid in this locale's encoding */
 		return 1;
 	}
 }
 
-/* Below the line, as many to a row as fit into 80 columns. */
+/* Prints the candidates below the line, in as many columns as fit into 80 characters. */
 static void list_candidates(struct editor *editor, const struct completion *completion)
 {
 	FILE *out = editor->session->options->out;
@@ -84,7 +83,7 @@ static void list_candidates(struct editor *editor, const struct completion *comp
 	fflush(out);
 }
 
-/* Characters of a piece of the line, as libedit counts them. */
+/* Returns the number of characters in a part of the line, as libedit counts them. */
 static int character_count(const char *text, size_t length)
 {
 	char *copy = strndup(text, length);
@@ -93,8 +92,8 @@ static int character_count(const char *text, size_t length)
 	return (int)(count == (size_t)-1 ? length : count);
 }
 
-/* Inserts the text that all candidates share beyond the typed text; returns
- * whether the line changed. A single candidate may replace the typed text. */
+/* Inserts the text that all candidates have beyond the typed text. A single candidate may replace the typed text.
+ * Returns whether the line changed. */
 static bool insert_common(EditLine *line, const struct completion *completion, const char *typed, size_t typed_length)
 {
 	const char *first = completion->items[0];
@@ -122,7 +121,7 @@ static unsigned char complete(EditLine *line, wint_t character)
 	size_t length = (size_t)(info->cursor - info->buffer);
 	struct completion completion;
 	completion_init(&completion, editor->session, info->buffer, length);
-	unsigned char result = CC_ERROR; /* a beep */
+	unsigned char result = CC_ERROR; /* beeps */
 	if (completion.count) {
 		const char *typed = info->buffer + completion.start;
 		if (insert_common(line, &completion, typed, length - completion.start)) {
@@ -144,13 +143,13 @@ static void set_up(struct editor *editor)
 	el_set(line, EL_EDITOR, "emacs");
 	el_set(line, EL_SIGNAL, 0);
 	el_set(line, EL_GETCFN, read_character);
-	/* The wide call, as the narrow one leaks its copies of the strings. */
+	/* The wide call is used because the narrow one leaks its copies of the strings. */
 	el_wset(line, EL_ADDFN, L"cpprof-complete", L"complete commands and names", complete);
 	el_set(line, EL_BIND, "^I", "cpprof-complete", NULL);
 	el_set(line, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	if (editor->history)
 		el_set(line, EL_HIST, history, editor->history);
-	el_source(line, NULL); /* the user's ~/.editrc */
+	el_source(line, NULL); /* reads the user's ~/.editrc */
 }
 
 static void load_history(struct editor *editor)
@@ -213,8 +212,8 @@ void editor_free(struct editor *editor)
 const char *editor_read(struct editor *editor)
 {
 	int count = 0;
-	/* Before the prompt: by itself libedit does it after, and what is typed
-	 * in between would be taken by the terminal's own line editing. */
+	/* Prepares the terminal before the prompt. libedit itself does it after the prompt, and the terminal's own line
+	 * editing would process what the user types in between. */
 	el_set(editor->line, EL_PREP_TERM, 1);
 	const char *text = el_gets(editor->line, &count);
 	if (!text || count <= 0 || explore_interrupted())

@@ -1,8 +1,7 @@
 /*
- * Line editing on a terminal: the prompt, history and completion, by libedit.
- * The history is kept in $XDG_STATE_HOME/cpprof/history (~/.local/state if
- * that is not set), readable by its owner only; where it cannot be kept the
- * loop works without.
+ * Line editing on a terminal with libedit: the prompt, history and completion. The history is saved in
+ * $XDG_STATE_HOME/cpprof/history (~/.local/state if that is not set), readable only by its owner. If it cannot be
+ * saved, the loop works without it.
  */
 #ifndef UI_EXPLORE_EDITOR_H
 #define UI_EXPLORE_EDITOR_H
@@ -13,13 +12,13 @@
 
 struct editor;
 
-/* NULL: the terminal cannot be edited on. The session serves the completion
- * and must outlive the editor. */
+/* Returns an editor, or NULL if the terminal does not support editing or memory is exhausted. The completion uses
+ * the session, which must outlive the editor. */
 struct editor *editor_new(struct session *session, const char *prompt);
-void editor_free(struct editor *editor); /* NULL is fine; saves the history */
+void editor_free(struct editor *editor); /* saves the history; accepts NULL */
 
-/* The next line, without its newline, valid until the next call; NULL: the
- * input ended, or explore_interrupted() became true. */
+/* Returns the next line, without its newline, valid until the next call; or NULL if the input ended or
+ * explore_interrupted() became true. */
 const char *editor_read(struct editor *editor);
 
 #endif

@@ -12,7 +12,7 @@
 #include "ui/explore/totals.h"
 #include "ui/explore/words.h"
 
-/* "cpprof.data: process_db 100000; cpu 2676 samples, page-faults 311 samples; type help" */
+/* Prints the first line: "cpprof.data: process_db 100000; cpu 2676 samples, page-faults 311 samples; type help". */
 static int greet(struct session *session, struct error *error)
 {
 	const struct profile *profile = session->profile;
@@ -38,7 +38,7 @@ static int greet(struct session *session, struct error *error)
 	return 0;
 }
 
-/* Says what went wrong with a line, behind what was printed so far. */
+/* Prints the error of a line, after the output so far. */
 static void complain(struct session *session, const struct input *input, const struct error *error)
 {
 	const struct explore_options *options = session->options;
@@ -52,8 +52,7 @@ static void complain(struct session *session, const struct input *input, const s
 	fflush(options->err);
 }
 
-/* Runs one command. Returns 0 or a negative error; `gone`: nobody reads the
- * output any more. */
+/* Runs one command. Returns 0 or a negative error. Sets *gone if the reader of the output has gone away. */
 static int run_line(struct session *session, char *line, bool *gone, struct error *error)
 {
 	struct line_parts parts = line_split(line);
@@ -76,7 +75,7 @@ static int run_line(struct session *session, char *line, bool *gone, struct erro
 	return status;
 }
 
-/* ^C may have cut a report short within a line, or within a coloured word. */
+/* ^C may have ended a report within a line, or within a coloured word. */
 static void end_cut_report(const struct explore_options *options)
 {
 	fputs(options->colour ? "\x1b[0m\n" : "\n", options->out);

@@ -1,10 +1,8 @@
 /*
- * The interactive loop of the 1993 paper: commands are read, one a line, and
- * answered with reports, until `quit` or the end of the input. Nothing that
- * the user types ends it otherwise.
+ * The interactive loop of the 1993 paper: reads commands, one per line, and prints reports, until `quit` or the end
+ * of the input. No other input ends it.
  *
- * The commands are the rows of a table (ui/explore/command.h); `help` and the
- * completion come from it.
+ * The commands are the rows of a table (ui/explore/command.h); `help` and the completion are derived from it.
  */
 #ifndef UI_EXPLORE_EXPLORE_H
 #define UI_EXPLORE_EXPLORE_H
@@ -19,26 +17,24 @@
 struct explore_options {
 	const char *file;    /* name of the profile's file, for the first line and `info`; not NULL */
 	uint64_t file_bytes; /* its size, for `info`; 0: unknown */
-	FILE *in;            /* commands; read plainly, line by line, unless interactive */
+	FILE *in;            /* commands; read line by line without editing unless interactive */
 	FILE *out;           /* reports */
-	FILE *err;           /* complaints */
-	/* in and out are terminals: a prompt, line editing, history, completion
-	 * and ^C, which then ends the current line or report and not the loop. */
+	FILE *err;           /* error messages */
+	/* in and out are terminals: there is a prompt, line editing, history and completion, and ^C ends the current
+	 * line or report, not the loop. */
 	bool interactive;
-	bool colour; /* options of the reports */
+	bool colour; /* reports are coloured */
 };
 
-/* Runs the loop. Returns 0; or, not interactive, the number of commands that
- * failed (a positive number: the exit status is then 1); or ERROR_MEMORY, with
- * `error` filled in, if it could not start. A report that cannot be written is
- * a command that failed, except for a reader of `out` that went away: that
- * ends the loop like the end of the input.
+/* Runs the loop. Returns 0; or, if not interactive, the number of commands that failed (if positive, the exit status
+ * is 1); or a negative error, such as ERROR_MEMORY, and sets `error` if it could not start. A command fails if its
+ * report cannot be written. But if the reader of `out` has gone away, the loop ends as at the end of the input.
  *
- * While it runs SIGPIPE is ignored and, if interactive, SIGINT is caught; both
- * are as before when it returns. The profile stays the caller's. */
+ * While the loop runs, SIGPIPE does not end the process and, if interactive, SIGINT is caught; both are restored
+ * before it returns. The caller keeps the profile. */
 int explore_run(struct profile *profile, const struct explore_options *options, struct error *error);
 
-/* The commands as a table of text, one a line: for the manual and --help. */
+/* Prints the table of commands, one per line: for the manual and --help. */
 void explore_print_commands(FILE *out);
 
 #endif

@@ -13,7 +13,7 @@ char *history_file_path(void)
 	const char *home = getenv("HOME");
 	char *path = NULL;
 	int length = -1;
-	/* The XDG specification requires to ignore a relative path. */
+	/* The XDG specification requires that a relative path is ignored. */
 	if (state && *state == '/')
 		length = asprintf(&path, "%s/cpprof/history", state);
 	else if (home && *home == '/')
@@ -25,7 +25,7 @@ static void make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0700); /* a failure shows when the file is opened */
+		mkdir(path, 0700); /* if it fails, opening the file fails too */
 		*slash = '/';
 	}
 }

@@ -1,17 +1,17 @@
-/* The file with the history of the loop. */
+/* The history file of the loop. */
 #ifndef UI_EXPLORE_HISTORY_FILE_H
 #define UI_EXPLORE_HISTORY_FILE_H
 
 #include <stdio.h>
 
-/* Returns the path of the history file, which the caller frees, or NULL if
- * there is no folder for it or no memory. */
+/* Returns the path of the history file, which the caller frees, or NULL if there is no folder for it or memory is
+ * exhausted. */
 char *history_file_path(void);
 
-/* Opens a new file beside `path` for writing, mode 0600, and makes the folders
- * above it. NULL: not possible. */
+/* Creates a new file beside `path` with mode 0600, opens it for writing, and makes the folders above it. Returns
+ * NULL on failure. */
 FILE *history_file_create(const char *path);
-/* Closes it and replaces the old one by it, unless a write failed. */
+/* Closes the new file and replaces the old one with it, unless a write failed. */
 void history_file_commit(FILE *file, const char *path);
 
 #endif

@@ -26,8 +26,7 @@ void input_release(struct input *input)
 	buffer_release(&input->line);
 }
 
-/* Reads up to the newline; drops bytes beyond the limit. Returns false at the
- * end of the input. */
+/* Reads up to the newline and drops bytes beyond the limit. Returns false at the end of the input. */
 static bool read_plain(struct input *input, bool *too_long, bool *has_nul)
 {
 	int byte = getc(input->in);
@@ -57,7 +56,7 @@ static int next_plain(struct input *input, struct error *error)
 		return INPUT_INTERRUPTED;
 	}
 	if (!got && ferror(input->in) && !input->failed) {
-		input->failed = true; /* reported once; then the input has ended */
+		input->failed = true; /* reported once; the next call returns INPUT_END */
 		return error_set_errno(error, "cannot read the commands");
 	}
 	if (!got)

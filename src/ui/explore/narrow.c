@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The same rule as analyze/view.h gives for its selection. */
+/* The rule of the selection in analyze/view.h. */
 static bool selects(const struct view_options *options, const struct profile *profile, size_t index)
 {
 	const struct profile_hit *hit = &profile->hits[index];

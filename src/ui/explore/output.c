@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "ui/explore/signals.h"
 
-/* How the stream's buffer reaches the target; 0 is stdio's word for failure. */
+/* The write function of the stream: writes to the target. stdio expects 0 on failure. */
 static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
@@ -32,7 +32,7 @@ int explore_output_open(struct output *output, FILE *out, const char *shell, str
 	if (shell && !*shell)
 		return error_set(error, ERROR_USAGE, "a shell command is missing after '|'");
 	if (shell) {
-		fflush(out); /* text that is printed already comes first */
+		fflush(out); /* text that was printed before comes first */
 		output->target = popen(shell, "we");
 		if (!output->target)
 			return error_set_errno(error, "cannot start a shell");
@@ -55,13 +55,12 @@ static int close_shell(struct output *output, struct error *error)
 
 int explore_output_close(struct output *output, bool *gone, struct error *error)
 {
-	fclose(output->stream); /* records a failure to pass text on in `output` */
+	fclose(output->stream); /* a failure of pass_on is stored in `output` */
 	if (output->is_pipe)
 		return close_shell(output, error);
 	errno = 0;
 	if (explore_interrupted()) {
-		/* The text in the buffer belongs to the report that was cut
-		 * short. */
+		/* Drop the buffer, which contains text of the interrupted report. */
 		__fpurge(output->target);
 		clearerr(output->target);
 		return 0;

@@ -101,16 +101,16 @@ const struct view *session_view(struct session *session, uint32_t resource, stru
 	return session_view_of(session, &options, error);
 }
 
-/* "#2" into the row 1 of the candidates; false: `name` is no such word. */
+/* Converts "#2" to row 1 of the candidates. Returns false if `name` has not this form. */
 static bool candidate_row(const char *name, size_t *row)
 {
 	if (name[0] != '#' || !name[1] || name[1 + strspn(name + 1, "0123456789")] || strlen(name) > 6)
 		return false;
-	*row = strtoul(name + 1, NULL, 10) - 1; /* "#0" becomes a row far beyond the last */
+	*row = strtoul(name + 1, NULL, 10) - 1; /* "#0" becomes a row beyond the last */
 	return true;
 }
 
-/* Keeps a list of the functions that the labels belong to: 0 or ERROR_MEMORY. */
+/* Stores a list of the functions that the labels belong to. Returns 0 or ERROR_MEMORY. */
 static int keep_candidates(struct session *session, const struct view *view, const struct label_set *labels)
 {
 	uint32_t firsts[SESSION_CANDIDATES];
@@ -144,7 +144,7 @@ static int labels_of_name(struct session *session, const struct view *view, cons
 	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
 	if (count == 0)
-		return lookup_functions(view, name, labels, error); /* which reports the alternatives */
+		return lookup_functions(view, name, labels, error); /* sets the error with similar names */
 	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
 	label_set_release(labels);
 	if (status < 0)

@@ -26,7 +26,7 @@ void explore_signals_catch(struct explore_signals *signals, bool interactive)
 	interrupted = 0;
 	if (!interactive)
 		return;
-	/* No SA_RESTART: a blocked read or write is to end. */
+	/* No SA_RESTART: the signal must end a blocked read or write. */
 	action = (struct sigaction){ .sa_handler = note_interrupt };
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, &signals->old_interrupt);

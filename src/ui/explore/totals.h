@@ -1,4 +1,4 @@
-/* How much was recorded of each resource, in one pass over the hits. */
+/* Adds up the amount that was recorded of each resource, in one pass over the hits. */
 #ifndef UI_EXPLORE_TOTALS_H
 #define UI_EXPLORE_TOTALS_H
 
@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* [resource_count]: samples, or gticks of an exact resource; free() it.
+/* Returns [resource_count] totals: samples, or gticks of an exact resource. The caller frees the array. Returns
  * NULL: ERROR_MEMORY. */
 uint64_t *totals_new(const struct profile *profile, struct error *error);
 
-/* "2676 samples", "12 calls". */
+/* Prints "2676 samples" or "12 calls". */
 void totals_print(FILE *out, const struct profile *profile, uint32_t resource, uint64_t total);
 
 #endif

@@ -14,7 +14,7 @@ static bool is_white(char byte)
 	return byte && strchr(white, byte);
 }
 
-/* Takes the white space off both ends. */
+/* Removes the white space at both ends. */
 static char *trim(char *text)
 {
 	text += strspn(text, white);
@@ -25,7 +25,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* The bar that starts a shell command, or NULL. */
+/* Returns the bar that begins a shell command, or NULL. */
 static char *find_bar(char *line)
 {
 	for (char *bar = strchr(line, '|'); bar; bar = strchr(bar + 1, '|')) {
@@ -70,7 +70,7 @@ static int add_word(struct words *words, const char *text, size_t length)
 	return 0;
 }
 
-/* The length of "=FACTOR" at `text` if one stands there and ends there, or 0. */
+/* Returns the length of "=FACTOR" at `text` if it is there and a word ends behind it, or 0. */
 static size_t factor_length(const char *text)
 {
 	if (*text != '=')
@@ -88,8 +88,7 @@ static size_t factor_length(const char *text)
 	return text[length] == '\0' || is_white(text[length]) ? length : 0;
 }
 
-/* Returns whether a byte follows that would end a name without the backslash at
- * `text`. */
+/* Returns whether `text` is a backslash that escapes the byte behind it. */
 static bool is_escape(const char *text)
 {
 	return text[0] == '\\' && text[1] && strchr(";=\\", text[1]);
@@ -122,7 +121,7 @@ static int split(struct words *words, const char *text, size_t (*length_of)(cons
 			if (!end)
 				status = error_set(error, ERROR_USAGE, "the quote before %s is not closed",
 						   QUOTE(text + 1));
-			/* A quote in the middle of a word belongs to the word: 'lambda'(). */
+			/* A quote in the middle of a word is part of the word: 'lambda'(). */
 			else if (end[1] && !is_white(end[1]))
 				end = NULL;
 		}
