@@ -219,8 +219,8 @@ struct tally_edge {
 	uint64_t count;           /* calls */
 	struct tally_node *child; /* TALLY_ARCS and TALLY_BLOCKS: NULL */
 	struct tally_edge *next;
-	uint32_t flags;           /* enum tally_edge_flags */
-	uint32_t code;            /* private to the runtime: the hook that reported it first */
+	uint32_t flags; /* enum tally_edge_flags */
+	uint32_t code;  /* private to the runtime: its hook's address (lower half, odd), or the caller's distance */
 	struct tally_edge *after; /* private to the runtime: a guess of the node's next call */
 };
 
