@@ -2,7 +2,7 @@
  * The functions that the program would call without this library: those of the C library, or of another library that
  * interposes them.
  *
- * return REAL(read)(fd, bytes, count);
+ *	return REAL(read)(fd, bytes, count);
  *
  * All functions that are named anywhere are looked up together, at the first use or in a constructor. After that a
  * use is a load and a test, for any thread and any signal handler.
