@@ -1,6 +1,6 @@
 /*
- * What cpprof::collection (cpprof/profiler.hpp) is made of: elements that know what is done with them, and iterators that hand
- * them out. For programs to use, not to include.
+ * The parts of cpprof::collection (cpprof/profiler.hpp): elements that count how they are used, and iterators that
+ * return such elements. Programs use them through cpprof/profiler.hpp, which includes this header.
  */
 #ifndef CPPROF_ELEMENTS_HPP
 #define CPPROF_ELEMENTS_HPP
@@ -20,11 +20,11 @@
 namespace cpprof
 {
 
-/* The accesses to the elements of one collection, or of several of one name. */
+/* Counts the accesses to the elements of one collection, or of several with the same name. */
 struct accesses {
 	cpprof_counter *reads = nullptr, *writes = nullptr;
 
-	accesses() noexcept = default; /* of nothing that could be read or written */
+	accesses() noexcept = default; /* for default-constructed iterators, which have no element to access */
 	explicit accesses(const char *name)
 	    : reads(cpprof_resource((std::string(name) + "-reads").c_str(), "read")),
 	      writes(cpprof_resource((std::string(name) + "-writes").c_str(), "write"))
@@ -45,7 +45,8 @@ struct accesses {
 	}
 };
 
-/* The first argument of a collection's constructor, to tell its accesses from others'. Keep one where many are made. */
+/* The first argument of a collection's constructor: the name under which its accesses are counted. A program that
+ * makes many collections should keep one object. */
 class named
 {
       public:
@@ -57,13 +58,13 @@ class named
 
 /* --- elements --- */
 
-/* Whether an element is handed out as one that counts what is done with it. */
+/* Whether the type is returned as an `element`, which counts each use. */
 template <class T> struct is_counted_by_use {
 	static constexpr bool value =
 		std::is_arithmetic<T>::value || std::is_enum<T>::value || std::is_pointer<T>::value;
 };
 
-/* A reference to an element. */
+/* A reference to an element that counts reads and writes. */
 template <class T> class element
 {
       public:
@@ -72,8 +73,8 @@ template <class T> class element
 	}
 	element(const element &) noexcept = default;
 
-	/* Read; and where only that will do, handed out to be written. Which one a compiler takes where both would do, the
-	 * qualifiers say: it adds as few as it can. */
+	/* The first conversion counts a read. The second counts a write: it is for contexts that accept only a
+	 * reference to non-const. Where both fit, the compiler takes the first, because that adds fewer qualifiers. */
 	__attribute__((always_inline)) operator const T &() const
 	{
 		counted.read();
@@ -86,7 +87,7 @@ template <class T> class element
 		return *self->at;
 	}
 
-	/* What it refers to has an address, by which it may be written. */
+	/* Counts a write, because the address may be used to write the element. */
 	T *operator&() const
 	{
 		counted.write();
@@ -99,7 +100,7 @@ template <class T> class element
 		*at = value;
 		return *this;
 	}
-	/* What it refers to is assigned. */
+	/* Assigns the value of the element that `other` refers to. */
 	__attribute__((always_inline)) element &operator=(const element &other)
 	{
 		T value = other;
@@ -107,7 +108,7 @@ template <class T> class element
 		*at = value;
 		return *this;
 	}
-	/* A pointer's. */
+	/* For elements that are pointers. */
 	template <class U = T, class = typename std::enable_if<std::is_pointer<U>::value>::type> U operator->() const
 	{
 		counted.read();
@@ -161,7 +162,7 @@ template <class T> class element
 		return (*at)--;
 	}
 
-	/* What they refer to, as std::swap does it. */
+	/* Swap the values of the elements, as std::swap does. */
 	friend void swap(const element &one, const element &other)
 	{
 		T value = one;
@@ -188,7 +189,7 @@ template <class T> class element
 	accesses counted;
 };
 
-/* What a map's iterator refers to, where the value is counted by its use. */
+/* What an iterator of a map refers to, if uses of the value are counted. */
 template <class Key, class T> struct keyed_element {
 	const Key &first;
 	element<T> second;
@@ -203,8 +204,9 @@ template <class Key, class T> struct keyed_element {
 	}
 };
 
-/* How what a container refers to is handed out, and what that is counted as: `Reference` is its own, T & or const T &. */
-template <class Reference, class = void> struct handing_out { /* an element of a class, to be changed */
+/* The type in which an element is returned, and how that is counted. `Reference` is the container's own type, T & or
+ * const T &. */
+template <class Reference, class = void> struct handing_out { /* an element of a class, may be changed: a write */
 	using reference = Reference;
 	static constexpr bool is_kept = false;
 	static Reference hand(Reference value, const accesses &counted)
@@ -214,7 +216,7 @@ template <class Reference, class = void> struct handing_out { /* an element of a
 	}
 };
 
-template <class T> /* std::vector<bool>'s, not to be changed */
+template <class T> /* a value, as a const std::vector<bool> returns it: a read */
 struct handing_out<T, typename std::enable_if<std::is_arithmetic<T>::value>::type> {
 	using reference = T;
 	static constexpr bool is_kept = false;
@@ -225,7 +227,7 @@ struct handing_out<T, typename std::enable_if<std::is_arithmetic<T>::value>::typ
 	}
 };
 
-template <class T> struct handing_out<const T &, void> { /* not to be changed */
+template <class T> struct handing_out<const T &, void> { /* may not be changed: a read */
 	using reference = const T &;
 	static constexpr bool is_kept = false;
 	static const T &hand(const T &value, const accesses &counted)
@@ -257,7 +259,7 @@ struct handing_out<std::pair<const Key, T> &, typename std::enable_if<is_counted
 
 /* --- iterators --- */
 
-/* What is handed out by use is kept in the iterator, so that `for (auto &x : points)` has something to refer to. */
+/* Keeps an `element` in the iterator, so that `for (auto &x : points)` has an object to refer to. */
 template <class Handing, bool = Handing::is_kept> class kept
 {
       public:
@@ -310,13 +312,13 @@ template <class Base> class counting_iterator
 	counting_iterator(Base base, const accesses &counted) : at(base), counted(counted)
 	{
 	}
-	/* An iterator that changes elements is one that does not. */
+	/* Converts an iterator that may change elements into one that may not. */
 	template <class Other, class = typename std::enable_if<std::is_convertible<Other, Base>::value>::type>
 	counting_iterator(const counting_iterator<Other> &other) : at(other.at), counted(other.counted)
 	{
 	}
 
-	/* The container's own iterator. */
+	/* Returns the container's own iterator. */
 	const Base &base() const
 	{
 		return at;
@@ -427,7 +429,7 @@ template <class Container> Container &&unwrapped(collection<Container> &&of, int
 	return std::move(of.base());
 }
 
-/* What a container's function returns, with iterators that count. */
+/* The result of a container's function, with its iterators replaced by counting ones. */
 template <class Container, class Result, class = void> struct wrapped {
 	using type = Result;
 	static Result wrap(Result &&result, const accesses &)

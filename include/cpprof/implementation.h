@@ -1,6 +1,6 @@
 /*
- * An implementation of the Profiler that users write: told when each probe point (cpprof/profiler.h) is entered and
- * left, beside what the library counts itself.
+ * An implementation of the Profiler that a user writes. libcpprof calls its functions when the program enters and
+ * leaves a probe point (cpprof/profiler.h), in addition to counting itself.
  *
  *     static uint64_t enter(const struct cpprof_site *site) { return now(); }
  *     static void leave(const struct cpprof_site *site, uint64_t entered) { add(site, now() - entered); }
@@ -13,12 +13,13 @@
  *     cc -shared -fPIC -o libmine.so mine.c $(pkg-config --cflags cpprof)
  *     cpprof record --instrumented=./libmine.so ./program
  *
- * or, of a program that is linked with libcpprof and runs alone, CPPROF_MEASURE=./libmine.so ./program. The library is
- * loaded into the program when that starts, and stays. Paths and counts are in the profile as ever; what the implementation finds it
- * may write where it likes, or tell as a resource of its own (cpprof_resource, cpprof_tick): `-r own:NAME` then
- * charges it to the path that is current. examples/implementation.c is a whole one.
+ * A program that is linked with libcpprof and runs without `cpprof record` uses CPPROF_MEASURE=./libmine.so
+ * ./program. libcpprof loads the library when the program starts and never unloads it. The profile has call paths
+ * and counts as usual. The implementation writes its results wherever it likes, or passes them to a resource of its
+ * own (cpprof_resource, cpprof_tick): `-r own:NAME` then charges them to the current path. examples/implementation.c
+ * is a complete example.
  *
- * This header includes nothing but <stdint.h>; for C and C++.
+ * This header includes only <stdint.h>. It is for C and C++.
  */
 #ifndef CPPROF_IMPLEMENTATION_H
 #define CPPROF_IMPLEMENTATION_H
@@ -29,33 +30,35 @@
 extern "C" {
 #endif
 
-struct cpprof_site; /* cpprof/profiler.h: name, file, line, ... of a probe point; valid as long as its library is loaded */
+struct cpprof_site; /* cpprof/profiler.h: name, file, line, ... of a probe point. Valid while its library is loaded */
 
 enum { CPPROF_IMPLEMENTATION_VERSION = 1 };
 
 struct cpprof_implementation {
 	uint32_t version;  /* CPPROF_IMPLEMENTATION_VERSION */
 	uint32_t reserved; /* 0 */
-	const char *name;  /* what it calls itself, shown by `cpprof info` */
+	const char *name;  /* `cpprof info` shows it */
 
-	/* The process begins, before main: 0, or it does not want to be told of anything. `output` is the file that is
-	 * recorded into, to write another one beside. NULL: nothing is to be done. */
+	/* Called when the process starts, before main. Returns 0, or another value to refuse: then no function of
+	 * the implementation is called. `output` is the path of the recorded file, so that an implementation can
+	 * write another file beside it. NULL: no call. */
 	int (*begin)(const char *output);
 
-	/* A probe point is entered, in the present thread; what this returns, `leave` is given for the same call. Where a probe point was left
-	 * by longjmp, or its thread or process has ended, `leave` is not called. Neither is called while the other,
-	 * or itself, is at work in the same thread: so they may call what has probe points itself (malloc, say), but a handler that
-	 * interrupts them is not told of. They keep errno. Both are required. */
+	/* The current thread enters or leaves a probe point. Both functions are required. libcpprof passes the
+	 * return value of `enter` to the `leave` of the same call. It does not call `leave` if a longjmp left the
+	 * probe point, or if the thread or process ended in it. In one thread it never calls one of the two while
+	 * either is active: both may therefore call code that has probe points (malloc, for example), and probe
+	 * points in a handler that interrupts them are not reported. Both functions must preserve errno. */
 	uint64_t (*enter)(const struct cpprof_site *site);
 	void (*leave)(const struct cpprof_site *site, uint64_t entered);
 
-	/* The process ends by itself, or becomes another program. NULL: nothing is to be done. */
+	/* Called when the process exits normally or is about to execute another program. NULL: no call. */
 	void (*finish)(void);
-	/* This is the child of a fork: what was counted is its parent's. NULL: nothing is to be done. */
+	/* Called in the child after a fork: everything counted so far belongs to the parent. NULL: no call. */
 	void (*forked)(void);
 };
 
-/* What the library must define. */
+/* The symbol that the library must define. */
 extern __attribute__((visibility("default"))) const struct cpprof_implementation cpprof_implementation;
 #ifdef __cplusplus
 #define CPPROF_PUBLIC_IMPLEMENTATION \

@@ -1,6 +1,6 @@
 /*
- * The Profiler: an object in the first line of a function tells when that is entered and
- * left, whatever the compiler and without any of its hooks.
+ * The Profiler: an object in the first line of a function reports when the function is entered and left. It works
+ * with any compiler and needs none of the compiler's hooks.
  *
  *     #include <cpprof/profiler.h>
  *
@@ -17,14 +17,13 @@
  *     cpprof record --instrumented ./a.out
  *     cpprof report
  *
- * `cpprof cc -- gcc ...` puts such objects into all functions of a program by itself. By
- * hand or by the tool, what is measured is chosen at start (CPPROF_MEASURE, docs/source.md),
- * and each probe point may be switched on and off while the program runs (`cpprof control`).
+ * `cpprof cc -- gcc ...` inserts such objects into all functions of a program. In both cases CPPROF_MEASURE selects
+ * at start what the library measures (docs/source.md), and `cpprof control` switches each probe point on and off
+ * while the program runs.
  *
- * This header includes nothing but the part for the processor, which lies beside it, and
- * defines no name that does not begin with cpprof or CPPROF: it may stand before anything
- * else in any file, in C90 and later with GNU extensions, or C++11 and later; or, without
- * objects (CPPROF_ENTER), in plain C99.
+ * This header includes only the part for the processor, which is installed beside it, and defines only names that
+ * begin with cpprof or CPPROF. It may therefore be the first line of any file. It is for C90 and later with GNU
+ * extensions and for C++11 and later, and without objects (CPPROF_ENTER) for plain C99.
  */
 #ifndef CPPROF_PROFILER_H
 #define CPPROF_PROFILER_H
@@ -53,31 +52,32 @@ extern "C" {
 
 enum cpprof_kind {
 	CPPROF_KIND_FUNCTION,
-	CPPROF_KIND_REGION, /* named by who wrote it */
+	CPPROF_KIND_REGION, /* the author names it */
 	CPPROF_KIND_LOOP,
 	CPPROF_KIND_CALL,  /* a statement that calls something */
 	CPPROF_KIND_BLOCK, /* counted, not timed */
-	CPPROF_KIND_WAIT   /* a function that waits for others: time in it is shown as `wait`, too */
+	CPPROF_KIND_WAIT   /* a function that waits for others: reports also show its time as `wait` */
 };
 
-/* From coarse to fine; `cpprof control PID level N` leaves on what has a level up to N. */
+/* From coarse to fine. `cpprof control PID level N` switches off probe points with a level above N. */
 enum cpprof_level { CPPROF_LEVEL_FUNCTION = 1, CPPROF_LEVEL_LOOP, CPPROF_LEVEL_CALL, CPPROF_LEVEL_BLOCK };
 
 enum cpprof_state {
 	CPPROF_STATE_OFF,
-	CPPROF_STATE_NEW, /* not reached yet: the library does not know it */
+	CPPROF_STATE_NEW, /* not reached yet, not registered */
 	CPPROF_STATE_ON
 };
 
-/* One for each probe point, static. Texts are copied when the probe point is reached first. */
+/* The static descriptor of one probe point. The library copies the texts when the program first reaches the probe
+ * point. */
 struct cpprof_site {
-	CPPROF_UINT32_ state; /* enum cpprof_state; the library's, from the first time on */
+	CPPROF_UINT32_ state; /* enum cpprof_state; only the library changes it */
 	CPPROF_UINT16_ kind;  /* enum cpprof_kind */
 	CPPROF_UINT16_ level; /* enum cpprof_level */
 	CPPROF_UINT32_ line;
-	CPPROF_UINT32_ number; /* the library's, and so are the last ones; 0: NEW */
+	CPPROF_UINT32_ number; /* set by the library, as `calls` and `reserved` are; 0: NEW */
 	const char *name;      /* "work" */
-	const char *signature; /* "int work(int)": tells instances of templates apart; NULL: as the name */
+	const char *signature; /* "int work(int)": distinguishes instances of a template; NULL: as the name */
 	const char *file;
 	const char *group; /* "io"; NULL: none */
 	CPPROF_UINT64_ calls;
@@ -85,12 +85,13 @@ struct cpprof_site {
 };
 
 #ifndef CPPROF_PORTABLE
-/* What the library keeps of each thread, as far as entering and leaving a probe point need it that have come before. All of it is the
- * library's; who is on another layout has a variable of another name. */
+/* The parts of the library's thread state that this header needs to count an entry or exit that occurred before.
+ * Only the library and this header use them. A library with another layout names its variable differently
+ * (cpprof_thread_1). */
 struct cpprof_node {
 	__UINT64_TYPE__ function;
 	void *library_s[3];
-	__UINT64_TYPE__ ticks; /* spent here, where each call is timed */
+	__UINT64_TYPE__ ticks; /* spent in this path, where each call is timed */
 	__UINT64_TYPE__ number;
 	struct cpprof_edge *recent;
 };
@@ -113,28 +114,30 @@ struct cpprof_frame { /* a call that has not returned */
 struct cpprof_thread {
 	const void *measurement;
 	struct cpprof_frame *top;
-	__UINT64_TYPE__ low; /* what is below is not for this header to do */
+	__UINT64_TYPE__ low; /* the library counts calls whose return slot is below it, not this header */
 	struct cpprof_frame *limit;
-	__UINT64_TYPE__ charged; /* when time was charged last; 0: calls are not timed */
+	__UINT64_TYPE__ charged; /* time stamp up to which time is charged; 0: calls are not timed */
 };
 
 #define CPPROF_EDGE_INLINED_ 2 /* in `flags` */
 #define CPPROF_SLOT_BITS_ 3    /* in `return_slot` */
 #define CPPROF_FRAME_UNKNOWN ((struct cpprof_frame *)1)
 
-/* What is remembered of a probe point that was entered until it is left; on the stack, or in registers. */
+/* The state of an entered probe point until it is left. It is on the stack or in registers. */
 struct cpprof_entry {
 	struct cpprof_site *site;
-	struct cpprof_frame
-		*frame; /* its caller's; NULL: nothing is counted here now, and nobody is to be told of the end */
+	struct cpprof_frame *frame; /* the caller's; NULL: this call is not counted, and its exit is not reported */
 };
 
-/* `caller` is where the function that the probe point is in returns to, `frame_address` where its caller's part of the stack begins
- * (its CFA): the same for all probe points in one call, also of functions that are inlined there. */
+/* `caller` is the return address of the function that contains the probe point. `frame_address` is the CFA of that
+ * function, where its caller's part of the stack begins: it is the same for all probe points in one call, also for
+ * those of functions that are inlined there. cpprof_site_enter returns the frame to store in struct cpprof_entry, or
+ * NULL if it does not count the call. */
 __attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site,
 										  const void *caller,
 										  const void *frame_address);
-/* The same by another: `code` is an address in the function, where it goes on. */
+/* As cpprof_site_enter, but called by an out-of-line helper. `code` is an address in the function: where the helper
+ * returns to. */
 __attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site,
 										       const void *caller,
 										       const void *frame_address,
@@ -142,7 +145,7 @@ __attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_ente
 __attribute__((__visibility__("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
 								  const void *frame_address);
 
-/* Entered, and left at once. */
+/* Enters the probe point and leaves it at once. */
 __attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_site *site, const void *caller,
 								  const void *frame_address);
 
@@ -172,8 +175,8 @@ static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 		cpprof_leave_here(entry->site, entry->frame);
 }
 
-/* The same out of line: for functions that something may jump back into, or that are compiled by other rules; and where small
- * code is wanted, or compiled fast. */
+/* The same out of line: for functions that something may jump back into (setjmp), for functions that are compiled by
+ * other rules than the rest of the file, and where code has to be small or compile fast. */
 struct cpprof_entry_aside {
 	struct cpprof_site *site;
 	struct cpprof_frame *frame;
@@ -202,13 +205,14 @@ CPPROF_ASIDE void cpprof_left_aside(struct cpprof_entry_aside *entry)
 #else
 /* --- other compilers --- */
 
-/* What is remembered of a probe point that was entered until it is left. */
+/* The state of an entered probe point until it is left. */
 struct cpprof_entry {
 	struct cpprof_site *site;
-	const void *counted; /* NULL: nothing is counted here now, and nobody is to be told of the end */
+	const void *counted; /* NULL: this call is not counted, and its exit is not reported */
 };
 
-/* `caller` and `frame_address` as the compiler knows them (see below); both NULL: it does not. */
+/* `caller` and `frame_address` as the compiler provides them (CPPROF_CALLER_), or both NULL if it cannot.
+ * cpprof_site_enter returns NULL if it does not count the call. */
 const void *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
 void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address);
 
@@ -226,7 +230,7 @@ void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void 
 #define CPPROF_JOIN_(a, b) a##b
 #define CPPROF_JOIN(a, b) CPPROF_JOIN_(a, b)
 
-/* A static descriptor. */
+/* Defines a static probe descriptor. */
 #define CPPROF_DESCRIPTOR_(variable, kind_, level_, name_, signature_, group_)                         \
 	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
 					       signature_,       __FILE__, group_, 0,        0 }
@@ -268,13 +272,13 @@ class profiler
 #define CPPROF_ASIDE_OBJECT_(variable, site)                                                             \
 	struct cpprof_entry_aside variable __attribute__((__cleanup__(cpprof_left_aside), __unused__)) = \
 		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa())
-/* Where nothing is optimized, or for size, what is inlined would be most of the code. */
+/* Without optimization, or with optimization for size, inlined code would be most of the program's code. */
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define CPPROF_OBJECT_ CPPROF_FAST_OBJECT_
 #else
 #define CPPROF_OBJECT_ CPPROF_ASIDE_OBJECT_
 #endif
-/* Statements that call something are many. */
+/* Probe points at calls and blocks are out of line, because a function has many of them. */
 #define CPPROF_OBJECT_CPPROF_KIND_FUNCTION CPPROF_OBJECT_
 #define CPPROF_OBJECT_CPPROF_KIND_REGION CPPROF_OBJECT_
 #define CPPROF_OBJECT_CPPROF_KIND_LOOP CPPROF_OBJECT_
@@ -286,15 +290,15 @@ class profiler
 	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
 	CPPROF_OBJECT_(CPPROF_JOIN(cpprof_object_, number), CPPROF_JOIN(cpprof_site_, number))
 
-/* As the first line of a function, and of a block. */
+/* CPPROF_FUNCTION is the first line of a function, CPPROF_REGION the first line of a block. */
 #define CPPROF_FUNCTION \
 	CPPROF_PROBE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, 0, __COUNTER__)
 #define CPPROF_REGION(name) \
 	CPPROF_PROBE_(CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_, 0, __COUNTER__)
 
-/* Both of them are left where they end. So much a compiler must be told that knows no cleanup: there the two do nothing, and each exit
- * is to be said (`cpprof cc` says it by itself); these may be used with any compiler. An expression that is returned is
- * evaluated before:
+/* The cleanup attribute leaves both probe points where their block ends. A compiler without that attribute ignores
+ * the two macros. The macros below work with any compiler, but need a CPPROF_LEAVE at each exit (`cpprof cc` can
+ * insert them). Evaluate a returned expression before CPPROF_LEAVE:
  *
  *     int work(int amount)
  *     {
@@ -333,13 +337,13 @@ class profiler
 	CPPROF_ENTER_(variable, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, name, CPPROF_TOOL_WITHIN_)
 #define CPPROF_LEAVE_REGION(variable) CPPROF_LEFT_(CPPROF_JOIN(cpprof_entry_of_, variable))
 
-/* Said of a function, before it, to the tool alone: the group that it is in; its level; that it is left alone; and code of the
- * user's for its entry and exit:
+/* Annotations in front of a function; only the instrumenter reads them. They set the function's group or its level,
+ * exclude it, or name the user's code for its entry and exit:
  *
  *     CPPROF_HOOK(count, file, size)                   void *count_enter(FILE *file, size_t size);
  *     int put(FILE *file, size_t size) { ... }         void count_leave(void *what_enter_returned);
  *
- * A comment says the same without this header: cpprof: group(io) level(2) off hook(count, file, size) */
+ * A comment has the same effect without this header: cpprof: group(io) level(2) off hook(count, file, size) */
 #ifdef CPPROF_TOOL
 #define CPPROF_GROUP(name) __attribute((annotate("cpprof: group(" name ")")))
 #define CPPROF_LEVEL(number) __attribute((annotate("cpprof: level(" #number ")")))
@@ -366,18 +370,20 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 	struct cpprof_hook cpprof_hook_##number   \
 		__attribute__((__cleanup__(cpprof_hook_left), __unused__)) = { hook##_leave, hook##_enter arguments };
 
-/* Behind the end of a file: functions whose addresses others have taken, "\"what\",\"where\",\"file\",\"line\"", in a section that
- * no program loads (cpprof report --lexical). */
+/* The instrumenter writes it behind the end of a file, once for each address of a function that another function
+ * takes: "\"what\",\"where\",\"file\",\"line\"". The section is not loaded with the program (cpprof report --lexical
+ * reads it). */
 #define CPPROF_TOOL_TAKEN(text) \
 	__asm__("\t.pushsection cpprof_taken,\"\",@progbits\n\t.asciz " text "\n\t.popsection\n");
 #else
 #define CPPROF_TOOL_TAKEN(text)
 #endif
 
-/* What `cpprof cc` and `cpprof instrument` insert, on the line of a `{`. `number` is unique in its file, so that probe points within
- * probe points do not hide each other; `line` is that of the function's name. */
+/* `cpprof cc` and `cpprof instrument` insert the CPPROF_TOOL_ macros on the line of a `{`. `number` is unique in its
+ * file, so that nested probe points do not hide each other. `line` is the line of the function's name. */
 #if defined(__clang__) && !defined(__cplusplus)
-/* An inline function with external linkage is compiled with the descriptor of its own file: clang would warn of it. */
+/* clang warns of static variables in an inline function with external linkage. Here each file's descriptor is
+ * intended. */
 #define CPPROF_TOOL_QUIET_(text) \
 	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"") text
 #define CPPROF_TOOL_LOUD_ _Pragma("clang diagnostic pop")
@@ -393,7 +399,7 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
 				group);                                                                               \
 	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-/* Within a function: a region, loop or statement: { CPPROF_TOOL_PLACE(...) for (...) ... } */
+/* A region, loop or statement within a function: { CPPROF_TOOL_PLACE(...) for (...) ... } */
 #ifdef __cplusplus
 #define CPPROF_TOOL_WITHIN_ __PRETTY_FUNCTION__
 #else
@@ -402,7 +408,7 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                           \
 	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
 	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_site_##number);
-/* A basic block begins: counted, as a call that is over at once. A statement. */
+/* A statement at the start of a basic block. The library counts it as a call that returns at once. */
 #define CPPROF_TOOL_BLOCK(number, line, name, group)                                                                  \
 	do {                                                                                                          \
 		CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,      \
@@ -411,9 +417,9 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 			cpprof_site_block(&cpprof_site_##number, __builtin_return_address(0), __builtin_dwarf_cfa()); \
 	} while (0);
 
-/* The same with nothing inlined: in functions that call setjmp or its like, where compilers would warn of what was, and in those
- * that are compiled for another processor or by other rules than the rest of the file (attributes target, no_sanitize, ...),
- * into which they could not. */
+/* The same with nothing inlined. Functions that call setjmp or the like use it, because compilers would warn of
+ * inlined code there. So do functions that are compiled for another processor or by other rules than the rest of the
+ * file (attributes target, no_sanitize, ...), because compilers cannot inline into them. */
 #define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                        \
 	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
 				group);                                                                               \
@@ -423,8 +429,8 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
 #define CPPROF_TOOL_ASIDE_BLOCK CPPROF_TOOL_BLOCK
 
-/* The same where the tool says when a probe point is left (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, and stands at each
- * exit. */
+/* The same where the instrumenter inserts the exits (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, one
+ * at each exit. */
 #ifndef CPPROF_PORTABLE
 #define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) \
 	struct cpprof_entry_aside variable =         \
@@ -450,9 +456,10 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_LEAVE_HOOK(number, hook) (hook##_leave(cpprof_kept_##number), CPPROF_TOOL_LEAVE(number))
 
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(CPPROF_PORTABLE)
-/* The same where the code may run while it is compiled too: in constexpr functions, and in lambdas from C++17 on. Such a function
- * may have no static variables and no objects with destructors of their own, but a class with a member function that has one, and
- * a plain variable with a cleanup: from C++14 on. What the compiler evaluates itself is not counted. */
+/* The same for code that the compiler may also evaluate: constexpr functions, and lambdas since C++17. Such a
+ * function may not have static variables or objects with a destructor. Since C++14 it may have a class with a member
+ * function that has a static variable, and a plain variable with a cleanup. Evaluations by the compiler are not
+ * counted. */
 namespace cpprof
 {
 __attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
@@ -467,7 +474,7 @@ __attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site
 } // namespace cpprof
 
 #if __cplusplus >= 201402L
-/* (Not in the namespace: gcc takes an identifier alone as a cleanup.) */
+/* Outside the namespace, because gcc accepts only an unqualified identifier as a cleanup. */
 __attribute__((__always_inline__)) constexpr inline cpprof_entry cpprof_entered_unless_constant(
 	cpprof_site *(*site)(), const char *name, const char *signature) noexcept
 {
@@ -510,7 +517,7 @@ constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexce
 	} while (0);
 #endif
 
-/* Behind the object of a member function whose class has cpprof_enter and cpprof_leave: these are called too. */
+/* Follows the object of a member function whose class has cpprof_enter and cpprof_leave, and calls these as well. */
 namespace cpprof
 {
 template <class Last> class ending

@@ -11,22 +11,23 @@
  *     cpprof record --instrumented -r own:points-reads/1 -r own:points-writes/1 ./a.out
  *     cpprof report --tree -r own:points-reads
  *
- * A collection<Container> has the members of its container, and counts accesses of elements where they happen, as two
- * resources of the program's own (cpprof/runtime.h), NAME-reads and NAME-writes; without a name, collection-reads and
- * collection-writes. Where nobody measures them an access costs the look at one word more.
+ * A collection<Container> has the members of its container, and counts accesses to elements where they happen, as
+ * two resources of the program (cpprof/runtime.h): NAME-reads and NAME-writes, or collection-reads and
+ * collection-writes without a name. While nothing measures them, an access only reads one additional word.
  *
- *   - An element that is a number, a character, an enumerator or a pointer is handed out as a cpprof::element, which is a reference
- *     that knows whether it is read or written: by what is done with it, when it is done. As with std::vector<bool>, `auto x
- *     = points[3]` is such a reference, and no copy; `int x = points[3]` is one.
- *   - `int &x = points[3]` is counted as a write, whatever is done with x.
- *   - An element of a class is handed out as a reference: counted as a write, if it may be changed, as a read if not (that
- *     of a const collection, or of cpprof::reading(points)). Of maps, this goes for what a key leads to.
- *   - What adds elements (push_back, insert, resize, ...) writes each of them once; assign and fill all there are. Where a
- *     collection is copied, compared or swapped as a whole nothing is counted, nor of what is done by way of base(), the
- *     container itself, data() and c_str().
+ *   - A number, character, enumerator or pointer is returned as a cpprof::element: a reference that counts a read or
+ *     a write when it is used, depending on the use. As with std::vector<bool>, `auto x = points[3]` is such a
+ *     reference and not a copy; `int x = points[3]` is a copy.
+ *   - `int &x = points[3]` counts one write, whatever the program does with x.
+ *   - An element of a class is returned as a reference. That counts a write if the element may be changed, or a read if
+ *     not (in a const collection, or by cpprof::reading(points)). For maps this applies to the mapped value.
+ *   - Functions that add elements (push_back, insert, resize, ...) write each new element once; assign and fill write
+ *     all elements.
+ *   - Not counted: copying, comparing and swapping whole collections, and access through base(), the container itself,
+ *     data() and c_str().
  *
- * The iterators are those of the container, and so are their rules of when they are valid; what one refers to is a
- * cpprof::element within the iterator. C++11 and later.
+ * The iterators are those of the container, and are valid as long as these. An iterator refers to a cpprof::element
+ * that is stored in the iterator. C++11 and later.
  */
 #ifndef CPPROF_PROFILER_HPP
 #define CPPROF_PROFILER_HPP
@@ -61,7 +62,7 @@ template <class Container> class collection
 	Container inner;
 	accesses counted;
 
-	/* Elements that are there when it goes and were not when it came are written. */
+	/* Counts a write for each element that was added between its constructor and its destructor. */
 	class growing
 	{
 	      public:
@@ -81,7 +82,7 @@ template <class Container> class collection
 		std::size_t before;
 	};
 
-	/* Of an array, which takes them no other way. */
+	/* For arrays, which cannot be constructed from a list. */
 	template <class C> static C made_of(std::initializer_list<value_type> elements, ...)
 	{
 		C made{};
@@ -104,7 +105,7 @@ template <class Container> class collection
 	};
 
       public:
-	/* --- as the container is made --- */
+	/* --- constructors, as those of the container --- */
 
 	collection() : inner(), counted(accesses::unnamed())
 	{
@@ -141,7 +142,7 @@ template <class Container> class collection
 	collection(const collection &) = default;
 	collection(collection &&) = default;
 
-	/* Its name stays. */
+	/* Assignments keep the collection's name. */
 	collection &operator=(const collection &other)
 	{
 		inner = other.inner;
@@ -169,7 +170,7 @@ template <class Container> class collection
 		return *this;
 	}
 
-	/* The container, whose accesses nobody counts. */
+	/* Returns the container. Accesses through it are not counted. */
 	Container &base() noexcept
 	{
 		return inner;
@@ -185,7 +186,7 @@ template <class Container> class collection
 	__attribute__((always_inline)) auto operator[](Key &&key) ->
 		typename handing_out<decltype(std::declval<C &>()[std::forward<Key>(key)])>::reference
 	{
-		growing counts(*this); /* a map's key that was not there */
+		growing counts(*this); /* counts the insertion of a missing key in a map */
 		return handing_out<decltype(inner[std::forward<Key>(key)])>::hand(inner[std::forward<Key>(key)],
 										  counted);
 	}
@@ -240,7 +241,7 @@ template <class Container> class collection
 	CPPROF_ITERATOR_(crend, const)
 #undef CPPROF_ITERATOR_
 
-	/* --- what touches no elements, or hands out many --- */
+	/* --- functions that access no element, or return several --- */
 
 #define CPPROF_PASSED_(name, constness)                                                                        \
 	template <class... Arguments, class C = Container>                                                     \
@@ -295,7 +296,7 @@ template <class Container> class collection
 		one.swap(other);
 	}
 
-	/* --- what adds elements --- */
+	/* --- functions that add elements --- */
 
 #define CPPROF_GROWING_(name)                                                                                          \
 	template <class... Arguments, class C = Container>                                                             \
@@ -352,7 +353,7 @@ template <class Container> class collection
 		counted.write(inner.size());
 	}
 
-	/* --- what takes or returns iterators, or other collections --- */
+	/* --- functions that take or return iterators, or other collections --- */
 
 #define CPPROF_RESULT_(name, constness) \
 	wrapped<Container,              \
@@ -457,7 +458,7 @@ template <class Container> class collection
 	}
 };
 
-/* The same collection, of which elements are only read. */
+/* Returns the same collection for reading only. */
 template <class Container> const collection<Container> &reading(const collection<Container> &all)
 {
 	return all;

@@ -1,5 +1,5 @@
-/* The part of cpprof/profiler.h for this processor, which that header includes: calls that
- * come as they came before are counted in the program's own code. */
+/* The part of cpprof/profiler.h for this processor. profiler.h includes it. A call that repeats an earlier call is
+ * counted inline, in the program's own code. */
 #ifndef CPPROF_X86_64_H
 #define CPPROF_X86_64_H
 
@@ -10,14 +10,15 @@
 extern __attribute__((__visibility__("default"),
 		      __tls_model__("initial-exec"))) __thread struct cpprof_thread *cpprof_thread_1;
 
-/* Where assembly is in Intel's order (-masm=intel), clang shows no size of what is in memory; gcc does. */
+/* With -masm=intel, gcc writes the size of a memory operand into the assembly; clang does not. */
 #ifdef __clang__
 #define CPPROF_QWORD_ "qword ptr "
 #else
 #define CPPROF_QWORD_ ""
 #endif
 
-/* Where the return address lies of the function that the probe point is in, and what the library says of such frames. */
+/* The return slot of the function that contains the probe point, with the bits that the library sets for frames of
+ * probe points. */
 #define CPPROF_SLOT_OF_CALL_(frame_address) \
 	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_SLOT_BITS_)
 
@@ -25,7 +26,8 @@ struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struc
 					 __UINT64_TYPE__ return_slot)
 	__attribute__((__visibility__("default"), __returns_nonnull__));
 
-/* Where calls are timed the time since the last event is the current path's. In one piece, which compilers do not take apart. */
+/* Charges the time since the last event to the current path, if calls are timed. It is one asm statement, because
+ * compilers do not take that apart. */
 static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_frame *current)
 {
 	__asm__ __volatile__("cmp{q $0, %0| " CPPROF_QWORD_ "%0, 0}\n\t"
@@ -46,8 +48,9 @@ static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof
 			     : "rax", "rdx", "cc");
 }
 
-/* Counted here: a call of which the thread has guessed that it comes next, as it did before. NULL: it is
- * not. What a handler finds that comes in between is as in the library's hooks_paths_enter_fast. */
+/* Counts the call if it is the one that the thread guessed as the next, because it came next before. Returns the
+ * frame of the caller, or NULL if it is another call. hooks_paths_enter_fast of the library explains what an
+ * interrupting handler finds. */
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site, __UINT64_TYPE__ caller,
 							    __UINT64_TYPE__ return_slot)
 {
@@ -78,13 +81,13 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* A handler that came before it was on top has used its words. */
+	/* A handler that ran before the frame was on top has overwritten it. */
 	if (__builtin_expect(frame->node != edge->child, 0))
 		return cpprof_site_restore(frame, edge, return_slot);
 	return top;
 }
 
-/* What is not counted at once: out of line, so that a probe point is small. */
+/* Entries and exits that are not counted inline. They are out of line, so that a probe point is small. */
 CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_site *site, void *const *frame_address)
 {
 	return cpprof_site_enter_from(site, frame_address[-1], frame_address, __builtin_return_address(0));

@@ -1,21 +1,20 @@
 /*
- * The memory that the monitor shares with the processes that it watches from the
- * inside: a memfd of the monitor's, found by CHANNEL_VARIABLE in the environment.
+ * The memory that the monitor shares with the processes that it observes from the inside (backend preload). It is a
+ * memfd of the monitor. The environment variable CHANNEL_VARIABLE has its path.
  *
  *   struct channel   settings; the bell
  *   processes        a slot for each process that has connected
- *   threads          a slot for each of their threads, with
- *   rings            its ring: only that thread writes, only the monitor reads
- *   -------------    from here on the targets map it read-only:
- *   codes, chunks    what code they have, for the walks (abi/code_table.h)
+ *   threads          a slot for each thread of these processes
+ *   rings            a ring for each thread: only that thread writes it, only the monitor reads it
+ *   -------------    targets map everything from here on read-only:
+ *   codes, chunks    the code tables of the processes, for walks (abi/code_table.h)
  *
- * Whatever becomes of a target, what it had written is there: a record counts from
- * the moment that its ring's head has passed it. The monitor believes nothing that
- * it reads here; a target that scribbles harms its own profile alone.
+ * A record is valid as soon as its ring's head has passed it, even if the target is then killed. The monitor checks
+ * everything that it reads here; a target that overwrites the memory damages only its own profile.
  *
- * Slots: the runtime takes a free one (CAS on `state`), the monitor alone frees it.
- * Fields marked (m) are the monitor's to write, all others the runtime's. What both
- * look at is accessed by the __atomic builtins: written with release, read with acquire.
+ * Slots: the runtime takes a free one (CAS on `state`), only the monitor frees it. The monitor writes the fields
+ * marked (m), the runtime all others. Both access shared fields with the __atomic builtins: write with release, read
+ * with acquire.
  */
 #ifndef ABI_CHANNEL_H
 #define ABI_CHANNEL_H
@@ -32,37 +31,37 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 4,        /* of this layout: others are not connected to */
+	CHANNEL_VERSION = 4,        /* of this layout; runtime and monitor connect only if both have the same */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
 	CHANNEL_CHUNKS = 64,             /* at most CODE_CHUNKS */
 	CHANNEL_NAME_BYTES = 64,
-	CHANNEL_TEXT_BYTES = 1024, /* of a record's text, at most */
+	CHANNEL_TEXT_BYTES = 1024, /* maximum of a record's text */
 };
 
 /* --- what is measured --- */
 
 struct channel_request {
-	uint64_t interval; /* gticks; of time ns */
+	uint64_t interval; /* gticks; for time ns */
 	uint8_t counter;   /* enum counter */
 	uint8_t fp_kinds;  /* COUNTER_FP: enum fp_kind, or-ed */
 	uint8_t spare[6];
-	char name[CHANNEL_NAME_BYTES]; /* COUNTER_OWN: as the program calls it */
+	char name[CHANNEL_NAME_BYTES]; /* COUNTER_OWN: the program's name for it */
 };
 
 /* --- threads --- */
 
 enum channel_slot_state {
 	CHANNEL_FREE,
-	CHANNEL_TAKEN, /* being filled in */
+	CHANNEL_TAKEN, /* the runtime is filling it in */
 	CHANNEL_LIVE,
-	CHANNEL_ENDED /* the monitor drains it, adds up what it counted and frees it */
+	CHANNEL_ENDED /* the monitor drains it, adds its counts to the sums and frees it */
 };
 
-/* What a thread has moved by the calls that the runtime sees, whether or not it counts them:
- * `filed` are those that the kernel has in its account (/proc/PID/io), `others` transfer by
- * sockets, or move nothing. */
+/* Bytes and calls that a thread has transferred by the calls that the runtime observes, whether or not a request
+ * counts them. `filed` are calls that the kernel's account (/proc/PID/io) includes; `others` transfer by sockets, or
+ * transfer nothing. */
 struct channel_moved {
 	struct channel_amounts {
 		uint64_t read, written; /* bytes */
@@ -73,22 +72,21 @@ struct channel_moved {
 struct channel_thread {
 	uint32_t state; /* enum channel_slot_state; (m): FREE */
 	uint32_t pid, tid;
-	uint32_t process;  /* number of its process's slot */
+	uint32_t process;  /* index of its process's slot */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 
-	/* The ring: bytes ever written and ever read; positions are modulo its size. A
-	 * record is a struct sample_record and what follows it, a multiple of 8 bytes
-	 * (channel_record_bytes), and may wrap around the end. */
+	/* The ring: number of bytes ever written and ever read; positions are modulo its size. A record is a struct
+	 * sample_record and the data behind it, a multiple of 8 bytes (channel_record_bytes), and may wrap around
+	 * the end. */
 	uint64_t head;
 	uint64_t tail __attribute__((aligned(64))); /* (m) */
 
-	/* Only the thread itself writes these. */
+	/* Only the thread itself writes the following fields. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
 	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
-	uint64_t
-		waits_since_ns; /* CLOCK_MONOTONIC, when it began the wait that it is in; 0: none, or ticks come in it */
-	uint64_t lost_events;   /* records other than samples */
-	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks of clocks[].total that were estimated, not counted */
+	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, start of the present wait; 0: no wait, or ticks interrupt it */
+	uint64_t lost_events;    /* records other than samples for which the ring had no room */
+	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks in clocks[].total that were estimated, not counted */
 	struct channel_moved moved;
 };
 
@@ -97,58 +95,58 @@ struct channel_thread {
 struct channel_process {
 	uint32_t state; /* enum channel_slot_state; (m): FREE */
 	uint32_t pid;
-	uint32_t code_wanted; /* raised by the runtime when its code has changed ... */
-	uint32_t code_loaded; /* (m) ... set to what code_wanted was, when it is loaded: a futex */
+	uint32_t code_wanted; /* the runtime increments it when code has changed ... */
+	uint32_t code_loaded; /* (m) ... a futex: the code_wanted whose code is loaded */
 	uint32_t flush_wanted;
-	uint32_t flush_done;        /* (m) likewise, of cpprof_flush: a futex */
+	uint32_t flush_done;        /* (m) likewise for cpprof_flush: a futex */
 	uint64_t code;              /* (m) struct walk_process as one word: first | count << 32; 0: none */
-	uint64_t code_version;      /* (m) raised before and after `code` changes: odd while it does */
-	uint32_t signals_taken;     /* reasons why ticks may be missing: see enum channel_trouble, or-ed */
-	uint32_t threads_unwatched; /* threads for which there was no slot or no timer */
+	uint64_t code_version;      /* (m) incremented before and after `code` changes: odd while it does */
+	uint32_t signals_taken;     /* enum channel_trouble, or-ed: reasons why counts may be missing */
+	uint32_t threads_unwatched; /* threads that got no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
-	uint32_t execs;             /* threads in exec: from then on what /proc tells may be of another program */
-	uint32_t order; /* slots that were taken before: a program takes its own after the one that it follows */
+	uint32_t execs;             /* threads in exec: while not 0, /proc/PID may describe another program */
+	uint32_t order; /* number of slots taken before; a program's slot has a higher one than its predecessor's */
 };
 
 enum channel_trouble {
-	CHANNEL_TROUBLE_SIGNAL = 1, /* the program took the timers' signal for itself */
-	CHANNEL_TROUBLE_FPE = 2,    /* ... or handles SIGFPE or SIGTRAP behind our back */
-	CHANNEL_TROUBLE_NEW = 4,    /* operator new of an allocator of its own: not seen */
+	CHANNEL_TROUBLE_SIGNAL = 1, /* the program uses the timers' signal for itself */
+	CHANNEL_TROUBLE_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
+	CHANNEL_TROUBLE_NEW = 4,    /* the program's operator new: its calls are not observed */
 	CHANNEL_TROUBLE_ESTIMATED = 8,
-	CHANNEL_TROUBLE_MALLOC = 16, /* the program's own malloc stands before ours: not seen */
-	CHANNEL_TROUBLE_WINDOWS = 32 /* no trouble: not all of its time was to be measured */
+	CHANNEL_TROUBLE_MALLOC = 16, /* the program's malloc comes before ours: its calls are not observed */
+	CHANNEL_TROUBLE_WINDOWS = 32 /* not an error: the program chose the parts that are measured */
 };
 
 /* --- records ---
  *
- * Samples are SAMPLE_WALKED and SAMPLE_HANDED_OVER (abi/sample_record.h); a walked one without
- * hits, of a request of real or blocked time, is where a thread waits (waits_since_ns). So is where
- * a thread was started: request SAMPLE_NO_REQUEST, tid the creator's, about the new
- * thread's, written by the new thread before anything else. Others are: */
+ * Samples are SAMPLE_WALKED and SAMPLE_HANDED_OVER (abi/sample_record.h). Two walked samples without hits have a
+ * meaning of their own. One for a request of real or blocked time has the path where its thread waits
+ * (waits_since_ns). One with SAMPLE_NO_REQUEST has the path that started a thread: `tid` is the creator's, `about`
+ * the new thread's, and the new thread writes it first. All other records are events: */
 
-enum { CHANNEL_EVENT = 2 }; /* sample_record.kind: `end` is one of these, text of `stack_bytes` follows */
+enum { CHANNEL_EVENT = 2 }; /* sample_record.kind: `end` is enum channel_event; `stack_bytes` of text follow */
 
 enum channel_event {
-	CHANNEL_STARTED,  /* a program began, the first record of its main thread: text = its name */
-	CHANNEL_FORKED,   /* a forked process, likewise: detail = its parent's pid */
-	CHANNEL_THREAD,   /* a thread began, the first record but for where it was started; text = its name */
+	CHANNEL_STARTED,  /* a program started, the first record of its main thread: text = its name */
+	CHANNEL_FORKED,   /* a process was forked, likewise: detail = its parent's pid */
+	CHANNEL_THREAD,   /* a thread started: the first record, except its creator's path; text = its name */
 	CHANNEL_NAMED,    /* the thread `about` has the name `text` now */
-	CHANNEL_EXITS,    /* the thread ends */
-	CHANNEL_CODE,     /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */
-	CHANNEL_EXECS,    /* about to become another program: text = its path, about = enum channel_exec */
+	CHANNEL_EXITS,    /* the thread exits */
+	CHANNEL_CODE,     /* code was mapped or unmapped: the monitor reads /proc/PID/maps; see code_wanted */
+	CHANNEL_EXECS,    /* about to execute a program: text = its path, about = enum channel_exec */
 	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
-	CHANNEL_LABELS,   /* label set `about` is text: "key=value" lines, '\n' between them */
-	CHANNEL_FLUSH     /* cpprof_flush was called: then see flush_wanted */
+	CHANNEL_LABELS,   /* text is label set `about`: "key=value" lines with '\n' between them */
+	CHANNEL_FLUSH     /* cpprof_flush was called; see flush_wanted */
 };
 
-/* What the next program's environment lacks, or-ed. */
+/* Entries that are missing or differ in the environment of the executed program, or-ed. */
 enum channel_exec {
 	CHANNEL_EXEC_NO_LIBRARY = 1,   /* LD_PRELOAD with our library */
 	CHANNEL_EXEC_NO_CHANNEL = 2,   /* CHANNEL_VARIABLE */
-	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* it has another's */
+	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* CHANNEL_VARIABLE names another channel */
 };
 
-/* Bytes of a record in its ring. Its fields may be anything: bounded by the caller. */
+/* Returns the bytes of a record in its ring. The record's fields may have any values: the caller checks the bounds. */
 static inline uint64_t channel_record_bytes(const struct sample_record *record)
 {
 	enum { ALIGNMENT = 8 };
@@ -160,21 +158,21 @@ static inline uint64_t channel_record_bytes(const struct sample_record *record)
 
 /* --- the whole --- */
 
-struct channel { /* all (m) but for what says otherwise */
+struct channel { /* all fields are (m) except where noted */
 	uint32_t magic, version;
 	uint32_t monitor_pid;
-	uint32_t is_over; /* the recording has ended: nothing more is read */
+	uint32_t is_over; /* the recording has ended: the monitor reads nothing more */
 	uint32_t request_count;
-	uint32_t starts_paused; /* nothing counts until cpprof_start */
-	uint64_t tick_ns;       /* mean distance of a thread's timer ticks; 0: no timers */
+	uint32_t starts_paused; /* no counting before cpprof_start */
+	uint64_t tick_ns;       /* mean interval of a thread's timer ticks; 0: no timers */
 	struct channel_request requests[SAMPLE_REQUESTS];
 
-	uint32_t bell __attribute__((aligned(64))); /* a futex: raised and woken by a runtime that has news */
-	uint32_t bell_wanted;                       /* 0: the monitor is at work already, no need to wake it */
-	uint32_t label_sets;                        /* runtimes count it up: the last label set's number */
-	uint32_t processes_refused;                 /* runtimes count it up: no free process slot */
-	uint32_t processes_taken;                   /* likewise: see channel_process.order */
-	uint32_t beat;                              /* raised some times a second, as long as the monitor lives */
+	uint32_t bell __attribute__((aligned(64))); /* a futex: a runtime with news increments and wakes it */
+	uint32_t bell_wanted;                       /* 0: the monitor is active and needs no wake-up */
+	uint32_t label_sets;                        /* runtimes increment it: the last label set's number */
+	uint32_t processes_refused;                 /* runtimes increment it: processes that got no slot */
+	uint32_t processes_taken;                   /* runtimes increment it: see channel_process.order */
+	uint32_t beat;                              /* the monitor increments it several times a second while it runs */
 
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));
@@ -182,7 +180,7 @@ struct channel { /* all (m) but for what says otherwise */
 
 #define CHANNEL_PAGE 4096ULL
 #define CHANNEL_ROUND(bytes) (((bytes) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)
-/* Offsets in the file. */
+/* Offsets in the memfd. */
 #define CHANNEL_RINGS CHANNEL_ROUND(sizeof(struct channel))
 #define CHANNEL_CODES (CHANNEL_RINGS + (uint64_t)CHANNEL_THREADS * CHANNEL_RING_BYTES)
 #define CHANNEL_CHUNKS_AT (CHANNEL_CODES + CHANNEL_ROUND(WALK_CODES * sizeof(struct walk_code)))

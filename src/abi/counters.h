@@ -1,11 +1,10 @@
 /*
- * What can be counted. A row of the table of resources (resources/resources.h) names its
- * counter, a backend's table says which counters it has, and the eBPF programs and the
- * agent receive it in their requests (abi/channel.h, abi/tally.h,
- * collect/sample/bpf/programs/shared.h).
+ * The counters: everything that can be counted. A row of the table of resources (resources/resources.h) names its
+ * counter, each backend has a table of the counters that it supports, and the eBPF programs and the agent receive
+ * the counter in their requests (abi/channel.h, abi/tally.h, collect/sample/bpf/programs/shared.h).
  *
- * The values are part of those layouts, which may be written and read by different builds:
- * new counters are added at the end.
+ * The values are part of those layouts, which may be written and read by different builds: new counters are added at
+ * the end.
  */
 #ifndef ABI_COUNTERS_H
 #define ABI_COUNTERS_H
@@ -36,7 +35,7 @@ enum counter {
 	COUNTER_ALLOC_BYTES,
 	COUNTER_ALLOCS,
 	COUNTER_FP,  /* floating point exceptions of given kinds: enum fp_kind */
-	COUNTER_OWN, /* the program's own, by cpprof_tick */
+	COUNTER_OWN, /* the program's, by cpprof_tick */
 
 	COUNTER_SYSCALLS,
 	COUNTER_SWITCHES,
@@ -49,17 +48,17 @@ enum counter {
 	COUNTER_MAJOR_FAULTS,
 	COUNTER_MIGRATIONS,
 
-	/* Of the processor. */
+	/* Events of the processor. */
 	COUNTER_CYCLES,
 	COUNTER_INSTRUCTIONS,
 	COUNTER_CACHE_MISSES,
 	COUNTER_BRANCH_MISSES,
 
-	/* What the user names: 1 each, or a value that the event carries. */
+	/* Events that the user names: each counts 1, or a value that the event carries. */
 	COUNTER_CALLS,      /* calls of a function */
-	COUNTER_UPROBE,     /* likewise, or the sum of an argument or of results */
+	COUNTER_UPROBE,     /* likewise, or the sum of an argument or of return values */
 	COUNTER_TRACEPOINT, /* of the kernel */
-	COUNTER_USDT,       /* a static probe that the program's author put in */
+	COUNTER_USDT,       /* a static probe in the program's source */
 
 	COUNTER_COUNT
 };
@@ -81,25 +80,25 @@ static inline bool counter_is_cpu_time(enum counter counter)
 	return counter >= COUNTER_CPU && counter <= COUNTER_SYS;
 }
 
-/* Time that passes whether or not the thread runs, or while it does not. */
+/* Time that passes whether or not the thread runs, or only while it does not run. */
 static inline bool counter_is_wait(enum counter counter)
 {
 	return counter >= COUNTER_REAL && counter <= COUNTER_LOCK_WAIT;
 }
 
-/* The agent counts it by the ticks of a thread's timer. */
+/* The agent counts it with the ticks of a thread's timer. */
 static inline bool counter_needs_ticks(enum counter counter)
 {
 	return counter >= COUNTER_CPU && counter <= COUNTER_BLOCKED;
 }
 
-/* Only the agent inside the process sees it. */
+/* Only the agent inside the process can count it. */
 static inline bool counter_is_inside(enum counter counter)
 {
 	return counter == COUNTER_FP || counter == COUNTER_OWN;
 }
 
-/* Page faults: the event says what address was touched. */
+/* Page faults: the event carries the address that was accessed. */
 static inline bool counter_is_fault(enum counter counter)
 {
 	return counter >= COUNTER_PAGE_FAULTS && counter <= COUNTER_MAJOR_FAULTS;

@@ -1,4 +1,4 @@
-/* Integers of fixed size, where eBPF programs are compiled and elsewhere. */
+/* Integers of fixed size for eBPF programs and all other code. */
 #ifndef ABI_INTEGERS_H
 #define ABI_INTEGERS_H
 

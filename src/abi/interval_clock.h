@@ -1,8 +1,7 @@
 /*
- * The generalized interval timer of one thread and one resource, by stratified sampling:
- * gticks are divided into intervals, and one boundary lies in each, at a random position.
- * So the number of hits is the gticks divided by the interval, give or take one, and no
- * boundary is in step with the program.
+ * The interval timer of one thread and one resource, by stratified sampling: gticks are divided into intervals, and
+ * each interval has one boundary at a random position. The number of hits therefore is the gticks divided by the
+ * interval, with an error of at most one, and boundaries are never in step with the program.
  */
 #ifndef ABI_INTERVAL_CLOCK_H
 #define ABI_INTERVAL_CLOCK_H
@@ -11,8 +10,8 @@
 
 struct interval_clock {
 	uint64_t used;  /* gticks in the current interval, below its length */
-	uint64_t mark;  /* where the boundary is in it */
-	uint64_t total; /* gticks in all */
+	uint64_t mark;  /* position of the boundary in the interval */
+	uint64_t total; /* gticks counted so far */
 };
 
 /* Part of the channel: another size needs another CHANNEL_VERSION. */

@@ -1,7 +1,7 @@
 /*
- * Kinds and levels of probe points: as the instrumenter finds them, as their descriptors in a
- * program have them (cpprof/profiler.h: enum cpprof_kind and enum cpprof_level, which are
- * these; collect/agent/probes/registry.c asserts it), and as a tally keeps them.
+ * Kinds and levels of probe points. The instrumenter, the descriptors in a program and the tally use the same
+ * values. cpprof/profiler.h has them as enum cpprof_kind and enum cpprof_level; collect/agent/probes/registry.c
+ * asserts that they are equal.
  */
 #ifndef ABI_PROBE_KINDS_H
 #define ABI_PROBE_KINDS_H
@@ -10,7 +10,7 @@
 
 enum probe_kind {
 	PROBE_FUNCTION,
-	PROBE_REGION, /* named by its author */
+	PROBE_REGION, /* the author names it */
 	PROBE_LOOP,
 	PROBE_CALL,  /* a statement that calls something */
 	PROBE_BLOCK, /* counted, not timed */
@@ -20,7 +20,7 @@ enum probe_kind {
 /* From coarse to fine. */
 enum probe_level { PROBE_LEVEL_FUNCTION = 1, PROBE_LEVEL_LOOP, PROBE_LEVEL_CALL, PROBE_LEVEL_BLOCK };
 
-/* Whether it is a function that is called, not a part of one. */
+/* Returns whether the probe point is a whole function that is called, not a part of one. */
 static inline bool probe_is_function(unsigned kind)
 {
 	return kind == PROBE_FUNCTION || kind == PROBE_WAIT;

@@ -1,4 +1,4 @@
-/* A sample, as it is written where it is taken and read by the monitor. */
+/* The record of a sample. The eBPF programs or the agent write it where the sample is taken; the monitor reads it. */
 #ifndef ABI_SAMPLE_RECORD_H
 #define ABI_SAMPLE_RECORD_H
 
@@ -8,23 +8,23 @@ enum {
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
 	SAMPLE_NO_REQUEST = 255,
 
-	/* A walk's frames. A deeper stack is handed over to the monitor. */
+	/* Maximum number of a walk's frames. The monitor unwinds a deeper stack (user-space fallback). */
 	WALK_FRAMES = 1024,
-	/* The stack is read in windows of so many words. */
+	/* A walk reads the stack in windows of this many words. */
 	WALK_WINDOW_WORDS = 64,
-	/* How much of a stack that could not be walked is handed over. */
+	/* Maximum part of a stack that is copied for the user-space fallback. */
 	SAMPLE_PAGE_BYTES = 4096,
 	SAMPLE_STACK_PAGES = 16,
 	SAMPLE_STACK_BYTES = SAMPLE_STACK_PAGES * SAMPLE_PAGE_BYTES,
-	SAMPLE_REGISTERS = 17, /* DWARF's numbering */
+	SAMPLE_REGISTERS = 17, /* by DWARF's numbering */
 };
 
 enum sample_record_kind {
-	SAMPLE_WALKED,     /* frames */
-	SAMPLE_HANDED_OVER /* registers, then stack bytes */
+	SAMPLE_WALKED,     /* frames follow */
+	SAMPLE_HANDED_OVER /* registers follow, then stack bytes */
 };
 
-/* How a walk ended. One list makes the enum and its texts. */
+/* How a walk ended. One list defines the enum and its texts. */
 #define WALK_LIST(X)                                           \
 	X(WALK_ROOT, "reached the root")                       \
 	X(WALK_NO_STACK, "no user stack")                      \
@@ -51,16 +51,16 @@ struct sample_record {
 	uint32_t pid, tid;
 	uint8_t kind;    /* enum sample_record_kind */
 	uint8_t end;     /* enum walk_end */
-	uint8_t request; /* SAMPLE_NO_REQUEST: where a thread is started */
+	uint8_t request; /* SAMPLE_NO_REQUEST: the path that started a thread */
 	uint8_t flags;
-	uint32_t about; /* the thread that is started; of other records the label set, 0: none */
+	uint32_t about; /* the started thread; in all other records the label set, 0: none */
 	uint64_t hits;
 	uint64_t amount;
-	int64_t detail;  /* a system call's result, the address that was touched */
+	int64_t detail;  /* a system call's result, or the address that was accessed */
 	int32_t syscall; /* -1: none */
-	uint32_t frames; /* of the walk */
+	uint32_t frames; /* number of frames that follow */
 	uint32_t stack_bytes;
-	uint32_t absent; /* bit n: the stack's page n was not there, and is zeros here */
+	uint32_t absent; /* bit n: page n of the stack could not be read, and is zeros here */
 };
 
 enum {
@@ -69,7 +69,7 @@ enum {
 	SAMPLE_IN_KERNEL = 4,
 };
 
-/* Written in the kernel and in the target, read by the monitor: another size needs another CHANNEL_VERSION. */
+/* The kernel and the target write it, the monitor reads it: another size needs another CHANNEL_VERSION. */
 _Static_assert(sizeof(struct sample_record) == 64, "a sample record is 64 bytes");
 
 #endif

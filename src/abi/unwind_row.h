@@ -1,7 +1,7 @@
 /*
- * Compact unwind rows: for each pc of a module, how to find the caller.
+ * Compact unwind rows: how to find the caller for each pc of a module.
  *
- * One row is 8 bytes and holds from its pc up to the next row's:
+ * A row is 8 bytes and applies from its pc up to the next row's:
  *
  *    byte  0        4        6      7
  *         +--------+--------+------+------+
@@ -14,9 +14,8 @@
  *   kind  enum unwind_kind: the equation
  *   fp    where the caller's fp is: 0: unchanged, else at CFA + 8 * fp
  *
- * The return address is at CFA - 8 and the caller's sp is CFA, except where
- * a kind says otherwise. The monitor compiles the rows (unwind/); the eBPF programs
- * and the agent walk by them.
+ * Unless a kind states otherwise, the return address is at CFA - 8 and the caller's sp is CFA. The monitor compiles
+ * the rows (unwind/); the eBPF programs and the agent walk with them.
  */
 #ifndef ABI_UNWIND_ROW_H
 #define ABI_UNWIND_ROW_H

@@ -1,16 +1,16 @@
 /*
- * What the folder of a processor (arch/PROCESSOR/, chosen by the build) provides.
+ * The interface that the folder of each processor (arch/PROCESSOR/, chosen by the build) provides.
  *
  * Required of each, for the libraries that read programs and walk stacks:
  *   processor/registers.h   the registers of a walk, struct arch_frame, and constants
  *   processor/row_step.h    the equations of compact unwind rows
- *   processor/names.h       what the system calls this processor
+ *   processor/names.h       the system's names for this processor
  *   the functions below, unless they are marked optional
  * Required of those for which the collectors are built:
  *   processor/perf_registers.h, processor/bpf_registers.h, processor/agent/, arch/instruction.h,
  *   the sources that its meson.build lists for the agent, and `arch_bpf_target`
  *
- * An optional function returns what its comment gives as "not known here".
+ * An optional function may return the value that its comment names for "unknown".
  */
 #ifndef ARCH_ARCH_H
 #define ARCH_ARCH_H
@@ -23,82 +23,83 @@
 #include "arch/cfi_state.h"
 #include "processor/registers.h"
 
-/* --- memory of the program that is looked at --- */
+/* --- memory of the observed program --- */
 
 struct arch_memory {
-	/* The 8 bytes at an address; 0, or -1: not readable. */
+	/* Reads the 8 bytes at an address. Returns 0, or -1 if they are not readable. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
 	void *context;
 };
 
 /* --- rows --- */
 
-/* Bit n: a function must leave register n as it found it. */
+/* Callee-saved registers: bit n is register n. */
 extern const uint64_t arch_callee_saved;
 
-/* The compact row that means exactly the input's state, or UNWIND_SLOW; pc is left 0. */
+/* Returns the compact row that is equivalent to the input's state, or UNWIND_SLOW if there is none. Its pc is 0. */
 struct unwind_row arch_row(const struct cfi_row_input *input);
 
-/* What the rows of one function, in the order of their pc, say together that
- * none says alone; zeroed before the function's first row. */
+/* Information that arch_follow_row collects over the rows of one function, in the order of their pc. Zeroed before
+ * the function's first row. */
 struct arch_function {
-	int8_t fp; /* where the frame pointer was saved in memory that is the frame's own */
+	int8_t fp; /* row.fp of a slot in the function's own frame that has the saved frame pointer */
 };
 
-/* Adapts the function's next row. Optional: may leave it as it is. */
+/* Adapts the function's next row. Optional: leaves it as it is. */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row);
 
-/* A call frame instruction that only this processor has. Optional: false, unknown. */
+/* Executes a call frame instruction that only this processor has. Optional: returns false, unknown. */
 bool arch_cfi_operation(uint8_t operation);
 
-/* An address of code without what the processor adds to it in registers and memory,
- * such as a signature. Optional: the value as it is. */
+/* Returns an address of code without bits that the processor adds to it in registers and memory, such as a
+ * signature. Optional: returns the value as it is. */
 uint64_t arch_code_address(uint64_t value);
 
 /* --- steps --- */
 
-/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL).
- * False: memory was unreadable at *unreadable; the frame is unchanged. */
+/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL). Returns false if the memory at *unreadable
+ * was not readable; the frame is unchanged then. */
 bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
 	       uint64_t *unreadable);
 
-/* All registers of the interrupted code, from the ucontext at an address. */
+/* Reads all registers of the interrupted code from the ucontext at an address. Returns as arch_step. */
 bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,
 			uint64_t *unreadable);
 
-/* Is `pc` in the return from a signal handler? Such code may lack unwind information;
- * the ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
+/* Returns whether `pc` is in the code that returns from a signal handler, which may lack unwind information. The
+ * ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
 
-/* Code without a rule, such as assembler, on its way in or out: its return address may
- * be in one of ARCH_RETURN_GUESSES places. *caller gets pc and sp as if it were in the
- * n-th; false: that is not readable. */
+/* For code without a rule (assembler, for example) near its entry or exit: its return address may be in one of
+ * ARCH_RETURN_GUESSES positions. Sets pc and sp of *caller as if it were in the n-th. Returns false if that is not
+ * readable. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller);
 
-/* One step by the frame pointer: the caller's and the return address lie where it points to. */
+/* Steps to the caller by the frame pointer, which points to the caller's frame pointer and the return address.
+ * Returns false if they are not readable or not plausible. */
 bool arch_frame_pointer_step(const struct arch_memory *memory, struct arch_frame *frame);
 
 /* --- code --- */
 
-/* Is there a call instruction in front of a return address? ARCH_CALL_UNKNOWN: the code is
- * not readable. `code` is what stands in front of it. *target: where a direct call goes to, else 0. */
+/* Returns whether a call instruction precedes a return address, or ARCH_CALL_UNKNOWN if the code is not readable.
+ * `code`: the bytes in front of the address. *target: the target of a direct call, else 0. */
 enum arch_call { ARCH_CALL_UNKNOWN, ARCH_NO_CALL, ARCH_CALL };
 enum arch_call arch_call_in(const uint8_t code[ARCH_CALL_BYTES], uint64_t return_address, uint64_t *target);
 
-/* The same, of a program's memory. */
+/* The same for the memory of a program. */
 enum arch_call arch_call_before(const struct arch_memory *memory, uint64_t return_address, uint64_t *target);
 
-/* Code that jumps on through a table, such as a PLT entry. */
+/* Returns whether the code is a stub that jumps through a table, such as a PLT entry. */
 bool arch_is_stub(const uint8_t *code, size_t size);
 
-/* Is this the instruction that enters the kernel, in the bytes before a pc? */
+/* Returns whether the bytes before a pc are the instruction that enters the kernel. */
 bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES]);
 
-/* The stub of a section of stubs (.plt and its like; `code` is all of it) that holds the byte at
- * `offset`: where it begins; *size: its bytes. */
+/* Returns the offset of the stub that contains the byte at `offset` of a section of stubs (.plt and similar; `code`
+ * is the whole section). *size: the bytes of the stub. */
 size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size, size_t offset, size_t *size);
 
-/* Where a stub that lies at `address` jumps to: by the word at `slot`, or by relocation number `index`. */
+/* Returns the target of the stub at `address`: through the word at `slot`, or by relocation number `index`. */
 struct arch_plt_jump {
 	enum { ARCH_PLT_UNKNOWN, ARCH_PLT_SLOT, ARCH_PLT_INDEX } kind;
 	uint64_t slot;
@@ -106,19 +107,19 @@ struct arch_plt_jump {
 };
 struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t address);
 
-/* The type of a relocation that asks a function of the file itself for the address. */
+/* The type of relocation for which a function of the file itself returns the address (IFUNC). */
 extern const uint32_t arch_chosen_relocation;
 
-/* The address of main that a program's first code, which lies at `address`, hands to the
- * C library, if it is in [low, high). Optional: 0, not known. */
+/* Returns the address of main that a program's entry code at `address` passes to the C library, if it is in [low,
+ * high). Optional: returns 0, unknown. */
 uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, uint64_t low, uint64_t high);
 
-/* Does this code, behind a thread's first call, end the thread? Optional: false. */
+/* Returns whether this code, behind a thread's first call, ends the thread. Optional: returns false. */
 enum { ARCH_THREAD_END_BYTES = 10 };
 bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES]);
 
-/* Length of an instruction that calls a compiler's hook of blocks, or prepares that; 0: it is
- * another. Optional: 0. */
+/* Returns the length of an instruction that calls a compiler's hook of basic blocks or prepares the call, or 0 if it
+ * is another one. Optional: returns 0. */
 size_t arch_hook_instruction(const uint8_t *code, size_t left);
 
 #endif

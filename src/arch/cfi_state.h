@@ -1,7 +1,7 @@
 /*
- * What call frame information says of one pc: how to compute the CFA, and where
- * each register of the caller is. The interpreter of CFI (unwind/) fills it in, a
- * processor's folder makes a compact row of it.
+ * The state that call frame information describes for one pc: how to compute the CFA, and where the value of each
+ * register of the caller is. The interpreter of CFI (unwind/) fills it in; a processor's folder converts it into a
+ * compact row.
  */
 #ifndef ARCH_CFI_STATE_H
 #define ARCH_CFI_STATE_H
@@ -18,12 +18,12 @@ enum cfi_rule_kind {
 	CFI_OFFSET,          /* at CFA + value */
 	CFI_VAL_OFFSET,      /* is CFA + value */
 	CFI_REGISTER,        /* in register number `value` */
-	CFI_EXPRESSION,      /* at the address that the expression gives */
-	CFI_VAL_EXPRESSION,  /* is what the expression gives */
+	CFI_EXPRESSION,      /* at the address that the expression computes */
+	CFI_VAL_EXPRESSION,  /* is the result of the expression */
 };
 
 struct cfi_rule {
-	int64_t value; /* of expressions: where their bytes begin in the section */
+	int64_t value; /* for expressions: offset of their bytes in the section */
 	uint32_t size; /* bytes of the expression */
 	uint8_t kind;  /* enum cfi_rule_kind */
 };
@@ -33,10 +33,10 @@ struct cfi_state {
 	struct cfi_rule registers[ARCH_REGISTERS];
 };
 
-/* A state and what belongs to the entry that it is from. */
+/* A state, and data of the entry that it comes from. */
 struct cfi_row_input {
 	const struct cfi_state *state;
-	const uint8_t *section;  /* bytes that the values of expressions count from */
+	const uint8_t *section;  /* to which the values of expressions are offsets */
 	uint8_t return_register; /* below ARCH_REGISTERS */
 	bool is_signal;          /* a signal frame */
 };

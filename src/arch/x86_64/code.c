@@ -1,4 +1,4 @@
-/* Code as the compilers, linkers and C libraries of this processor make it. */
+/* Recognizes code that the compilers, linkers and C libraries of this processor generate. */
 #include <elf.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ enum arch_call arch_call_in(const uint8_t code[ARCH_CALL_BYTES], uint64_t return
 	 * A call is
 	 *   e8 rel32                            5 bytes
 	 *   [prefix] ff /2 [sib] [disp8|disp32] 2 to 8 bytes
-	 * ModRM's middle three bits are 2; its upper two, its lower three and
-	 * a SIB byte say how many bytes follow.
+	 * The middle three bits of ModRM are 2. Its upper two bits, its lower three bits and the SIB byte determine
+	 * how many bytes follow.
 	 */
 	enum { DIRECT_BYTES = 5, DIRECT = 0xe8, INDIRECT = 0xff };
 	*target = 0;
@@ -52,7 +52,7 @@ bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES])
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Stubs are 16 bytes; those of .plt.got are 8, unless they begin with endbr64. */
+/* Stubs are 16 bytes. Those of .plt.got are 8, unless they begin with endbr64. */
 size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size, size_t offset, size_t *size)
 {
 	enum { STUB_BYTES = 16, SHORT_STUB_BYTES = 8 };
@@ -65,7 +65,7 @@ size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size,
 /*
  * A stub, after an optional endbr64 and bnd prefix, is either
  *	ff 25 disp32   jmp *slot(%rip)
- * or, if the jump stands in .plt.sec,
+ * or, if the jump is in .plt.sec,
  *	68 imm32       push $index of its relocation
  */
 struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t address)
@@ -86,10 +86,10 @@ struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t ad
 }
 
 /*
- * _start hands main's address to __libc_start_main in rdi:
+ * _start passes the address of main to __libc_start_main in rdi:
  *
  *	48 8d 3d disp32    lea main(%rip), %rdi     position independent
- *	48 c7 c7 imm32     mov $main, %rdi          not
+ *	48 c7 c7 imm32     mov $main, %rdi          position dependent
  */
 uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, uint64_t low, uint64_t high)
 {

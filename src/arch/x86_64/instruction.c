@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* What follows an opcode. */
+/* The bytes that follow an opcode. */
 enum {
 	N = 0,   /* nothing */
-	M = 1,   /* ModRM, and what that brings */
+	M = 1,   /* ModRM, and the bytes that it requires */
 	B = 2,   /* 1 byte */
 	Z = 4,   /* 4 bytes, 2 with a prefix of 66 */
 	V = 8,   /* ... 8 with REX.W */
@@ -78,11 +78,11 @@ struct decoder {
 	bool has_66, has_67, is_wide, is_vector;
 	uint8_t map, opcode, rex;
 	uint8_t mod, reg, rm;
-	bool relative; /* to the instruction's end: `displacement` */
-	bool absolute; /* or to nothing, perhaps with an index */
-	uint8_t scale; /* of that index */
+	bool relative; /* the operand is at the instruction's end + `displacement` */
+	bool absolute; /* the operand is at `displacement`, perhaps with an index */
+	uint8_t scale; /* factor of that index */
 	int32_t displacement;
-	size_t immediate; /* where it is */
+	size_t immediate; /* its offset */
 };
 
 static uint8_t byte(struct decoder *decoder)
@@ -117,7 +117,7 @@ static bool is_prefix(uint8_t value)
 	return memchr(prefixes, value, sizeof(prefixes)) != NULL;
 }
 
-/* c5, c4, 62: registers, widths and the map are packed into the bytes that follow. */
+/* c5, c4, 62: the following bytes contain registers, widths and the map. */
 static uint8_t decode_vector(struct decoder *decoder, uint8_t escape)
 {
 	enum { VEX2 = 0xc5, VEX3 = 0xc4, VEX_MAP = 0x1f, EVEX_MAP = 7 };
@@ -230,7 +230,7 @@ static void decode_immediate(struct decoder *decoder, uint8_t shape)
 		skip(decoder, 1);
 }
 
-/* Near branches have 32-bit displacements whatever their prefixes say. */
+/* Returns whether the instruction is a near branch: those have 32-bit displacements whatever their prefixes are. */
 static bool is_branch(const struct decoder *decoder)
 {
 	enum { CALL = 0xe8, JUMP = 0xe9, BRANCHES = 0x80, HIGH = 0xf0 };
@@ -238,7 +238,7 @@ static bool is_branch(const struct decoder *decoder)
 	       (decoder->map == MAP_0F && !decoder->is_vector && (decoder->opcode & HIGH) == BRANCHES);
 }
 
-/* --- what it means --- */
+/* --- the meaning of the instruction --- */
 
 static void lead_to(const struct decoder *decoder, struct instruction *instruction, uint8_t flow, bool is_short)
 {
@@ -284,7 +284,7 @@ static void explain_one_byte(const struct decoder *decoder, struct instruction *
 	}
 }
 
-/* lea, mov or add to rdi or edi, of an address or a constant. */
+/* Returns whether it is lea, mov or add of an address or a constant to rdi or edi. */
 static bool sets_first_argument(const struct decoder *decoder)
 {
 	enum { REX_HIGH = 7, LEA = 0x8d, MOVE = 0xbf, MOVE_WIDE = 0xc7, ADD_BYTE = 0x83, ADD = 0x81, REGISTER = 3 };
@@ -304,8 +304,8 @@ static bool sets_first_argument(const struct decoder *decoder)
 	}
 }
 
-/* pop, leave, add to rsp, mov of rbx or r12 to r15 from the frame; and what takes the result from rbx, where gcc keeps
- * it during the call of a hook. */
+/* Returns whether it is pop, leave, add to rsp, or mov of rbx or r12 to r15 from the frame; or whether it takes the
+ * result from rbx, where gcc keeps it during the call of a hook. */
 static bool restores(const struct decoder *decoder)
 {
 	enum {

@@ -10,7 +10,7 @@ enum { WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
 
 static const struct unwind_row slow = { .kind = UNWIND_SLOW };
 
-/* DW_OP_breg6 and DW_OP_breg7 with an offset; the rest of the expression is in *cursor. */
+/* Reads DW_OP_breg6 or DW_OP_breg7 with its offset. *cursor is then at the rest of the expression. */
 static bool read_breg(struct cursor *cursor, unsigned number, int64_t *offset)
 {
 	enum { DW_OP_BREG0 = 0x70 };
@@ -30,7 +30,7 @@ static struct cursor expression_of(const uint8_t *section, const struct cfi_rule
 	return cursor_over(section + rule->value, rule->size);
 }
 
-/* A register saved at register `number` + *offset. */
+/* Returns whether a register is saved at register `number` + *offset. */
 static bool is_saved_at(const uint8_t *section, const struct cfi_rule *rule, unsigned number, int64_t *offset)
 {
 	if (rule->kind != CFI_EXPRESSION)
@@ -49,7 +49,7 @@ static bool is_cfa_deref(const uint8_t *section, const struct cfi_rule *cfa, uns
 	return read_breg(&cursor, number, offset) && cursor_u8(&cursor) == DW_OP_DEREF && is_done(&cursor);
 }
 
-/* An offset in bytes as a row's cfa field, in words. */
+/* Converts an offset in bytes into words, for a row. Returns false if it does not fit. */
 static bool in_words(int64_t bytes, int64_t low, int64_t high, int64_t *words)
 {
 	*words = bytes / WORD;
@@ -57,8 +57,7 @@ static bool in_words(int64_t bytes, int64_t low, int64_t high, int64_t *words)
 }
 
 /*
- * glibc's __restore_rt describes the ucontext register by register. With u the
- * ucontext at rsp + 8 * cfa:
+ * glibc's __restore_rt describes the ucontext register by register. With u as the ucontext at rsp + 8 * cfa:
  *   CFA = *(u + 160), rip at u + 168, rbp at u + 120
  * (uc_mcontext.gregs begins at 40; REG_RBP, REG_RSP, REG_RIP are 10, 15, 16).
  */
@@ -73,7 +72,7 @@ static struct unwind_row signal_row(const uint8_t *section, const struct cfi_sta
 	    !is_saved_at(section, &state->registers[ARCH_PC_REGISTER], ARCH_SP_REGISTER, &rip) ||
 	    !is_saved_at(section, &state->registers[ARCH_FP_REGISTER], ARCH_SP_REGISTER, &rbp))
 		return slow;
-	/* The interrupted rsp is the CFA, said outright or left out. */
+	/* The interrupted rsp is the CFA, by a rule of its own or without a rule. */
 	int64_t own = rsp;
 	if (rsp_kind != CFI_UNSPECIFIED &&
 	    !is_saved_at(section, &state->registers[ARCH_SP_REGISTER], ARCH_SP_REGISTER, &own))
@@ -85,9 +84,8 @@ static struct unwind_row signal_row(const uint8_t *section, const struct cfi_sta
 }
 
 /*
- * A PLT stub is `jmp *slot; push index; jmp PLT0`: the push, at offset N of the
- * 16 bytes, moves the CFA for the rest of the stub. The linkers write one
- * expression for the whole section:
+ * A PLT stub is `jmp *slot; push index; jmp PLT0`: the push, at offset N of the 16 bytes, moves the CFA for the rest
+ * of the stub. The linkers write one expression for the whole section:
  *   breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus
  *   CFA = rsp + 8 + (((rip & 15) >= N) << 3)
  */
@@ -112,8 +110,7 @@ static struct unwind_row plt_row(const uint8_t *section, const struct cfi_state 
 }
 
 /*
- * gcc's functions that realign their stack keep the address of their arguments
- * in a slot below the new rbp:
+ * In functions that realign their stack, gcc keeps the address of the arguments in a slot below the new rbp:
  *   CFA = *(rbp + 8 * cfa), caller's rbp = *rbp
  */
 static struct unwind_row realigned_row(const uint8_t *section, const struct cfi_state *state)
@@ -128,7 +125,7 @@ static struct unwind_row realigned_row(const uint8_t *section, const struct cfi_
 	return (struct unwind_row){ .cfa = (int16_t)words, .kind = UNWIND_FP_DEREF };
 }
 
-/* CFA = rsp or rbp + 8 * cfa; the caller's rbp unchanged or at CFA + 8 * fp. */
+/* CFA = rsp or rbp + 8 * cfa; the caller's rbp is unchanged or at CFA + 8 * fp. */
 static struct unwind_row offset_row(const struct cfi_state *state)
 {
 	const struct cfi_rule *rbp = &state->registers[ARCH_FP_REGISTER];
@@ -176,17 +173,17 @@ struct unwind_row arch_row(const struct cfi_row_input *input)
 }
 
 /*
- * Compilers do not say when an epilogue has popped rbp: by the rule it is still
- * in its slot, which is then below rsp and may be overwritten any time (or is
- * not in a copy of the stack), while rbp itself has the value again.
+ * Compilers do not describe that an epilogue has popped rbp: by the rule it is still in its slot, although rbp
+ * already has the caller's value. The slot is then below rsp, so a signal may overwrite it, and a copy of the stack
+ * does not contain it.
  *
  *   push %rbp          CFA = rsp + 16, rbp at CFA - 16: at rsp
  *   ...
  *   pop %rbp           CFA = rsp + 8,  rbp at CFA - 16: at rsp - 8, popped
  *   ret
  *
- * A leaf function that saves rbp in the red zone has its slot below rsp too,
- * but there the slot was never above it, and must be read.
+ * A leaf function that saves rbp in the red zone also has its slot below rsp. There the slot was never above rsp,
+ * and must be read.
  */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row)
 {

@@ -2,7 +2,7 @@
 
 #include "arch/arch.h"
 
-/* Memory, and the address that was not readable. */
+/* The memory, and the address that was not readable. */
 struct reading {
 	const struct arch_memory *memory;
 	uint64_t unreadable;
@@ -34,7 +34,7 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,
 			uint64_t *unreadable)
 {
-	/* In the order of DWARF's numbers. */
+	/* By DWARF's numbers. */
 	static const uint8_t offsets[ARCH_REGISTERS] = {
 		144, 136, 152, 128, 112, 104, UCONTEXT_RBP, UCONTEXT_RSP, 40, 48, 56, 64, 72, 80, 88, 96, UCONTEXT_RIP,
 	};
@@ -49,11 +49,11 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
 	return true;
 }
 
-/* --- where there is no rule --- */
+/* --- without a rule --- */
 
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 {
-	/* mov $15,%rax or mov $15,%eax, then syscall; the pc may be at either. */
+	/* mov $15,%rax or mov $15,%eax, then syscall. The pc may be at either. */
 	enum { SYSCALL = 0x050f, LONG_MOV_BYTES = 7, SHORT_MOV_BYTES = 5 };
 	const uint64_t long_mov = UINT64_C(0x0f0000000fc0c748);
 	const uint64_t short_mov = UINT64_C(0x050f0000000fb8);
@@ -72,7 +72,7 @@ bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 	       (memory->read(memory->context, pc - SHORT_MOV_BYTES, &code) == 0 && (code & short_mask) == short_mov);
 }
 
-/* The word at rsp, or above one slot for alignment. */
+/* The word at rsp, or the next one, above a slot for alignment. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller)
 {
 	uint64_t at = caller->sp + n * (uint64_t)WORD;

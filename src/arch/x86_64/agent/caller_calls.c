@@ -1,6 +1,6 @@
 /*
- * dlopen, dlmopen and dlsym look at who calls them: its search path, its place among the
- * loaded objects. So what stands before them is none of their callers.
+ * dlopen, dlmopen and dlsym depend on their caller: its search path, and its position in the list of loaded objects.
+ * The functions that come before them therefore leave no frame.
  */
 #include "processor/agent/stands_before.h"
 

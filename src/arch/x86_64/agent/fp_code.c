@@ -11,8 +11,8 @@ bool fp_loads_legacy_flags(const uint8_t *at)
 	return (*at == 0xd9 || *at == 0xdd) && at[1] < REGISTERS && (at[1] >> REG_SHIFT & REG_MASK) == LOAD;
 }
 
-/* Those that load, store or clear the flags or masks must not be in a step: D9 /4 to /7, DD /4,
- * /6 and /7 in memory, DB E0 to E7, DF E0. */
+/* Control instructions load, store or clear the flags or masks and must not be stepped: D9 /4 to /7, DD /4, /6 and
+ * /7 in memory, DB E0 to E7, DF E0. */
 static enum fp_next next_x87(const uint8_t *code)
 {
 	enum { CONTROLS = 4 };

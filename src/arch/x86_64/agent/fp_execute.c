@@ -8,7 +8,7 @@
 #include "processor/agent/machine.h"
 
 /*
- * The area: a page of code, which is a copy of what stands below, and a page of data.
+ * The area: a page of code, which is a copy of the code below, and a page of data.
  *
  *   code   loads the registers, [slot], stores the registers
  *   data   struct data
@@ -17,7 +17,7 @@ enum { PAGE_BYTES = 4096, SLOT_BYTES = 16, REGISTERS = 16 };
 
 struct data {
 	uint64_t stack, frame, components, mxcsr, flags;
-	uint64_t registers[REGISTERS]; /* as instructions number them */
+	uint64_t registers[REGISTERS]; /* by their numbers in instructions */
 };
 
 _Static_assert(offsetof(struct data, registers) == 40, "as below");
@@ -26,7 +26,7 @@ extern const uint8_t fp_execute_code[] __attribute__((visibility("hidden")));
 extern const uint8_t fp_execute_slot[] __attribute__((visibility("hidden")));
 extern const uint8_t fp_execute_end[] __attribute__((visibility("hidden")));
 
-/* Data lies one page behind the code, wherever that has been copied to. */
+/* The data is one page behind the code, wherever the code is copied to. */
 __asm__(".pushsection .text\n"
 	".set fp_execute_data, fp_execute_code + 4096\n"
 	".hidden fp_execute_code, fp_execute_slot, fp_execute_end\n"
@@ -100,11 +100,11 @@ void fp_execute_free(void *area)
 struct instruction {
 	uint8_t bytes[SLOT_BYTES];
 	uint32_t length;
-	uint32_t extension; /* where the byte with bit B is; 0: none. Inverted in VEX and EVEX */
+	uint32_t extension; /* position of the byte with bit B, if has_extension. Inverted in VEX and EVEX */
 	bool is_inverted, has_extension;
-	uint32_t modrm; /* where; 0: none */
+	uint32_t modrm; /* position; 0: none */
 	bool has_immediate;
-	bool to_general; /* its ModRM.reg is a general register */
+	bool to_general; /* ModRM.reg is a general register */
 };
 
 static bool find_vex(struct instruction *found, uint32_t at, uint32_t *map)
@@ -157,8 +157,8 @@ static bool find_opcode(struct instruction *found)
 	return true;
 }
 
-/* An operand relative to rip becomes one by a register: `moved` is set to its number and `address`
- * to what it must hold. */
+/* Finds the length. Changes an operand relative to rip into one by a register: *moved is that register's number, or
+ * -1, and *address the value that it must have. */
 static void find_length(struct instruction *found, uint64_t rip, int *moved, uint64_t *address)
 {
 	enum { DISPLACEMENT = 4, B = 1, INVERTED_B = 0x20 };
@@ -191,7 +191,7 @@ static void find_length(struct instruction *found, uint64_t rip, int *moved, uin
 static const uint8_t general[REGISTERS] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 					    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 
-/* The frame as XSAVE writes it; 0: it is not. */
+/* Returns the components of a frame in the format of XSAVE, or 0 if it has another one. */
 static uint32_t components_of(const ucontext_t *context)
 {
 	enum { MAGIC_AT = 464, MAGIC = 0x46505853, FEATURES_AT = 472, KNOWN = 0xe7 };
@@ -231,7 +231,7 @@ bool fp_execute(void *area, ucontext_t *context)
 	int moved = -1;
 	uint64_t rip = (uint64_t)registers[REG_RIP];
 	enum { LONGEST = 15 };
-	if (!components || rip % PAGE_BYTES + LONGEST > PAGE_BYTES) /* the next page may not be there */
+	if (!components || rip % PAGE_BYTES + LONGEST > PAGE_BYTES) /* the next page may not be mapped */
 		return false;
 	memcpy(found.bytes, (const void *)(uintptr_t)rip, LONGEST); // NOLINT(performance-no-int-to-ptr)
 	if (!find_opcode(&found))

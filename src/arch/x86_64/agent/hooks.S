@@ -1,7 +1,7 @@
 /*
- * mcount, _mcount and __fentry__: what gcc and clang call at the begin of each function that is compiled with
- * -pg, and with -pg -mfentry. What is called there may hold arguments in any register (rax: how many vector registers
- * a variadic function gets; r10: a nested function's frame), so all are kept; flags are nobody's.
+ * mcount, _mcount and __fentry__: gcc and clang call them at the start of each function that is compiled with -pg,
+ * or with -pg -mfentry. At that point any register may hold an argument (rax: the number of vector registers of a
+ * variadic function; r10: a nested function's frame), so the hooks preserve all of them; only flags may change.
  *
  *	mcount, in a function that has its frame            __fentry__, its first instruction
  *
@@ -10,9 +10,9 @@
  *	:                   :
  *	|  in the function  |  <- rsp
  *
- * What happens nearly always is done here: of `arcs`, that the edge is in the cache; of `paths` and `trace`, that the caller is
- * the frame on top, or one below, and has called this before. All else goes to the measurement, in C.
- * hooks/frames.c says why frames are dropped as they are.
+ * The assembly handles the most frequent case. For `arcs`, the edge is in the cache. For `paths` and `trace`, the
+ * caller is the frame on top, or one below it, and has called this function before. The measurement handles all
+ * other cases, in C. hooks/frames.c explains the conditions for dropping frames.
  */
 #include "processor/agent/hooks_offsets.h"
 
@@ -46,7 +46,7 @@ name:                            \
 	.hidden hooks_no_edge
 	.text
 
-/* Bytes of the stack from the last register that was pushed to the return address. */
+/* Bytes of the stack from the last pushed register to the return address. */
 #define PUSHED_THREE 24
 #define PUSHED_FIVE 40
 #define POP_THREE \
@@ -54,11 +54,11 @@ name:                            \
 #define POP_FIVE \
 	POP(%rdi); POP(%rsi); POP_THREE
 
-/* A call by a frame that has made it before. `slot`: where the return address lies, with `from_stack` 1 as seen from where the
- * stack pointer was when nothing was pushed. rax: the thread; three registers are pushed, and all that is not so goes to `otherwise`
- * with these. */
+/* Counts a call by a frame that has made it before. `slot`: the offset of the return slot from `base`; if from_stack
+ * is 1, the base is the stack pointer before the pushes. rax: the thread. Three registers are pushed; all other
+ * cases jump to `otherwise` in that state. */
 .macro COUNT_PATH slot, base, from_stack, otherwise, writes_event
-	/* rcx: the frame that has called; rdx: how far it is from the return slot, rdi. */
+	/* rcx: the calling frame; rdx: its distance from the return slot rdi. */
 	PUSH(%rsi)
 	PUSH(%rdi)
 	mov	THREAD_TOP(%rax), %rcx
@@ -68,7 +68,7 @@ name:                            \
 	jbe	.Lreturned\@
 .Lcaller\@:
 
-	/* rdi: the edge that is guessed; rsi: the call site. */
+	/* rdi: the guessed edge; rsi: the call site. */
 	mov	(%rdi), %rsi
 	mov	FRAME_GUESS(%rcx), %rdi
 	cmp	EDGE_CODE(%rdi), %edx
@@ -112,7 +112,8 @@ name:                            \
 	ja	.Lcaller\@
 	jmp	.Lreturned\@
 
-	/* Another function than that which was called from here before. Nothing is guessed where there is no room for it. */
+	/* The last call from here was another function. The last frame guesses nothing, because there is no room for
+	 * a next one. */
 .Lnode\@:
 	mov	%rdx, FRAME_NODE(%rcx)
 	lea	FRAME_BYTES(%rcx), %rdi
@@ -125,7 +126,7 @@ name:                            \
 	mov	%rdi, FRAME_GUESS(%rcx)
 	jmp	.Lpush\@
 
-	/* A handler has come before it was on top, and has used its words. */
+	/* A handler that ran before the frame was on top has overwritten it. */
 .Lagain\@:
 	mov	%rdx, FRAME_NODE(%rcx)
 	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
@@ -140,8 +141,8 @@ name:                            \
 	jmp	\otherwise
 .endm
 
-/* That the path of node rdx is current now; five registers are pushed. hooks/trace.c says how: an entry of the ring is taken, then it is
- * written, if it is one and still is. */
+/* Writes the event that the path of node rdx is current now; five registers are pushed. hooks/trace.c explains the
+ * order: take a word of the ring, then write it if it is in the ring and the ring is still the same. */
 .macro WRITE_EVENT
 	mov	%rax, %rdi
 	mov	NODE_NUMBER(%rdx), %rsi
@@ -225,8 +226,8 @@ BEGIN(__fentry__)
 	HOOK	8, %rsp, 1
 END(__fentry__)
 
-/* Calls the measurement, with the three registers above on the stack and the return slot in rcx; then all are as they
- * were, and it returns for the hook. */
+/* Calls the measurement, with the three registers above on the stack and the return slot in rcx. Then restores all
+ * registers and returns for the hook. */
 	.type	go_to_measurement, @function
 	.balign	16
 go_to_measurement:
@@ -266,7 +267,7 @@ call_in_c:
 	.cfi_endproc
 	.size	go_to_measurement, . - go_to_measurement
 
-/* rdi: the thread; rsi: the event, but for its time. */
+/* rdi: the thread; rsi: the event without its time. */
 	.type	write_event_in_c, @function
 	.balign	16
 write_event_in_c:
@@ -277,11 +278,11 @@ write_event_in_c:
 	.cfi_endproc
 	.size	write_event_in_c, . - write_event_in_c
 
-/* uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second): the vector
- * registers are kept, wherever the processor has them: in the layout of XSAVE, or if the kernel does not let us
- * use it, of FXSAVE.
+/* uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second): calls the
+ * function and preserves the vector registers, in the layout of XSAVE, or of FXSAVE if the kernel does not enable
+ * XSAVE.
  *
- *	0 legacy area   512 header, of which restoring wants that it was zero   576 ... 2688 the rest
+ *	0 legacy area   512 header, which must be zero for restoring   576 ... 2688 the rest
  */
 #define VECTORS_BYTES 2688
 #define HEADER 512
@@ -353,10 +354,10 @@ BEGIN(hooks_keep_vectors)
 END(hooks_keep_vectors)
 
 	.local	has_xsave
-	.comm	has_xsave, 4, 4		/* 0: not known yet; 1: no; 2: yes */
+	.comm	has_xsave, 4, 4		/* 0: unknown; 1: no; 2: yes */
 
 	.section .note.GNU-stack, "", @progbits
-	/* It may run where the processor wants each indirect call to end at an endbr64. */
+	/* It may run where the processor requires each indirect call to end at an endbr64. */
 	.section .note.gnu.property, "a"
 	.balign	8
 	.long	4, 16, 5

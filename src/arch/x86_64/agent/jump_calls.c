@@ -1,4 +1,5 @@
-/* Jumps that leave frames behind: interpose/jumps.c is told where they go, and is gone before they do. */
+/* Jumps that leave frames behind. These functions pass the destination to interpose/jumps.c, and have left the stack
+ * before the jump. */
 #include "processor/agent/stands_before.h"
 
 STANDS_BEFORE("longjmp", "jumping_by_longjmp");

@@ -1,4 +1,5 @@
-/* Where jumps lead: interpose/landings.c is told, and is gone before the C library looks where it was called. */
+/* Destinations of jumps. These functions call interpose/landings.c, and have left the stack before the C library
+ * saves the caller's registers. */
 #include "processor/agent/stands_before.h"
 
 STANDS_BEFORE("setjmp", "landing_by_setjmp");

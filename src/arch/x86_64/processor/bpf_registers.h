@@ -1,4 +1,4 @@
-/* The registers that user mode had, as eBPF programs find them. Included behind the kernel's types. */
+/* The registers of user mode for eBPF programs. Include it behind the kernel's types. */
 #ifndef ARCH_X86_64_PROCESSOR_BPF_REGISTERS_H
 #define ARCH_X86_64_PROCESSOR_BPF_REGISTERS_H
 
@@ -18,14 +18,14 @@ static __always_inline void registers_copy(const struct pt_regs *registers, uint
 	to[16] = registers->ip;
 }
 
-/* Whether it was 32-bit code. */
+/* Returns whether the registers are those of 32-bit code. */
 static __always_inline bool registers_are_32_bit(const struct pt_regs *registers)
 {
 	enum { USER_CS_32 = 0x23 };
 	return registers->cs == USER_CS_32;
 }
 
-/* Of a function that begins: 1 to 6; 0: the constant 1. */
+/* Returns argument 1 to 6 at the entry of a function. Number 0 is the constant 1. */
 static __always_inline uint64_t registers_argument(const struct pt_regs *registers, uint8_t number)
 {
 	const uint64_t arguments[8] = {
@@ -34,13 +34,13 @@ static __always_inline uint64_t registers_argument(const struct pt_regs *registe
 	return *(volatile const uint64_t *)&arguments[number & 7];
 }
 
-/* Of a function that ends. */
+/* Returns the result at the return of a function. */
 static __always_inline uint64_t registers_result(const struct pt_regs *registers)
 {
 	return registers->ax;
 }
 
-/* Number of the system call; negative: it is something else that interrupted user mode. */
+/* Returns the number of the system call, or a negative value if something else interrupted user mode. */
 static __always_inline int64_t registers_call(const struct pt_regs *registers)
 {
 	return (int64_t)registers->orig_ax;
@@ -52,8 +52,8 @@ static __always_inline int64_t registers_call(const struct pt_regs *registers)
 #define registers_call_fourth(registers) ((registers)->r10)
 #define registers_call_fifth(registers) ((registers)->r8)
 
-/* The kernel's probes come back from user space by system calls, which are not the
- * program's: mov $335 or $336 to rax, syscall, and here we are. */
+/* Returns whether the system call returns from one of the kernel's probes in user space and is not the program's:
+ * mov $335 or $336 to rax, syscall. */
 static __always_inline bool registers_are_from_probe(const struct pt_regs *registers)
 {
 	enum { MOV_AND_SYSCALL_BYTES = 9, MOV_TO_RAX = 0xc0c748, NR_URETPROBE = 335, NR_UPROBE = 336 };

@@ -1,5 +1,4 @@
-/* The registers that user mode had, where a kernel does not describe them itself: only names
- * count, see vmlinux_minimal.h. */
+/* The registers of user mode, for kernels that do not describe them. Only the names matter, see vmlinux_minimal.h. */
 #ifndef ARCH_X86_64_PROCESSOR_KERNEL_REGISTERS_H
 #define ARCH_X86_64_PROCESSOR_KERNEL_REGISTERS_H
 

@@ -1,7 +1,6 @@
 /*
- * Which registers perf is asked for, and where each lies in a sample. The
- * kernel numbers them in asm/perf_regs.h and writes those of the mask in
- * rising order; the unwinder numbers them as DWARF does.
+ * The registers that we request from perf, and the position of each in a sample. The kernel numbers them in
+ * asm/perf_regs.h and writes those of the mask in rising order; the unwinder uses DWARF's numbers.
  */
 #ifndef ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H
 #define ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H

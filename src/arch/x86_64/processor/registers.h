@@ -4,8 +4,8 @@
 
 #include "abi/integers.h"
 
-/* 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 to 15 r8 to r15,
- * 16 rip: also the column of the return address. */
+/* 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 to 15 r8 to r15, 16 rip, which is also the column of the
+ * return address. */
 enum { ARCH_FP_REGISTER = 6, ARCH_SP_REGISTER = 7, ARCH_PC_REGISTER = 16, ARCH_REGISTERS = 17 };
 
 struct arch_registers {
@@ -20,9 +20,9 @@ struct arch_frame {
 };
 
 enum {
-	ARCH_LEAF_KEEPS_SP = 0,    /* a call pushes: each caller's sp is above its callee's */
-	ARCH_SIGNAL_WORDS = 0,     /* from sp in a signal's return code up to its ucontext */
-	ARCH_RETURN_GUESSES = 2,   /* arch_guess_return */
+	ARCH_LEAF_KEEPS_SP = 0,    /* a call pushes: a caller's sp is always above its callee's */
+	ARCH_SIGNAL_WORDS = 0,     /* words from sp up to the ucontext in a signal's return code */
+	ARCH_RETURN_GUESSES = 2,   /* positions that arch_guess_return tries */
 	ARCH_CALL_BYTES = 8,       /* the longest call */
 	ARCH_SYSTEM_CALL_BYTES = 2 /* the instruction that enters the kernel */
 };
@@ -34,7 +34,7 @@ static inline struct arch_frame arch_frame_of(const struct arch_registers *regis
 				    .fp = registers->value[ARCH_FP_REGISTER] };
 }
 
-/* Writes the frame's registers among all. Returns which those are: bit n is register n. */
+/* Writes the frame's registers into *registers. Returns which registers these are: bit n is register n. */
 static inline uint64_t arch_frame_put(const struct arch_frame *frame, struct arch_registers *registers)
 {
 	registers->value[ARCH_PC_REGISTER] = frame->pc;

@@ -1,6 +1,6 @@
 /*
- * The equations of compact unwind rows, for a walk in user space, in the target
- * or in the kernel: the includer provides row_read.
+ * The equations of compact unwind rows, for walks in user space, in the target and in the kernel. The includer
+ * provides row_read.
  *
  *   UNWIND_SP        CFA = rsp + 8 * cfa
  *   UNWIND_FP        CFA = rbp + 8 * cfa
@@ -8,8 +8,8 @@
  *   UNWIND_PLT       CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged
  *   UNWIND_SIGNAL    all registers are in the ucontext at rsp + 8 * cfa
  *
- * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP and
- * UNWIND_FP: the caller's rbp is at CFA + 8 * fp, or unchanged if fp is 0.
+ * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP and UNWIND_FP: the caller's rbp is at
+ * CFA + 8 * fp, or unchanged if fp is 0.
  */
 #ifndef ARCH_X86_64_PROCESSOR_ROW_STEP_H
 #define ARCH_X86_64_PROCESSOR_ROW_STEP_H
@@ -17,7 +17,7 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* The includer provides: the word at an address; false: not readable. */
+/* Provided by the includer: reads the word at an address. Returns false if it is not readable. */
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 
 /*
@@ -27,8 +27,8 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
  */
 enum { ROW_WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
 
-/* Steps to the caller by a row of the kinds above. False: memory was not readable;
- * the frame is unchanged. */
+/* Steps to the caller by a row of the kinds above. Returns false if memory was not readable; the frame is unchanged
+ * then. */
 static inline bool row_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
 {
 	uint64_t offset = (uint64_t)((int64_t)row->cfa * ROW_WORD);
@@ -55,7 +55,7 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 		*frame = (struct arch_frame){ .pc = rip, .sp = cfa, .fp = rbp };
 		return true;
 	}
-	/* The lower one first, so that one copy of a part of the stack holds both. */
+	/* Reads the lower one first, so that one copy of a part of the stack contains both. */
 	if ((row->kind == UNWIND_SP || row->kind == UNWIND_FP) && row->fp != 0 &&
 	    !row_read(memory, cfa + (uint64_t)((int64_t)row->fp * ROW_WORD), &rbp))
 		return false;
@@ -65,8 +65,8 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 	return true;
 }
 
-/* Whether the 8 bytes at a pc begin a C library's return from a signal handler, whose
- * code may lack rules (musl's does): mov $15 to rax or eax, then syscall. */
+/* Returns whether the 8 bytes at a pc begin a C library's return from a signal handler, which may lack rules (musl's
+ * does): mov $15 to rax or eax, then syscall. */
 static inline bool row_is_sigreturn(uint64_t code)
 {
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x50f0000000fb8;

@@ -6,7 +6,7 @@
 
 struct runtime_thread *interface_thread(void)
 {
-	/* Once it was refused, or has ended, it is not asked for again. */
+	/* Set after the first attempt: a thread that was refused or has ended is not registered again. */
 	static _Thread_local bool was_begun;
 	struct runtime_thread *thread = runtime_thread;
 	if (thread || was_begun)

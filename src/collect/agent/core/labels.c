@@ -1,15 +1,15 @@
 /*
- * Labels: a thread has a set of them, a sample the number of its thread's set. A set is
- * its text, "key=value" lines sorted by key, and is kept once in the process:
+ * Labels: each thread has a label set, and each sample has the number of its thread's set. A set is its text,
+ * "key=value" lines sorted by key. The process keeps each text once:
  *
  *   thread --present--> set { number, bytes, "tenant=acme\nverb=GET\n" }
  *                        ^
  *   slots[hash of text] -+      published by compare-and-swap, never changed again
  *
- * Setting a label copies the present set's text with the one line changed and looks the
- * result up. A set that is not known gets a number that no other process of the recording
- * has, and is told to the monitor before anybody can find it here. Two threads that meet
- * the same set at once may both tell it; then the one number is never used.
+ * To set a label, the thread copies the text of its present set with the one line changed, and looks the result up.
+ * A new set gets a number that is unique in the recording, and is written to the monitor before other threads can
+ * find it here. Two threads that create the same set at the same time may both write it; then one of the two numbers
+ * is never used.
  */
 #include <cpprof/runtime.h>
 
@@ -20,7 +20,7 @@
 #include "collect/agent/core/interface.h"
 
 enum {
-	TEXT_BYTES = 1000, /* of a set */
+	TEXT_BYTES = 1000, /* maximum of a set */
 	SLOTS = 1 << 16,
 	SETS = SLOTS / 2,
 	KEPT_BYTES = 8 << 20,
@@ -32,7 +32,7 @@ struct label_set {
 	char text[]; /* each line ends with '\n' */
 };
 
-/* Of each process; a forked one goes on with its copy. */
+/* One for each process; a forked process continues with its copy. */
 struct label_store {
 	struct label_set *slots[SLOTS];
 	uint32_t sets;
@@ -50,7 +50,7 @@ static struct label_store *get_store(void)
 	struct label_store *store = __atomic_load_n(&label_store, __ATOMIC_ACQUIRE);
 	if (store)
 		return store;
-	/* Pages that no set has reached are not there. */
+	/* The kernel provides the pages that sets use. */
 	store = mmap(NULL, sizeof(*store), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (store == MAP_FAILED)
 		return NULL;
@@ -78,7 +78,7 @@ static uint64_t hash_text(const char *text, size_t bytes)
 	return hash ^ hash >> 32;
 }
 
-/* A set with a number of its own, which the monitor knows. NULL: no room. */
+/* Returns a new set with a number of its own, which the monitor has received, or NULL if there is no room. */
 static struct label_set *make_set(struct label_store *store, const char *text, size_t bytes)
 {
 	size_t size = (sizeof(struct label_set) + bytes + 7) / 8 * 8;
@@ -102,14 +102,14 @@ static struct label_set *make_set(struct label_store *store, const char *text, s
 	return set;
 }
 
-/* The set of this text. NULL: no room. */
+/* Returns the set with this text, or NULL if there is no room. */
 static const struct label_set *find_set(const char *text, size_t bytes)
 {
 	struct label_store *store = get_store();
 	if (!store)
 		return NULL;
 	struct label_set *made = NULL;
-	for (uint64_t at = hash_text(text, bytes);; at++) { /* at most half of the slots are taken */
+	for (uint64_t at = hash_text(text, bytes);; at++) { /* ends, because at most half of the slots are taken */
 		struct label_set **slot = &store->slots[at % SLOTS];
 		struct label_set *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 		if (!there) {
@@ -143,7 +143,7 @@ static void append(struct text *text, const char *bytes, size_t count)
 	text->count += count;
 }
 
-/* Bytes of a value as it is kept: no more than fit, no half character at the end. */
+/* Returns the bytes of a value that are kept: the limit, without a part of a character at the end. */
 static size_t value_bytes(const char *value)
 {
 	size_t bytes = strnlen(value, CPPROF_LABEL_VALUE_MAX + 1);
@@ -175,7 +175,7 @@ static int compare_keys(const char *a, size_t a_bytes, const char *b, size_t b_b
 	return order ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 
-/* The present set's text with this label instead of the key's old one; NULL: without it. */
+/* Writes the present set's text with this label instead of the key's old one. `value` NULL: without the key. */
 static void change(struct text *text, const char *key, size_t key_bytes, const char *value)
 {
 	const char *at = present ? present->text : NULL;
@@ -200,7 +200,7 @@ static void change(struct text *text, const char *key, size_t key_bytes, const c
 		text->is_full = true;
 }
 
-/* 0; -1: no room, nothing has changed. */
+/* Returns 0, or -1 if there is no room; nothing has changed then. */
 static int set_label(struct runtime_thread *thread, const char *key, size_t key_bytes, const char *value)
 {
 	struct text text;
@@ -240,7 +240,7 @@ int cpprof_label(const char *key, const char *value)
 	int result = thread && is_key(key, key_bytes) ? 0 : -1;
 	if (result == 0)
 		result = set_label(thread, key, key_bytes, value);
-	/* A value that does not fit leaves none behind: what follows is not for the old one. */
+	/* A value that does not fit removes the old one: samples that follow do not belong to it. */
 	if (result < 0 && thread && value && is_key(key, key_bytes) && set_label(thread, key, key_bytes, NULL) < 0) {
 		present = NULL;
 		thread->labels = 0;

@@ -1,7 +1,7 @@
 /*
- * What the C library has for memory and texts, once more for this library alone: a program may have its own, with an object or a hook
- * in them that would be entered while this library counts another. Compilers call the first four by themselves. No other object
- * sees these: they are hidden, and local in libcpprof.a.
+ * Functions of the C library for memory and texts, defined again for this library alone. A program may define its
+ * own, with an object or a hook in them that would be entered while this library counts another call. Compilers
+ * insert calls of the first four. They are hidden from other objects, and local in libcpprof.a.
  */
 #include <string.h>
 

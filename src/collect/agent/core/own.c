@@ -1,8 +1,7 @@
 /*
- * The program's own resources. Which ones are asked for is known from the start: so there
- * are as many as there are requests, each at the place of the first request that names
- * it, and one more that stands for all that nobody asked for. Nothing is allocated or
- * locked.
+ * The program's own resources (cpprof_resource, cpprof_tick). The requests are fixed from the start, so there is one
+ * entry for each request, at the index of the first request that names the resource, and one more entry for all
+ * resources that no request names. Nothing is allocated or locked.
  */
 #include <cpprof/runtime.h>
 
@@ -11,17 +10,17 @@
 #include "collect/agent/core/interface.h"
 
 struct own {
-	cpprof_counter counter; /* first: what the program holds is a pointer to it */
-	uint32_t requests;      /* which requests count it: bit n is request n; 0: nobody has declared it */
-	uint32_t is_told;       /* the monitor knows its unit */
-	uint64_t kept;          /* ticked where that could not be counted: it will be with the next tick */
+	cpprof_counter counter; /* must be first: the program holds a pointer to it */
+	uint32_t requests;      /* the requests that count it: bit n is request n; 0: not declared */
+	uint32_t is_told;       /* its unit was written to the monitor */
+	uint64_t kept;          /* gticks that could not be counted yet: the next tick adds them */
 };
 
 static struct own owns[SAMPLE_REQUESTS];
 static struct own unmeasured;
 
-/* Whatever cpprof_start, cpprof_stop and cpprof_resource do at once in other threads: the
- * last to write has seen the last state of `on`. */
+/* Several threads may call cpprof_start, cpprof_stop and cpprof_resource at the same time: the last one that writes
+ * here has read the last value of `on`. */
 static void match(struct own *own)
 {
 	bool on;
@@ -39,7 +38,7 @@ void own_match(void)
 			match(&owns[i]);
 }
 
-/* Which requests are of the resource of this name. */
+/* Returns the requests for the resource of this name, as bits. */
 static uint32_t requests_named(const char *name)
 {
 	uint32_t requests = 0;
@@ -51,7 +50,7 @@ static uint32_t requests_named(const char *name)
 	return requests;
 }
 
-/* Tells the monitor, once, what the requests' gticks are called. */
+/* Writes the unit of the requests' gticks to the monitor, once. */
 static void tell_unit(struct own *own, const char *unit)
 {
 	size_t bytes = strnlen(unit, CHANNEL_TEXT_BYTES);
@@ -78,7 +77,8 @@ cpprof_counter *cpprof_resource(const char *name, const char *unit)
 	return &own->counter;
 }
 
-/* runtime_advance for what stays below the boundary, which nearly all ticks do. */
+/* runtime_advance without a crossed boundary, the case of nearly all ticks. Returns false if a boundary or the end
+ * of the interval is reached; nothing has changed then. */
 static inline bool advance_below(const struct runtime_thread *thread, uint32_t request, uint64_t amount)
 {
 	struct interval_clock *clock = &thread->shared->clocks[request];
@@ -90,7 +90,8 @@ static inline bool advance_below(const struct runtime_thread *thread, uint32_t r
 	return true;
 }
 
-/* What comes to a boundary. Ends what cpprof_tick_measured began. */
+/* Counts for the requests whose boundary or end of interval is reached. Ends the work that cpprof_tick_measured
+ * began. */
 static __attribute__((noinline)) void advance_beyond(struct runtime_thread *thread, uint32_t requests, uint64_t amount)
 {
 	for (; requests; requests &= requests - 1) {
@@ -102,8 +103,8 @@ static __attribute__((noinline)) void advance_beyond(struct runtime_thread *thre
 	runtime_leave(thread);
 }
 
-/* The thread is not known yet; or a handler ticks that interrupted work of ours: then what
- * it ticked is counted with the next tick, which may be another thread's. */
+/* Called if the thread is not registered yet, or if a handler that has interrupted the library ticks. In the second
+ * case the next tick counts the amount, which may be another thread's. */
 static __attribute__((noinline)) void tick_otherwise(struct own *own, uint64_t amount)
 {
 	bool was_known = runtime_thread != NULL;
@@ -114,7 +115,7 @@ static __attribute__((noinline)) void tick_otherwise(struct own *own, uint64_t a
 		cpprof_tick_measured(&own->counter, amount);
 }
 
-/* Calls nothing on its usual way, so that it need not save registers. */
+/* Calls no function in the normal case, so that it need not save registers. */
 void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount)
 {
 	struct own *own = (struct own *)counter;

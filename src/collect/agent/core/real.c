@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* What the linker makes of the section that the slots are in. */
+/* The linker defines these for the section that contains the slots. */
 extern struct real_slot __start_cpprof_real[] __attribute__((visibility("hidden")));
 extern struct real_slot __stop_cpprof_real[] __attribute__((visibility("hidden")));
 
@@ -25,7 +25,7 @@ void *real_dlsym(void)
 	return function;
 }
 
-/* That dlsym looks for what is next to its caller: us. */
+/* The real dlsym searches behind the object of its caller, which is this library. */
 static void *look_for(void *where, const struct real_slot *slot)
 {
 	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
@@ -40,7 +40,8 @@ static bool is_ours(const void *function)
 	       _dl_find_object((void *)(uintptr_t)&look_for, &ours) == 0 && its.dlfo_link_map == ours.dlfo_link_map;
 }
 
-/* Where we stand behind the C library, as what a preloaded library needs does, it is not next. */
+/* If this library is loaded behind the C library (as a library that a preloaded one needs is), RTLD_NEXT does not
+ * find the C library's functions: then search from the start. Returns NULL if only our own function is found. */
 static void *next(const struct real_slot *slot)
 {
 	void *found = look_for(RTLD_NEXT, slot);
@@ -49,7 +50,7 @@ static void *next(const struct real_slot *slot)
 	return found && !is_ours(found) ? found : NULL;
 }
 
-/* Several threads may do so at a time: they all find the same. */
+/* Several threads may do this at the same time: all find the same. */
 static void look_all_up(void)
 {
 	bool some_missing = false;
@@ -59,7 +60,7 @@ static void look_all_up(void)
 		some_missing = some_missing || !found;
 		__atomic_store_n(&slot->function, found, __ATOMIC_RELAXED);
 	}
-	/* What we did not find is no news for the program. */
+	/* Clears the error, so that the program's dlerror does not return ours. */
 	if (some_missing)
 		(void)dlerror();
 	is_looking_up = false;

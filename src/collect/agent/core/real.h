@@ -1,12 +1,11 @@
 /*
- * The functions that a program would call if we were not there: those of the C
- * library, or of whoever else has interposed them.
+ * The functions that the program would call without this library: those of the C library, or of another library that
+ * interposes them.
  *
  *	return REAL(read)(fd, bytes, count);
  *
- * All that are named anywhere are looked up together, at the first use or in a
- * constructor, whichever comes first. After that a use is a load and a test, for any
- * thread and any signal handler.
+ * All functions that are named anywhere are looked up together, at the first use or in a constructor. After that a
+ * use is a load and a test, for any thread and any signal handler.
  */
 #ifndef COLLECT_AGENT_CORE_REAL_H
 #define COLLECT_AGENT_CORE_REAL_H
@@ -16,15 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One for each place that names a function; the linker puts them in a row. */
+/* One for each use of a function's name. The linker puts them into one array. */
 struct real_slot {
-	void *function; /* NULL: not looked up yet, or nobody has it */
+	void *function; /* NULL: not looked up yet, or not found */
 	const char *name;
 	const char *version; /* NULL: the newest */
 };
 
-/* Looks all up. NULL: nobody has it; or it is asked for while the look-up itself is at work in
- * this thread: the C library's dlsym may allocate, and does without where that fails. */
+/* Looks all functions up. Returns the slot's function, or NULL if no object defines it or if this thread is already
+ * in the look-up: the C library's dlsym may allocate, and continues without the memory if that fails. */
 void *real_look_up(struct real_slot *slot);
 
 #define REAL_SLOT(function_name, version_name)                                                                      \
@@ -39,7 +38,7 @@ void *real_look_up(struct real_slot *slot);
 											: real_look_up(&real_slot)); \
 	})
 
-/* The same without looking up: NULL, it is not known yet. */
+/* The same without a look-up: NULL if the function is not looked up yet. */
 #define REAL_IF_KNOWN(function_name)                       \
 	({                                                 \
 		REAL_SLOT(function_name, NULL);            \
@@ -49,19 +48,20 @@ void *real_look_up(struct real_slot *slot);
 /* The real function of that name, which must be declared. */
 #define REAL(function_name) REAL_VERSION(function_name, NULL)
 
-/* Its run-time address: as runtime_sample_here wants it. */
+/* Its run-time address, for runtime_sample_here. */
 #define REAL_ADDRESS(function_name) ((uint64_t)(uintptr_t)REAL(function_name))
 
-/* False before they are, and while they are looked up, which may allocate. */
+/* Returns whether the look-up is complete. The look-up itself may allocate. */
 bool real_functions_are_known(void);
 
-/* The real dlsym, which finds all others, and may be interposed itself. */
+/* Returns the real dlsym, which finds all other functions and may be interposed itself, or NULL. */
 void *real_dlsym(void);
 
-/* The loaded object that code belongs to; false: none, or it is too early to tell. Async-signal-safe. */
+/* Finds the loaded object that contains a code address. Returns false if there is none, or if it is too early in the
+ * program's start. Async-signal-safe. */
 bool real_find_object(uint64_t address, struct dl_find_object *found);
 
-/* A definition of ours that stands before the C library's. */
+/* A definition of ours that comes before the C library's. */
 #define INTERPOSED __attribute__((visibility("default")))
 
 #endif

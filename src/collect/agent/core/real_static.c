@@ -1,6 +1,6 @@
 /*
- * real.h for libcpprof.a: in a program that is linked statically nothing stands before the C library's functions, and there is
- * no dlsym that would find them; those that the library itself asks for are named here.
+ * real.h for libcpprof.a. In a statically linked program no definition comes before the C library's functions, and
+ * there is no dlsym to find them. This file lists those that the library itself needs.
  */
 #include "collect/agent/core/real.h"
 
@@ -32,8 +32,8 @@ void *real_dlsym(void)
 	return NULL;
 }
 
-/* The C library allocates for its own table of objects, by way of the program's malloc if it has one, which may have hooks,
- * and does not expect to be asked then; constructors run later. */
+/* False until constructors run. Before that, the C library builds its own table of objects: it allocates with the
+ * program's malloc, if there is one, which may have hooks, and does not expect calls of _dl_find_object then. */
 static bool objects_are_known;
 
 __attribute__((constructor)) static void objects_become_known(void)

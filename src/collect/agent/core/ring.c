@@ -1,4 +1,4 @@
-/* Writing into the present thread's ring. */
+/* Writes records into the present thread's ring. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* This process: how it finds the monitor, forks, and tells that its code has changed. */
+/* The process: connects to the monitor, continues in a forked process, and reports to the monitor that code has
+ * changed. */
 #include "collect/agent/core/runtime.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ const char *runtime_channel_path(void)
 
 static bool find_channel(void)
 {
-	/* Not by calls that are interposed: these need what is not there yet, and would be counted. */
+	/* Not with interposed calls: these need state that does not exist yet, and would be counted. */
 	const char *path = getenv(CHANNEL_VARIABLE);
 	long fd = path ? machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
 	bool found = fd >= 0 && map_channel((int)fd);
@@ -69,8 +70,8 @@ static bool find_channel(void)
 	return found;
 }
 
-/* Whether our pid is the one by which /proc, and so the monitor, knows us: in another pid namespace
- * it is somebody else's there. */
+/* Returns whether our pid is also the one in /proc, which the monitor uses. In another pid namespace it belongs to
+ * another process there. */
 static bool has_own_pid(void)
 {
 	enum { DECIMAL = 10 };
@@ -82,7 +83,7 @@ static bool has_own_pid(void)
 	return bytes <= 0 || pid == (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Our own code, whose frames are nobody's business. */
+/* Finds our own code. Walks leave its frames out. */
 static int find_text(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	(void)bytes;
@@ -100,7 +101,8 @@ static int find_text(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 0;
 }
 
-/* The same, wherever we are asked; not of a program that has us in its own code. */
+/* The same by a call that is allowed anywhere. If the library is linked into the program, it has no code range of
+ * its own. */
 static void find_text_of_library(void)
 {
 	struct dl_find_object found;
@@ -128,7 +130,8 @@ static void read_requests(void)
 	}
 }
 
-/* The code is the parent's, until the monitor has heard of a forked process. */
+/* Takes a process slot. Returns false if none is free. `code` is the parent's code table, which a forked process
+ * uses until the monitor has read of the fork; else 0. */
 static bool take_process(uint64_t code)
 {
 	struct channel *channel = runtime.channel;
@@ -170,14 +173,13 @@ static bool kernel_copies(void)
 
 enum { STEP_MS = 10 };
 
-/* Its beat, as one waits for it. */
+/* The monitor's beat while one call waits for it. */
 struct monitor_watch {
 	uint32_t beat;
 	uint64_t silent_ns;
 };
 
-/* What its beat was when it was given up, and 1 above that: as long as it is, nobody waits
- * for it again. */
+/* 2^32 + the beat at which a call gave up waiting: until the beat changes, no call waits for the monitor again. */
 static uint64_t given_up;
 
 static uint32_t beat_now(void)
@@ -185,7 +187,8 @@ static uint32_t beat_now(void)
 	return __atomic_load_n(&runtime.channel->beat, __ATOMIC_RELAXED);
 }
 
-/* A monitor that was killed has a pid until its parent has asked for its status, but no beat. */
+/* Returns whether to wait on. It also checks the beat, because a killed monitor has a pid until its parent has read
+ * its status. */
 static bool monitor_lives(struct monitor_watch *watch)
 {
 	static const uint64_t longest_ns = 1000ULL * NS_PER_MS;
@@ -201,7 +204,7 @@ static bool monitor_lives(struct monitor_watch *watch)
 	       machine_syscall(SYS_kill, channel->monitor_pid, 0, 0, 0, 0, 0) != -ESRCH;
 }
 
-/* Returns how long that took; while the process was stopped, no time has gone by. */
+/* Returns the time that the step took, at most STEP_MS: while the process was stopped, no more time counts. */
 static uint64_t wait_a_step(uint32_t *futex, uint32_t value)
 {
 	const struct timespec step = { .tv_nsec = STEP_MS * NS_PER_MS };
@@ -227,7 +230,7 @@ bool runtime_wait_for(uint32_t *futex, uint32_t at_least, uint32_t milliseconds)
 	}
 }
 
-/* A monitor that is slow costs the program a second now and then, not always. */
+/* A slow monitor delays the program by a second, at most TIMEOUTS_MAX times. */
 static void wait_for_code(uint32_t wanted)
 {
 	enum { LONGEST_MS = 1000, TIMEOUTS_MAX = 5 };
@@ -255,12 +258,12 @@ void runtime_code_changed(void)
 
 /* --- fork --- */
 
-/* Of a private channel the child has a copy, and the only process in it is its own. */
+/* The child has a copy of a private channel, in which its own process is the only one. */
 static bool take_forked_process(uint64_t code)
 {
 	if (runtime.alone)
 		return true;
-	/* Pid 1 is in a pid namespace of its own: see has_own_pid. A filter may permit no such question here. */
+	/* Pid 1 is in a pid namespace of its own: see has_own_pid, whose system call a filter may forbid here. */
 	return !runtime.channel->is_over && runtime.pid != 1 && take_process(code);
 }
 
@@ -314,7 +317,7 @@ static void connect(void)
 		wait_for_code(1);
 }
 
-/* The rings and what walks need are not there: nothing is written to them. */
+/* Makes a private channel. It ends before the rings and the code tables, because nothing is written to them. */
 static struct channel *make_channel(void)
 {
 	const struct tally_header *header = hooks.header;

@@ -1,5 +1,5 @@
-/* From "here" to a record in the ring: walks the present thread's stack by the rows that
- * the monitor has put into the channel. Async-signal-safe. */
+/* Takes a sample: walks the present thread's stack with the unwind rows that the monitor has put into the channel,
+ * and writes a record into the ring. Async-signal-safe. */
 #include "collect/shared/row_walk.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@ const size_t runtime_walk_bytes = sizeof(struct walk);
 
 /* --- memory ---
  *
- * A page of the stack that is walked is asked for once in a walk: the kernel copies a word
- * of it. After that it is read directly, as nobody takes away the stack that a thread is on.
- * All other memory the kernel copies each time. */
+ * A walk checks each page of the walked stack once: the kernel copies a word of it. After that the walk reads the
+ * page directly, because no other thread unmaps the stack on which this one runs. The kernel copies all other memory
+ * each time. */
 
 enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
 
@@ -29,8 +29,8 @@ static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
 	return got == (long)bytes;
 }
 
-/* Where a sandbox forbids that: rt_sigprocmask reads its argument before it finds
- * that `how` is none. */
+/* Used where a sandbox forbids process_vm_readv: rt_sigprocmask reads its argument before it rejects an invalid
+ * `how`. */
 static bool is_there(uint64_t address)
 {
 	enum { NO_HOW = ~0, SET_BYTES = 8 };
@@ -54,7 +54,7 @@ bool runtime_copy(void *to, size_t bytes, uint64_t address)
 	return true;
 }
 
-/* The stack's pages that were found to be there in this walk, the last two of them. */
+/* Returns whether a page of the stack is readable. Keeps the last two readable pages of this walk. */
 static bool page_is_there(struct runtime_thread *thread, uint64_t page)
 {
 	uint64_t word;
@@ -67,7 +67,7 @@ static bool page_is_there(struct runtime_thread *thread, uint64_t page)
 	return true;
 }
 
-/* Only this one is known to be there; 0: none is. */
+/* Sets the only page that is known to be readable; 0: none. */
 static void know_page(struct runtime_thread *thread, uint64_t page)
 {
 	thread->pages[0] = page;
@@ -86,7 +86,7 @@ static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 	return 0;
 }
 
-/* --- what walk.h needs besides --- */
+/* --- other functions that row_walk.h needs --- */
 
 static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 {
@@ -117,7 +117,7 @@ static inline const void *slot_at(uint32_t number)
 	       (uint64_t)(number < SLOTS ? number : 0) * CODE_SLOT_BYTES;
 }
 
-/* The number of the row in force where a page begins. */
+/* Returns the index of the row that applies at the start of a page. */
 static inline uint32_t page_start(uint32_t pages, uint32_t page)
 {
 	return ((const uint32_t *)slot_at(pages + page / 2))[page & 1];
@@ -152,7 +152,7 @@ static inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 
 /* --- the walk --- */
 
-/* Once: false, the code changed meanwhile. */
+/* Walks once. Returns false if the code tables changed meanwhile. */
 static bool walk_once(struct walk *walk, const struct arch_registers *registers)
 {
 	enum { COUNT_SHIFT = 32 };
@@ -178,7 +178,7 @@ static void walk_stack(struct runtime_thread *thread, const struct arch_register
 		thread->walk->end = WALK_NO_CODE;
 }
 
-/* Leaves our own frames out, and puts `function` in front. */
+/* Removes our own frames and puts `function` in front. */
 static void trim(struct walk *walk, uint64_t function)
 {
 	uint32_t kept = 0;
@@ -205,8 +205,9 @@ static void write_walked(struct runtime_thread *thread)
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
-/* As much of a stack as is there. That of a thread which the C library has made ends below the thread's own block: what lies
- * behind may be another thread's, who may unmap it while it is copied. */
+/* Returns the number of readable bytes of a stack, at most SAMPLE_STACK_BYTES. The stack of a thread of the C
+ * library ends below the thread's own block: the memory behind it may belong to another thread, which may unmap it
+ * during the copy. */
 static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
 	uint64_t at = from, block = machine_thread_pointer();
@@ -217,7 +218,8 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 	return (at < end ? at : end) - from;
 }
 
-/* The registers lie where the frames would, the stack is written from where it is. */
+/* Writes a record for the user-space fallback: the registers replace the frames, and the stack is copied from its
+ * own memory. */
 static void write_handed_over(struct runtime_thread *thread, const struct arch_registers *registers)
 {
 	enum { ALIGNMENT = 8 };
@@ -283,7 +285,7 @@ __attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread
 	}
 	machine_registers_here(&registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE); /* we are on it */
+	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE); /* this function runs on it */
 	take_sample(thread, &registers, function);
 }
 
@@ -297,7 +299,7 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	}
 	machine_registers_of(context, &registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	know_page(thread, 0); /* a stack may just be overflowing */
+	know_page(thread, 0); /* the stack may have overflowed */
 	take_sample(thread, &registers, 0);
 }
 
@@ -328,7 +330,7 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
 	walk_stack(thread, &registers);
 	if (walk->end != WALK_ROOT) {
-		walk->record.kind = SAMPLE_HANDED_OVER; /* nothing to repeat */
+		walk->record.kind = SAMPLE_HANDED_OVER; /* there is no path to repeat */
 		return false;
 	}
 	trim(walk, 0);

@@ -1,4 +1,4 @@
-/* Where the program steers its recording. */
+/* The public functions that control the recording: is_recording, start, stop, flush. */
 #include <cpprof/runtime.h>
 
 #include <errno.h>
@@ -16,8 +16,8 @@ int cpprof_is_recording(void)
 
 /* --- start and stop --- */
 
-/* Whoever turns counting on or off, one at a time; 0: nobody. A forked process may be born
- * with its parent's number in it: then it is nobody too. */
+/* Pid of the process that turns counting on or off: one thread at a time; 0: none. A forked process may start with
+ * its parent's pid here, which counts as none. */
 static uint32_t turning;
 
 static void begin_turn(void)
@@ -48,7 +48,7 @@ static void turn(bool on)
 		bool changes = runtime.on != on;
 		if (!on)
 			__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
-		/* First this: a thread that begins now starts its own ticks, and may do it twice. */
+		/* Before the other steps: a thread that starts now starts its own ticks, and may do so twice. */
 		__atomic_store_n(&runtime.on, on, __ATOMIC_SEQ_CST);
 		own_match();
 		if (changes)
@@ -80,12 +80,12 @@ int cpprof_flush(void)
 	int error = errno;
 	int result = -1;
 	struct runtime_thread *thread = runtime.alone ? NULL : interface_enter();
-	if (runtime.alone) { /* all but a trace's last events is there already */
+	if (runtime.alone) { /* everything except a trace's last events is in the file already */
 		hooks_flush();
 		result = 0;
 	}
 	if (thread) {
-		/* Whoever reads the record sees at least our number. */
+		/* The monitor reads `flush_wanted` after the record: it finds at least our number. */
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->flush_wanted, 1, __ATOMIC_ACQ_REL);
 		runtime_tell(thread, CHANNEL_FLUSH, 0, 0, "", 0);
 		runtime_leave(thread);

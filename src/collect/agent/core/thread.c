@@ -1,4 +1,4 @@
-/* The threads of this process that are watched: their memory, slots and stacks. */
+/* The registered threads of this process: their memory, slots and alternate stacks. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@ _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_model("in
 
 enum { PAGE = 4096, ALTERNATE_STACK_BYTES = 256 * 1024 };
 
-/* --- all of them --- */
+/* --- the list of threads --- */
 
 static struct runtime_thread *all[CHANNEL_THREADS]; /* by slot */
 static uint32_t all_locked;
@@ -68,8 +68,8 @@ static struct channel_thread *find_slot(void)
 	return NULL;
 }
 
-/* Those of threads that have ended are free when the monitor has read them to the end. Where
- * that has not helped, it is not waited for again. */
+/* Takes a thread slot. Slots of threads that have ended become free when the monitor has read them to the end, so it
+ * waits up to TRIES ms for one. If that was in vain, the next calls do not wait. */
 static struct channel_thread *take_slot(void)
 {
 	enum { TRIES = 20 };
@@ -98,7 +98,7 @@ static void seed(struct runtime_thread *thread)
 	thread->random = (runtime_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)thread->tid << 32) * golden | 1;
 }
 
-/* What the slot held before is forgotten; its ring goes on where it was. */
+/* Clears the old content of the slot. The ring continues at the position where the monitor has stopped reading. */
 static void fill_slot(struct runtime_thread *thread)
 {
 	struct channel_thread *shared = thread->shared;
@@ -120,8 +120,8 @@ static void fill_slot(struct runtime_thread *thread)
 
 /* --- stacks --- */
 
-/* A tick needs some KB, which a coroutine's or a deep recursion's stack may not have:
- * it gets a stack of its own, where the program has set none. */
+/* A tick needs some KB of stack. The stack of a coroutine or of a deep recursion may not have them, so the thread
+ * gets an alternate stack, unless the program has set one. */
 static void set_alternate_stack(struct runtime_thread *thread)
 {
 	stack_t old;
@@ -188,7 +188,7 @@ static void measure(struct runtime_thread *thread)
 		fp_start(thread);
 }
 
-/* The first thing that its ring tells is what it is. */
+/* Writes the first records of the ring: the path that created the thread, and its name. */
 static void introduce(struct runtime_thread *thread, const struct sample_record *creator)
 {
 	if (creator) {
@@ -198,14 +198,14 @@ static void introduce(struct runtime_thread *thread, const struct sample_record 
 		if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1, record.frames * sizeof(uint64_t)))
 			thread->shared->lost_events++;
 	}
-	/* The monitor may look too late to find its name. */
+	/* The thread may have ended before the monitor could read its name from /proc. */
 	enum { NAME_BYTES = 16 };
 	char name[NAME_BYTES] = { 0 };
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
 	runtime_tell(thread, CHANNEL_THREAD, 0, 0, name, strnlen(name, sizeof(name)));
 }
 
-/* A thread that has ended does not begin again, whatever its last destructors call. */
+/* A thread that has ended is not registered again, whatever functions its last destructors call. */
 static _Thread_local bool has_ended __attribute__((tls_model("initial-exec")));
 
 struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
@@ -213,7 +213,7 @@ struct runtime_thread *runtime_thread_begin(const struct sample_record *creator)
 	sigset_t all_signals, old;
 	if (runtime_thread || !runtime.channel || has_ended || runtime_is_elsewhere())
 		return runtime_thread;
-	sigfillset(&all_signals); /* a handler of the program's may come here as well */
+	sigfillset(&all_signals); /* a handler of the program could also call this function */
 	real_sigmask(SIG_SETMASK, &all_signals, &old);
 	signals_thread_begin(&old);
 	struct runtime_thread *thread = new_thread();
@@ -249,7 +249,7 @@ void runtime_thread_forked(int64_t parent_pid)
 		if (all[i] && runtime.alone)
 			all[i]->shared->state = CHANNEL_FREE; /* in this process's copy */
 		if (all[i] && all[i] != thread)
-			free_thread(all[i]); /* of threads that are not in this process */
+			free_thread(all[i]); /* the thread does not exist in this process */
 		all[i] = NULL;
 	}
 	if (!thread)

@@ -1,8 +1,8 @@
 /*
- * Work of ours that does not end: a handler of the program's has interrupted it and leaves by a
- * jump, an exception or another context. All work is done in the frames of one function and of
- * those that it calls, so it is over when the thread is found above them. Jumps tell where they
- * go (interpose/jumps.c); what else there is, is found by the next tick or call of ours up there.
+ * Ends work of the library that does not return: a handler of the program has interrupted it and leaves by a jump,
+ * an exception or another context. All work is done in the frames of one function and of its callees, so it is over
+ * when the thread is above them. Jumps report their destination (interpose/jumps.c); the next tick, or the next call
+ * of ours above the frame, detects all other cases.
  */
 #include <sys/syscall.h>
 

@@ -1,18 +1,17 @@
 /*
- * Floating point exceptions of the vector unit and the legacy unit, one event for each kind
- * that an instruction raises. fp.h tells how.
+ * Counts floating point exceptions of the vector unit and the legacy unit: one event for each kind that an
+ * instruction raises. fp.h describes the method.
  *
- * What holds:
- *   - Results, flags, masks and signals are those of a run without us: each instruction is
- *     executed once, by the processor, with the program's own masks.
- *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in
- *     traps; beyond, the kinds that are to blame are estimated (fp/frequent.c).
- * What does not:
- *   - Instructions in the program's own code that store the words see our changes, and so
- *     do handlers that look at what they interrupted.
- *   - A handler starts with all masked, as Linux has it, and so does code that loads or
- *     clears the words itself: exceptions are missed from there to the next tick or the
- *     handler's end.
+ * Guarantees:
+ *   - Results, flags, masks and signals are those of a run without the agent: the processor executes each instruction
+ *     once, with the program's own masks.
+ *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in traps; beyond, the
+ *     frequent kinds are estimated (fp/frequent.c).
+ * Limits:
+ *   - Instructions in the program's own code that store the words find our changes in them, and so do handlers that
+ *     inspect the code that they interrupted.
+ *   - Linux starts a handler with all kinds masked, and code that loads or clears the words itself also masks them:
+ *     exceptions are missed from there to the next tick or the handler's end.
  */
 #include "collect/agent/fp/fp.h"
 
@@ -66,14 +65,14 @@ void fp_hide(struct fp_thread *fp, struct fp_words *words)
 	words->vector &= ~((uint32_t)fp_unmasked(fp) << FP_VECTOR_MASKS);
 	fp->legacy_unmasked = ~words->control & FP_KINDS;
 	fp->legacy_inexact = words->status & FP_INEXACT;
-	if (!fp_is_armed(fp) || fp_legacy_pending(words)) /* what the program has pending itself traps anyway */
+	if (!fp_is_armed(fp) || fp_legacy_pending(words)) /* the program's own pending exception traps anyway */
 		return;
 	words->control &= (uint16_t)~FP_INEXACT;
 	words->status |= FP_INEXACT;
 	fp_renew_summary(words);
 }
 
-/* As a handler may: a trap would end the process. */
+/* Returns whether a trap would end the process. A handler may block these signals. */
 static bool blocks_traps(void)
 {
 	sigset_t set;
@@ -149,7 +148,7 @@ void fp_count_here(uint32_t kinds, uint64_t function)
 
 /* --- steps --- */
 
-/* A step's two signals must come through, whatever the program blocks. */
+/* Unblocks the two signals of a step, which the program may have blocked. */
 static void open_signals(struct fp_thread *fp, ucontext_t *context)
 {
 	fp->blocked_fpe = sigismember(&context->uc_sigmask, SIGFPE) == 1;
@@ -173,7 +172,7 @@ void fp_set_trap(struct fp_thread *fp, ucontext_t *context)
 	fp_trap_flag_set(context, true);
 }
 
-/* The shown view without flags, which are kept. */
+/* Puts the words into the shown view, and moves the flags from the words to `fp`. */
 static void take_words(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);
@@ -192,28 +191,29 @@ void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
 	fp_set_trap(fp, context);
 }
 
-/* What one instruction of a step has raised: takes it from the flags, and adds it to those
- * that were up before. */
+/* Returns the flags that one instruction of a step has raised. Clears them in the words, and adds them to the saved
+ * ones. */
 static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)
 {
 	uint32_t raised = (words->vector | (fp->loads_flags ? 0 : words->status)) & FP_KINDS;
 	fp->vector_flags |= words->vector & FP_KINDS;
 	fp->legacy_flags = (uint8_t)((fp->loads_flags ? 0 : fp->legacy_flags) | (words->status & FP_LEGACY_FLAGS));
 	if (fp->is_legacy && !fp->loads_flags && !(fp->legacy_unmasked & FP_INEXACT))
-		words->control |= FP_INEXACT; /* a control word that it had stored in the hidden view */
+		words->control |=
+			FP_INEXACT; /* the instruction loaded a control word that it had stored in the hidden view */
 	words->vector &= ~(uint32_t)FP_KINDS;
 	words->status &= (uint16_t) ~(FP_LEGACY_FLAGS | FP_SUMMARY);
 	return raised;
 }
 
-/* Of a step, `words` having been through take_flags: as if there had been none. */
+/* Ends a step after take_flags: restores the words and signals as if there had been no step. */
 static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t *context)
 {
 	words->vector |= fp->vector_flags;
 	words->status |= fp->legacy_flags;
 	fp_renew_summary(words);
 	if (fp->loads_flags)
-		fp_show(fp, words); /* it may have loaded what had been stored in the hidden view */
+		fp_show(fp, words); /* it may have loaded flags that were stored in the hidden view */
 	if (fp->is_stepping) {
 		close_signals(fp, context);
 		fp_trap_flag_set(context, false);
@@ -223,7 +223,7 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 
 /* --- signals --- */
 
-/* As the kernel has it, of what is up and not masked. */
+/* Returns the si_code that the kernel sets for these unmasked flags. */
 static int code_of(uint32_t kinds)
 {
 	return kinds & FP_KIND_INVALID                          ? FPE_FLTINV
@@ -233,7 +233,7 @@ static int code_of(uint32_t kinds)
 								: FPE_FLTRES;
 }
 
-/* 0: not of floating point. */
+/* Returns the number of the floating point trap, or 0 if it is another trap. */
 static int trap_of(const siginfo_t *info, const ucontext_t *context)
 {
 	int trap = fp_trap_number(context);
@@ -242,7 +242,7 @@ static int trap_of(const siginfo_t *info, const ucontext_t *context)
 		       : 0;
 }
 
-/* To the program, which finds its own words. Its handler may not come back. */
+/* Calls the program's handler in the shown view. The handler may not return. */
 static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct fp_thread *fp = runtime_thread ? runtime_thread->fp : NULL;
@@ -271,8 +271,8 @@ static void pass_on(int number, siginfo_t *info, ucontext_t *context)
 	}
 }
 
-/* For good, as nothing is counted (any more). A thread that is not watched (fp == NULL) may
- * have its words from one that is. False: they were not hidden. */
+/* Shows the words and leaves them so, because nothing is counted (any more). A thread without `fp` may have
+ * inherited hidden words from its creator. Returns false if the words were not hidden. */
 static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 {
 	static const struct fp_thread none;
@@ -288,7 +288,7 @@ static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 	return old.vector != words.vector || old.control != words.control || old.status != words.status;
 }
 
-/* Did we unmask what has trapped here? */
+/* Returns whether this kind trapped only because we unmasked it. */
 static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words *words)
 {
 	if (fp->is_stepping || fp->is_shown)
@@ -300,7 +300,7 @@ static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words 
 	return looks_armed(words) && !fp_legacy_pending(&shown);
 }
 
-/* The path shows the instruction, not the one behind it. */
+/* Counts at the address of the instruction, not of the next one. */
 static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
 {
 	uint64_t next = machine_program_counter_of(context);
@@ -314,13 +314,13 @@ static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_
 	return goes_on;
 }
 
-/* Behind an instruction of a step. */
+/* Runs after each instruction of a step. */
 static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
 	struct fp_words words = fp_words_of(context);
 	uint32_t raised = take_flags(fp, &words);
-	/* Unmasked, a tiny result that is exact raises the flag, too. */
+	/* If underflow is unmasked, an exact tiny result also raises the flag. */
 	if (!fp->is_window && !fp->is_legacy && !(raised & fp_unmasked(fp)) && !fp->vector_underflow)
 		fp->vector_flags &= (uint8_t)~FP_KIND_UNDERFLOW;
 	if (!count_step(thread, raised, context)) {
@@ -359,8 +359,7 @@ static void on_fpe(int number, siginfo_t *info, void *interrupted)
 		passes = !unhide(runtime_thread, context);
 	} else if (trap && is_ours(fp, trap, &words)) {
 		if (trap == FP_TRAP_LEGACY && !fp_is_armed(fp))
-			fp->legacy_inexact =
-				true; /* not our mark: the program had stored our mask, and loaded it again */
+			fp->legacy_inexact = true; /* not our mark: the program stored our mask and loaded it again */
 		step(runtime_thread, trap, context);
 	} else {
 		passes = true;
@@ -396,8 +395,8 @@ int fp_install(void)
 
 /* --- ticks --- */
 
-/* What the program's own instructions have masked is unmasked again, unless that might
- * confuse what it has unmasked itself with what we have. */
+/* Hides the words again after instructions of the program have masked the kinds, unless the kinds that the program
+ * has unmasked could be confused with ours. */
 static void restore(struct fp_thread *fp, ucontext_t *context)
 {
 	struct fp_words words = fp_words_of(context);

@@ -1,26 +1,26 @@
 /*
- * Floating point exceptions: what fp.c, fp_*.c and interpose/fenv.c share.
+ * Floating point exceptions: the interface between the files of fp/ and interpose/fenv.c.
  *
- * A processor has a vector unit, and may have an older legacy unit, each with words of its own
+ * A processor has a vector unit, and may have an older legacy unit, each with control words of its own
  * (processor/agent/fp_words.h). A thread's words have two views:
  *
  *   shown    as the program set them
- *   hidden   (in the processor, while we count) changed so that what we look for traps:
+ *   hidden   (in the processor, while we count) changed so that counted exceptions trap:
  *            vector  the kinds that are counted are unmasked
  *            legacy  `inexact` is unmasked and pending ("armed"): every instruction of that
- *                    unit but those that do not wait traps before it runs. Unmasking what we
- *                    look for is no way: an instruction that raises it would not store its
- *                    result, and is found at the next one, when its operands may be gone.
+ *                    unit, except those that do not wait, traps before it runs. Unmasking the
+ *                    counted kinds is no solution: an instruction that raises one would not store
+ *                    its result, and would trap only at the next one, when its operands may be gone.
  *
- * Either trap leads to a step: the same instruction again, in the shown view but with no flag
- * up, and the trap flag set. What flags are up behind it, it has raised.
+ * Both traps lead to a step: the same instruction executes again, in the shown view, with no flag set and with the
+ * trap flag set. The flags that are set afterwards are those that it has raised.
  *
  *             SIGFPE                       SIGTRAP
  *   hidden ----------> stepping (shown) ------------> hidden
- *             enter_step                   leave_step
+ *             step                        finish_step
  *
- * An instruction that can be executed in the handler (processor/agent/fp_execute.h) is: then there is no
- * second signal. A second SIGFPE of a step is the program's own, of a kind that it unmasked itself.
+ * If the handler can execute the instruction itself (processor/agent/fp_execute.h), there is no second signal. A
+ * second SIGFPE in a step is the program's own, of a kind that the program has unmasked.
  */
 #ifndef COLLECT_AGENT_FP_FP_H
 #define COLLECT_AGENT_FP_FP_H
@@ -28,137 +28,140 @@
 #include "collect/agent/core/runtime.h"
 #include "processor/agent/fp_words.h"
 
-/* How far it is from an instruction to the next one that traps. */
+/* The time from an instruction to the next one that traps. */
 struct fp_gap {
 	uint64_t pc;
 	uint32_t ps;
-	uint16_t samples; /* 0: not known */
-	bool is_far;      /* further than can be stepped: told by the clock */
+	uint16_t samples; /* number of measurements; 0: unknown */
+	bool is_far;      /* too far for stepping: the clock measures it */
 };
 
 enum { FP_GAPS = 64 };
 
-/* A stop that is looked for in each burst: fp/loops.c. */
+/* An instruction by which fp/loops.c counts the turns of a loop. Each burst searches for it. */
 struct fp_anchor {
 	uint64_t pc;
-	uint32_t seen;                         /* in this burst */
-	uint32_t steady;                       /* registers that change alike: bit n is values[n] */
-	greg_t values[FP_GENERAL_REGISTERS];   /* when it was seen last */
-	int64_t changes[FP_GENERAL_REGISTERS]; /* in a turn */
-	uint64_t turns;                        /* in the masked time before this burst; 0: not known */
-	double per_ns;                         /* turns, the most that was seen lately */
-	uint32_t raised_first[FP_KIND_COUNT];  /* of the burst, when it was seen first and last */
+	uint32_t seen;                         /* number of times in this burst */
+	uint32_t steady;                       /* bit n: values[n] changes by the same amount in each turn */
+	greg_t values[FP_GENERAL_REGISTERS];   /* registers when it was seen last */
+	int64_t changes[FP_GENERAL_REGISTERS]; /* change in one turn */
+	uint64_t turns;                        /* turns in the masked time before this burst; 0: unknown */
+	double per_ns;                         /* turns, a recent maximum */
+	uint32_t raised_first[FP_KIND_COUNT];  /* events of the burst when it was seen first and last */
 	uint32_t raised_last[FP_KIND_COUNT];
-	double per_turn[FP_KIND_COUNT];       /* events, as the last burst that saw it has them */
-	double known_per_turn[FP_KIND_COUNT]; /* ... the one before this */
+	double per_turn[FP_KIND_COUNT];       /* events per turn in the last burst that saw it */
+	double known_per_turn[FP_KIND_COUNT]; /* ... before this burst */
 };
 
 struct fp_thread {
-	bool on;                                  /* its words are hidden, but in handlers of the program's */
-	bool is_shown;                            /* the program is in a call of <fenv.h>: fp_show_here */
-	bool was_hidden;                          /* ... and was hidden before */
-	bool vector_underflow;                    /* was up when they were hidden last */
-	bool legacy_inexact;                      /* what an armed legacy unit really had in its flag */
-	uint8_t vector_unmasked, legacy_unmasked; /* kinds that the program unmasked itself */
+	bool on;               /* its words are hidden, except in handlers of the program */
+	bool is_shown;         /* the program is in a call of <fenv.h>: fp_show_here */
+	bool was_hidden;       /* ... and the words were hidden before it */
+	bool vector_underflow; /* its flag was set when the words were hidden last */
+	bool legacy_inexact;   /* the program's own value of the flag while the legacy unit is armed */
+	uint8_t vector_unmasked, legacy_unmasked; /* kinds that the program has unmasked */
 
 	/* A step. */
 	bool is_stepping;
-	bool is_window;       /* more than one instruction: fp/frequent.c */
-	bool loads_flags;     /* the instruction loads the legacy unit's flags rather than raises them */
+	bool is_window;       /* several instructions: fp/frequent.c */
+	bool loads_flags;     /* the instruction loads the legacy unit's flags and does not raise them */
 	bool is_legacy;       /* an instruction of the legacy unit */
-	uint8_t vector_flags; /* what was up before */
+	uint8_t vector_flags; /* flags that were set before */
 	uint8_t legacy_flags;
-	bool blocked_fpe, blocked_trap; /* in what was interrupted */
-	uint64_t pc;                    /* the instruction's */
+	bool blocked_fpe, blocked_trap; /* in the interrupted code */
+	uint64_t pc;                    /* of the instruction */
 	uint64_t entered_ns;            /* CLOCK_MONOTONIC: at the start of the step */
 
-	void *area; /* of fp_execute.c; NULL: none */
+	void *area; /* for fp_execute; NULL: none */
 
-	/* fp/frequent.c: kinds that are too many for a trap each, and the legacy unit's instructions if they are. */
+	/* fp/frequent.c: kinds that are too frequent to trap each time, and whether the legacy unit's instructions
+	 * are. */
 	uint8_t frequent;
 	bool legacy_frequent;
-	bool is_burst;     /* all are trapped for a moment */
-	uint64_t level_ns; /* time in traps, less what is allowed since */
+	bool is_burst;     /* all of them trap for a moment */
+	uint64_t level_ns; /* time in traps, less the time allowed for them since */
 	uint64_t level_at_ns;
-	uint64_t signal_ns;           /* a signal's way there and back */
+	uint64_t signal_ns;           /* duration of a signal's delivery and return */
 	uint32_t steps, legacy_steps; /* since the level was 0 */
 	uint32_t exact_steps;         /* of the thread, up to EXACT_STEPS */
 	uint32_t raised[FP_KIND_COUNT];
 
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
-	uint64_t masked_ns;    /* what the burst speaks for */
+	uint64_t masked_ns;    /* masked time before the burst, which the burst represents */
 	uint32_t burst_stops, burst_target;
 	uint32_t burst_events;
 	uint32_t burst_raised[FP_KIND_COUNT];
-	uint64_t burst_ps;            /* the program's own time, from stop to stop */
+	uint64_t burst_ps;            /* the program's own time between stops */
 	uint32_t rare_bursts;         /* in a row */
-	uint64_t owed[FP_KIND_COUNT]; /* estimated, to be credited to the next event of the kind */
-	double per_ns[FP_KIND_COUNT]; /* what the last bursts have found; 0: none yet */
-	bool has_path;                /* of the last burst: the walk right behind this struct */
+	uint64_t owed[FP_KIND_COUNT]; /* estimated events that the next event of the kind is credited with */
+	double per_ns[FP_KIND_COUNT]; /* rate in the last bursts; 0: none yet */
+	bool has_path;                /* the walk directly behind this struct has the last burst's path */
 
-	/* From a stop to the next. */
+	/* From one stop to the next. */
 	struct fp_gap gaps[FP_GAPS];
-	struct fp_gap *gap;             /* of the last stop; NULL: the burst's first is waited for */
-	uint64_t run_at_ns, run_cpu_ns; /* when the program went on, untrapped, by two clocks; 0: it is stepped */
-	uint64_t turn_ns;      /* CPU time from a handler to the next one where nothing is between; 0: not known */
-	bool is_again;         /* the instruction is about to trap once more, which shows that time */
-	int64_t burst_runs_ns; /* the burst's own time between stops that were not stepped; a difference of clocks */
+	struct fp_gap *gap;             /* of the last stop, for use or measurement; NULL: none */
+	uint64_t run_at_ns, run_cpu_ns; /* two clocks when the program continued without stepping; 0: it is stepped */
+	uint64_t turn_ns;      /* CPU time from one handler to the next with no instruction in between; 0: unknown */
+	bool is_again;         /* the instruction will trap once more, to measure turn_ns */
+	int64_t burst_runs_ns; /* the burst's own time between stops without stepping; a difference of clocks */
 	uint32_t burst_runs;
 	struct fp_anchor anchor;
 	uint32_t window_steps;
-	uint64_t stepped_ns; /* time that may still be spent in windows */
-	uint64_t code_page;  /* code there was read: it is there */
+	uint64_t stepped_ns; /* time that windows may still take */
+	uint64_t code_page;  /* a page of code that was read: it is mapped */
 };
 
-/* How often cpprof_start or cpprof_stop was called (fp/threads.c). */
+/* Number of calls of cpprof_start and cpprof_stop (fp/threads.c). */
 extern uint32_t fp_turns;
 
 /* --- views (fp.c) --- */
 
-/* Which kinds are unmasked in the vector unit, and whether the legacy unit is armed, at present. */
+/* Return the kinds that we now unmask in the vector unit, and whether the legacy unit is armed. */
 uint8_t fp_unmasked(const struct fp_thread *fp);
 bool fp_is_armed(const struct fp_thread *fp);
-/* Do they bear our marks, rather than those of a handler or of the program's own making? */
+/* Returns whether the words have our marks. If not, a handler or the program has set them. */
 bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words);
 void fp_show(const struct fp_thread *fp, struct fp_words *words);
-/* Notes what the program has in them. */
+/* Changes the words to the hidden view, and saves what the program has in them. fp_show is the reverse. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
 
-/* Sets the trap flag: the next instruction is a step's, the words being shown and without flags. */
+/* Set the trap flag: the next instruction is a step. For fp_set_trap the words are shown and without flags;
+ * fp_enter_step makes them so. */
 void fp_set_trap(struct fp_thread *fp, ucontext_t *context);
 void fp_enter_step(struct fp_thread *fp, ucontext_t *context);
 
-/* The present thread's words as the program set them, around a call that looks at them;
- * NULL: they are. Nests not. In a handler, or where a program has jumped to from one, they
- * were not hidden: `sets_masks`, what the call has set is to be known nevertheless. */
+/* Show the present thread's words around a call that reads them. fp_show_here returns NULL if they are shown
+ * already; calls do not nest. In a handler, or in code that has jumped out of one, the words were not hidden;
+ * `sets_masks`: hide them afterwards all the same, because the call has set masks. */
 struct fp_thread *fp_show_here(void);
 void fp_hide_here(struct fp_thread *fp, bool sets_masks);
 
-/* --- counting (fp.c): an event of these kinds at `context` --- */
+/* --- counting (fp.c): one event of each of these kinds, at `context` or here --- */
 void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context);
 void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- frequent kinds (fp/frequent.c) --- */
 
-/* Before a step, at a trap. True: the instruction is to trap once more first. */
+/* Called at a trap, before its step. Returns true if the instruction has to trap once more first. */
 bool fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
-/* After one that raised `kinds`: counts them at `context`. True: the step goes on for the
+/* Called after a step that raised `kinds`: counts them at `context`. Returns true if the step continues with the
  * instruction at `next_pc`. */
 bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc);
-/* At a tick, the words being hidden. */
+/* Called at a tick, with hidden words. */
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
-/* Turns of loops (fp/loops.c): a burst begins; stops, before this stop's events are added to it; and
- * ends. True: `events` are those of the masked time, which is not far from what the clock says. */
+/* Turns of loops (fp/loops.c): called when a burst begins, at each stop before its events are added to the burst,
+ * and when the burst ends. fp_loops_end returns true if `events`, the estimate for the masked time, is near the
+ * estimate by the clock. */
 void fp_loops_begin(struct fp_thread *fp);
 void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context);
 bool fp_loops_end(struct fp_thread *fp, const double by_clock[FP_KIND_COUNT], double events[FP_KIND_COUNT]);
 
-/* Begins anew. */
+/* Returns to exact counting. */
 void fp_frequent_reset(struct fp_thread *fp);
-/* ... with nothing owed. */
+/* The same, without estimates to credit. */
 void fp_frequent_forget(struct fp_thread *fp);
-/* Nothing will trap any more: credits what was masked since the last burst, and what is owed, to
- * that burst's path. The words must be shown. `context`: of a handler, or NULL: not in one. */
+/* Called when nothing traps any more: credits the events of the masked time since the last burst, and those still
+ * owed, to that burst's path. The words must be shown. `context`: of the handler; NULL: not in a handler. */
 void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context);
 
 #endif

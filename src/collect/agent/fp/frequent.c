@@ -1,26 +1,26 @@
 /*
- * Kinds that are raised so often that a trap each would slow the program down: estimated.
+ * Estimates the kinds that are raised so often that one trap for each would slow the program down.
  *
  *   exact ----------------> masked <-------------> burst ----------> exact
  *         in_traps_too_long        fp_frequent_tick      rare enough
  *                                  end_burst
  *
- * While masked, nothing of these kinds traps. Each tick begins a burst: some events in a row
- * are trapped and counted, each on its own path. How many were masked since the last burst is told
+ * While masked, these kinds do not trap. Each tick begins a burst: some consecutive events trap and are counted,
+ * each on its own path. The number of events that were masked since the last burst is estimated
  *
- *   by the turns   that a loop has made meanwhile, where its registers tell (fp/loops.c), times the
+ *   by the turns   that a loop has made meanwhile, if its registers show them (fp/loops.c), times the
  *                  events of a turn
- *   by the clock   otherwise: the events of the burst, over the program's own time from its first to
+ *   by the clock   otherwise: the events of the burst, divided by the program's own time from its first to
  *                  its last, times the CPU time that was masked
  *
- * Own time between two events that lie close together is stepped through: INSTRUCTION_PS for each
- * instruction. Where they lie too far apart, the program runs, and the clock tells how long: less
- * the time that a trap takes, as seen where an instruction traps twice in a row.
+ * The own time between two close events is measured by single steps: INSTRUCTION_PS for each instruction. Between
+ * distant events the program runs and the clock measures the time, less the duration of a trap, which is measured
+ * where an instruction traps twice in a row.
  *
  * The estimate is credited to the path of the burst's last event.
  *
- * Instructions of the legacy unit all trap where they are looked at, whether they raise anything or not:
- * where they are many, they are looked at in bursts as well.
+ * All instructions of the legacy unit trap while it is observed, whether or not they raise a flag: if they are
+ * frequent, the unit is also observed only in bursts.
  */
 #include "collect/agent/fp/fp.h"
 
@@ -33,32 +33,32 @@
 
 enum {
 	EXACT_STEPS = 20000, /* a thread's first steps are exact whatever they cost: small counts are never estimated */
-	ALLOWED_SHARE = 4,   /* a fourth of the time may go into traps ... */
-	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... but for so much at a time */
+	ALLOWED_SHARE = 4,   /* traps may take a fourth of the time ... */
+	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... and may exceed that by this much at a time */
 	SIGNAL_MAX_NS = 8000,
-	BETWEEN_MAX_NS = 100 * 1000, /* of what lies between two traps: others may have run */
-	SIGNAL_NS = 2500,            /* there and back, about */
+	BETWEEN_MAX_NS = 100 * 1000, /* maximum of the time between two traps: other threads may have run */
+	SIGNAL_NS = 2500,            /* approximate delivery and return */
 	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
-	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are to blame */
+	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are frequent */
 
 	BURST_STOPS_MIN = 16,
-	BURST_STOPS_SPREAD = 17, /* so that no burst is in step with a loop */
-	BURST_STOPS_MAX = 64,    /* while it waits for an event to credit */
-	WINDOW_STEPS = 256,      /* so far the next stop is looked for step by step */
-	WINDOW_SHARE = 8,        /* an eighth of the time may go into that */
+	BURST_STOPS_SPREAD = 17, /* so that bursts are not in step with a loop */
+	BURST_STOPS_MAX = 64,    /* if the last stops have no event to credit */
+	WINDOW_STEPS = 256,      /* maximum number of single steps to the next stop */
+	WINDOW_SHARE = 8,        /* single steps may take an eighth of the time */
 	FIRST_WINDOWS_NS = 2 * 1000 * 1000,
 	WINDOW_MAX_NS = 20 * 1000 * 1000,
-	GAP_SAMPLES = 3, /* then how far the next stop is counts as known ... */
-	GAP_AGAIN = 64,  /* ... and is looked at again each 64th time */
+	GAP_SAMPLES = 3, /* after these the distance to the next stop is known ... */
+	GAP_AGAIN = 64,  /* ... and is measured again each 64th time */
 	GAP_WEIGHT = 8,
-	INSTRUCTION_PS = 250, /* between a tight loop's and a chain's */
+	INSTRUCTION_PS = 250, /* between that of a tight loop and of a dependency chain */
 	PS_PER_NS = 1000,
-	SHORT_RUN_NS = 20 * 1000, /* a longer run was no short one, whatever was learnt */
-	RUN_LEAST_NS = 25,        /* what is not stepped is at least so long */
+	SHORT_RUN_NS = 20 * 1000, /* a longer run is not the known short distance */
+	RUN_LEAST_NS = 25,        /* least time of a run without stepping */
 
-	RARE_GAP_NS = 60 * 1000, /* events so far apart need no estimate */
+	RARE_GAP_NS = 60 * 1000, /* events at this distance need no estimate */
 	RARE_BURSTS = 4,
-	NONE_NS = 100 * 1000 * 1000 /* a burst that waits so long for a stop: there are none now */
+	NONE_NS = 100 * 1000 * 1000 /* a burst ends if it waits for a stop this long */
 };
 
 static uint64_t cpu_now_ns(void)
@@ -94,13 +94,13 @@ static void account(struct fp_thread *fp, uint32_t kinds)
 		fp->legacy_steps++;
 		return;
 	}
-	if (!kinds) /* a tiny result that is exact traps where underflow is unmasked, and raises nothing */
+	if (!kinds) /* an exact tiny result traps if underflow is unmasked, and raises nothing */
 		kinds = FP_KIND_UNDERFLOW;
 	for (; kinds; kinds &= kinds - 1)
 		fp->raised[__builtin_ctz(kinds)]++;
 }
 
-/* A low quantile of what is seen, rather than the mean: what is above it was interrupted. */
+/* Approaches a low quantile of the values, not their mean: higher values were interrupted. */
 static uint64_t settle(uint64_t at, uint64_t seen)
 {
 	enum { DOWN = 2, UP = 16 };
@@ -109,8 +109,8 @@ static uint64_t settle(uint64_t at, uint64_t seen)
 	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
 }
 
-/* A signal's way there and back is told by how close traps come: a slow machine's is longer.
- * A trap flag's, which may be far dearer, was measured. */
+/* Returns whether traps take too much time. The duration of a signal is taken from the shortest distance of traps,
+ * because it is longer on a slow machine. A step by the trap flag may take much longer; its duration is measured. */
 static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
 {
 	uint64_t between = runtime_less(fp->entered_ns, fp->level_at_ns);
@@ -171,7 +171,7 @@ static void learn(struct fp_gap *gap, uint64_t ps)
 	gap->ps = (uint32_t)((gap->ps * (uint64_t)(gap->samples - 1) + ps) / gap->samples);
 }
 
-/* The program goes on until the next trap. */
+/* Lets the program run until the next trap. */
 static void run(struct fp_thread *fp)
 {
 	fp->run_at_ns = fp->entered_ns;
@@ -187,8 +187,8 @@ static void learn_turn(struct fp_thread *fp, uint64_t turn)
 		fp->turn_ns = fp->turn_ns - fp->turn_ns / WEIGHT + turn / WEIGHT;
 }
 
-/* Where how far it was from the last stop is not known by steps the clock tells, less what the
- * way to the program and back takes: that is looked at where an instruction traps twice. */
+/* If single steps have not measured the distance from the last stop, the clock does, less the time from the handler
+ * to the program and back. That time is measured by letting an instruction trap twice. */
 bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
 {
 	if (!fp->is_burst || !fp->run_at_ns)
@@ -234,7 +234,7 @@ static bool step_on(struct fp_thread *fp, uint64_t pc)
 	return true;
 }
 
-/* At a stop: how far is the next one? */
+/* At a stop: decides whether to step or to run to the next one. Returns true to step. */
 static bool go_on(struct fp_thread *fp, uint64_t pc, uint64_t next_pc, uint64_t random)
 {
 	struct fp_gap *gap = fp->gap = gap_at(fp, pc);
@@ -248,7 +248,7 @@ static bool go_on(struct fp_thread *fp, uint64_t pc, uint64_t next_pc, uint64_t 
 
 /* --- bursts --- */
 
-/* At `context`; NULL: where the last burst ended, or if that is not known, here. */
+/* Samples at `context`; NULL: at the last burst's path, or if that is unknown, here. */
 static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 		   const ucontext_t *context)
 {
@@ -265,7 +265,7 @@ static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hit
 	}
 }
 
-/* Credits what is owed to kinds that this event is of. */
+/* Credits the estimated events of the kinds of this event. */
 static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
@@ -308,17 +308,17 @@ void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
 	fp_frequent_forget(fp);
 }
 
-/* `seen`: what the burst itself has found in a nanosecond. */
+/* Adds the estimated events of a kind, and updates its rate. `seen`: events per ns in the burst itself. */
 static void note(struct fp_thread *fp, uint32_t kind, double events, double seen)
 {
-	const double fresh = 0.25; /* the share of the last burst */
+	const double fresh = 0.25; /* weight of the last burst */
 	double *rate = &fp->per_ns[kind];
 	double now = fp->masked_ns ? events / (double)fp->masked_ns : seen;
 	*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
 	fp->owed[kind] += (uint64_t)events;
 }
 
-/* At the last stop, which is itself not part of the rate. */
+/* Called at the last stop, which itself is not part of the rate. */
 static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
@@ -389,7 +389,8 @@ static void begin_burst(struct runtime_thread *thread, uint64_t now)
 	run(fp);
 }
 
-/* The first burst comes at once: what it finds is for all that is masked, should there be no other. */
+/* Masks the frequent kinds. The first burst begins at once: its rate is used for the whole masked time if there is
+ * no other burst. */
 static void blame(struct runtime_thread *thread, uint64_t now)
 {
 	struct fp_thread *fp = thread->fp;
@@ -414,7 +415,7 @@ bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const uc
 		fp_count(thread, kinds, context);
 		return burst_stepped(thread, kinds, context, next_pc);
 	}
-	/* What still traps while it is masked, by words from before, is part of the estimate. */
+	/* Traps of masked kinds, by words that were set before, are part of the estimate. */
 	account(fp, kinds);
 	fp_count(thread, kinds & (fp->is_legacy && fp->legacy_frequent ? 0 : ~(uint32_t)fp->frequent), context);
 	bool takes_too_long = in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC));

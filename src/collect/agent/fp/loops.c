@@ -1,18 +1,21 @@
 /*
- * How many times a loop has turned while its exceptions were masked: told by its registers.
+ * Counts the turns of a loop while its exceptions were masked, by its registers.
  *
- * Nearly every loop has registers that change by the same amount in each turn. A burst that meets
- * one of its stops (the anchor) several times sees by how much. Where the next burst meets
- * the anchor again, what these registers have become meanwhile divided by that is the number of
- * turns, which no clock could tell so well. A loop that has begun anew in between has turned
- * more often than that: then fewer turns are seen than the clock allows, and the fastest that
- * was seen lately is taken instead.
+ * Nearly every loop has registers that change by the same amount in each turn. A burst that meets one of its stops
+ * (the anchor) several times measures these amounts. When the next burst meets the anchor again, the change of these
+ * registers since then, divided by the amount per turn, is the number of turns, which is more precise than an
+ * estimate by the clock. If the loop has restarted in between, it has turned more often than that: the result is
+ * then below what the clock allows, and the highest recent rate replaces it.
  */
 #include "collect/agent/fp/fp.h"
 
 #include <string.h>
 
-enum { TURNS_LEAST = 3, FAR = 8, /* from what the clock says: not believed */ FORGET = 32 };
+enum {
+	TURNS_LEAST = 3,
+	FAR = 8,
+	/* turns that differ from the clock's estimate by this factor are rejected */ FORGET = 32
+};
 
 static void take_registers(struct fp_anchor *anchor, const ucontext_t *context)
 {
@@ -25,7 +28,7 @@ void fp_loops_begin(struct fp_thread *fp)
 	fp->anchor.turns = 0;
 }
 
-/* Since the anchor was seen last, in the burst before. */
+/* Returns the turns since the burst before saw the anchor last, or 0 if unknown. */
 static uint64_t turns_since(const struct fp_anchor *anchor, const greg_t *now)
 {
 	uint64_t most = 0;
@@ -73,7 +76,7 @@ void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context)
 	anchor->seen++;
 }
 
-/* Of the loop's turns in the masked time. */
+/* Returns the estimated number of turns in the masked time. */
 static double believed_turns(struct fp_anchor *anchor, uint64_t masked_ns)
 {
 	double seen = (double)anchor->turns / (double)masked_ns;

@@ -1,5 +1,5 @@
-/* Threads whose floating point exceptions are measured: they begin and end, and follow cpprof_start
- * and cpprof_stop. */
+/* Threads for which floating point exceptions are measured: begins and ends them, and applies cpprof_start and
+ * cpprof_stop to all. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -11,7 +11,7 @@ uint32_t fp_turns;
 
 /* --- start and stop --- */
 
-/* In a handler of the program's, which its words of before interrupted, these are left alone. */
+/* Leaves the words of a handler of the program as they are, if it has interrupted code with hidden words. */
 static void begin_here(struct fp_thread *fp)
 {
 	struct fp_words words = fp_words_here();
@@ -49,7 +49,7 @@ static struct fp_thread *new_fp(const struct runtime_thread *thread)
 	fp->area = fp_execute_new();
 	if (thread->tid == runtime.pid)
 		return fp;
-	/* The words are its creator's, hidden; <fenv.h> unmasks in both alike. */
+	/* The thread has inherited its creator's hidden words; <fenv.h> unmasks kinds equally in both units. */
 	fp->vector_unmasked = fp->legacy_unmasked = ~words.control & FP_KINDS & ~FP_INEXACT;
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
@@ -61,7 +61,7 @@ void fp_start(struct runtime_thread *thread)
 	if (!thread->fp)
 		thread->fp = new_fp(thread);
 	else
-		fp_frequent_forget(thread->fp); /* forked: that is the parent's */
+		fp_frequent_forget(thread->fp); /* forked: the estimates are the parent's */
 	struct fp_thread *fp = thread->fp;
 	if (!fp)
 		return;
@@ -82,7 +82,7 @@ void fp_stop(struct runtime_thread *thread)
 	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
 }
 
-/* The thread by which a program ends: others have lost no more than they raised since their last tick. */
+/* Runs in the thread that ends the program. Other threads lose at most what they have raised since their last tick. */
 __attribute__((destructor)) static void program_ends(void)
 {
 	struct runtime_thread *thread = runtime_thread && runtime_thread->fp ? runtime_enter() : NULL;
@@ -102,7 +102,8 @@ static void send_tick(struct runtime_thread *thread)
 
 static uint32_t unsettled;
 
-/* One that waits has its tick behind it, before anything else. */
+/* Counts threads that have not followed yet. A waiting thread gets its tick directly after the wait, before it runs
+ * other code. */
 static void look_at(struct runtime_thread *thread)
 {
 	if (thread != runtime_thread && thread->fp && !thread->waiting &&

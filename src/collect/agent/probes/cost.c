@@ -1,12 +1,12 @@
 /*
- * What a probe costs: a probe point of our own is entered and left some thousand times, in a thread state of our own that the
- * tally does not have, by the same code and measurement as all others.
+ * Measures the cost of a probe: enters and leaves a probe point of the library some thousand times, by the same code
+ * and measurement as all others, in a thread state that is not part of the tally.
  *
  *     caller |<- a ->|<------ b ------->| probe point |<-- a' -->|<-- b' -->| caller
  *                    time stamp of enter                   time stamp of leave
  *
- * b and a' fall between the time stamps: inside; a and b' are charged to who called: outside. Where paths are timed the state's nodes
- * have what is inside, of a trace its events.
+ * b and a' fall between the time stamps: inside. a and b' are charged to the caller: outside. The inside part comes
+ * from the state's nodes where paths are timed, and from its events in a trace.
  */
 #include "collect/agent/probes/cost.h"
 
@@ -21,12 +21,12 @@
 
 enum {
 	FRAMES = 8,
-	TURNS = 500, /* as many as the ring has room for */
-	ROUNDS = 6,  /* the first is for finding its way */
+	TURNS = 500, /* as many as fit in the ring */
+	ROUNDS = 6,  /* the first only fills the caches */
 	PS_PER_NS = 1000,
 };
 
-/* A thread's state, and the parts that measurements take from the tally. */
+/* A thread's state, and private memory for the parts that a measurement takes from the tally. */
 struct scratch {
 	struct hook_thread thread;
 	struct hook_frame frames[FRAMES];
@@ -75,7 +75,7 @@ static uint64_t time_between_events(const struct tally_ring *ring)
 		enum tally_event_kind kind = *word & ((1 << TALLY_EVENT_NUMBER_SHIFT) - 1);
 		uint32_t now = (uint32_t)(*word >> TALLY_EVENT_TIME_SHIFT);
 		if (kind == TALLY_EVENT_OTHER)
-			word++; /* it is a time */
+			word++; /* the operand: a time */
 		else if (kind == TALLY_EVENT_ENTER)
 			entered = now;
 		else
@@ -103,7 +103,7 @@ static __attribute__((noinline)) struct cost turn(struct hook_thread *thread)
 	return (struct cost){ machine_time_stamp() - start, time_in_probe(thread) - inside };
 }
 
-/* The least of some rounds: others have interrupted the rest. */
+/* Returns the smallest cost of several rounds: other threads or handlers have interrupted the rest. */
 static struct cost least(struct scratch *scratch)
 {
 	struct cost least = { UINT64_MAX, 0 };
@@ -116,7 +116,7 @@ static struct cost least(struct scratch *scratch)
 	return least;
 }
 
-/* Ends the state that was the thread's meanwhile. */
+/* Replaces the thread's state during the measurement, and writes the result into the tally's header. */
 static void measure(struct scratch *scratch)
 {
 	uint64_t start_ns = runtime_now_ns(CLOCK_MONOTONIC), start_ticks = machine_time_stamp();

@@ -1,4 +1,5 @@
-/* What the objects of cpprof/profiler.h call when a probe point is entered and left, where that is not done at once. */
+/* The functions that the objects of cpprof/profiler.h call when a probe point is entered or left and the inline code
+ * does not count it. */
 #include <cpprof/profiler.h>
 
 #include "collect/agent/hooks/paths.h"
@@ -29,25 +30,27 @@ _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPRO
 		       CPPROF_SLOT_BITS_ == (HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE),
 	       "as in profiler.h");
 
-/* Where the return address of the function lies that the object stands in: below its caller's part of the stack, so
- * it lies between those of the other hooks' frames. */
+/* Returns the address of the return slot of the function that contains the object, with the bits of a probe point's
+ * frame. The slot is below the caller's part of the stack, so the frame has its position between those of the other
+ * hooks. */
 static uint64_t place_of(const void *frame_address)
 {
 	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE;
 }
 
-/* Of an object that does not know who has called its function (another compiler than gcc or clang): nor is its frame known, but the
- * stack pointer with which it calls, which lies below all that its function's own callers have, and above all it calls. The
- * bytes of a return address there are not its, so its return slot lies above those of what it calls. */
+/* For objects whose compiler provides neither caller nor frame (compilers other than gcc and clang). The stack
+ * pointer at the call replaces the frame: it lies below the frames of the function's callers, and above those of its
+ * callees. The eight bytes above it are not a return slot of the function, so its slot stays above those of its
+ * callees. */
 #define UNKNOWN_CALLER_S(stack_pointer) ((const char *)(stack_pointer) + sizeof(uint64_t))
 
-/* In this process, whatever comes: then nobody needs to ask again. */
+/* Returns whether nothing will ever be counted in this process: then the probe point can be switched off. */
 static bool never_counts(void)
 {
 	return hooks_have_begun() && (!hooks.header || hooks.measurement == &hooks_off);
 }
 
-/* This library; or the whole program, where that is linked with libcpprof.a. */
+/* The address range of this library, or of the whole program if libcpprof.a is linked into it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -56,14 +59,14 @@ static inline bool is_within(const void *address)
 	return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
-/* By this library: the program has a memcpy or getenv of its own, with an object in it. That would be entered while another is,
- * and again for itself; nor are they calls of the program's. */
+/* Returns whether this library is the caller. The program may define its own memcpy or getenv, with an object in it:
+ * that would be entered while another probe point is, and recursively; and these are not calls of the program. */
 static inline bool is_called_here(const struct cpprof_site *descriptor, const void *caller)
 {
 	return __builtin_expect(is_within(caller), 0) && !is_within(descriptor);
 }
 
-/* What cpprof/profiler.h does not do by itself, and is asked for each time. */
+/* Returns whether the thread writes a trace. The inline code does not do that: it calls the library each time. */
 static inline bool is_traced(const struct hook_thread *thread)
 {
 	return thread->measurement == &hooks_trace;

@@ -1,12 +1,12 @@
 /*
  * The registry of probe points: struct tally_probes in the tally.
  *
- *   1. A probe point is NEW until its record is complete, then ON or OFF: so what nodes refer to is there.
- *   2. Who adds or switches one does so alone, with signals blocked; others wait.
- *   3. A forked process has the same probe points at the same addresses: its parent's records are copied at once.
- *   4. A library may be unloaded, and its probe points with it: who writes to one looks first whether it is there, and lets the kernel
- *      write, which does not mind. One that is loaded again at the same address has its probe points NEW: they take up the
- *      numbers that they had.
+ *   1. A probe point is NEW until its record is complete, then ON or OFF: nodes refer only to complete records.
+ *   2. One thread at a time adds or switches probe points, with signals blocked; other threads wait.
+ *   3. A forked process has the same probe points at the same addresses: it copies its parent's records at once.
+ *   4. A library may be unloaded together with its descriptors. Code that writes to a descriptor first checks that it
+ *      is mapped, and lets the kernel write, which returns an error for unmapped memory. If the library is loaded again
+ *      at the same address, its probe points are NEW and get their old numbers again.
  */
 #include "collect/agent/probes/registry.h"
 
@@ -32,17 +32,17 @@ _Static_assert((int)CPPROF_LEVEL_FUNCTION == (int)PROBE_LEVEL_FUNCTION &&
 	       "and so are their levels");
 
 enum {
-	TEXT_MOST = 16 * 1024, /* bytes of a text; what is longer is cut */
+	TEXT_MOST = 16 * 1024, /* bytes of a text; a longer text is cut */
 	ALIGNMENT = 8,
-	CHUNKS_MOST = 40, /* each is twice as long as the one before */
-	BLOCK = 1024,     /* probe points of a block, and slots of the first table */
+	CHUNKS_MOST = 40, /* each is twice as long as the previous one */
+	BLOCK = 1024,     /* probe points in a block, and slots of the first table */
 	BLOCKS = 1024,
 };
 
 static struct tally_probes *chunks[CHUNKS_MOST];
-static uint32_t chunk_count, probe_count, is_adding, adder; /* the thread that is at it */
+static uint32_t chunk_count, probe_count, is_adding, adder; /* `adder`: tid of the thread that holds the lock */
 
-/* Who waits sleeps, whatever priority it has: else the one that it waits for might never run. */
+/* Waiting threads sleep: a spinning thread of higher priority could keep the holder from running. */
 enum { FREE, TAKEN, WAITED_FOR };
 
 static uint32_t replace_lock(uint32_t expected, uint32_t wanted)
@@ -60,7 +60,8 @@ void probes_lock(uint64_t *signals)
 	__atomic_store_n(&adder, system_tid(), __ATOMIC_RELAXED);
 }
 
-/* By this thread: what is called meanwhile (the program's own memcpy, say) has a probe point itself, which stays NEW for now. */
+/* Returns whether this thread holds the lock. Functions that it calls meanwhile (the program's own memcpy, for
+ * example) may have probe points, which then stay NEW. */
 static bool is_locked_here(void)
 {
 	return __atomic_load_n(&adder, __ATOMIC_RELAXED) == system_tid();
@@ -74,7 +75,7 @@ void probes_unlock(const uint64_t *signals)
 	system_restore_signals(signals);
 }
 
-/* Where so many bytes may be written in the last chunk, or a new one; NULL: there is no room. */
+/* Returns room for so many bytes in the last chunk or in a new one, or NULL if there is none. */
 static struct tally_probe *make_room(uint64_t bytes)
 {
 	struct tally_probes *last = chunk_count ? chunks[chunk_count - 1] : NULL;
@@ -92,14 +93,14 @@ static struct tally_probe *make_room(uint64_t bytes)
 	return chunks[chunk_count - 1]->probes;
 }
 
-/* What make_room has given is complete. */
+/* Marks the bytes that make_room has returned as complete. */
 static void count_bytes(uint64_t bytes)
 {
 	struct tally_probes *last = chunks[chunk_count - 1];
 	__atomic_store_n(&last->probes_bytes, last->probes_bytes + bytes, __ATOMIC_RELEASE);
 }
 
-/* Behind what `texts` has; where it begins. */
+/* Appends a text to `texts`. Returns its offset. */
 static uint32_t put(char *texts, uint32_t *used, const char *text, size_t bytes)
 {
 	uint32_t at = *used;
@@ -115,7 +116,7 @@ static size_t length(const char *text)
 	return text ? strnlen(text, TEXT_MOST) : 0;
 }
 
-/* NULL: there is no room. */
+/* Returns the new record, or NULL if there is no room. */
 static struct tally_probe *write_record(const struct cpprof_site *descriptor, uint32_t number, uint64_t code)
 {
 	size_t name = length(descriptor->name), signature = length(descriptor->signature),
@@ -143,11 +144,12 @@ static struct tally_probe *write_record(const struct cpprof_site *descriptor, ui
 	return record;
 }
 
-/* --- where probe points are --- */
+/* --- the table of probe points --- */
 
 static struct probes_entry *blocks[BLOCKS];
 
-/* Numbers of probe points by their addresses, the last one of each: open addressing, at least half of it free. */
+/* Numbers of probe points by address, the last one of each address. Open addressing; at least half of the slots are
+ * free. */
 static uint32_t *table;
 static uint32_t table_mask;
 
@@ -168,7 +170,7 @@ struct probes_entry *probes_at(uint32_t index)
 	return &blocks[index / BLOCK][index % BLOCK];
 }
 
-/* Where the number of the probe point at this address is, or belongs. */
+/* Returns the slot that has, or will have, the number of the probe point at this address. */
 static uint32_t *slot_of(const struct cpprof_site *descriptor)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15;
@@ -179,7 +181,7 @@ static uint32_t *slot_of(const struct cpprof_site *descriptor)
 	return &table[at & table_mask];
 }
 
-/* False: there is no memory. */
+/* Keeps half of the slots free. Returns false if there is no memory. */
 static bool make_slots(void)
 {
 	uint32_t slots = table ? table_mask + 1 : 0, wanted = slots ? slots * 2 : BLOCK;
@@ -211,17 +213,17 @@ static bool is_told(const struct tally_probe *told, const struct cpprof_site *de
 	       strncmp(told->texts, descriptor->name ? descriptor->name : "", TEXT_MOST) == 0;
 }
 
-/* Of those for which there is no room nobody would know: that there are some is said once. */
+/* Counts the thread as stopped, once in a process, so that reports mention the missing probe points. */
 static void tell_of_no_room(void)
 {
-	static uint32_t told; /* to which process, and 1 */
+	static uint32_t told; /* number of the process that has counted it, plus 1 */
 	if (told == hooks.process_number + 1)
 		return;
 	told = hooks.process_number + 1;
 	__atomic_add_fetch(&hooks.process->threads_stopped, 1, __ATOMIC_RELAXED);
 }
 
-/* A probe point for what is at this address, with its record; NULL: there is no room. Locked. */
+/* Returns the entry for the probe point at this address, with its record, or NULL if there is no room. Locked. */
 static struct probes_entry *add_probe(struct cpprof_site *descriptor, uint64_t code)
 {
 	struct probes_entry **block = &blocks[probe_count / BLOCK];
@@ -245,7 +247,7 @@ static struct probes_entry *add_probe(struct cpprof_site *descriptor, uint64_t c
 	return probe;
 }
 
-/* What a probe point is stays as it is. */
+/* Sets the flags of the present state, and keeps those of the kind. */
 static void set_flags(struct tally_probe *told, uint32_t flags)
 {
 	told->flags = (told->flags & TALLY_PROBE_WAITS) | flags;
@@ -302,7 +304,7 @@ static bool is_there(const struct probes_entry *probe)
 	       seen.level == probe->told->level;
 }
 
-/* It was there a moment ago. */
+/* Writes the state, after is_there. The library may have been unloaded since. */
 static void store(struct probes_entry *probe, uint32_t state)
 {
 	const struct iovec here = { .iov_base = &state, .iov_len = sizeof(state) };
@@ -329,7 +331,7 @@ bool probes_switch(struct probes_entry *probe, bool on, uint32_t flags)
 
 /* --- fork --- */
 
-/* The records that follow each other from there on are those of the probe points that had the same numbers. */
+/* Assigns copied records to the probe points with the same numbers. */
 static void know_copies(struct tally_probe *copy, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes;) {
@@ -341,7 +343,7 @@ static void know_copies(struct tally_probe *copy, uint64_t bytes)
 	}
 }
 
-/* Those of which there is none are off: nobody would know what they are. */
+/* Switches off probe points without a record: reports could not name them. */
 static void turn_off_untold(void)
 {
 	for (uint32_t i = 0; i < probe_count; i++)

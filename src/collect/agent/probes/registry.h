@@ -1,10 +1,10 @@
 /*
- * The probe points that the program's source tells of (cpprof/profiler.h), as this process knows them.
+ * The registry of the probe points (cpprof/profiler.h) that this process has reached.
  *
- *   probes/registry.c   the registry: a record of each in the tally, and where it is
- *   probes/rules.c      which are to be on: the user's rules, in their order
- *   probes/switch.c     rules are applied, at start (CPPROF_SITES), by the program and by `cpprof control`
- *   probes/throttle.c   probe points that turn themselves off
+ *   probes/registry.c   the registry: a record of each in the tally, and the address of its descriptor
+ *   probes/rules.c      which probe points are on: the user's rules, in their order
+ *   probes/switch.c     applies rules: at start (CPPROF_SITES), for the program and for `cpprof control`
+ *   probes/throttle.c   probe points that switch themselves off
  */
 #ifndef COLLECT_AGENT_PROBES_REGISTRY_H
 #define COLLECT_AGENT_PROBES_REGISTRY_H
@@ -17,88 +17,94 @@
 
 #include "abi/tally.h"
 
-/* A probe point is reached first, by code at `code`: it is written into the tally, and on unless a rule says otherwise. Another thread
- * may be about to do the same: once is enough. Where that is done in this thread already it stays NEW. Async-signal-safe. */
+/* Registers a probe point that code at `code` has reached first: writes its record into the tally and switches it
+ * on, unless a rule switches it off. Several threads may call it at the same time: one of them registers it. If this
+ * thread holds the lock already, it stays NEW. Async-signal-safe. */
 void probes_register(struct cpprof_site *descriptor, uint64_t code);
 
-/* Before all else of this header, where hooks.header is known: the rules, what a probe costs, and who may switch probe points. Once. */
+/* Called before the other functions of this header, when hooks.header is set: reads the rules, measures the cost of
+ * a probe and starts the control thread. Only the first call has an effect. */
 void probes_begin(void);
 
-/* The child of a fork: what its parent knows is written again for it. */
+/* Called in the child of a fork: copies its parent's records. */
 void probes_forked(void);
 
 /* --- the registry --- */
 
-/* A probe point that was reached. None is ever moved or taken out. */
+/* A probe point that was reached. Entries are never moved or removed. */
 struct probes_entry {
-	struct cpprof_site *descriptor; /* its library may be unloaded: see probes_store */
+	struct cpprof_site *descriptor; /* its library may be unloaded: see probes_switch */
 	struct tally_probe *told;       /* its record in this process's tally; NULL: there was no room, and it is off */
-	uint64_t calls, ticks; /* probes/throttle.c: since it was looked at last, and how long they took; atomic */
+	uint64_t calls, ticks;          /* probes/throttle.c: calls since the last check, and their time; atomic */
 };
 
-/* How many there are; and one of them, from 0. Async-signal-safe, by any thread. */
+/* Return the number of probe points, and one of them by its index from 0. Async-signal-safe, for any thread. */
 uint32_t probes_count(void);
 struct probes_entry *probes_at(uint32_t index);
-/* That of a probe point whose code runs; NULL: it is not there. */
+/* Returns the entry of a probe point whose code runs, or NULL if it has none. */
 struct probes_entry *probes_find(const struct cpprof_site *descriptor);
 
-/* Who holds it alone adds probe points and rules and switches probe points. Signals are blocked meanwhile. */
+/* Take and release the lock for adding and switching probe points and for adding rules. Signals are blocked while it
+ * is held. */
 void probes_lock(uint64_t *signals);
 void probes_unlock(const uint64_t *signals);
 
-/* Switches a probe point, in the program and in the tally; `flags` of enum tally_probe_flags are what is said of it when it is off. What was
- * unloaded is left alone. True: it was not so before. Locked. */
+/* Switches a probe point, in the program and in the tally. `flags`: further enum tally_probe_flags if it is switched
+ * off. Does not write to an unloaded descriptor. Returns whether the state has changed. Locked. */
 bool probes_switch(struct probes_entry *probe, bool on, uint32_t flags);
 
 /* --- rules --- */
 
 enum { PROBES_PATTERN_MAX = 240, PROBES_RULES_MAX = 256 };
 
-/* What a line says: `on PATTERN`, `off PATTERN`, `group NAME on`, `level N`, `throttle CALLS NS`, `throttle off`. */
+/* A line: `on PATTERN`, `off PATTERN`, `group NAME on`, `group NAME off`, `level N`, `throttle CALLS NS`, `throttle
+ * off`. */
 struct probes_rule {
 	enum probes_rule_kind { PROBES_NOTHING, PROBES_TURN, PROBES_GROUP, PROBES_LEVEL, PROBES_THROTTLE } kind;
 	bool on;                          /* PROBES_TURN, PROBES_GROUP */
-	uint64_t number, ns;              /* PROBES_LEVEL; PROBES_THROTTLE: calls, 0: off, and ns a call */
+	uint64_t number, ns;              /* PROBES_LEVEL; PROBES_THROTTLE: calls (0: off) and ns per call */
 	char pattern[PROBES_PATTERN_MAX]; /* PROBES_TURN, PROBES_GROUP */
 };
 
-/* Reads a line, of `bytes` bytes without its end. NULL: *rule is filled in (PROBES_NOTHING: blank, or a comment); else what is
- * wrong with it. */
+/* Reads a line of `bytes` bytes, without its line break, into *rule (PROBES_NOTHING: blank, or a comment). Returns
+ * NULL, or a static text of the error. */
 const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t bytes);
 
-/* It is the last one from now on. False: there are too many. Locked. */
+/* Appends a rule. Returns false if there are too many. Locked. */
 bool probes_rule_add(const struct probes_rule *rule);
-/* What the rules say of a probe point. Locked. */
+/* Returns whether the rules switch a probe point on. Locked. */
 bool probes_wanted(const struct tally_probe *told);
-/* Whether a rule is about this probe point, whatever it says of it. */
+/* Returns whether a rule applies to this probe point, on or off. */
 bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *told);
-/* Whether its names are of this pattern: `*`, `?`, and `file:PATTERN`, `group:PATTERN`. */
+/* Returns whether a pattern matches the probe point: `*`, `?`, and `file:PATTERN`, `group:PATTERN`. */
 bool probes_pattern_matches(const char *pattern, const struct tally_probe *told);
 
-/* --- applied --- */
+/* --- applying rules --- */
 
 struct probes_turned {
 	uint32_t known, matching,
-		changed;     /* probe points: so far, those that the rule is about, those that it switched */
-	const char *trouble; /* NULL: none, else nothing was done */
+		changed;     /* numbers of probe points: registered, to which the rule applies, switched */
+	const char *trouble; /* NULL: none; else the error, and nothing was done */
 };
 
-/* The line is a rule from now on. Async-signal-safe, by any thread, also by one that the C library does not know. */
+/* Adds the line as a rule and applies it. Async-signal-safe, for any thread, also for one that the C library has not
+ * created. */
 struct probes_turned probes_obey(const char *line, size_t bytes);
 
-/* The rules of the file in CPPROF_SITES are there from now on. Locked, once in a process. What is wrong with one is said in the tally. */
+/* Adds the rules of the file in CPPROF_SITES. Locked, once in a process. Writes the first error into the tally. */
 void probes_rules_begin(void);
 
-/* The tally says what was wrong with a file, or a line of it (0: none); the first such thing of a run is kept. */
+/* Writes an error in a file, or in a line of it (0: none), into the tally, which keeps the first error of a run. */
 void probes_say_trouble(const char *path, uint64_t line, const char *what);
 
-/* --- probe points that turn themselves off (probes/throttle.c) --- */
+/* --- throttling (probes/throttle.c) --- */
 
-/* From so many calls on, of which each took less than that; 0: none does any more. Locked. */
+/* Enables throttling: a probe point with so many calls, each of less than `ns`, switches itself off. `calls` 0:
+ * disables it. Locked. */
 void probes_throttle(uint64_t calls, uint64_t ns);
-/* The same as was said before it was known that anything is counted. */
+/* Applies a probes_throttle that was called before the tally was open. */
 void probes_throttle_begin(void);
-/* A call of a probe point took so long. */
+/* Adds one call of the probe point at `address`, which took `ticks` of the time stamp. */
 void probes_took(uint64_t address, uint64_t ticks);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Which probe points are to be on: rules in the order in which they came. A probe point is on if the last rule about it says so, or there is none, and
- * if its level is not above the last one asked for. Nothing here calls what the C library could lock.
+ * The rules: which probe points are on. Rules apply in the order in which they came. A probe point is on if the last
+ * rule that matches it switches it on, or if no rule matches, and if its level is not above the last `level` rule.
+ * The code calls no function of the C library that could take a lock.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@ static uint64_t level = CPPROF_LEVEL_BLOCK;
 
 /* --- patterns --- */
 
-/* `*` is any text, `?` any character; all others are themselves. */
+/* `*` matches any text, `?` any character; all other characters match themselves. */
 static bool matches(const char *pattern, const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *star = NULL, *from = text;
@@ -35,7 +36,7 @@ static bool matches(const char *pattern, const char *text, size_t bytes)
 	return *pattern == 0;
 }
 
-/* The whole text, or what is behind any `separator`. */
+/* Matches the whole text, or the part behind any `separator`. */
 static bool matches_tail(const char *pattern, const char *text, size_t bytes, const char *separator)
 {
 	size_t skipped = strlen(separator);
@@ -46,8 +47,8 @@ static bool matches_tail(const char *pattern, const char *text, size_t bytes, co
 	return bytes == 0 && matches(pattern, text, 0);
 }
 
-/* "int space::C<int>::work(int)" -> "space::C<int>::work": what is before the first parenthesis, and behind the last
- * space, that stand in no angle brackets. */
+/* "int space::C<int>::work(int)" -> "space::C<int>::work": the part before the first parenthesis and behind the last
+ * space that are not in angle brackets. */
 static const char *qualified_name(const char *signature, size_t *bytes)
 {
 	size_t start = 0, at = 0;
@@ -68,7 +69,7 @@ static const char *qualified_name(const char *signature, size_t *bytes)
 	return signature + start;
 }
 
-/* By its signature, or that of the function which it is within. */
+/* Matches the signature of the function, or of the function that contains the probe point. */
 static bool matches_signature(const char *pattern, const char *signature)
 {
 	size_t bytes;
@@ -77,7 +78,7 @@ static bool matches_signature(const char *pattern, const char *signature)
 	       (bytes > 0 && matches_tail(pattern, qualified, bytes, "::"));
 }
 
-/* "work: row", as lists and reports call it. */
+/* Matches "work: row", as lists and reports show it. */
 static bool matches_within(const char *pattern, const struct tally_probe *told)
 {
 	static const char separator[] = ": ";
@@ -143,7 +144,7 @@ static bool is_about_the_same(const struct probes_rule *a, const struct probes_r
 	return a->kind == b->kind && strcmp(a->pattern, b->pattern) == 0;
 }
 
-/* One about the same as this has no meaning any more, and if this is about everything, no other has. */
+/* Removes rules that a new one replaces: one with the same pattern, or all if the pattern is `*`. */
 static void forget_replaced(const struct probes_rule *rule)
 {
 	bool is_about_all = rule->kind == PROBES_TURN && strcmp(rule->pattern, "*") == 0;
@@ -181,7 +182,7 @@ static bool is_space(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* The next word, *bytes long; 0: there is none. */
+/* Returns the next word and its length in *bytes; 0: there is none. */
 static const char *next_word(struct words *words, size_t *bytes)
 {
 	while (words->at < words->end && is_space(*words->at))
@@ -193,7 +194,7 @@ static const char *next_word(struct words *words, size_t *bytes)
 	return word;
 }
 
-/* Patterns may have spaces in them, as signatures do: all that is left, but for spaces at its end. */
+/* Returns the rest of the line without spaces at its end: patterns may contain spaces, as signatures do. */
 static const char *rest_of(struct words *words, size_t *bytes)
 {
 	const char *rest = next_word(words, bytes);
@@ -272,7 +273,8 @@ static const char *read_throttle(struct probes_rule *rule, struct words *words)
 	return NULL;
 }
 
-/* As in a selection file: a comment begins with a '#' behind a blank, or with the line. (Names have it within them: {lambda()#1}.) */
+/* As in a filter file: a comment begins with a '#' at the start of the line or behind a blank. (Names contain it:
+ * {lambda()#1}.) */
 static size_t bytes_before_comment(const char *line, size_t bytes)
 {
 	size_t at = 0;

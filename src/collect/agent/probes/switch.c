@@ -1,4 +1,4 @@
-/* Rules are applied: at start, by the program, and by `cpprof control`. */
+/* Applies rules: at start, for the program, and for `cpprof control`. */
 #include <cpprof/runtime.h>
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 
 /* --- one rule --- */
 
-/* As all rules say now. What has turned itself off is turned on again by a rule that is about it. */
+/* Switches the probe points to which `rule` applies (NULL: all) as all rules together require. A rule also switches
+ * throttled probe points on again. */
 static struct probes_turned apply(const struct probes_rule *rule)
 {
 	struct probes_turned turned = { .known = probes_count() };
@@ -67,7 +68,7 @@ struct probes_turned probes_obey(const char *line, size_t bytes)
 
 enum { FILE_MOST = 1 << 20 };
 
-/* Appended, as far as there is room. */
+/* Appends as much of a text as fits. */
 static void say(const char *text)
 {
 	char *trouble = hooks.header->probes_trouble;
@@ -116,7 +117,7 @@ static void read_lines(const char *path, const char *text, size_t bytes)
 	}
 }
 
-/* How much of the file is in *text; negative: -errno. */
+/* Reads the file into *text. Returns the bytes read, or -errno. */
 static long read_file(const char *path, char *text)
 {
 	long fd = machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
@@ -147,11 +148,11 @@ void probes_rules_begin(void)
 	else
 		read_lines(path, (const char *)mapped, (size_t)bytes);
 	machine_syscall(SYS_munmap, mapped, FILE_MOST, 0, 0, 0, 0);
-	/* Another thread may have been faster to reach a probe point. */
+	/* Another thread may already have reached a probe point. */
 	apply(NULL);
 }
 
-/* --- the program's own --- */
+/* --- the program's own rules --- */
 
 /* The rules of the file come first. */
 static void begin(void)

@@ -1,13 +1,14 @@
 /*
- * Throttling: a probe point that is entered often and does little each time turns itself off. While it is asked for, each call of a
- * probe point is timed (hooks/around.c), and a probe point is looked at whenever it was called so many times again.
+ * Throttling: a probe point that is entered often and does little each time switches itself off. While throttling is
+ * enabled, the library times each call of a probe point (hooks/around.c), and checks a probe point after every
+ * `calls_wanted` calls.
  */
 #include "collect/agent/hooks/around.h"
 #include "collect/agent/hooks/system.h"
 #include "collect/agent/probes/registry.h"
 
-static uint64_t calls_wanted; /* 0: no probe point turns itself off */
-static uint64_t ns_wanted;    /* a call takes less than that */
+static uint64_t calls_wanted; /* calls between two checks; 0: throttling is disabled */
+static uint64_t ns_wanted;    /* throttle if the mean time of a call is below it */
 
 void probes_throttle(uint64_t calls, uint64_t ns)
 {

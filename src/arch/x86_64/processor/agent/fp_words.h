@@ -1,7 +1,6 @@
-/* The processor's words for floating point exceptions, here and in what a signal has
- * interrupted: MXCSR of the vector unit (SSE and AVX), control and status of the legacy
- * unit (x87). Kinds are bits of
- * enum fp_kind, which is how all three words have them. */
+/* The processor's words for floating point exceptions, here and in code that a signal has interrupted: MXCSR of the
+ * vector unit (SSE and AVX), control and status of the legacy unit (x87). In all three words the kinds are the bits
+ * of enum fp_kind. */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_FP_WORDS_H
 #define ARCH_X86_64_PROCESSOR_AGENT_FP_WORDS_H
 
@@ -12,10 +11,10 @@
 enum {
 	FP_KINDS = 0x3f,
 	FP_INEXACT = 0x20,
-	FP_VECTOR_MASKS = 7,    /* by how much the masks are shifted there */
-	FP_STACK_FAULT = 0x40,  /* these in the x87's status */
+	FP_VECTOR_MASKS = 7,    /* shift of the masks in the vector word */
+	FP_STACK_FAULT = 0x40,  /* this and the next two in the x87's status */
 	FP_LEGACY_FLAGS = 0x7f, /* the kinds and the stack fault */
-	FP_SUMMARY = 0x8080,    /* an unmasked flag is up: the next x87 instruction traps */
+	FP_SUMMARY = 0x8080,    /* an unmasked flag is set: the next x87 instruction traps */
 	FP_TRAP_LEGACY = 16,    /* numbers of processor exceptions */
 	FP_TRAP_VECTOR = 19
 };
@@ -27,14 +26,14 @@ struct fp_words {
 
 /* --- a context --- */
 
-enum { FP_GENERAL_REGISTERS = 15 }; /* of fp_general_registers: the stack pointer is behind them */
+enum { FP_GENERAL_REGISTERS = 15 }; /* number of fp_general_registers; the stack pointer follows them */
 
 static inline const greg_t *fp_general_registers(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs;
 }
 
-/* One of FP_TRAP_LEGACY and FP_TRAP_VECTOR, or another trap's number. */
+/* Returns FP_TRAP_LEGACY, FP_TRAP_VECTOR or another trap's number. */
 static inline int fp_trap_number(const ucontext_t *context)
 {
 	return (int)context->uc_mcontext.gregs[REG_TRAPNO];
@@ -55,7 +54,7 @@ static inline void fp_trap_flag_set(ucontext_t *context, bool is_set)
 
 /* --- words --- */
 
-/* The x87's flags that are not masked. */
+/* Returns the x87's flags that are set and not masked. */
 static inline uint32_t fp_legacy_pending(const struct fp_words *words)
 {
 	return words->status & ~(uint32_t)words->control & FP_KINDS;
@@ -68,7 +67,7 @@ static inline void fp_renew_summary(struct fp_words *words)
 		words->status |= FP_SUMMARY;
 }
 
-/* --- of what was interrupted: the kernel always writes these two parts of the frame --- */
+/* --- of interrupted code: the kernel always writes these two parts of the frame --- */
 
 static inline struct fp_words fp_words_of(const ucontext_t *context)
 {
@@ -84,7 +83,7 @@ static inline void fp_words_set(ucontext_t *context, const struct fp_words *word
 	state->swd = words->status;
 }
 
-/* --- here and now: by instructions that do not wait for, so do not trap by, pending exceptions --- */
+/* --- of this thread, by instructions that do not wait for pending exceptions, so that they do not trap --- */
 
 static inline struct fp_words fp_words_here(void)
 {
@@ -100,7 +99,8 @@ static inline void fp_words_set_here(const struct fp_words *words)
 		uint16_t control, spare, status, spares[11];
 	} environment;
 	_Static_assert(sizeof(environment) == 28, "as fnstenv writes it");
-	__asm__ volatile("fnstenv %0" : "=m"(environment)); /* and masks all: fldenv would wait */
+	__asm__ volatile("fnstenv %0"
+			 : "=m"(environment)); /* it also masks all exceptions: fldenv would wait otherwise */
 	environment.control = words->control;
 	environment.status = words->status;
 	__asm__ volatile("fldenv %0\n\tldmxcsr %1" : : "m"(environment), "m"(words->vector));

@@ -1,4 +1,4 @@
-/* Where hooks.S finds things: hooks/paths.c asserts that they are there. */
+/* Offsets of the structs that hooks.S uses. hooks/paths.c asserts that they are correct. */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_HOOKS_OFFSETS_H
 #define ARCH_X86_64_PROCESSOR_AGENT_HOOKS_OFFSETS_H
 
@@ -31,11 +31,11 @@
 #define EDGE_CODE 44
 #define EDGE_AFTER 48
 
-/* An event's word: its number so many times, and its kind. */
+/* The word of an event: its number times this, plus its kind. */
 #define EVENT_NUMBER_TIMES 4
 #define EVENT_ENTER 1
 #define EVENT_BYTES 8
-/* Of a ring, as far as events may begin. */
+/* Bytes of a ring in which events may begin. */
 #define EVENTS_BYTES 65432
 
 /* An edge's index in hook_thread.cache: (call site + function / 4) modulo its size. */

@@ -1,4 +1,4 @@
-/* What the runtime needs to know of the processor and of how Linux uses it. */
+/* The properties of the processor, and of Linux on it, that the agent uses. */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
 #define ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
 
@@ -14,8 +14,8 @@
 
 /* --- system calls ---
  *
- * Made here rather than by the C library where its functions may be interposed, by
- * ourselves or by the program. Returns what the kernel does: -errno is an error. */
+ * Made here and not by the C library, where this library or the program may interpose the library's functions.
+ * Returns the kernel's result: -errno is an error. */
 static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
@@ -31,27 +31,27 @@ static inline long machine_syscall(long number, long a, long b, long c, long d, 
 
 /* --- time --- */
 
-/* Ticks of a clock that runs evenly, whatever the processor does. */
+/* Returns a time stamp: ticks of a clock that runs evenly, independent of the processor's frequency. */
 static inline uint64_t machine_time_stamp(void)
 {
 	return __builtin_ia32_rdtsc();
 }
 
-/* --- memory of one thread, and its handlers --- */
+/* --- memory that only one thread and its handlers write: one instruction each --- */
 
 static inline void machine_add_word(uint64_t *at, uint64_t value)
 {
 	__asm__ volatile("addq %1, %0" : "+m"(*at) : "r"(value));
 }
 
-/* What was there before so much was added. */
+/* Adds to a word. Returns its value before. */
 static inline uint64_t machine_take(uint64_t *at, uint64_t value)
 {
 	__asm__ volatile("xaddq %0, %1" : "+r"(value), "+m"(*at) : : "memory");
 	return value;
 }
 
-/* Replaces what is there if it still is `old`, in one instruction: true, it has. */
+/* Replaces a word if it is `old`. Returns whether it was. */
 static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t value)
 {
 	bool has;
@@ -63,7 +63,7 @@ static inline bool machine_replace_word(uint64_t *at, uint64_t old, uint64_t val
 
 /* --- registers --- */
 
-/* Does a function's code begin by saving its caller's frame pointer: push %rbp? */
+/* Returns whether a function's code begins by saving its caller's frame pointer: push %rbp. */
 static inline bool machine_pushes_frame_pointer(const uint8_t *code)
 {
 	return *code == 0x55;
@@ -97,7 +97,7 @@ static inline uint64_t machine_stack_pointer_of(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* The thread's control block, which the C library keeps above the thread's stack. */
+/* Returns the address of the thread's control block, which the C library keeps above the thread's stack. */
 static inline uint64_t machine_thread_pointer(void)
 {
 	uint64_t value;
@@ -105,8 +105,9 @@ static inline uint64_t machine_thread_pointer(void)
 	return value;
 }
 
-/* What a handler that was called with its return address at `return_slot` has interrupted: its stack pointer; 0: `return_address`
- * is not where handlers return to. The kernel puts a ucontext_t behind the return address. */
+/* For a function whose return address `return_address` is at `return_slot`: returns the stack pointer of the code
+ * that it has interrupted if it is a signal handler, or 0 if not. The kernel puts a ucontext_t behind the return
+ * address of a handler. */
 static inline uint64_t machine_interrupted_by(uint64_t return_address, uint64_t return_slot)
 {
 	/* mov $SYS_rt_sigreturn, %rax; syscall */
@@ -117,7 +118,8 @@ static inline uint64_t machine_interrupted_by(uint64_t return_address, uint64_t 
 	return machine_stack_pointer_of((const ucontext_t *)(uintptr_t)(return_slot + sizeof(uint64_t)));
 }
 
-/* Where longjmp will put it: the C library keeps it turned and mixed with a number of the thread. */
+/* Returns the stack pointer that longjmp will set. The C library stores it rotated and XORed with the thread's
+ * pointer guard. */
 static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag *target)
 {
 	enum { JUMP_RSP = 6, TURNED_BITS = 0x11 };
@@ -126,8 +128,8 @@ static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag 
 	return (value >> TURNED_BITS | value << (64 - TURNED_BITS)) ^ guard;
 }
 
-/* Here and now; those that a call may change are 0. Always inlined: it is the includer's
- * frame that they are of. */
+/* Fills in the present registers; those that a call may change are 0. Always inlined, so that they are those of the
+ * includer's frame. */
 static inline __attribute__((always_inline)) void machine_registers_here(struct arch_registers *registers)
 {
 	*registers = (struct arch_registers){ { 0 } };
@@ -142,22 +144,22 @@ static inline __attribute__((always_inline)) void machine_registers_here(struct 
 			   "=m"(value[MACHINE_R12 + 3]));
 }
 
-/* --- where a signal hit --- */
+/* --- what a signal interrupted --- */
 
 enum machine_place {
 	MACHINE_RUNS,       /* user code */
-	MACHINE_IN_SYSCALL, /* at the end of a system call that had its result */
-	MACHINE_WAITED      /* in a system call that the signal interrupted, be it to be restarted */
+	MACHINE_IN_SYSCALL, /* the end of a system call that had its result */
+	MACHINE_WAITED      /* a system call, which may be restarted */
 };
 
-/* A system call that a signal interrupts ends with EINTR, or rip is put back on the
- * instruction that made it, with its number in rax. */
+/* A system call that a signal interrupts returns EINTR, or the kernel sets rip back to its instruction and rax to
+ * its number. */
 static inline enum machine_place machine_place_of(const ucontext_t *context)
 {
 	enum { SYSCALL = 0x050f, PAGE = 4096, NUMBERS = 1024, USER_BITS = 47 };
 	uint64_t rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 	long long rax = context->uc_mcontext.gregs[REG_RAX];
-	/* Where it executes it can be read, two bytes before only within the page. */
+	/* The code at rip is readable, the two bytes before it only if they are in the same page. */
 	if (rip >> USER_BITS || rip % PAGE < sizeof(uint16_t) || rip % PAGE > PAGE - sizeof(uint16_t))
 		return MACHINE_RUNS;
 	const uint16_t *at = (const uint16_t *)(uintptr_t)rip;

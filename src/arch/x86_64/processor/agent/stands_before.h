@@ -1,11 +1,11 @@
 /*
- * A function that stands before another one and leaves nothing of itself there: the caller's return address stays
- * where it is.
+ * Defines a function that comes before another one and leaves nothing on the stack: the caller's return address
+ * stays where it is.
  *
- *	|  return address   |  <- stack pointer, before and behind
+ *	|  return address   |  <- stack pointer, before and afterwards
  *	|  first, second and third argument, while `asks` is called
  *
- * `asks` gets the arguments, and its value is what is jumped to with them.
+ * `asks` gets the arguments. Its result is the address to which the function then jumps, with the same arguments.
  */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H
 #define ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H
@@ -35,7 +35,8 @@
 		".size " name ", . - " name "\n" \
 		".popsection\n")
 
-/* The caller's stack pointer behind the call, from the canonical frame address of `asks`: above three arguments and a return address. */
+/* The caller's stack pointer after the call, computed from the CFA of `asks`: three arguments and a return address
+ * lie between. */
 #define STANDS_BEFORE_STACK_POINTER(frame_address) ((uint64_t)(uintptr_t)(frame_address) + 4 * sizeof(uint64_t))
 
 #endif

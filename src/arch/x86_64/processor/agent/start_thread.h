@@ -1,4 +1,4 @@
-/* A thread that the C library does not know. */
+/* Starts a thread that the C library has not created and does not list. */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_START_THREAD_H
 #define ARCH_X86_64_PROCESSOR_AGENT_START_THREAD_H
 
@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-enum { START_CONTROL_BLOCK = 1024 }; /* bytes that `fs` points to */
+enum { START_CONTROL_BLOCK = 1024 }; /* size of the block that `fs` points to */
 
-/* Where code looks for what belongs to a thread (fs): the address of that itself, where the C library looks for its own, and the number that
- * functions which protect the stack compare. All else is 0. */
+/* Fills in a control block for fs: its own address, at two offsets for code and for the C library, and the guards
+ * that stack protection and jumps compare. All other words are 0. */
 static inline void start_control_block(uint8_t *block)
 {
 	enum { SELF = 0, LIBRARY_S = 0x10, GUARD = 0x28, POINTER_GUARD = 0x30 };
@@ -22,8 +22,8 @@ static inline void start_control_block(uint8_t *block)
 	memcpy(block + POINTER_GUARD, &pointer_guard, sizeof(pointer_guard));
 }
 
-/* clone() with these flags: the thread begins in function(argument), on the stack that ends at `stack` (a multiple of 16), and never
- * returns from it. Its number, or -errno. */
+/* Calls clone() with these flags. The thread starts in function(argument), which must not return, on the stack that
+ * ends at `stack` (a multiple of 16). Returns the thread's number, or -errno. */
 static inline long start_thread(uint64_t flags, uint8_t *stack, const uint8_t *block, void (*function)(void *),
 				void *argument)
 {
