@@ -260,10 +260,8 @@ INTERPOSED int sigaltstack(const stack_t *set, stack_t *old)
 	}
 	if (set) {
 		bool disables = ((unsigned)set->ss_flags & (unsigned)FLAGS_OF_MODE) == SS_DISABLE;
-		const stack_t *now = disables && signals_thread.our_stack.ss_sp ? &signals_thread.our_stack : set;
-		error = machine_syscall(SYS_sigaltstack, (long)now, 0, 0, 0, 0, 0);
-		if (error == 0 && !disables)
-			signals_stack_set(set->ss_size);
+		const stack_t *none = signals_thread.our_stack.ss_sp ? &signals_thread.our_stack : set;
+		error = disables ? machine_syscall(SYS_sigaltstack, (long)none, 0, 0, 0, 0, 0) : signals_set_stack(set);
 	}
 	if (error == 0 && old)
 		*old = was;

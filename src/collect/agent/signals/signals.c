@@ -418,14 +418,10 @@ static void leave_stacks(void)
 	}
 }
 
-void signals_stack_set(uint64_t bytes)
+static void fit_actions(uint64_t bytes)
 {
 	bool is_small = bytes < 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_HANDLER_BYTES / 2;
 	bool is_tiny = bytes < frame_bytes() + HANDLER_BYTES;
-	uint64_t mask;
-	if (!signals_ours() || (table.has_stacks && (table.has_small_stacks || !is_small) && !is_tiny))
-		return;
-	lock(&mask);
 	if (!table.has_stacks || (is_small && !table.has_small_stacks)) {
 		table.has_stacks = true;
 		table.has_small_stacks = table.has_small_stacks || is_small;
@@ -433,7 +429,19 @@ void signals_stack_set(uint64_t bytes)
 	}
 	if (is_tiny)
 		leave_stacks();
+}
+
+long signals_set_stack(const stack_t *stack)
+{
+	uint64_t mask;
+	if (!signals_ours())
+		return machine_syscall(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
+	lock(&mask);
+	long result = machine_syscall(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
+	if (result == 0)
+		fit_actions(stack->ss_size);
 	unlock(&mask);
+	return result;
 }
 
 /* --- exec --- */

@@ -73,8 +73,9 @@ void signals_thread_begin(sigset_t *mask);
 /* A jump is about to restore this mask, which then blocks no ticks. */
 void signals_jump(sigset_t *mask);
 
-/* The program has set an alternate stack of so many bytes. */
-void signals_stack_set(uint64_t bytes);
+/* Sets the alternate stack that the program requests for this thread, and makes the actions of all signals fit it
+ * before a signal is delivered on it. Returns 0, or -errno of sigaltstack. */
+long signals_set_stack(const stack_t *stack);
 /* Some alternate stack is so small that ticks have to wait until handlers on it have ended. */
 bool signals_has_small_stacks(void);
 
