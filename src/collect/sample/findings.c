@@ -103,7 +103,7 @@ static double cpu_time(const struct run *run)
 /* Each sample takes some microseconds of the thread that it is taken in. */
 static void add_costly(struct run *run)
 {
-	enum { MOST_PER_SECOND = 12000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
+	enum { MOST_PER_SECOND = 20000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
 	/* Below this nobody notices; and a daemon that nobody waited for is not in the account. */
 	static const double ns_min = 0.05 * NS_PER_S;
 	double ns = cpu_time(run);
