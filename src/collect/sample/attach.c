@@ -24,7 +24,8 @@ static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 	sink->name(sink->context, (uint32_t)pid, (uint32_t)tid, name, false, 0);
 }
 
-/* Whether a line of maps is told of, and as what. Its name is made the backends'. */
+/* Returns whether a line of /proc/PID/maps is reported. Memory without a name gets the name that backends
+ * report for it, "//anon". */
 static bool is_told(const char *protection, bool data_maps, const char **name)
 {
 	if (!**name)
@@ -34,7 +35,7 @@ static bool is_told(const char *protection, bool data_maps, const char **name)
 	return protection[2] == 'x' || data_maps;
 }
 
-/* How many maps there were. */
+/* Reports the maps of a process, read through its thread `tid`. Returns how many it reported. */
 static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
 {
 	unsigned count = 0;
@@ -60,7 +61,7 @@ static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct bac
 
 /* --- one process --- */
 
-/* Watches the threads that are not watched yet. How many those were, or an error. */
+/* Watches the threads that are not watched yet. Returns their number, or a negative error. */
 static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, bool data_maps,
 			  const struct backend_sink *sink, bool *maps_told, struct error *error)
 {
@@ -76,8 +77,9 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid <= 0)
 			continue;
-		/* The shorter the time since we last heard of forks, the fewer are watched
-		 * twice; the backend mends those. */
+		/* A thread that was started since the last drain can be watched twice: by inheritance and
+		 * by this attach. Draining before each attach makes this rare; the backend removes the
+		 * duplicates. */
 		vtable->drain(backend, UINT64_MAX, sink);
 		int result = vtable->attach(backend, tid, false, error);
 		if (result > 0) {
@@ -93,9 +95,8 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 int attach_process(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, bool data_maps,
 		   const struct backend_sink *sink, struct error *error)
 {
-	/* Threads may start while we look: until a round finds no new one. One that
-	 * a watched thread started is watched by inheritance; the backend knows it
-	 * from the fork that was told of. */
+	/* Threads may start meanwhile: repeat until a round finds no new one. A thread that a watched
+	 * thread started is watched by inheritance, and the backend recognizes it by its fork event. */
 	int total = 0;
 	int added;
 	int rounds = 0;
@@ -120,8 +121,8 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 
 /* --- the whole machine --- */
 
-/* Names of all threads, and the maps. One that ends meanwhile is told in part:
- * the backend tells of its end. */
+/* Reports the names of all threads of a process, and its maps. If the process ends meanwhile, the report
+ * is incomplete, and the backend reports the exit. */
 static void tell_process(pid_t pid, bool data_maps, const struct backend_sink *sink)
 {
 	char path[64];
@@ -159,7 +160,7 @@ int attach_everything(const struct backend_vtable *vtable, struct backend *backe
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (pid <= 0)
 			continue;
-		/* The shorter the time since we last heard of forks, the fewer are told twice. */
+		/* Drain first, so that few processes are reported here before their fork event. */
 		vtable->drain(backend, UINT64_MAX, sink);
 		tell_process(pid, data_maps, sink);
 	}

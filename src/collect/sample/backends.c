@@ -12,7 +12,7 @@ const struct backend_vtable *const record_backends[] = {
 	NULL,
 };
 
-/* Makes "a, b" of "a" and "b". */
+/* Appends a name to a list: "a" becomes "a, b". */
 static void append_name(char *list, size_t bytes, const char *name)
 {
 	size_t used = strlen(list);

@@ -1,16 +1,16 @@
-/* The table of backends. A new one is a row here. */
+/* The table of backends. A new backend is a new row. */
 #ifndef COLLECT_SAMPLE_BACKENDS_H
 #define COLLECT_SAMPLE_BACKENDS_H
 
 #include "base/error.h"
 #include "collect/sample/backend.h"
 
-/* In order of preference: a run is served by the first that can measure all that
- * is asked for. Ends with NULL. `none` is not in it: nobody would prefer it. */
+/* In order of preference: a run uses the first backend that can measure everything requested. Ends with
+ * NULL. `none` is not in the table, because it measures nothing. */
 extern const struct backend_vtable *const record_backends[];
 
-/* By name, `none` too. NULL: there is none of that name; `error` (ERROR_USAGE)
- * lists those like it, or all. */
+/* Finds a backend by name, `none` included. Returns NULL if there is none of that name; `error`
+ * (ERROR_USAGE) then lists similar names and all names. */
 const struct backend_vtable *backend_find(const char *name, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The time, in ns. */
+/* The present time of a clock, in ns. */
 #ifndef COLLECT_SAMPLE_CLOCK_H
 #define COLLECT_SAMPLE_CLOCK_H
 

@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 
-/* A list like "0-3,8". Stops at what is no such list. 0 or ERROR_MEMORY. */
+/* Reads a list like "0-3,8", up to the first text that does not continue the list. Returns 0 or
+ * ERROR_MEMORY. */
 static int read_list(FILE *file, struct cpus *cpus)
 {
 	unsigned first, last;

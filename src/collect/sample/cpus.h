@@ -7,11 +7,11 @@
 #include "base/error.h"
 
 struct cpus {
-	int *ids; /* owned; in rising order, not always without gaps */
+	int *ids; /* owned; in ascending order, possibly with gaps */
 	size_t count;
 };
 
-/* Fills in `cpus`, to be released whatever comes: 0, ERROR_MEMORY or ERROR_SYSTEM. */
+/* Fills in `cpus`, which the caller releases even after an error. Returns 0, ERROR_MEMORY or ERROR_SYSTEM. */
 int cpus_find(struct cpus *cpus, struct error *error);
 void cpus_release(struct cpus *cpus);
 

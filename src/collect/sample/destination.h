@@ -1,6 +1,6 @@
 /*
- * Where a run's profile goes while it grows: to a file, or to who prints single
- * events. The monitor knows no more of it than this.
+ * The receiver of a run's profile while the profile grows: a file, or the lines of `cpprof trace`. The
+ * monitor uses destinations only through this interface.
  *
  *   open -> publish -> (event... flush)* -> flush -> finish -> close
  */
@@ -18,23 +18,23 @@
 
 struct destination {
 	void *context;
-	uint64_t flush_ns; /* from flush to flush */
-	/* Named while recording, by `flush` itself: the monitor does not at the end. */
+	uint64_t flush_ns; /* time between two flushes */
+	/* `flush` names the addresses while recording, so the monitor does not name them at the end. */
 	bool names_itself;
 
-	/* Before anything runs; an error ends it all. NULL: nothing to open. */
+	/* Called before anything runs; an error ends the run. NULL: nothing to open. */
 	int (*open)(void *context, struct error *error);
-	/* The target runs. NULL: no matter. */
+	/* Called when the target has started. NULL: not needed. */
 	int (*publish)(void *context, struct error *error);
-	/* Each sample, and where it is in the profile; NULL: no matter. */
+	/* Receives each sample and its position in the profile. NULL: not needed. */
 	recorder_on_event *event;
-	/* Takes what the profile gained; its hits are then cleared. `names`: how to
-	 * reach the modules' files. After an error it is not called again. */
+	/* Receives everything that the profile gained since the last flush; the hits are then cleared.
+	 * `names` opens the modules' files. After an error it is not called again. */
 	int (*flush)(void *context, struct profile *profile, const struct frames_options *names, struct error *error);
-	/* After the last flush: the totals are known, and unless it names itself all
-	 * addresses are named. */
+	/* Called after the last flush: the totals are known and, unless names_itself is set, all addresses
+	 * are named. */
 	int (*finish)(void *context, struct profile *profile, struct error *error);
-	/* In any case, at the end. NULL: nothing to close. */
+	/* Called at the end in any case. NULL: nothing to close. */
 	void (*close)(void *context);
 };
 

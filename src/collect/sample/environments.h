@@ -1,11 +1,11 @@
-/* What processes were given at their start, as /proc shows it. */
+/* The environments with which processes were started, as /proc shows them. */
 #ifndef COLLECT_SAMPLE_ENVIRONMENTS_H
 #define COLLECT_SAMPLE_ENVIRONMENTS_H
 
 #include <stdbool.h>
 
-/* Whether a process runs that was given the variable `entry`, "NAME=VALUE". One that may not be looked into does not count, nor
- * one that has ended and was not waited for yet. */
+/* Returns whether a running process was started with the variable `entry`, "NAME=VALUE". Processes that
+ * may not be read do not count, and neither do those that have ended but were not waited for yet. */
 bool environments_have(const char *entry);
 
 #endif

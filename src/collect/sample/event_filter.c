@@ -68,8 +68,8 @@ bool event_filter_passes(const struct event_filter *filter, size_t request, cons
 
 /* --- functions --- */
 
-/* Returns whether the user means `function` by `wanted`: "ns::Klass<int>::f(int)"
- * by itself, "ns::Klass::f", "Klass::f" or "f". */
+/* Returns whether `wanted` names `function`. "ns::Klass<int>::f(int)" is named by the same text, by
+ * "ns::Klass::f", by "Klass::f" and by "f". */
 static bool is_meant(const char *function, const char *wanted, char *scratch)
 {
 	size_t length = strlen(function);

@@ -1,4 +1,4 @@
-/* The filter of `trace`: by amount, by name, by the functions of the call path. */
+/* The filter of `cpprof trace`: by amount, by name, by the functions of the call path. */
 #ifndef COLLECT_SAMPLE_EVENT_FILTER_H
 #define COLLECT_SAMPLE_EVENT_FILTER_H
 
@@ -15,7 +15,7 @@ enum { EVENT_FUNCTIONS_MAX = 32, EVENT_NAMES_MAX = 32 };
 
 struct event_filter {
 	uint64_t min[RESOURCE_REQUESTS_MAX]; /* by request, gticks */
-	const char *names[EVENT_NAMES_MAX];  /* shell patterns; one must fit */
+	const char *names[EVENT_NAMES_MAX];  /* shell patterns; one must match */
 	size_t name_count;
 	const char *functions[EVENT_FUNCTIONS_MAX]; /* all must be in the path */
 	size_t function_count;
@@ -25,27 +25,27 @@ struct event_filter {
 	struct near_names near[EVENT_FUNCTIONS_MAX];
 };
 
-/* Begins as {0}. Adds "--min WORDS": the least amount of every resource that has
- * such a unit. Errors: ERROR_USAGE if none has. */
+/* Adds "--min WORDS": the least amount, for every resource that is counted in such a unit. A filter begins
+ * as {0}. Returns 0, or ERROR_USAGE if no resource is counted in such a unit. */
 int event_filter_min(struct event_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error);
-/* Adds a pattern, or a function. Errors: ERROR_USAGE if there are too many. */
+/* Adds a pattern, or a function. Returns 0, or ERROR_USAGE if there are too many. */
 int event_filter_name(struct event_filter *filter, const char *pattern, struct error *error);
 int event_filter_function(struct event_filter *filter, const char *function, struct error *error);
 void event_filter_release(struct event_filter *filter);
 
-/* Tests the properties that need no names: `request`'s number and name, the
- * amount, the system call's name (NULL: none). */
+/* Tests the properties that need no symbols: the name of resource `request`, the amount, and the system
+ * call's name (NULL: none). */
 bool event_filter_passes(const struct event_filter *filter, size_t request, const char *name, const char *syscall,
 			 uint64_t amount);
 
-/* Reads the functions that the profile gained; called before
- * event_filter_passes_path. */
+/* Reads the functions that the profile gained since the last call; called before event_filter_passes_path.
+ * Returns 0 or ERROR_MEMORY. */
 int event_filter_learn(struct event_filter *filter, const struct profile *profile);
 /* Returns whether a path of functions contains all required ones. */
 bool event_filter_passes_path(const struct event_filter *filter, const uint32_t *functions, size_t count);
-/* Returns the first function that no traced path had, or NULL if all were found.
- * *near, which the filter owns: functions with similar names. */
+/* Returns the first required function that no traced path contained, or NULL if all were found. Sets *near
+ * to the functions with similar names, which the filter owns. */
 const char *event_filter_missing(const struct event_filter *filter, const struct near_names **near);
 
 #endif

@@ -1,4 +1,4 @@
-/* The profile goes to a file: what `cpprof record` makes. */
+/* The destination of `cpprof record`: writes the profile to a file. */
 #ifndef COLLECT_SAMPLE_FILE_DESTINATION_H
 #define COLLECT_SAMPLE_FILE_DESTINATION_H
 
@@ -7,12 +7,12 @@
 struct writer;
 
 struct file_destination {
-	const char *path; /* the caller's; must outlive it */
+	const char *path; /* owned by the caller; must outlive the destination */
 	struct writer *writer;
-	uint64_t bytes; /* written, once it is closed */
+	uint64_t bytes; /* size of the file, once it is closed */
 };
 
-/* The destination that writes to `path`; it refers to *file. */
+/* Returns the destination that writes to `path`; it refers to *file. */
 struct destination file_destination(struct file_destination *file, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* The findings of a run that the monitor makes: what was not sampled, what was lost, what measuring cost. */
+/* The monitor's findings about a run: use that was not sampled, losses, and the cost of sampling. */
 #include "profile/findings.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ uint64_t run_accounted(const struct run *run, const struct resource_row *row)
 
 /* --- use that was not sampled --- */
 
-/* Gticks that were used, as counted or as accounted, whichever is more. 0: not known. */
+/* Returns the gticks that were used: as counted or as accounted, whichever is more. 0: unknown. */
 static double used(const struct run *run, size_t request)
 {
 	uint64_t counted = run->recorder.profile->resources[request].total;
@@ -31,13 +31,12 @@ static double used(const struct run *run, size_t request)
 }
 
 struct unsampled {
-	double share;   /* of the resource's use; 0: none, or what chance explains */
-	double samples; /* that should have been taken */
+	double share;   /* of the resource's use; 0: none, or within chance */
+	double samples; /* that were expected and not taken */
 };
 
-/* Where a thread's interval timer starts with the thread, use before the first
- * interval is over is never sampled, and many short threads add up; the count
- * has their use. */
+/* Where an interval timer starts with its thread, use before the end of the first interval is never
+ * sampled. The use of many short threads adds up, and the total includes it. */
 static struct unsampled unsampled_of(const struct run *run, size_t request)
 {
 	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
@@ -58,19 +57,19 @@ static void add_unsampled(struct run *run, size_t request)
 	if (unsampled.share == 0)
 		return;
 	if (finding_find(run->recorder.profile, FINDING_PROGRAMS_NOT_RECORDED))
-		where = ""; /* the reason is there already */
+		where = ""; /* that finding gives the reason */
 	finding_add(run->recorder.profile, FINDING_UNSAMPLED, (uint64_t)unsampled.samples,
 		    "%.0f %% of %s not sampled%s", unsampled.share * 100, run->plan.resources[request].row->name,
 		    where);
 }
 
-/* The worst one first, as the closing line has one of each code. */
+/* Adds the largest share first, because the closing line shows one finding of each code. */
 static void add_all_unsampled(struct run *run)
 {
 	const size_t count = run->plan.request.resource_count;
 	size_t worst = 0;
-	/* The eBPF programs, and recordings of the whole machine, have timers that outlive
-	 * the threads: no thread is too short for them. */
+	/* The timers of the eBPF programs and of recordings of the whole machine outlive the threads: no
+	 * thread is too short for them. */
 	if (run->options->everything || (run->plan.vtable->load_code && !run->plan.vtable->only_commands))
 		return;
 	for (size_t i = 1; i < count; i++)
@@ -82,16 +81,15 @@ static void add_all_unsampled(struct run *run)
 			add_unsampled(run, i);
 }
 
-/* --- what sampling cost --- */
+/* --- the cost of sampling --- */
 
-/* CPU time that is known to have been recorded, in ns: what the command and the
- * children that it waited for used by the kernel's account; or what was counted, if
- * that is more. */
+/* Returns the CPU time that was recorded, in ns: the kernel's account of the command and of the children
+ * that it waited for, or the counted time, whichever is more. For other targets it is an upper bound. */
 static double cpu_time(const struct run *run)
 {
 	const struct profile *profile = run->recorder.profile;
 	uint64_t most = run->target.user_ns + run->target.system_ns;
-	/* The use of other processes is not known: at most, all processors all the time. */
+	/* The use of other processes is unknown. It is at most all processors all the time. */
 	if (!run->path || run->options->everything)
 		return (double)(profile->end_ns - profile->start_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < run->plan.request.resource_count; i++)
@@ -100,11 +98,12 @@ static double cpu_time(const struct run *run)
 	return (double)most;
 }
 
-/* Each sample takes some microseconds of the thread that it is taken in. */
+/* Each sample takes some microseconds of the sampled thread's time. */
 static void add_costly(struct run *run)
 {
 	enum { MOST_PER_SECOND = 20000, SAMPLES_MIN = 1000, NS_PER_S = 1000000000 };
-	/* Below this nobody notices; and a daemon that nobody waited for is not in the account. */
+	/* In a shorter time the cost is not noticeable. The account also lacks daemons for which no
+	 * process waited. */
 	static const double ns_min = 0.05 * NS_PER_S;
 	double ns = cpu_time(run);
 	double per_second = ns >= ns_min ? (double)run->recorder.samples * NS_PER_S / ns : 0;
@@ -119,7 +118,7 @@ static void add_losses(struct run *run)
 {
 	const struct recorder *recorder = &run->recorder;
 	struct profile *profile = recorder->profile;
-	/* When the whole machine is recorded, most processes stay. */
+	/* When the whole machine is recorded, most processes continue to run. */
 	bool is_ours = run->path && !run->options->everything;
 	size_t running = is_ours ? processes_running(recorder->processes) : 0;
 	if (recorder->out_of_memory)

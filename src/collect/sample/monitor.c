@@ -33,7 +33,7 @@ static void raise_file_limit(struct run *run)
 
 static void warn_if_hidden(const struct run *run)
 {
-	/* One that is loaded into its commands knows itself which it cannot be. */
+	/* A backend that is loaded into its commands refuses unsuitable ones itself, when it opens. */
 	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
 	char sentence[512];
 	snprintf(sentence, sizeof(sentence), "'%s' will not be seen: %s", run->options->command[0], why ? why : "");
@@ -47,8 +47,8 @@ static int load_code(void *context, uint32_t pid, const struct backend_code *cod
 	return run->plan.vtable->load_code(run->backend, pid, code, count);
 }
 
-/* What only opening tells (a program that the kernel does not load) makes the next
- * backend's turn, if that one measures everything too. */
+/* Opens the chosen backend. Some obstacles appear only here, such as an eBPF program that the kernel does
+ * not load; then the next backend that measures everything is opened. */
 static int open_backend(struct run *run, struct error *error)
 {
 	do
@@ -118,7 +118,7 @@ static int start_command(struct run *run, struct error *error)
 		return result;
 	result = run->plan.vtable->attach(run->backend, run->target.pid, true, error);
 	stamp_start(run);
-	if (result == 0) /* the child cannot be gone: it waits for us */
+	if (result == 0) /* the child cannot have ended: it waits for us */
 		result = error_set(error, ERROR_SYSTEM, "the process of '%s' ended before it began", run->path);
 	return result > 0 ? target_go(&run->target, run->path, error) : result;
 }
@@ -139,7 +139,7 @@ static int start_attached(struct run *run, struct error *error)
 	return result == 0 ? vtable->start(run->backend, error) : result;
 }
 
-/* A command is forked after the attaching, so that it is told of as any other. */
+/* Forks a command after attaching, so that the backend reports it like any other process. */
 static int start_everything(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
@@ -181,7 +181,7 @@ int record_run(const struct record_options *options, struct record_result *resul
 	if (status == 0)
 		run_finish(&run, error);
 	target_release(&run.target);
-	/* Unwind tables that a backend was given live in the recorder's modules. */
+	/* Close the backend first: it uses unwind tables that the recorder's modules own. */
 	if (run.plan.vtable)
 		run.plan.vtable->close(run.backend);
 	if (destination->close)

@@ -1,4 +1,4 @@
-/* The end of a run: totals, findings, names, and the sums of the closing line. */
+/* The end of a run: totals, findings, names of addresses, and the sums of the closing line. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 
-/* The backend's only qualifier of a resource: frequent floating point exceptions are estimated in part. */
+/* Sets a resource's note to "exact", or to the share of its total that was estimated. Only floating point
+ * exceptions need such a note: frequent ones are estimated in part. */
 static int qualify(struct profile *profile, size_t request, const struct backend_counts *counts)
 {
 	const double percent = 100;
@@ -35,14 +36,15 @@ static void take_counts(struct run *run)
 		uint64_t account = row->modes == RESOURCE_ALL_MODES ? run_accounted(run, row) : 0;
 		if (row->counter == COUNTER_FP && counts.total > 0 && qualify(profile, i, &counts) < 0)
 			run->recorder.out_of_memory = true;
-		/* The account knows user and system time only as shares of ticks. */
+		/* The account separates user from system time only by ticks, so it serves only for their
+		 * sum. */
 		profile->resources[i].total = account > counts.total ? account : counts.total;
 		lost_known &= counts.lost != UINT64_MAX;
 		profile->resources[i].lost = counts.lost == UINT64_MAX ? 0 : counts.lost;
 		lost_in_all += profile->resources[i].lost;
 	}
-	/* Per event the kernel counts them all; a ring reports only those after
-	 * which it had room again. */
+	/* The kernel counts all lost samples of an event. A ring reports only losses after which it had
+	 * room again. */
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
 }
@@ -68,7 +70,8 @@ static void report_progress(void *context, size_t done, size_t total)
 		run->options->progress(run->options->context, done, total);
 }
 
-/* Done here, while the files are those that ran, so that reading needs none. */
+/* Names the addresses while the files are still those that ran, so that reading the profile needs no
+ * files. */
 static void name_addresses(struct run *run)
 {
 	struct frames_options names = { .open_module = run_open_module, .progress = report_progress, .context = run };
@@ -92,7 +95,7 @@ void run_finish(struct run *run, struct error *error)
 	take_counts(run);
 	stacks_publish(run->recorder.stacks);
 	run_add_findings(run);
-	/* The rings' memory goes before the naming of addresses needs its own. */
+	/* Free the rings before the naming of addresses allocates memory. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
 	vtable->close(run->backend);
 	run->backend = NULL;

@@ -6,9 +6,9 @@
 #include "collect/sample/backends.h"
 #include "collect/sample/inside.h"
 
-/* --- what one backend says --- */
+/* --- one backend --- */
 
-/* Whether it could take part in this run at all, whatever is measured. */
+/* Returns 0 if the backend can take part in this run, regardless of the resources, or an error. */
 static int fits(const struct backend_vtable *vtable, const struct record_options *options, struct error *error)
 {
 	if (!vtable->only_commands && options->paused)
@@ -22,7 +22,7 @@ static int fits(const struct backend_vtable *vtable, const struct record_options
 			 vtable->name, options->everything ? "-a" : "-p", options->everything ? 0 : 1);
 }
 
-/* Whether it could measure that in this run, were everything permitted. */
+/* Returns whether the backend could measure the resource in this run if everything were permitted. */
 static bool could_serve(const struct backend_vtable *vtable, const struct resource_row *row,
 			const struct record_options *options)
 {
@@ -30,7 +30,8 @@ static bool could_serve(const struct backend_vtable *vtable, const struct resour
 	return fits(vtable, options, &why) == 0 && (!vtable->serves || vtable->serves(row));
 }
 
-/* Asked for by name, CPU time is not quietly replaced by user time. */
+/* Probes one resource. CPU time that was requested by name is refused where only user time is permitted;
+ * it is not quietly replaced. */
 static int probe_one(const struct backend_vtable *vtable, const struct resource_request *resource, bool *user_only,
 		     struct error *error)
 {
@@ -44,7 +45,7 @@ static int probe_one(const struct backend_vtable *vtable, const struct resource_
 	return result;
 }
 
-/* What a run without -r measures: user time where the kernel is not to be seen. */
+/* Chooses the resource of a run without -r: CPU time, or user time where the kernel may not be observed. */
 static int choose_default(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
 			  struct error *error)
 {
@@ -64,8 +65,8 @@ static int choose_default(struct plan *plan, const struct backend_vtable *vtable
 	return 0;
 }
 
-/* Whether a backend measures all of it; if not, the error, and *refused is the
- * first resource that it does not. */
+/* Accepts a backend that measures all resources. Otherwise returns the error, and sets *refused to the
+ * first resource that the backend does not measure. */
 static int accept(struct plan *plan, const struct backend_vtable *vtable, const struct record_options *options,
 		  size_t *refused, struct error *error)
 {
@@ -90,9 +91,9 @@ static int accept(struct plan *plan, const struct backend_vtable *vtable, const 
 	return 0;
 }
 
-/* --- which of them --- */
+/* --- the choice --- */
 
-/* How much of a message tells what is wrong: behind it stands what would help. */
+/* Returns the length of the part of a message that gives the reason; the remedy follows it. */
 static int reason_length(const char *message)
 {
 	const char *advice = strstr(message, ": ");
@@ -100,16 +101,16 @@ static int reason_length(const char *message)
 	return (int)(advice && (size_t)(advice - message) < length ? (size_t)(advice - message) : length);
 }
 
-/* Short, for the closing line. */
+/* Keeps a short reason for the closing line. */
 static void note_passed_over(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
 {
 	if (plan->passed_over[0])
-		return; /* of several, the most preferred is the news */
+		return; /* of several backends, the most preferred one is reported */
 	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name, reason_length(why->message),
 		 why->message);
 }
 
-/* The first backend from `from` on that accepts everything; NULL: none. */
+/* Returns the first backend from `from` on that accepts everything, or NULL if there is none. */
 static const struct backend_vtable *find_backend(struct plan *plan, const struct backend_vtable *const *from,
 						 const struct record_options *options)
 {
@@ -123,7 +124,7 @@ static const struct backend_vtable *find_backend(struct plan *plan, const struct
 	return NULL;
 }
 
-/* The first resource that no backend measures, or the count. */
+/* Returns the index of the first resource that no backend measures, or the count if there is none. */
 static size_t refused_by_all(const struct plan *plan, const struct record_options *options)
 {
 	for (size_t i = 0; i < plan->request.resource_count; i++) {
@@ -140,7 +141,7 @@ static size_t refused_by_all(const struct plan *plan, const struct record_option
 	return plan->request.resource_count;
 }
 
-/* Why a resource is not measured in a program that says itself when. */
+/* Reports why a resource is not measured with --paused, where the program starts the recording. */
 static int explain_paused(const struct resource_request *resource, struct error *error)
 {
 	struct error why = { 0 };
@@ -151,8 +152,8 @@ static int explain_paused(const struct resource_request *resource, struct error 
 	return error_set(error, ERROR_UNSUPPORTED, "--paused goes with the preload backend alone; %s", why.message);
 }
 
-/* Why a resource is not measured. Of several backends that could, the last needs the
- * least: its remedy is the easiest. */
+/* Reports why a resource is not measured. Of several backends that could measure it, the last needs the
+ * fewest privileges, so its remedy is the easiest. */
 static int explain_resource(const struct resource_request *resource, const struct record_options *options,
 			    struct error *error)
 {
@@ -178,13 +179,14 @@ static int explain_resource(const struct resource_request *resource, const struc
 		return probe_one(last, resource, &user_only, error);
 	struct error why;
 	int result = probe_one(last, resource, &user_only, &why);
-	/* Why the backend cannot serve at all may not name what was asked for. */
+	/* A reason that concerns the whole backend may not name the requested resource. */
 	if (strstr(why.message, resource->row->name))
 		return error_set(error, result, "%s", why.message);
 	return error_set(error, result, "%s needs the %s backend: %s", resource->name, last->name, why.message);
 }
 
-/* Nobody measures CPU time, which all could: the last that fits says what would help. */
+/* Reports why no backend measures CPU time, which all of them could: the last backend that fits gives the
+ * remedy. */
 static int explain_default(struct plan *plan, const struct record_options *options, struct error *error)
 {
 	const struct backend_vtable *last = record_backends[0];
@@ -196,7 +198,7 @@ static int explain_default(struct plan *plan, const struct record_options *optio
 	return accept(plan, last, options, &refused, error);
 }
 
-/* Each resource has a backend, but none has all. */
+/* Reports that each resource has a backend, but that no backend measures all of them. */
 static int explain_mixture(struct plan *plan, const struct record_options *options, struct error *error)
 {
 	char text[sizeof(error->message)] = "";
@@ -229,7 +231,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.creations = true,
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)
-		/* What faults touched is told by the names of all that is mapped. */
+		/* The names of all mappings describe the memory that faults touched. */
 		plan->request.data_maps |= counter_is_fault(plan->resources[i].counter);
 	if (options->backend) {
 		const struct backend_vtable *forced = backend_find(options->backend, error);

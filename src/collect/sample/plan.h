@@ -1,4 +1,4 @@
-/* Which resources are measured in a run, and by which backend. */
+/* Chooses the resources of a run, and the backend that measures them. */
 #ifndef COLLECT_SAMPLE_PLAN_H
 #define COLLECT_SAMPLE_PLAN_H
 
@@ -10,19 +10,19 @@
 
 struct plan {
 	const struct backend_vtable *vtable;
-	struct backend_request request; /* points to `resources`: a plan is not copied */
+	struct backend_request request; /* points to `resources`, so a plan must not be copied */
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
-	bool user_by_default;  /* nothing was asked for, and CPU time would have been the answer */
-	char passed_over[160]; /* why a backend that is preferred does not serve: "bpf: not permitted"; "" if it does */
+	bool user_by_default;  /* without -r, user time is measured because CPU time is not permitted */
+	char passed_over[160]; /* why a preferred backend was not used: "bpf: not permitted"; "" if it was */
 };
 
-/* Finds the first backend that accepts everything that is asked for, and fills in
- * the request but for the command's path. What no backend can measure is refused:
- * the error is what would help most. */
+/* Chooses the first backend that accepts everything requested, and fills in the request except the
+ * command's path. Returns 0, or an error with the most helpful reason if no backend accepts everything. */
 int plan_make(struct plan *plan, const struct record_options *options, struct error *error);
 
-/* Takes the next backend that accepts everything, for when `why` kept this one
- * from opening. False: there is none, or the user wants this one. */
+/* Chooses the next backend that accepts everything, after the chosen one failed to open because of `why`.
+ * Returns false if there is none, if the user chose the backend, or if `why` is not a matter of permission
+ * or support. */
 bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why);
 
 #endif

@@ -106,7 +106,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		tell_event(recorder, sample, thread->id, (uint32_t)node);
 }
 
-/* Tells the backend what code a process has now. */
+/* Passes the present code of a process to the backend. */
 static void tell_code(struct recorder *recorder, uint32_t pid)
 {
 	struct process *process = recorder->load_code ? processes_find(recorder->processes, pid) : NULL;
@@ -153,7 +153,8 @@ static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t t
 		tell_code(recorder, pid);
 }
 
-/* The node that marks that a thread is started at the end of the path `node`. */
+/* Adds the node that marks the start of a thread, below the path `node`. Returns the node, or a negative
+ * error. */
 static int64_t add_marker(struct recorder *recorder, uint32_t node)
 {
 	if (recorder->marker_location == PROFILE_NONE) {
@@ -169,18 +170,18 @@ static int64_t add_marker(struct recorder *recorder, uint32_t node)
 	return profile_add_node(recorder->profile, node, recorder->marker_location);
 }
 
-/* Where the paths begin of a thread that `creator` starts: its node, and how many
- * markers are on the way to it. */
+/* Returns the node below which the paths of a thread begin that `creator` starts, or a negative error.
+ * Sets *markers to the number of thread starts on the way to that node. */
 static int64_t find_base(struct recorder *recorder, struct thread *creator, const struct backend_sample *sample,
 			 uint32_t *markers)
 {
-	/* A program whose threads each start their successor: the tree has an end, its life may not. */
+	/* Bounds the tree for a program in which each thread starts its successor, possibly without end. */
 	enum { MARKERS_MAX = 16 };
 	*markers = creator->base_markers;
 	if (creator->base_markers == MARKERS_MAX)
 		return creator->base_node;
 	int64_t node = stacks_add_uncounted(recorder->stacks, creator, sample);
-	if (node == PROFILE_ROOT) /* a broken path leads nowhere */
+	if (node == PROFILE_ROOT) /* a broken path leads to no known start */
 		*markers = 0;
 	if (node <= 0)
 		return node;
@@ -208,7 +209,7 @@ static void on_labels(void *context, uint32_t number, const char *text, size_t b
 	note_failure(recorder, label_numbers_tell(&recorder->labels, recorder->profile, number, text, bytes));
 }
 
-/* The writer sees that the row has changed, whenever that is. */
+/* The writer detects that the resource has changed, at whatever time this happens. */
 static void on_unit(void *context, uint32_t request, const char *unit)
 {
 	struct recorder *recorder = context;

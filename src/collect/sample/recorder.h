@@ -1,6 +1,6 @@
 /*
- * What the monitor does with what a backend tells it: the sink. It holds the
- * profile that grows, and knows nothing of waiting, signals or the target's life.
+ * The monitor's sink: adds to the profile everything that a backend reports. It is independent of waiting,
+ * signals and the start and end of the target.
  */
 #ifndef COLLECT_SAMPLE_RECORDER_H
 #define COLLECT_SAMPLE_RECORDER_H
@@ -16,12 +16,11 @@
 #include "collect/sample/state/processes.h"
 #include "profile/profile.h"
 
-/* How a backend that walks stacks is told of a process's code: see load_code in
- * backend.h. Failures are the backend's to act upon; the recorder counts them. */
+/* Passes a process's code to a backend that unwinds stacks itself: see load_code in backend.h. The backend
+ * handles failures; the recorder counts them. */
 typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
 
-/* For who looks at single events: a sample that was just added, and where it is in the
- * profile. */
+/* Where a sample that was just added is in the profile, for observers of single events. */
 struct recorder_place {
 	uint32_t thread, node, label_set;
 };
@@ -36,32 +35,32 @@ struct recorder {
 	uint64_t hits[RESOURCE_REQUESTS_MAX]; /* by request */
 	uint64_t throttled;
 	uint64_t lost_events;
-	recorder_load_code *load_code; /* NULL: nobody asks */
+	recorder_load_code *load_code; /* NULL: the backend does not use it */
 	void *load_context;
 	uint64_t codes_not_loaded; /* times that load_code failed */
-	struct backend_code *code; /* of one process, to be told; owned */
+	struct backend_code *code; /* of one process, for load_code; owned */
 	size_t code_capacity;
-	recorder_on_event *on_event; /* NULL: nobody looks */
+	recorder_on_event *on_event; /* NULL: no observer */
 	void *event_context;
 	struct label_numbers labels;
-	uint32_t marker_location; /* of the nodes that say that a thread is started; PROFILE_NONE: none yet */
-	bool out_of_memory;       /* no more samples are taken in */
+	uint32_t marker_location; /* of the nodes that mark the start of a thread; PROFILE_NONE: none yet */
+	bool out_of_memory;       /* no more samples are added */
 };
 
 int recorder_init(struct recorder *recorder, struct error *error);
 void recorder_release(struct recorder *recorder);
 
-/* The sink that feeds this recorder. */
+/* Returns the sink that feeds this recorder. */
 struct backend_sink recorder_sink(struct recorder *recorder);
 
-/* From now on, whenever a process's executable maps have changed, all that it then
- * has are told to `load_code`; the unwind tables among them live as long as the recorder. */
+/* From now on, whenever a process's executable maps have changed, passes all of them to `load_code`. Their
+ * unwind tables are valid until the recorder is released. */
 void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context);
 
-/* From now on `on_event` is called after each sample that was added. */
+/* From now on, calls `on_event` after each sample that was added. */
 void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_event, void *context);
 
-/* Describes the requests as the profile's resources, in their order. */
+/* Adds the requests as the profile's resources, in their order. Returns 0 or a negative error. */
 int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend);
 
 #endif

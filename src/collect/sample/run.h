@@ -1,5 +1,5 @@
-/* One run of the monitor: what its parts share. Internal to monitor.c (its start
- * and end), watch.c (the loop), outcome.c (totals and names) and findings.c. */
+/* The state of one run of the monitor, shared by its parts: monitor.c (start and end), watch.c (the loop),
+ * outcome.c (totals and names) and findings.c. Private to them. */
 #ifndef COLLECT_SAMPLE_RUN_H
 #define COLLECT_SAMPLE_RUN_H
 
@@ -23,38 +23,37 @@ struct run {
 	struct backend *backend;
 	struct recorder recorder;
 	struct backend_sink sink;
-	struct target target; /* pidfd alone of an attached process; nothing with only `everything` */
-	char *path;           /* of the command's file; NULL: no command is run */
+	struct target target; /* attached process: only pidfd; whole machine without a command: empty */
+	char *path;           /* of the command's file; NULL: no command */
 	int signal_fd;
-	sigset_t old_signals; /* what the target gets back */
+	sigset_t old_signals; /* the signal mask that the command gets back */
 	struct rlimit old_files;
 	struct pollfd *descriptors;
 	size_t descriptor_count;
 	bool ring_owner_gone;
 	bool done;
-	struct error write_error; /* the first of the destination's */
+	struct error write_error; /* the destination's first error */
 };
 
-/* watch.c: takes samples until the target ends, ^C or the duration. An error
- * before the first: no memory. */
+/* watch.c: takes samples until the target ends, a signal arrives or the duration is over. Returns 0, or
+ * ERROR_MEMORY before the first sample. */
 int run_watch(struct run *run, struct error *error);
-/* Gives what was gained to the destination. */
+/* Passes to the destination everything gained since the last flush. */
 void run_flush(struct run *run);
-/* A module's file, for frames_options; `context` is the run. */
+/* Opens a module's file, for frames_options; `context` is the run. */
 int run_open_module(void *context, uint32_t module);
 
-/* outcome.c: ends the measurement, brings the profile to its end and sums up.
- * `error` is filled in if result->incomplete. */
+/* outcome.c: ends the measurement, completes the profile and adds up the result. If result->incomplete is
+ * set, `error` has the reason. */
 void run_finish(struct run *run, struct error *error);
 
-/* findings.c: adds what the backend has to report, and then, when the counts are
- * known, what the monitor has. */
+/* findings.c: adds the findings of the backend and, when the counts are known, those of the monitor. */
 void run_add_backend_findings(struct run *run);
 void run_add_findings(struct run *run);
-/* Gticks of the resource in the kernel's account of the target and of the children
- * that it waited for. 0: there is no account, no command was run, or only parts of
- * its time were measured. The account includes what events cannot see: a thread's
- * own end when it executes a set-user-ID program. */
+/* Returns the gticks of the resource in the kernel's account of the target and of the children that it
+ * waited for, or 0 if there is no account: no command was run, or only parts of its time were measured.
+ * The account includes use that perf events miss, such as the rest of a thread that executes a set-user-ID
+ * program. */
 uint64_t run_accounted(const struct run *run, const struct resource_row *row);
 
 #endif

@@ -32,11 +32,11 @@ static int check_elf(const char *path, const unsigned char *start, size_t size, 
 	return 0;
 }
 
-/* A file that may be executed: what its first bytes say. */
+/* Checks the first bytes of a file that may be executed. */
 static int check_content(const char *path, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) /* executable but not readable is fine for exec */
+	if (fd < 0) /* exec works for an executable file that is not readable */
 		return 0;
 	unsigned char start[64];
 	ssize_t size = read(fd, start, sizeof(start));
@@ -108,7 +108,7 @@ const char *target_hidden(const char *path)
 
 /* --- starting --- */
 
-/* In the child: waits for the word to go, then becomes the command. */
+/* In the child: waits for the byte that lets it go, then executes the command. */
 static void become(const char *path, char *const *arguments, char *const *environment, const sigset_t *signals,
 		   const struct rlimit *files, const struct sigaction *child_action, int go_fd, int fail_fd)
 {
@@ -117,7 +117,7 @@ static void become(const char *path, char *const *arguments, char *const *enviro
 	do
 		got = read(go_fd, &go, 1);
 	while (got < 0 && errno == EINTR);
-	if (got != 1) /* the recorder gave up */
+	if (got != 1) /* the monitor has given up */
 		_exit(127);
 	setrlimit(RLIMIT_NOFILE, files);
 	sigaction(SIGCHLD, child_action, NULL);
@@ -129,15 +129,15 @@ static void become(const char *path, char *const *arguments, char *const *enviro
 	_exit(127);
 }
 
-/* Whether two entries are of the same name. */
+/* Returns whether two entries have the same name. */
 static bool is_same_name(const char *entry, const char *other)
 {
 	size_t length = strcspn(entry, "=");
 	return strncmp(entry, other, length) == 0 && other[length] == '=';
 }
 
-/* Ours with those entries instead. The array is the caller's, the entries are not; NULL:
- * out of memory. */
+/* Returns our environment with `entries` added or replaced, or NULL if memory ran out. The caller frees
+ * the array, but not the entries. */
 static char **make_environment(char *const *entries)
 {
 	size_t own = 0, more = 0, count = 0;
@@ -172,7 +172,7 @@ static int fork_it(struct target *target, const char *path, char *const *argumen
 		close(go[1]);
 		return error_set_errno(error, "cannot make a pipe");
 	}
-	/* If whoever started us ignores the end of children, its status would be lost. */
+	/* If our parent made us ignore SIGCHLD, the status of the command would be lost. */
 	struct sigaction child_action;
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigaction(SIGCHLD, &standard, &child_action);
@@ -257,7 +257,7 @@ void target_reap(struct target *target)
 void target_release(struct target *target)
 {
 	if (target->go_fd >= 0)
-		close(target->go_fd); /* the child sees it and ends */
+		close(target->go_fd); /* the child reads the end of file and exits */
 	if (target->fail_fd >= 0)
 		close(target->fail_fd);
 	if (target->pid > 0 && !target->ended && target->go_fd >= 0)

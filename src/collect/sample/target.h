@@ -1,7 +1,6 @@
 /*
- * The command to be recorded: found, checked and started, but held before its
- * first instruction until the backend watches it. Its input, output, signals,
- * limits and exit status are its own.
+ * The command to record: found, checked and started, but held before its exec until the backend watches
+ * it. The command keeps its own input, output, signals, limits and exit status.
  */
 #ifndef COLLECT_SAMPLE_TARGET_H
 #define COLLECT_SAMPLE_TARGET_H
@@ -16,37 +15,37 @@
 
 struct target {
 	pid_t pid;
-	int pidfd;   /* readable when it has ended */
-	int go_fd;   /* a byte written here lets it exec */
-	int fail_fd; /* gives the errno of a failed exec */
+	int pidfd;   /* readable when the process has ended */
+	int go_fd;   /* a byte written here lets the process exec */
+	int fail_fd; /* delivers the errno of a failed exec */
 	bool ended;
-	uint64_t user_ns, system_ns; /* CPU time that it and its children used, once it has ended */
-	int status;                  /* as the shell says it: 0 to 255, 128 + N for a signal */
+	uint64_t user_ns, system_ns; /* CPU time with the children that it waited for, once it has ended */
+	int status;                  /* as in a shell: 0 to 255, 128 + N for a signal */
 };
 
-/* Finds the file that `name` means (with PATH, as a shell would) and checks that
- * it can be run and recorded: it exists, is executable, is a script with an
- * interpreter or an ELF file for this machine. Returns its path, which the
- * caller frees; NULL: `error` says what is wrong and what would do. */
+/* Finds the file of the command `name` (in PATH, as a shell does) and checks that it can be run and
+ * recorded: it exists, is executable, and is a script with a '#!' line or an ELF file for this machine.
+ * Returns its path, which the caller frees, or NULL with the reason and the remedy in `error`. */
 char *target_find(const char *name, struct error *error);
 
-/* Why the kernel will not let an ordinary user see into this file's program; NULL:
- * nothing in the way. */
+/* Returns why the kernel does not let an unprivileged user observe this file's program, or NULL if it
+ * does. */
 const char *target_hidden(const char *path);
 
-/* Forks the process that is to become the command. `signals` and `files` are
- * what the command gets back as its signal mask and limit of open files; `environment`,
- * "NAME=value" and a NULL, is added to its own (NULL: nothing is). */
+/* Forks the process that will execute the command, and holds it. `signals` and `files` are the signal mask
+ * and the limit of open files that the command gets back. `environment` has "NAME=value" entries, ended by
+ * NULL, that are added to its environment or replace variables there (NULL: none). Returns 0 or a negative
+ * error. */
 int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
 		const sigset_t *signals, const struct rlimit *files, struct error *error);
 
-/* Lets it exec. An error if that fails: the process is then gone. */
+/* Lets the process exec. Returns 0, or an error if the command could not be executed. */
 int target_go(struct target *target, const char *path, struct error *error);
 
-/* Takes the status of a target whose pidfd is readable. */
+/* Waits for the end of the target, and stores its exit status and CPU time. */
 void target_reap(struct target *target);
 
-/* Kills a target that has not been let go; closes descriptors. */
+/* Ends a target that was not let go, and closes the descriptors. */
 void target_release(struct target *target);
 
 #endif

@@ -13,7 +13,7 @@ int target_signals_take(int *fd, sigset_t *old, struct error *error)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGPIPE);
-	sigaddset(&signals, SIGXFSZ); /* a file limit of ours is an error of write, not our end */
+	sigaddset(&signals, SIGXFSZ); /* a file size limit makes a write fail; it must not end the monitor */
 	sigprocmask(SIG_BLOCK, &signals, old);
 	sigdelset(&signals, SIGPIPE);
 	sigdelset(&signals, SIGXFSZ);
@@ -42,6 +42,6 @@ bool target_signals_next(int fd, struct signalfd_siginfo *signal)
 
 void target_signals_pass(const struct signalfd_siginfo *signal, pid_t pid)
 {
-	if (signal->ssi_code != SI_KERNEL) /* not the terminal's: it was sent to us */
+	if (signal->ssi_code != SI_KERNEL) /* not from the terminal: it was sent to us */
 		kill(pid, (int)signal->ssi_signo);
 }

@@ -17,12 +17,12 @@
 
 struct signalfd_siginfo;
 
-/* Blocks them: *fd, the caller's, is readable when there is one; *old is what a command gets back. Those that a failed
- * write brings are blocked too. */
+/* Blocks these signals, and those that a failed write raises. *fd, owned by the caller, is readable while
+ * a signal waits; *old is the mask that a command gets back. Returns 0 or a negative error. */
 int target_signals_take(int *fd, sigset_t *old, struct error *error);
-/* Returns whether there is another one, in *signal. */
+/* Returns whether another signal waits, and reads it into *signal. */
 bool target_signals_next(int fd, struct signalfd_siginfo *signal);
-/* Sends it to a process, unless that has it from the terminal already. */
+/* Sends the signal to a process, unless the terminal has sent it there already. */
 void target_signals_pass(const struct signalfd_siginfo *signal, pid_t pid);
 
 #endif

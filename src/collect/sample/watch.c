@@ -14,18 +14,18 @@
 enum {
 	NS_PER_MS = 1000000,
 	NS_PER_S = 1000000000,
-	/* A record gets its time before it is seen in the ring: by 10 us or so, more
-	 * where a hypervisor takes the CPU away in between. */
+	/* The kernel stamps a record before the record is visible in the ring: by 10 us or so, more where
+	 * a hypervisor takes the CPU away in between. */
 	SETTLE_NS = NS_PER_MS,
 	WAIT_NS = 100 * NS_PER_MS,
-	/* While stacks do not fit into samples, the target's memory is needed before
-	 * it changes; still more so where it was found to have changed. Each lasts
-	 * until there was no such sample for HURRY_LASTS_NS. */
+	/* While stacks do not fit into samples, the monitor must read the target's memory before that
+	 * changes; it hurries more after it found that the memory had changed. Each mode lasts until there
+	 * was no such sample for HURRY_LASTS_NS. */
 	HURRY_NS = NS_PER_MS,
 	RUSH_NS = NS_PER_MS / 5,
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
 	HURRY_LASTS_NS = 200 * NS_PER_MS,
-	/* Rings whose owner has gone do not wake us. */
+	/* Rings whose owner has exited do not wake us. */
 	UNWOKEN_NS = NS_PER_MS,
 };
 
@@ -58,7 +58,7 @@ static void take_signal(struct run *run)
 	struct signalfd_siginfo info;
 	while (target_signals_next(run->signal_fd, &info)) {
 		if (!run->path)
-			run->done = true; /* what we did not start is left running */
+			run->done = true; /* a process that we did not start keeps running */
 		else
 			target_signals_pass(&info, run->target.pid);
 	}
@@ -77,7 +77,7 @@ static int list_descriptors(struct run *run, struct error *error)
 	return 0;
 }
 
-/* Waits for something to do, at most `wait_ns`. */
+/* Waits for work, at most `wait_ns`. */
 static void wait_for_work(struct run *run, uint64_t wait_ns)
 {
 	struct timespec wait = { .tv_sec = (time_t)(wait_ns / NS_PER_S), .tv_nsec = (long)(wait_ns % NS_PER_S) };
@@ -87,7 +87,8 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 		take_signal(run);
 	if (run->descriptors[1].revents)
 		run->done = true;
-	/* A ring whose own thread has gone always says so: no more use in asking. */
+	/* The descriptor of a ring whose own thread has exited is ready at every poll, so it is polled no
+	 * more. */
 	for (size_t i = 2; i < run->descriptor_count; i++) {
 		if (run->descriptors[i].revents & (POLLHUP | POLLERR)) {
 			run->descriptors[i].fd = -1;
@@ -96,8 +97,8 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	}
 }
 
-/* Where it is permitted, we go first when there is something to do: it is
- * little, and what we read of the target's memory must not have changed yet. */
+/* Raises our priority where permitted: the monitor has little to do, and must read the target's memory
+ * before that memory changes. */
 static void raise_priority(void)
 {
 	enum { MONITOR_NICE = -15 };
@@ -116,7 +117,7 @@ int run_watch(struct run *run, struct error *error)
 	uint64_t end = run->options->duration_ns ? start + run->options->duration_ns : UINT64_MAX;
 	uint64_t hurry_until = 0;
 	uint64_t rush_until = 0;
-	bool more = false; /* the backend has something that should not wait */
+	bool more = false; /* the backend has an event that should be delivered soon */
 	while (!run->done) {
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;

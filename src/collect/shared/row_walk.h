@@ -1,15 +1,15 @@
 /*
- * A walk of a user stack by compact rows (abi/unwind_row.h), as it is done where the
- * sample is taken: in the kernel (record/bpf/), or in the target itself (runtime/).
- * Who includes this provides the four functions declared below.
+ * The walk of a user stack by unwind rows (abi/unwind_row.h), where a sample is taken: in the kernel
+ * (collect/sample/bpf/), or in the target (collect/agent/). The includer provides the four functions that
+ * are declared below.
  *
  * Invariants:
- *   1. `now` holds the registers of the frame that is stepped from; frames[0 ..
- *      count) are written, callers by return address - 1.
- *   2. Each step makes the stack pointer grow, or crosses a signal frame; together
- *      with WALK_FRAMES that bounds the walk.
- *   3. A walk never guesses: what the rows do not say ends it, with the reason, and
- *      the monitor walks that stack with all it knows.
+ *   1. `now` holds the registers of the frame that is stepped from; frames[0 .. count) are
+ *      written, callers as return address - 1.
+ *   2. Each step increases the stack pointer, or crosses a signal frame; only a step out of a
+ *      leaf may keep it (ARCH_LEAF_KEEPS_SP). Together with WALK_FRAMES, this bounds the walk.
+ *   3. A walk never guesses. Where the rows give no answer it ends with the reason, and the
+ *      monitor unwinds that stack by all its means.
  */
 #ifndef COLLECT_SHARED_ROW_WALK_H
 #define COLLECT_SHARED_ROW_WALK_H
@@ -25,29 +25,29 @@ struct walk {
 	uint32_t window_words;
 	uint32_t is_caller;
 	uint32_t count;
-	uint32_t end; /* enum walk_end; WALK_END_COUNT: it goes on */
+	uint32_t end; /* enum walk_end; WALK_END_COUNT: not ended */
 	struct walk_process process;
 	struct walk_code code; /* of the last frame; start == end: none */
 	uint64_t window[WALK_WINDOW_WORDS];
-	struct sample_record record;  /* what is told, and right behind it: */
-	uint64_t frames[WALK_FRAMES]; /* ... or registers and stack */
+	struct sample_record record;  /* the record that is written; it is followed by: */
+	uint64_t frames[WALK_FRAMES]; /* ... its frames, or registers and stack */
 };
 
 /* The includer provides: */
 
-/* Copies `bytes` from the walked process; 0, or not readable. */
+/* Copies `bytes` from the walked process. Returns 0 if they are readable. */
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address);
-/* Sets walk->code to the code at pc; false: none is known there. */
+/* Sets walk->code to the code at pc. Returns false if no code is known there. */
 static inline bool walk_find_code(struct walk *walk, uint64_t pc);
-/* The row in force at `pc` (counted from code.base); false: outside of all rows. */
+/* Finds the row in force at `pc`, relative to code.base. Returns false if `pc` is outside of all rows. */
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row);
-/* A probe at a function's return has put its own address into the slot at `slot`: the
- * one that was there before. False: it has not. */
+/* Returns whether a probe at a function's return has put its own address into the return slot `slot`. If
+ * so, sets *pc to the original return address. */
 static inline bool walk_real_return(uint64_t slot, uint64_t *pc);
 
 enum { WALK_WORD = 8 };
 
-/* One word of the stack, mostly out of the window. */
+/* Reads one word of the stack, in most cases from the window. Returns false if it is not readable. */
 static inline bool walk_read(struct walk *walk, uint64_t address, uint64_t *value)
 {
 	uint64_t at = address - walk->window_at;
@@ -92,20 +92,22 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 	return caller.pc == 0 ? WALK_ROOT : WALK_END_COUNT;
 }
 
-/* The last frame's code is tried first: most calls stay in their module. */
+/* Returns whether pc is in known code. The last frame's code is tested first, because most calls stay in
+ * their module. */
 static inline bool walk_is_in_code(struct walk *walk, uint64_t pc)
 {
 	return (pc >= walk->code.start && pc < walk->code.end) || walk_find_code(walk, pc);
 }
 
-/* Whether code without a rule returns from a signal. What cannot be read may do so. */
+/* Returns whether code without a rule may be the return from a signal handler: it is, or it cannot be
+ * read. */
 static inline bool walk_is_sigreturn(uint64_t pc)
 {
 	uint64_t code = 0;
 	return walk_copy(&code, sizeof(code), pc) != 0 || row_is_sigreturn(code);
 }
 
-/* Writes frame number `index` and steps to its caller. */
+/* Writes frame number `index` and steps to its caller. Returns how the walk ends, or WALK_END_COUNT. */
 static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 {
 	uint64_t pc = walk->now.pc - walk->is_caller;
@@ -122,17 +124,17 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	uint32_t at = (uint32_t)(pc - walk->code.base);
 	bool found = walk_find_row(walk, at, &row);
 	if (walk->is_caller && (!found || row.kind == UNWIND_NO_RULE)) {
-		/* A return address that no call put there may be the very start of a
-		 * function: makecontext does so. */
+		/* A return address that was not pushed by a call may be the start of a function:
+		 * makecontext writes such addresses. */
 		found = walk_find_row(walk, at + 1, &row) && row.pc == at + 1 && row.kind != UNWIND_NO_RULE;
 		pc += found;
 	} else if (walk->is_caller && row.kind == UNWIND_SIGNAL) {
-		pc++; /* the kernel returns to the start of that code: no call is in front of it */
+		pc++; /* the kernel returns to the start of that code; no call precedes it */
 	}
 	walk->frames[index % WALK_FRAMES] = pc;
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
-		/* The ABI marks the deepest frame by fp = 0. */
+		/* The ABI marks the outermost frame by fp = 0. */
 		return walk->is_caller && walk->now.fp == 0 && !walk_is_sigreturn(walk->now.pc) ? WALK_ROOT
 												: WALK_NO_RULE;
 	return walk_apply(walk, &row);

@@ -1,4 +1,4 @@
-/* In the place of the bpf backend, where what it is built with was missing. */
+/* Replaces the bpf backend in a build that lacks libbpf, clang or bpftool. */
 #include "collect/sample/bpf/sources.h"
 #include "collect/sample/inside.h"
 
@@ -17,5 +17,5 @@ static int absent_probe(const struct resource_request *request, bool *user_mode_
 			 "(tools/setup does it)");
 }
 
-/* The rest cannot be reached: nobody opens what refuses everything. */
+/* The other members are unreachable, because the backend refuses every resource. */
 const struct backend_vtable backend_bpf = { .name = "bpf", .serves = absent_serves, .probe = absent_probe };

@@ -18,7 +18,7 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-/* 0, or the errno with which the kernel refuses a tracing program. */
+/* Tries to load a tracing program. Returns 0, or the errno with which the kernel refuses it. */
 static int try_program(void)
 {
 	/* r0 = 0; exit */
@@ -34,7 +34,7 @@ static int try_program(void)
 	return 0;
 }
 
-/* The file is there, readable, and not empty. */
+/* Returns whether the kernel describes its types (BTF): the file is readable and not empty. */
 static bool describes_itself(void)
 {
 	char byte;
@@ -87,8 +87,8 @@ int bpf_access(struct error *error)
 	return result;
 }
 
-/* The kernel's description of its types names each tracepoint's prototype. To look for
- * the name alone takes a fifth of the time of reading all that is described. */
+/* The kernel's description of its types (BTF) names each tracepoint's prototype. Searching it for the name
+ * takes a fifth of the time of parsing it. */
 bool bpf_access_has_tracepoint(const char *name)
 {
 	enum { BYTES = 32 * 1024 * 1024 };
@@ -102,7 +102,7 @@ bool bpf_access_has_tracepoint(const char *name)
 		got = read(fd, text + size, BYTES - size);
 		size += got > 0 ? (size_t)got : 0;
 	}
-	/* Names end with a NUL. */
+	/* Names end with NUL, which the search includes. */
 	bool found = text && memmem(text, size, wanted, (size_t)length + 1) != NULL;
 	free(text);
 	if (fd >= 0)

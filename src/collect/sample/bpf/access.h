@@ -1,4 +1,4 @@
-/* What the kernel permits of eBPF, and how to say what it refuses. */
+/* Checks which eBPF programs and tracepoints the kernel permits, and explains its refusals. */
 #ifndef COLLECT_SAMPLE_BPF_ACCESS_H
 #define COLLECT_SAMPLE_BPF_ACCESS_H
 
@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 
-/* Whether eBPF programs as ours may be loaded: 0; or why not, and the remedy.
- * Tried once, with a program of two instructions. */
+/* Returns 0 if the kernel loads programs like ours, or an error with the reason and the remedy. Tries it
+ * once, with a program of two instructions, and keeps the result. */
 int bpf_access(struct error *error);
 
-/* Whether the running kernel has a tracepoint, also one that tracefs does not list. */
+/* Returns whether the running kernel has a tracepoint, even one that tracefs does not list. */
 bool bpf_access_has_tracepoint(const char *name);
 
 #endif

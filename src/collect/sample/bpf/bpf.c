@@ -1,14 +1,14 @@
 /*
- * The bpf backend: eBPF programs count in the kernel, and walk the stack there
- * where an interval is over (bpf/programs.bpf.c).
+ * The bpf backend: eBPF programs count in the kernel, and unwind the stack there when an interval ends
+ * (programs/programs.bpf.c).
  *
- *   (1) Which threads are watched is known in the kernel: a thread inherits it.
- *       Side events (side_events.h) of the whole machine tell of maps, forks, names
- *       and exits; those of others are passed over (bpf/watched.h).
- *   (2) The code of a process is loaded when its maps are told (load_code); a
- *       stack that the kernel cannot walk is handed over with its registers.
- *   (3) Both are merged by time, never beyond `until_ns`.
- *   (4) All of it hangs on descriptors: whatever becomes of us, the kernel cleans up.
+ *   (1) The kernel keeps the set of watched threads: a new thread inherits it from its creator.
+ *       Side events (side_events.h) of the whole machine report maps, forks, names and exits;
+ *       bpf/watched.h skips those of processes that are not watched.
+ *   (2) The code of a process is loaded when its maps are reported (load_code). A stack that
+ *       the kernel cannot unwind goes to the monitor with its registers (user-space fallback).
+ *   (3) Samples and side events are merged by time, up to the present time.
+ *   (4) Everything is bound to descriptors: however the monitor ends, the kernel cleans up.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -49,15 +49,15 @@ struct backend {
 	struct bpf_ring *ring;
 	struct code_loader *code;
 	struct side_events *side;
-	bool has_side; /* they tell */
+	bool has_side; /* they are attached */
 	struct bpf_watched watched;
-	bool is_wide, is_blind;      /* calls of functions in children are looked at; that failed */
+	bool is_wide, is_blind;      /* functions are probed in children too; doing so failed */
 	struct hash_map attached;    /* thread ids */
-	struct perf_events counters; /* of what clocks count: tag is the request */
+	struct perf_events counters; /* totals of resources that clocks sample: tag is the request */
 	bool stopped;
-	bool unfinished;            /* the totals lack what living threads have used */
+	bool unfinished;            /* the totals lack the use of threads that still run */
 	struct bpf_results results; /* as of stop */
-	uint8_t *stack;             /* of a thread that was asleep */
+	uint8_t *stack;             /* room for a stack that is read from the target */
 };
 
 /* --- probe --- */
@@ -113,7 +113,7 @@ static void bpf_close(struct backend *backend)
 
 static size_t highest_cpu(const struct cpus *cpus)
 {
-	/* Those that come online later have a number too. */
+	/* CPUs that come online later have a number too. */
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 	size_t highest = configured > 0 ? (size_t)configured : 1;
 	for (size_t i = 0; i < cpus->count; i++)
@@ -176,8 +176,8 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 
 /* --- attach --- */
 
-/* What a clock counts is not seen where it interrupts: an event that only counts
- * tells. Of the whole machine there is no such event. */
+/* Adds a perf event that only counts for each resource that a clock samples in all modes: the clock's
+ * interrupts do not give the total. For one mode, or for the whole machine, there is no such event. */
 static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
@@ -223,7 +223,7 @@ static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct e
 		return 0;
 	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	/* Side events first: from now on nothing of it is missed. */
+	/* Side events first: no event of the thread is missed from now on. */
 	int result = 1;
 	if (!backend->has_side) {
 		pid_t pid = on_exec ? tid : backend->request.pid;
@@ -242,7 +242,8 @@ static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct e
 	return result;
 }
 
-/* Twice: a thread that was started by one not yet reached, and has a smaller number. */
+/* Visits all tasks twice. The first visit can miss a thread that has a smaller number than its creator, if
+ * it was started before the visit reached the creator. */
 static int bpf_start(struct backend *backend, struct error *error)
 {
 	side_events_start(backend->side);
@@ -275,7 +276,7 @@ static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint6
 	return counter_is_wait(row->counter) && row->gtick_ns ? amount / row->gtick_ns : amount;
 }
 
-/* As much as copy_stack in bpf/sample.bpf.h copies, which begins within a page. */
+/* Returns how many bytes copy_stack in programs/sample.bpf.h copies at most: it begins within a page. */
 static size_t stack_asked(const struct sample_record *record)
 {
 	const uint64_t *registers = (const uint64_t *)(record + 1);
@@ -296,12 +297,12 @@ static void deliver(struct backend *backend, const struct sample_record *record,
 }
 
 /*
- * Nothing needs to settle here. What a thread tells in the one ring it has written
- * before what it tells later in the other; so with `now` taken first, then the samples
- * looked at, then the side events, up to `now` everything of a thread is there, in order.
+ * No record needs time to settle. A thread has written its earlier record in one ring before its later
+ * record in the other ring. So `now` is taken first, then the samples are listed, then the side events:
+ * everything that a thread wrote up to `now` is then present, and in order.
  *
- * Returns whether more waits: a map is code that cannot be walked yet, a stack that
- * was handed over may have to be completed.
+ * Returns whether a later event should be delivered soon: after a map, because its code cannot be unwound
+ * before that; after a copied stack, because it may have to be completed.
  */
 static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
@@ -396,8 +397,8 @@ static void add_walks(const struct backend *backend, struct profile *profile)
 			    "%" PRIu64 " of %" PRIu64 " stacks were unwound in the kernel%s", walked, in_all, text);
 }
 
-/* A clock that interrupts more often than this setting permits is paused by the
- * kernel, which tells nobody. */
+/* Returns whether a clock interrupts more often than this setting permits. The kernel then pauses the
+ * clock without a report. */
 static bool is_clock_too_fast(const struct backend *backend, long most_per_second)
 {
 	enum { NS_PER_S = 1000 * 1000 * 1000 };

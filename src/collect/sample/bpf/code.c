@@ -13,8 +13,8 @@ enum {
 
 struct bpf_code {
 	struct bpf_code_maps maps;
-	struct walk_code *codes; /* the kernel's memory, as is: */
-	uint8_t *chunk;          /* the last one */
+	struct walk_code *codes; /* memory of the kernel, and so is: */
+	uint8_t *chunk;          /* the last chunk */
 };
 
 static void *map_memory(int fd, size_t bytes)
@@ -38,7 +38,7 @@ static uint8_t *make_chunk(const struct bpf_code *code, uint32_t number)
 		return NULL;
 	void *memory = map_memory(fd, CHUNK_BYTES);
 	int result = memory ? bpf_map_update_elem(code->maps.chunks, &number, &fd, BPF_ANY) : -1;
-	close(fd); /* the map of chunks and our memory keep it */
+	close(fd); /* the map of chunks and our mapping keep the chunk */
 	if (result < 0 && memory)
 		munmap(memory, CHUNK_BYTES);
 	return result < 0 ? NULL : memory;

@@ -1,4 +1,4 @@
-/* The eBPF programs' maps as a storage of code (collect/sample/stacks/code_loader.h). */
+/* A storage of code (collect/sample/stacks/code_loader.h) in the maps of the eBPF programs. */
 #ifndef COLLECT_SAMPLE_BPF_CODE_H
 #define COLLECT_SAMPLE_BPF_CODE_H
 
@@ -9,7 +9,7 @@ struct bpf_code_maps { /* descriptors: not owned */
 	int processes, codes, first_chunk, chunks;
 };
 
-/* A loader that writes into them. NULL: `error` says why. */
+/* Returns a loader that writes into these maps, or NULL with the reason in `error`. */
 struct code_loader *bpf_code_loader_new(const struct bpf_code_maps *maps, struct error *error);
 
 #endif

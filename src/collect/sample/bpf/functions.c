@@ -21,7 +21,7 @@ struct bpf_group *bpf_functions_add(struct bpf_functions *functions, const char 
 	return group;
 }
 
-/* Before 6.10 such a link saw the calls of one thread. */
+/* Before Linux 6.10 a link for one process covers the calls of one thread only. */
 bool bpf_functions_can_limit(void)
 {
 	enum { MAJOR = 6, MINOR = 10 };

@@ -1,8 +1,8 @@
 /*
- * Functions that are watched by uprobes, file by file. A probe slows every process
- * that calls the function, so at first only the target's calls are trapped. When it
- * starts another process, all are, and the eBPF program passes over strangers' calls:
- * a probe bound to a child would come too late for most of its life.
+ * Functions that are watched by uprobes, file by file. A uprobe slows every process that calls the
+ * function, so at first only the target's calls trap. When the target starts another process, the calls of
+ * all processes trap, and the eBPF program skips those of processes that are not watched: a uprobe bound
+ * to a child would be attached too late for most of its calls.
  */
 #ifndef COLLECT_SAMPLE_BPF_FUNCTIONS_H
 #define COLLECT_SAMPLE_BPF_FUNCTIONS_H
@@ -30,20 +30,22 @@ struct bpf_functions {
 	size_t count, capacity;
 	int *links;
 	size_t link_count, link_capacity;
-	pid_t pid; /* whose calls alone are trapped; 0: everybody's */
+	pid_t pid; /* the process whose calls trap; 0: all processes */
 };
 
-/* Adds an empty group for a file. NULL: out of memory. Valid until the next. */
+/* Adds an empty group for a file. Returns it, or NULL if memory ran out. It is valid until the next call. */
 struct bpf_group *bpf_functions_add(struct bpf_functions *functions, const char *path, bool at_return);
 
-/* Whether this kernel can trap one process's calls alone (Linux 6.10). */
+/* Returns whether this kernel can trap the calls of a single process (Linux 6.10). */
 bool bpf_functions_can_limit(void);
 
-/* Traps them: of process `pid`, or of all if it is 0. */
+/* Traps the functions' calls: of process `pid`, or of all processes if it is 0. Returns 0 or a negative
+ * error. */
 int bpf_functions_attach(struct bpf_functions *functions, int program_fd, pid_t pid, struct error *error);
 
-/* From now on everybody's, by probes of their own that pass over the first process's.
- * `add_probe` makes a copy of a probe that passes over a process, and gives its number. */
+/* From now on traps the calls of all processes, by additional probes that skip the first process.
+ * `add_probe` makes a copy of a probe that skips the process `but_not`, and stores the copy's number in
+ * *copy. Returns 0 or a negative error. */
 int bpf_functions_widen(struct bpf_functions *functions, int program_fd,
 			int (*add_probe)(void *context, uint64_t number, pid_t but_not, uint64_t *copy), void *context);
 

@@ -44,7 +44,7 @@ void bpf_hooks_release(struct bpf_hooks *hooks)
 
 /* --- perf events --- */
 
-/* Attaches to an event, which the link then owns. `refusal` is perf_event_open's. */
+/* Attaches a program to a perf event, which the link then owns. If that fails, *refusal is the errno. */
 static int attach_event(struct bpf_hooks *hooks, struct bpf_program *program, struct perf_event_attr *attr, pid_t tid,
 			int cpu, uint64_t cookie, int *refusal)
 {
@@ -64,7 +64,7 @@ static int attach_event(struct bpf_hooks *hooks, struct bpf_program *program, st
 	return keep_link(hooks, link);
 }
 
-/* A number from 0 to 1, for the periods of one CPU's clocks. */
+/* Returns a random number from 0 to 1, from which the periods of one CPU's clocks are derived. */
 static double chance(void)
 {
 	uint32_t random = 0;
@@ -73,7 +73,8 @@ static double chance(void)
 	return (double)random / UINT32_MAX;
 }
 
-/* Clocks of a CPU, which run whoever runs; of `real`, the part that is spent running. */
+/* Attaches to clocks of a CPU, which run independently of the thread that runs. For `real`, they sample the
+ * time that is spent running. */
 static int attach_clock(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 			size_t number, int cpu, struct error *error)
 {
@@ -162,7 +163,7 @@ static struct bpf_link *attach_point(struct programs *programs, const struct res
 	return bpf_program__attach_uprobe_opts(programs->progs.on_function, -1, point->path, point->offset, &options);
 }
 
-/* The probe of a point; its number is the cookie. */
+/* Adds the probe of a probe point. Sets *cookie to the probe's number. */
 static int add_point(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 		     size_t number, const struct probe_point *point, uint64_t *cookie, struct error *error)
 {
@@ -179,7 +180,8 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 	return add_probe(hooks, programs, &probe, cookie, error);
 }
 
-/* Those from `first` on that are in one file. Returns how many, or an error. */
+/* Adds a group with the points from `first` on that are in one file. Returns their number, or a negative
+ * error. */
 static int add_group(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
 		     size_t number, const struct probe_points *points, size_t first, struct error *error)
 {
@@ -263,7 +265,7 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 		.sample_period = 1,
 	};
 	int refusal;
-	/* One event, on whichever CPU, and the program sees the tracepoint on all. */
+	/* One event, on any CPU: the program runs for the tracepoint on all CPUs. */
 	result = attach_event(hooks, programs->progs.on_tracepoint, &attr, -1, cpus->ids[0], cookie, &refusal);
 	if (result == ERROR_MEMORY)
 		return out_of_memory(error);
@@ -273,7 +275,7 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 
 /* --- all of it --- */
 
-/* The programs whose section says where they hang. */
+/* Attaches the programs whose section names their hook. */
 static int attach_tracing(struct bpf_hooks *hooks, struct programs *programs, struct error *error)
 {
 	struct bpf_program *program;
@@ -310,7 +312,7 @@ int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const s
 			break;
 		}
 	}
-	/* Where one process's calls cannot be told apart, or all are wanted. */
+	/* All processes are wanted, or the kernel cannot trap the calls of a single one. */
 	if (result == 0 && (request->everything || !bpf_functions_can_limit()))
 		result =
 			bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), 0, error);

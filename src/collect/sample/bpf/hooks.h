@@ -1,4 +1,4 @@
-/* Where the eBPF programs hang: everything that was attached, or opened for it. */
+/* Attaches the eBPF programs to the kernel's hooks, and owns the links. */
 #ifndef COLLECT_SAMPLE_BPF_HOOKS_H
 #define COLLECT_SAMPLE_BPF_HOOKS_H
 
@@ -19,18 +19,18 @@ struct bpf_hooks {
 	size_t probe_count; /* uprobes and tracepoints so far */
 };
 
-/* Attaches the loaded programs to what the request needs. Nothing is counted yet.
- * On an error, which names the probe and what would do, the hooks are still to be
- * released. */
+/* Attaches the loaded programs to all hooks that the request needs. Nothing is counted yet. Returns 0, or
+ * an error that names the probe and the remedy; the caller releases the hooks in both cases. */
 int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
 		     const struct cpus *cpus, struct error *error);
 
-/* Traps the functions' calls of process `pid`, where that can be told apart; otherwise
- * it was done for all already. To be called once, before it runs. */
+/* Traps the functions' calls of process `pid`, if the kernel can trap those of a single process; otherwise
+ * bpf_hooks_attach has trapped all calls. Called before a command runs; repeated calls do nothing. Returns
+ * 0 or a negative error. */
 int bpf_hooks_limit(struct bpf_hooks *hooks, struct programs *programs, pid_t pid, struct error *error);
 
-/* That process has started another one. 0, also where nothing is to be done, or an error
- * after which calls of functions in other processes are not seen. */
+/* Called when that process has started another one: traps the calls of all processes. Returns 0, also if
+ * there is nothing to do, or an error after which calls in other processes are not counted. */
 int bpf_hooks_widen(struct bpf_hooks *hooks, struct programs *programs);
 
 void bpf_hooks_release(struct bpf_hooks *hooks); /* {0} is fine */

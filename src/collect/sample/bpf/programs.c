@@ -13,11 +13,11 @@
 #include "collect/sample/bpf/sources.h"
 #include "collect/sample/bpf/uprobes.h"
 
-/* --- what is said when something fails --- */
+/* --- libbpf's messages --- */
 
 static char complaint[256];
 
-/* The last warning is what stopped libbpf: a line of it is kept. */
+/* Keeps one line of libbpf's last warning, which names the obstacle. */
 static int keep_complaint(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	char line[sizeof(complaint)];
@@ -37,8 +37,8 @@ const char *bpf_programs_complaint(void)
 
 /* --- settings --- */
 
-/* What calls move bytes, where they say how many were asked for, and what waiting
- * in them is. */
+/* The classes of system calls: the direction in which they move bytes, where they hold the requested
+ * number, and the kind of wait in them. */
 static const struct {
 	int number;
 	uint8_t class;
@@ -94,7 +94,7 @@ struct bpf_request bpf_request_of(const struct resource_request *request)
 
 struct needs {
 	bool clock, event, change, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
-	bool can_tell_resume; /* a tracepoint of kernels from 6.16 on */
+	bool can_tell_resume; /* a tracepoint reports it: kernels from 6.16 on */
 };
 
 static struct needs needs_of(const struct backend_request *request)
@@ -230,7 +230,7 @@ uint64_t bpf_programs_missed(const struct programs *programs)
 	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t bytes = sizeof(info);
-		/* A tick that falls into one of our own programs is no loss of the target's. */
+		/* A clock's interrupt during one of our own programs is no loss of the target's. */
 		if (!bpf_program__autoload(program) || program == programs->progs.on_clock ||
 		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) < 0)
 			continue;

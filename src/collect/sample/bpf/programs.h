@@ -9,27 +9,27 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/bpf/programs/shared.h"
 
-/* Made from bpf/programs.bpf.c when this is built; it does not include what it needs. */
+/* Generated from programs/programs.bpf.c by the build. It does not include the headers that it needs. */
 #include "programs.skel.h"
 
 enum { BPF_RING_BYTES = 8 * 1024 * 1024 };
 
-/* What the programs need to know of a request. */
+/* Returns the part of a request that the programs use. */
 struct bpf_request bpf_request_of(const struct resource_request *request);
 
-/* Loads those that the request needs: to be freed with programs__destroy. `cpus`:
- * one more than the highest CPU's number. NULL: `error` says what the kernel
- * refuses, and what would do. */
+/* Loads the programs that the request needs; the caller frees them with programs__destroy. `cpus` is one
+ * more than the highest CPU's number. Returns NULL if that fails, with the kernel's reason and the remedy
+ * in `error`. */
 struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error);
 
-/* Runs the program that looks at all tasks. 0 or ERROR_SYSTEM. */
+/* Runs the program that visits all tasks. Returns 0 or ERROR_SYSTEM. */
 int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass);
 
-/* Events that the kernel did not show to a program that was at work on the same CPU
- * already; those that count something. */
+/* Returns the number of events that the kernel did not pass to a program because it was already active on
+ * the same CPU. Interrupts of clocks are not included. */
 uint64_t bpf_programs_missed(const struct programs *programs);
 
-/* What libbpf complained of last, "" if nothing: for error messages. */
+/* Returns libbpf's last warning, or "" if there was none, for error messages. */
 const char *bpf_programs_complaint(void);
 
 #endif

@@ -11,10 +11,9 @@
 #include "base/array.h"
 
 /*
- * The kernel maps: one page that holds how far we have read (ours to write), then,
- * read-only, one page that holds how far it has written, and the data, twice, so
- * that no record is cut at the end. A record has a header of 8 bytes: its length,
- * with the two upper bits as flags, and something of the kernel's.
+ * The kernel maps one page with the read position, which we write; then, read-only, one page with the
+ * write position, and the data, twice, so that no record is cut at the end. A record has a header of 8
+ * bytes: its length, with two flags in the upper bits, and a field of the kernel's own.
  */
 enum { HEADER_BYTES = 8 };
 
@@ -27,25 +26,25 @@ struct entry {
 
 struct bpf_ring {
 	size_t bytes, page_bytes;
-	int wake_fd; /* an epoll that looks at the map's edges */
+	int wake_fd; /* an epoll that watches the map, edge-triggered */
 	uint64_t *consumer;
 	const uint64_t *producer;
 	const uint8_t *data;
 	uint64_t gathered; /* position up to which records are in `entries` */
-	/* In the order of their positions. Those before `oldest` are taken. */
+	/* In the order of their positions. Entries before `oldest` are taken. */
 	struct entry *entries;
 	size_t count, capacity, oldest;
-	/* Numbers of entries in the order of their times; those before `next` are taken. */
+	/* Numbers of entries in the order of their times. Entries before `next` are taken. */
 	uint32_t *order;
 	size_t order_capacity, next;
-	size_t stacks; /* entries with a stack that are not taken */
+	size_t stacks; /* entries with a copied stack that are not taken */
 };
 
 static int make_wake_fd(int fd)
 {
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 	int wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	/* EPERM: a plain file, as tests have, which never wakes anybody. */
+	/* EPERM: a plain file, as in tests, which never becomes readable. */
 	if (wake_fd >= 0 && epoll_ctl(wake_fd, EPOLL_CTL_ADD, fd, &edge) < 0 && errno != EPERM) {
 		close(wake_fd);
 		return -1;
@@ -102,7 +101,7 @@ static const struct sample_record *record_at(const struct bpf_ring *ring, uint64
 	return (const struct sample_record *)(ring->data + ((at + HEADER_BYTES) & (ring->bytes - 1)));
 }
 
-/* What its kind says it has fits into its length: the programs see to that. */
+/* Returns whether the record's content fits into its length. The programs ensure that it does. */
 static bool is_whole(const struct sample_record *record, uint32_t length)
 {
 	if (length < sizeof(*record))
@@ -113,14 +112,14 @@ static bool is_whole(const struct sample_record *record, uint32_t length)
 	return more <= length - sizeof(*record);
 }
 
-/* Forgets the oldest entries, all of which are taken, and renumbers the others. */
+/* Removes the oldest entries, all of which are taken, and renumbers the others. */
 static void forget_oldest(struct bpf_ring *ring)
 {
 	size_t left = 0;
 	for (size_t i = 0; i < ring->count; i++)
 		if (i >= ring->next || ring->order[i] >= ring->oldest)
 			ring->order[left++] = ring->order[i] - (uint32_t)ring->oldest;
-	/* Of those forgotten, all were before `next`. */
+	/* All removed entries were before `next`. */
 	ring->next -= ring->oldest;
 	ring->count -= ring->oldest;
 	memmove(ring->entries, ring->entries + ring->oldest, ring->count * sizeof(*ring->entries));
@@ -149,7 +148,7 @@ static void insert(struct bpf_ring *ring, const struct entry *entry)
 	ring->stacks += entry->has_stack;
 }
 
-/* Gives back the room of all that is taken, from the oldest on. */
+/* Releases the room of the taken entries, from the oldest up to the first that is not taken. */
 static void give_back(struct bpf_ring *ring)
 {
 	while (ring->oldest < ring->count && ring->entries[ring->oldest].taken)
@@ -161,7 +160,7 @@ static void give_back(struct bpf_ring *ring)
 bool bpf_ring_refresh(struct bpf_ring *ring)
 {
 	struct epoll_event woken;
-	epoll_wait(ring->wake_fd, &woken, 1, 0); /* an edge is told once */
+	epoll_wait(ring->wake_fd, &woken, 1, 0); /* an edge is reported once */
 	uint64_t written = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	while (ring->gathered < written && reserve(ring) == 0) {
 		const uint32_t *header = (const uint32_t *)(ring->data + (ring->gathered & (ring->bytes - 1)));

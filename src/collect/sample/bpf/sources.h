@@ -1,14 +1,15 @@
-/* Where the eBPF programs see what a counter counts: one table, also of a cpprof that was built without them. */
+/* The kernel events by which the eBPF programs count: one table, which a cpprof that was built without
+ * eBPF uses too. */
 #ifndef COLLECT_SAMPLE_BPF_SOURCES_H
 #define COLLECT_SAMPLE_BPF_SOURCES_H
 
 #include "abi/counters.h"
 
 enum bpf_source {
-	BPF_SOURCE_NONE,       /* nowhere: only the agent inside the process sees it */
-	BPF_SOURCE_CLOCK,      /* a perf clock or a counter of the processor that interrupts */
-	BPF_SOURCE_EVENT,      /* a software event of perf, each one */
-	BPF_SOURCE_SWITCH,     /* where threads leave the CPU and come back */
+	BPF_SOURCE_NONE,       /* none: only the agent inside the process can count it */
+	BPF_SOURCE_CLOCK,      /* interrupts of a perf clock or of a counter of the processor */
+	BPF_SOURCE_EVENT,      /* each software event of perf */
+	BPF_SOURCE_SWITCH,     /* threads leaving the CPU and returning to it */
 	BPF_SOURCE_SYSCALL,    /* the end of each system call */
 	BPF_SOURCE_SIGNAL,     /* the delivery of a signal */
 	BPF_SOURCE_TRAP,       /* CPU exceptions */

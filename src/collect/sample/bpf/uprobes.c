@@ -17,7 +17,7 @@ struct link_create {
 	uint64_t reference_counters;
 	uint64_t cookies;
 	uint32_t count;
-	uint32_t uprobe_flags; /* 1: where the function returns */
+	uint32_t uprobe_flags; /* 1: at the function's return */
 	uint32_t pid;          /* 0: all */
 	uint32_t spare;
 };
@@ -38,7 +38,7 @@ int bpf_uprobes_attach(int program_fd, const char *path, const uint64_t *offsets
 	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 }
 
-/* A directory is no file to be probed: a kernel that knows the type says EBADF. */
+/* Tries it with a directory, which cannot be probed: a kernel that has this kind of link reports EBADF. */
 static bool try_group(void)
 {
 	/* r0 = 0; exit */

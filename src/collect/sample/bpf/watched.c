@@ -40,7 +40,7 @@ static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t t
 {
 	struct bpf_watched *watched = context;
 	bool is_ours = is_watched(watched, parent_pid);
-	/* A number that is used again may change sides. */
+	/* A pid that is used again may become watched, or no longer be watched. */
 	if (pid != parent_pid && !watched->everything && (is_ours || is_watched(watched, pid)))
 		watched->out_of_memory |= hash_map_put(&watched->pids, pid, is_ours) < 0;
 	watched->has_children |= is_ours && pid != parent_pid;
@@ -55,7 +55,7 @@ static void on_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 		watched->sink->exit(watched->sink->context, pid, tid, time_ns);
 }
 
-/* Of whose events were lost nobody knows. */
+/* The processes of lost events are unknown, so all losses are reported. */
 static void on_lost_events(void *context, uint64_t events)
 {
 	const struct bpf_watched *watched = context;

@@ -1,7 +1,7 @@
 /*
- * Side events of the whole machine, of which only those of watched processes are
- * passed on. Events that are bound to a process end where it runs a set-user-ID
- * program, and cost it something at each fork; these do neither.
+ * Filters the side events of the whole machine: passes on those of watched processes. Events that are
+ * bound to a process end where it runs a set-user-ID program, and cost it time at each fork; events of the
+ * whole machine do neither.
  */
 #ifndef COLLECT_SAMPLE_BPF_WATCHED_H
 #define COLLECT_SAMPLE_BPF_WATCHED_H
@@ -13,20 +13,20 @@
 #include "collect/sample/backend.h"
 
 struct bpf_watched {
-	struct hash_map pids; /* pid -> 1: watched, 0: not any more */
+	struct hash_map pids; /* pid -> 1: watched, 0: no longer watched */
 	bool everything;
 	bool has_children;               /* a watched process has started another */
-	bool out_of_memory;              /* some child is not passed on */
-	const struct backend_sink *sink; /* of the drain at hand */
+	bool out_of_memory;              /* the events of some child are missing */
+	const struct backend_sink *sink; /* of the current drain */
 };
 
 void bpf_watched_init(struct bpf_watched *watched, bool everything);
 void bpf_watched_release(struct bpf_watched *watched);
 
-/* Watches a process, and those that it will start. 0 or ERROR_MEMORY. */
+/* Watches a process and those that it will start. Returns 0 or ERROR_MEMORY. */
 int bpf_watched_add(struct bpf_watched *watched, pid_t pid);
 
-/* A sink that passes on to watched->sink, which is to be set. */
+/* Returns a sink that passes on to watched->sink, which the caller sets. */
 struct backend_sink bpf_watched_filter(struct bpf_watched *watched);
 
 #endif

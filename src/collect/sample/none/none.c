@@ -1,5 +1,5 @@
-/* The backend that measures nothing: it refuses, with the reason, and shows the
- * minimum that a backend implements. It serves only who asks for it. */
+/* The backend that measures nothing. It refuses every request with the reason, and shows the minimum that
+ * a backend implements. It is used only if the user names it. */
 #include "collect/sample/backend.h"
 
 #define REASON "the backend 'none' measures nothing; without --backend, bpf, perf or preload does"

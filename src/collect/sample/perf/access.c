@@ -102,7 +102,7 @@ int perf_access_everything_refused(int refusal, struct error *error)
 		paranoid, EVERYTHING_PARANOID);
 }
 
-/* CAP_IPC_LOCK is bit 14 of the effective capabilities. */
+/* Returns whether we have CAP_IPC_LOCK, bit 14 of the effective capabilities. */
 static bool may_lock_memory(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -128,7 +128,7 @@ static size_t power_of_two_below(size_t bytes)
 void perf_access_ring_sizes(size_t cpu_count, size_t side_wanted, size_t samples_wanted, size_t samples_min,
 			    size_t *side_bytes, size_t *sample_bytes)
 {
-	/* Many CPUs share what two would have, so that memory stays bounded. */
+	/* More CPUs share the memory of this many, so that it stays bounded. */
 	enum { FULL_SIZE_CPUS = 4 };
 	size_t share = cpu_count > FULL_SIZE_CPUS ? samples_wanted * FULL_SIZE_CPUS / cpu_count : samples_wanted;
 	*side_bytes = side_wanted;

@@ -40,7 +40,7 @@ bool perf_events_are_accepted(struct perf_event_attr *attr)
 	return fd >= 0;
 }
 
-/* The first event of a ring gets it, later ones write to the same. */
+/* Maps the ring for its first event; later events write to the same ring. */
 static int connect_ring(struct ring *ring, int fd, size_t data_bytes, struct error *error)
 {
 	if (ring->memory) {

@@ -1,6 +1,6 @@
 /*
- * A set of open perf events, each of one thread on one CPU (or, with thread -1,
- * of whoever runs on that CPU), which write to rings: one for each CPU or more.
+ * A set of open perf events, each for one thread on one CPU (or, with thread -1, for all threads on that
+ * CPU). They write to rings: one or more for each CPU.
  *
  *   zeros -> perf_events_add... -> enable / disable -> perf_events_release
  */
@@ -22,7 +22,7 @@ enum { PERF_EVENTS_EVERYTHING = -1 }; /* the thread of events that watch all thr
 struct perf_event {
 	int fd;
 	pid_t tid;
-	bool is_off; /* it stays disabled: see perf_events_drop_thread */
+	bool is_off; /* stays disabled: see perf_events_drop_thread */
 	uint32_t tag;
 };
 
@@ -31,28 +31,28 @@ struct perf_events {
 	size_t count, capacity;
 };
 
-/* What all events have in common: inherited by what the thread `tid` starts (all
- * threads: PERF_EVENTS_EVERYTHING), disabled until exec or until enabled, times
- * by CLOCK_MONOTONIC, and behind each record that is no sample what perf/record.h
- * says. */
+/* Sets the attributes that all events share. They are inherited by everything that the thread `tid` starts
+ * (not needed for all threads, PERF_EVENTS_EVERYTHING), disabled until exec or until enabled, have times
+ * by CLOCK_MONOTONIC and, at the end of each record that is no sample, the fields that perf/record.h
+ * lists. */
 void perf_events_attributes(struct perf_event_attr *attr, pid_t tid, bool on_exec);
 
-/* perf_event_open: a descriptor, or -1 with errno. */
+/* Calls perf_event_open. Returns a descriptor, or -1 with errno. */
 int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 
-/* Whether this kernel knows all that `attr` asks for, tried on ourselves. */
+/* Returns whether this kernel supports everything that `attr` requests. Tries it on our own thread. */
 bool perf_events_are_accepted(struct perf_event_attr *attr);
 
-/* Opens an event that writes to `ring`, which is mapped with `ring_bytes` if it is
- * not yet (NULL: it only counts). `tag` is the caller's. 1; 0: the thread is gone; or an error. */
+/* Opens an event that writes to `ring` (NULL: it only counts). If the ring is not mapped yet, maps it with
+ * `ring_bytes`. `tag` is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu, struct ring *ring,
 		    size_t ring_bytes, uint32_t tag, struct error *error);
 
-/* Enables those from index `first` on. 0 or an error. */
+/* Enables the events from index `first` on. Returns 0 or a negative error. */
 int perf_events_enable(const struct perf_events *events, size_t first, struct error *error);
 void perf_events_disable(const struct perf_events *events);
 
-/* Disables those of a thread for good: it inherited others that count the same. */
+/* Disables the events of a thread permanently: it has inherited others that count the same. */
 void perf_events_drop_thread(struct perf_events *events, pid_t tid);
 
 void perf_events_release(struct perf_events *events);

@@ -1,18 +1,16 @@
 /*
- * The perf backend: perf_event_open with user registers and a copy of the
- * user stack.
+ * The perf backend: perf_event_open with user registers and a copy of the user stack.
  *
- *   (1) Every watched thread has, per CPU, one event per train of each resource,
- *       inherited by what the thread starts.
- *   (2) Per CPU there is one ring for samples. Maps, forks, names and exits come by
- *       others (side_events.h), so that a burst of samples cannot push out what is
- *       needed to read them.
- *   (3) Where it may look at tracepoints, each thread has per CPU one more event, at
- *       the start of threads.
- *   (4) Records are delivered in order of time over all rings, never beyond
- *       `until_ns`: the caller keeps that a little behind the clock, since a
- *       record gets its time before it is seen in the ring.
- *   (5) Nothing waits here: the rings are drained as far as they are.
+ *   (1) Every watched thread has, on each CPU, one event or a period pair (perf/period_pair.h) for
+ *       each resource. Everything that the thread starts inherits them.
+ *   (2) Each CPU has one ring for samples. Maps, forks, names and exits have other rings
+ *       (side_events.h), so that a burst of samples cannot displace what is needed to interpret them.
+ *   (3) Where tracepoints are permitted, each thread has one more event on each CPU, at the start
+ *       of threads.
+ *   (4) Records are delivered in order of time over all rings, never beyond `until_ns`. The caller
+ *       keeps that a little behind the clock, because the kernel stamps a record before the record
+ *       is visible in the ring.
+ *   (5) Nothing waits here: a drain delivers the records that are already written.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -39,21 +37,21 @@
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
-	/* Of the stack, nearly 64 KB are copied for time (a record has at most 64 KB in
-	 * all) and 16 KB for counted events, which come in bursts: most programs' whole
-	 * stack (sqlite3's shell has 18 KB at most). The kernel copies only what is
-	 * there. What is above is read from the target (stack.h). */
+	/* Bytes of stack that are copied: nearly 64 KB for time (a record has at most 64 KB in all), and
+	 * 16 KB for counted events, which come in bursts. That is the whole stack of most programs
+	 * (sqlite3's shell has 18 KB at most). The kernel copies only what exists. The rest is read from
+	 * the target (stack.h). */
 	TIME_STACK_BYTES = 63 * 1024,
 	COUNT_STACK_BYTES = 16 * 1024,
 	STACK_BYTES_MIN = 8 * 1024,
-	/* A ring should hold at least so many samples, and for so long. */
+	/* A ring should hold at least this many samples, and the samples of this time. */
 	RING_SAMPLES_MIN = 16,
 	RING_HOLDS_NS = 50 * 1000 * 1000,
 	WAKE_SAMPLES = 8,
 };
 
-/* The id that the kernel gives in samples of a thread past its end, where all threads
- * of a CPU are watched. They are told as the kernel's own work: of thread 0. */
+/* The thread id in samples of a thread that is past its end, which occur where all threads of a CPU are
+ * watched. They are reported as the kernel's own work, of thread 0. */
 static const uint32_t NO_LONGER_A_THREAD = UINT32_MAX;
 
 struct backend {
@@ -65,15 +63,15 @@ struct backend {
 	struct cpus cpus;
 	struct ring *rings; /* of samples, one for each CPU */
 	size_t sample_ring_bytes;
-	double chance;      /* 0 to 1: what makes this run's periods its own (perf/period_pair.h) */
+	double chance;      /* 0 to 1: determines the periods of this run (perf/period_pair.h) */
 	bool can_tell_lost; /* the kernel counts lost samples per event (6.0) */
 	bool can_tell_creations;
-	struct new_task new_task; /* where creations are told from */
+	struct new_task new_task; /* the tracepoint that reports creations */
 };
 
 /* --- attributes --- */
 
-/* The tag of events that tell what starts threads; those of requests are below. */
+/* The tag of events at the start of threads; the tags of requests are below it. */
 static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * TRAINS_MAX;
 
 static uint32_t tag_of(size_t request, unsigned train)
@@ -81,8 +79,8 @@ static uint32_t tag_of(size_t request, unsigned train)
 	return (uint32_t)(request * TRAINS_MAX + train);
 }
 
-/* How much of the stack is copied: so much that a ring still holds the samples of
- * RING_HOLDS_NS, or RING_SAMPLES_MIN of those that come at no known rate. */
+/* Returns how many bytes of the stack are copied: so many that a ring holds the samples of RING_HOLDS_NS,
+ * or RING_SAMPLES_MIN samples if their rate is unknown. */
 static uint32_t stack_bytes(const struct backend *backend, const struct resource_request *resource)
 {
 	bool is_time = resource->row->is_time;
@@ -103,7 +101,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->type = row->perf_type;
 	attr->config = row->perf_config;
 	attr->sample_period = period;
-	attr->exclude_idle = 1; /* where all threads of a CPU are watched: there is always one */
+	attr->exclude_idle = 1; /* events for all threads of a CPU would also count the idle thread */
 	attr->exclude_kernel = row->modes == RESOURCE_USER_MODE || backend->request.user_mode_only;
 	attr->exclude_user = row->modes == RESOURCE_KERNEL_MODE;
 	attr->sample_regs_user = PERF_REGISTER_MASK;
@@ -114,7 +112,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
 }
 
-/* Every start of a thread or process, with the stack of who starts it. */
+/* The event at every start of a thread or process, with the stack of the thread that starts it. */
 static void creation_attributes(const struct backend *backend, pid_t tid, bool on_exec, struct perf_event_attr *attr)
 {
 	perf_events_attributes(attr, tid, on_exec);
@@ -127,7 +125,7 @@ static void creation_attributes(const struct backend *backend, pid_t tid, bool o
 	attr->wakeup_watermark = (uint32_t)(backend->sample_ring_bytes / 2);
 }
 
-/* --- probe: perf/access.c says what is permitted --- */
+/* --- probe: perf/access.c explains refusals --- */
 
 static bool perf_serves(const struct resource_row *row)
 {
@@ -156,14 +154,14 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 	*user_mode_only = false;
 	int fd = perf_events_open(&attr, 0, -1);
 	int refusal = fd < 0 ? errno : 0;
-	/* Refused for want of privilege: would user mode alone be permitted? */
+	/* Privileges are missing: test whether user mode alone is permitted. */
 	if ((refusal == EACCES || refusal == EPERM) && !attr.exclude_kernel) {
 		attr.exclude_user = 0;
 		attr.exclude_kernel = 1;
 		fd = perf_events_open(&attr, 0, -1);
 		*user_mode_only = fd >= 0;
 		if (fd < 0 && errno != EACCES && errno != EPERM)
-			refusal = errno; /* what the lack of privilege hid */
+			refusal = errno; /* an obstacle that the missing privileges hid */
 	}
 	if (fd >= 0)
 		close(fd);
@@ -198,7 +196,7 @@ static bool kernel_counts_lost(void)
 	return perf_events_are_accepted(&attr);
 }
 
-/* 0 or an error. */
+/* Returns 0 or a negative error. */
 static int make_rings(struct backend *backend, struct error *error)
 {
 	int result = cpus_find(&backend->cpus, error);
@@ -233,7 +231,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 	backend->can_tell_lost = kernel_counts_lost();
 	backend->can_tell_creations = request->creations && new_task_find(&backend->new_task);
 	uint32_t random = 0;
-	/* Without randomness this run has the periods of another. */
+	/* Without a random number, this run has the same periods as all others without one. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
 		backend->chance = (double)random / UINT32_MAX;
 	return backend;
@@ -241,7 +239,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 
 /* --- attach --- */
 
-/* 1: opened; 0: the thread is gone; or an error. */
+/* Returns 1 if the event was opened, 0 if the thread has ended, or a negative error. */
 static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, size_t cpu, uint32_t tag,
 		     struct error *error)
 {
@@ -275,8 +273,8 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 		return 1;
 	creation_attributes(backend, tid, on_exec, &attr);
 	int result = add_event(backend, &attr, tid, cpu, CREATES, NULL);
-	/* Without the privilege to look at tracepoints they are not told. It is not tried
-	 * beforehand: to close such an event takes the kernel some 30 ms. */
+	/* Without the privilege for tracepoints, creations are not reported. This is not tested
+	 * beforehand, because closing such an event takes the kernel some 30 ms. */
 	if (result < 0)
 		backend->can_tell_creations = false;
 	return result < 0 ? 1 : result;
@@ -345,7 +343,7 @@ static void deliver_from(struct backend *backend, struct ring *ring, const struc
 	else
 		perf_record_deliver(record, sink, true);
 	ring_next(ring);
-	/* Given back at once: a burst may be waiting for the room. */
+	/* Released at once: a burst may need the room. */
 	ring_release(ring);
 }
 
@@ -371,7 +369,7 @@ static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 			break;
 		}
 	}
-	return false; /* what waits has its stack with it */
+	return false; /* waiting samples contain their stacks */
 }
 
 static struct backend_counts perf_counts(const struct backend *backend, size_t request)
@@ -382,12 +380,13 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 		uint64_t values[2] = { 0, 0 }; /* the count; with PERF_FORMAT_LOST also the lost */
 		if (event->tag / TRAINS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
 			continue;
-		if (event->tag % TRAINS_MAX == 0) /* every train counts the same */
+		if (event->tag % TRAINS_MAX == 0) /* both events of a period pair count the same */
 			counts.total += values[0];
 		if (backend->can_tell_lost)
 			counts.lost += values[1];
 	}
-	/* The CPU clock counts all modes, whichever are sampled, and a CPU's also while it is idle. */
+	/* The CPU clock counts time in all modes, whichever are sampled; for a whole CPU it also counts
+	 * idle time. Such a count is no total. */
 	if (backend->resources[request].row->is_time &&
 	    (backend->resources[request].row->modes != RESOURCE_ALL_MODES || backend->request.user_mode_only ||
 	     backend->request.everything))

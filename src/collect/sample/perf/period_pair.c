@@ -2,12 +2,11 @@
 
 #include <math.h>
 
-/* Below this the rounding to whole gticks would bend the mean. */
+/* In shorter intervals, rounding to whole gticks would distort the mean. */
 enum { SMALL_INTERVAL = 64 };
 
-/* For a small whole interval n, the solutions of 1/a + 1/b = 1/n in whole
- * numbers are a = n + d, b = n + n*n/d for the divisors d of n*n below n. One of
- * them, by chance. */
+/* For a small whole interval n, the solutions of 1/a + 1/b = 1/n in whole numbers are a = n + d, b = n +
+ * n*n/d for the divisors d of n*n below n. Chooses one of them at random. */
 static void plan_small(uint64_t n, double chance, uint64_t periods[TRAINS_MAX])
 {
 	unsigned count = 0;
@@ -34,8 +33,8 @@ unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t per
 		plan_small(interval, chance, periods);
 		return 2;
 	}
-	/* The first is 4 to 14 % longer than the interval, so that a short thread is
-	 * not over before it; the second then is 8 to 26 times as long. */
+	/* The first period is 4 to 14 % longer than the interval, so that a short thread does not end
+	 * before it. The second is then 8 to 26 times as long as the interval. */
 	static const double LEAST = 0.04;
 	static const double RANGE = 0.10;
 	double n = (double)interval;

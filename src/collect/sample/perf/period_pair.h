@@ -1,17 +1,20 @@
 /*
- * Jitter without randomness in the kernel. perf can only repeat one period, and
- * a program that repeats in step with it would be sampled at one spot. So a
- * resource is sampled by two trains of events whose periods differ, by a share
- * that is drawn for each run, and whose rates add up to the asked one:
+ * Jitter without randomness in the kernel. perf can only repeat one period, and a program that repeats in
+ * step with it would always be sampled at the same position. So a resource is sampled by a period pair:
+ * two events whose periods differ, by a share that is drawn for each run, and whose rates add up to the
+ * requested one:
  *
  *     1/p1 + 1/p2 = 1/interval
  *
- * Most samples are p1 apart, but neither p1 nor p2 is a round number, and so each
- * train visits every phase of a program's period unless that is by accident a
- * small multiple of its own (Weyl's equidistribution theorem): then it is not one
- * of the other train's, nor will it be in the next run. A thread's timers start
- * with it: p1 is kept short so that a short thread is sampled at all. Every sample is one hit: over equal use, n1 + n2 = use/p1 + use/p2 =
- * use/interval, so the counts of a path are unbiased.
+ * Most samples are p1 apart. Neither p1 nor p2 is a round number, so each event visits every phase of a
+ * program's period, unless that happens to be a small multiple of the event's own period (Weyl's
+ * equidistribution theorem). Then it is no small multiple of the other event's period, nor will it be one
+ * in the next run.
+ *
+ * A thread's timers start with the thread: p1 is kept short so that a short thread is sampled at all.
+ *
+ * Every sample is one hit: over equal use, n1 + n2 = use/p1 + use/p2 = use/interval, so the counts of a
+ * path are unbiased.
  */
 #ifndef COLLECT_SAMPLE_PERF_PERIOD_PAIR_H
 #define COLLECT_SAMPLE_PERF_PERIOD_PAIR_H
@@ -21,9 +24,9 @@
 
 enum { TRAINS_MAX = 2 };
 
-/* Writes the periods, in gticks, and returns how many there are: one where the
- * interval is 1 (every gtick is a sample) or a hardware counter would be used
- * up for each. `chance` is from 0 to 1, drawn once for a run. */
+/* Writes the periods, in gticks, and returns their number. It is 1 if the interval is 1 (every gtick is a
+ * sample), or if `single` is set, because each event would occupy a hardware counter; otherwise 2.
+ * `chance` is a random number from 0 to 1. */
 unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t periods[TRAINS_MAX]);
 
 #endif

@@ -172,7 +172,7 @@ void perf_record_deliver(const struct perf_event_header *record, const struct ba
 	case PERF_RECORD_THROTTLE:
 		sink->throttled(sink->context);
 		break;
-	default: /* a kernel may tell more than we asked for */
+	default: /* a kernel may report more than was requested */
 		break;
 	}
 }

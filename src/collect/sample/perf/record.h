@@ -1,6 +1,6 @@
 /*
- * The records in a perf ring, for the sample type that perf.c asks for:
- * bounded decoding into the backend's own terms.
+ * Decodes the records of a perf ring, with bounds checks, into the terms of backend.h. The records have
+ * the sample type that perf.c requests:
  *
  *   sample:  header | id u64 | pid, tid u32 | time u64 | address u64
  *            | data size u32, bytes | abi u64, registers u64...
@@ -17,35 +17,36 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/perf/ring.h"
 
-/* What perf.c must ask for, so that records look as above. */
+/* The sample type that perf.c requests, so that records have the layout above. */
 static const uint64_t PERF_RECORD_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 						PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
 						PERF_SAMPLE_STACK_USER;
 
-/* What a sample says beyond the backend's own terms. Pointers are into the record. */
+/* The fields of a sample that struct backend_sample lacks. Pointers are into the record. */
 struct perf_record_origin {
 	uint64_t event_id;
-	const uint8_t *data; /* a tracepoint's; other events have some bytes without meaning */
+	const uint8_t *data; /* a tracepoint's; for other events a few bytes without meaning */
 	size_t data_bytes;
 };
 
-/* And of events that only tell, without samples. */
+/* The same for events that take no samples. */
 static const uint64_t PERF_RECORD_SIDE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 
-/* The time of any record; 0 for one too short to have one. */
+/* Returns the time of any record in ns, or 0 if the record is too short to have one. */
 uint64_t perf_record_time(const struct perf_event_header *record);
 
-/* Among rings, mapped or not, the one whose next record is the earliest, the first
- * of several; *time_ns is its time. NULL: none has a record. */
+/* Returns the ring whose next record is the earliest (the first of several), or NULL if no ring has a
+ * record. Skips rings that are not mapped. Sets *time_ns to the record's time. */
 struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *time_ns);
 
-/* Decodes a PERF_RECORD_SAMPLE, all but what depends on its event: `request`, `hits`,
- * and `has_touched` (`touched` is whatever address the event gave). False: malformed. */
+/* Decodes a PERF_RECORD_SAMPLE, except the fields that depend on its event: `request`, `hits` and
+ * `has_touched` (`touched` is the address that the event has, of whatever kind). Returns false if the
+ * record is malformed. */
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample,
 			struct perf_record_origin *origin);
 
-/* Passes any other record that tells something on to the sink.
- * `is_sample_ring`: what was lost was samples. */
+/* Passes the content of any other record to the sink. `is_sample_ring`: the records that were lost were
+ * samples. */
 void perf_record_deliver(const struct perf_event_header *record, const struct backend_sink *sink, bool is_sample_ring);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The size of a record is 16 bits. */
+/* The size of a record is a 16-bit number. */
 enum { RECORD_MAX_BYTES = 65536 };
 
 static size_t page_bytes(void)
@@ -59,7 +59,7 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 	/* Records are multiples of 8 bytes, so the header itself never wraps. */
 	const struct perf_event_header *record = (const void *)(data + at);
 	size_t size = record->size;
-	if (size < sizeof(*record)) { /* no record: give up what is there rather than stand still */
+	if (size < sizeof(*record)) { /* no record: skip what is there, so that reading can continue */
 		ring->tail = ring->head;
 		return NULL;
 	}
@@ -81,7 +81,7 @@ void ring_next(struct ring *ring)
 
 void ring_release(struct ring *ring)
 {
-	/* Release: we have done with the records before the kernel may reuse them. */
+	/* Release: our reads of the records come before the kernel reuses them. */
 	__atomic_store_n(&control(ring)->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 

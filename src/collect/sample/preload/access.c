@@ -24,12 +24,13 @@
 	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
 #define FROM_INSIDE "nothing outside sees what was asked for: "
 
-/* What is preloaded: the runtime as the backend has it, or with the compiler's hooks. */
+/* A library to preload: the agent of this backend, the agent with the compiler's hooks, or the wrappers of
+ * the C library's functions. */
 struct library {
 	const char *name;
-	const char *who; /* needs it */
+	const char *who; /* the feature that needs the library */
 	const char *static_remedy;
-	const char *linked; /* a function that statically linked programs have which have it in them; NULL: none can */
+	const char *linked; /* a function that only the agent has; NULL: the agent cannot be linked in */
 };
 static const struct library backend_library = { .name = "libcpprof-preload.so",
 						.who = "the preload backend",
@@ -122,14 +123,15 @@ static bool may_gain(const char *path)
 	       (statvfs(path, &mount) < 0 || !(mount.f_flag & ST_NOSUID));
 }
 
-/* A command that is looked at. */
+/* A command that is checked. */
 struct command {
 	const char *path;
 	const struct library *library;
-	bool from_inside; /* what is asked for is seen from inside alone */
+	bool from_inside; /* only the agent can measure the request */
 };
 
-/* Refuses it: the reason; and the remedy, where to look at it from outside would not help. */
+/* Refuses the command. The message has the reason, and another backend that can measure it from outside
+ * or, where none can, the remedy. */
 __attribute__((format(printf, 4, 5))) static int refuse(const struct command *command, const char *remedy,
 							struct error *error, const char *format, ...)
 {
@@ -142,7 +144,8 @@ __attribute__((format(printf, 4, 5))) static int refuse(const struct command *co
 			 command->from_inside ? remedy : "");
 }
 
-/* The dynamic linker preloads nothing for a program that has more rights than who runs it. */
+/* The dynamic linker does not preload libraries into a program that has more rights than the user who runs
+ * it. */
 static int check_privilege(const struct command *command, struct error *error)
 {
 	const char *path = command->path;
@@ -161,8 +164,8 @@ static int check_privilege(const struct command *command, struct error *error)
 	return 0;
 }
 
-/* With these, the first library must be theirs, and signals are kept back until the program calls
- * something. NULL: it needs neither. */
+/* Returns the sanitizer that the program is built with, or NULL. Its library must be the first one, and
+ * signals are delayed until the program makes certain calls. */
 static const char *sanitizer_of(const struct elf_needs *needs)
 {
 	static const struct {
@@ -175,7 +178,7 @@ static const char *sanitizer_of(const struct elf_needs *needs)
 	return NULL;
 }
 
-/* Statically linked, with the runtime in it. */
+/* Returns whether the command is linked with the agent in it. */
 static bool has_it_linked(const struct command *command)
 {
 	struct module_file file;
@@ -192,7 +195,8 @@ static int check_needs(const struct command *command, const struct elf_needs *ne
 {
 	const char *linker = needs->interpreter ? path_basename(needs->interpreter) : NULL;
 	const char *sanitizer = sanitizer_of(needs);
-	/* The dynamic linker itself, given a program, is the one program without a linker. */
+	/* The dynamic linker itself is the one program without a dynamic linker into which libraries can
+	 * be preloaded. */
 	if (!linker && strcmp(path_basename(command->path), ARCH_LINKER) != 0 && !has_it_linked(command))
 		return refuse(command, command->library->static_remedy, error,
 			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
@@ -223,8 +227,8 @@ static int check_program(const struct command *command, struct error *error)
 	return result;
 }
 
-/* The program that "env" in a script's first line starts: the first word that is neither an
- * option nor an assignment. */
+/* Returns the path of the program that "env" in a script's first line starts (the first word that is
+ * neither an option nor an assignment), or NULL. The caller frees it. */
 static char *program_of_env(char *words)
 {
 	char *rest = NULL;
@@ -234,7 +238,8 @@ static char *program_of_env(char *words)
 	return NULL;
 }
 
-/* What runs a script: the caller frees it. NULL: it is no script, or there is no such file. */
+/* Returns the interpreter of a script, or NULL if the file is no script or does not exist. The caller
+ * frees it. */
 static char *interpreter_of(const char *path)
 {
 	char line[256] = "";
@@ -253,10 +258,11 @@ static char *interpreter_of(const char *path)
 	return started ? started : strdup(name);
 }
 
-/* What runs in the end where this is executed: the caller frees it. NULL: the file itself. */
+/* Returns the program that finally runs when this file is executed, or NULL if that is the file itself.
+ * The caller frees it. */
 static char *program_of(const char *path)
 {
-	enum { SCRIPTS_MAX = 5 }; /* of scripts, as the kernel has it */
+	enum { SCRIPTS_MAX = 5 }; /* the kernel's limit of nested scripts */
 	char *owned = NULL;
 	for (int i = 0; i < SCRIPTS_MAX; i++) {
 		char *interpreter = interpreter_of(owned ? owned : path);
@@ -271,7 +277,7 @@ static char *program_of(const char *path)
 static int check_command(const struct library *library, const char *path, bool from_inside, struct error *error)
 {
 	char *owned = program_of(path);
-	/* An interpreter that is not there is exec's to complain of. */
+	/* exec reports an interpreter that does not exist. */
 	const struct command command = { .path = owned ? owned : path, .library = library, .from_inside = from_inside };
 	int result = owned && access(owned, F_OK) < 0 ? 0 : check_program(&command, error);
 	free(owned);

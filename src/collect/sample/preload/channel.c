@@ -14,15 +14,16 @@
 #include "collect/sample/preload/requests.h"
 
 /*
- * The bell is a futex, so that no target holds a descriptor of ours; who waits for
- * descriptors cannot wait for a futex. So a thread of its own does:
+ * The bell wakes the monitor. It is a futex, so that no target holds a descriptor of ours. The monitor
+ * waits for descriptors, and cannot wait for a futex at the same time, so a separate thread waits for
+ * the bell:
  *
  *   waiting --rung--> writes the eventfd --> told --preload_channel_hear--> waiting
  *
- * While told, nobody needs to ring: what is there will be looked at.
+ * In the state `told`, no agent needs to ring: the monitor will read everything that is there.
  *
- * It also raises the beat, by which who waits for us sees that we live: a process that was
- * killed can be found by its pid until its parent has asked for its status.
+ * The thread also raises the beat, by which a waiting agent detects that the monitor runs: the pid of a
+ * monitor that was killed exists until its parent has reaped it.
  */
 enum bell { BELL_WAITING, BELL_TOLD, BELL_ENDS };
 
@@ -39,7 +40,7 @@ struct preload_channel {
 
 static void futex_wait(uint32_t *futex, uint32_t value)
 {
-	/* Nobody relies on being woken: who can write to the memory can also undo that. */
+	/* The wait also ends without a wake-up: a process that can write to the memory can suppress one. */
 	enum { BETWEEN_BEATS_NS = 200 * 1000 * 1000 };
 	const struct timespec longest = { .tv_nsec = BETWEEN_BEATS_NS };
 	syscall(SYS_futex, futex, FUTEX_WAIT, value, &longest, NULL, 0);
@@ -136,7 +137,7 @@ int preload_channel_file(const struct preload_channel *channel)
 	return channel->file;
 }
 
-/* No target can make it smaller: reading would end us. */
+/* Makes the memory and seals its size: if a target could shrink it, reading would kill the monitor. */
 static int make_memory(struct preload_channel *channel, struct error *error)
 {
 	channel->file = memfd_create("cpprof-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);

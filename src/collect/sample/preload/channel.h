@@ -1,6 +1,6 @@
 /*
- * The memory that the preload backend shares with the processes that it is loaded into
- * (abi/channel.h), and its bell.
+ * The memory that the preload backend shares with the processes that it is loaded into (abi/channel.h),
+ * and the bell by which their agents wake the monitor.
  */
 #ifndef COLLECT_SAMPLE_PRELOAD_CHANNEL_H
 #define COLLECT_SAMPLE_PRELOAD_CHANNEL_H
@@ -13,22 +13,23 @@
 
 struct preload_channel;
 
-/* With the settings that the request makes. NULL: `error` says why. */
+/* Makes a channel with the settings of the request. Returns NULL if that fails, with the reason in
+ * `error`. */
 struct preload_channel *preload_channel_new(const struct backend_request *request, struct error *error);
 void preload_channel_free(struct preload_channel *channel); /* NULL is fine */
 
-/* All CHANNEL_BYTES of it. */
+/* Returns the mapped memory, CHANNEL_BYTES in size. */
 struct channel *preload_channel_memory(const struct preload_channel *channel);
 
-/* Of the memory, for whoever is to open it. */
+/* Returns the descriptor of the memory, which the targets open through /proc. */
 int preload_channel_file(const struct preload_channel *channel);
 
-/* Becomes readable when a runtime rings, until that is heard. */
+/* Returns a descriptor that is readable from the time when an agent rings until preload_channel_hear. */
 int preload_channel_bell(const struct preload_channel *channel);
-/* Before one looks what there is: what is rung for from now on is told again. */
+/* Called before the memory is read: a later ring makes the descriptor readable again. */
 void preload_channel_hear(struct preload_channel *channel);
 
-/* Whoever waits at a futex of the channel looks again. */
+/* Wakes all threads that wait for a futex of the channel; they test it again. */
 void preload_channel_wake(uint32_t *futex);
 
 #endif

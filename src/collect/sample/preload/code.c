@@ -16,7 +16,7 @@ static uint8_t *add_chunk(void *context, uint32_t number)
 	return number < CHANNEL_CHUNKS ? code->memory + CHANNEL_CHUNKS_AT + (uint64_t)number * CHUNK_BYTES : NULL;
 }
 
-/* Odd while it changes: a walk that began before and ends after is done again. */
+/* Sets the code of a process. The version is odd meanwhile: a walk during which it changed is repeated. */
 static void set_code(struct channel_process *process, uint64_t word)
 {
 	uint64_t version = __atomic_load_n(&process->code_version, __ATOMIC_RELAXED) & ~UINT64_C(1);
@@ -25,7 +25,7 @@ static void set_code(struct channel_process *process, uint64_t word)
 	__atomic_store_n(&process->code_version, version + 2, __ATOMIC_SEQ_CST);
 }
 
-/* Of a process that is not here nobody looks anything up. */
+/* A process without a slot unwinds no stacks, and needs no code. */
 static int set_process(void *context, uint32_t pid, const struct walk_process *run)
 {
 	const struct preload_code *code = context;

@@ -30,7 +30,8 @@ void preload_events_free(struct preload_events *events)
 
 /* --- from /proc --- */
 
-/* What the kernel calls a thread: other backends are told that. False: it is gone. */
+/* Reads the kernel's name of a thread, which other backends report too. Returns false if the thread has
+ * ended. */
 static bool find_name(char *name, size_t bytes, const struct preload_thread *thread)
 {
 	char path[64];
@@ -44,7 +45,7 @@ static bool find_name(char *name, size_t bytes, const struct preload_thread *thr
 	return found;
 }
 
-/* 0: not known. */
+/* Returns the pid of the parent, or 0 if it is unknown. */
 static uint32_t parent_of(uint32_t pid)
 {
 	char text[512] = "";
@@ -63,7 +64,7 @@ static uint32_t parent_of(uint32_t pid)
 
 /* --- code --- */
 
-/* Whoever waits for its code to be known goes on. */
+/* Lets the threads continue that wait until the code of their process is loaded. */
 static void let_go(struct preload_events *events, struct preload_process *process, uint32_t wanted)
 {
 	struct channel_process *shared = preload_slots_shared(events->slots, process);
@@ -72,7 +73,8 @@ static void let_go(struct preload_events *events, struct preload_process *proces
 	preload_channel_wake(&shared->code_loaded);
 }
 
-/* Of a process that is over, what /proc tells is another program's. */
+/* Reports new code of a process, and lets the process continue. If another program has replaced it, /proc
+ * shows that program's code, and is not read. */
 static void update_code(struct preload_events *events, const struct preload_thread *thread,
 			const struct backend_sink *sink, bool needs_reading)
 {
@@ -87,8 +89,9 @@ static void update_code(struct preload_events *events, const struct preload_thre
 	let_go(events, process, wanted);
 }
 
-/* A walk came to code that nobody told of: made while running, or loaded by the C library
- * itself. It is known to later walks, and to ours of this very stack. */
+/* A walk reached code that no event has reported: it was generated at run time, or loaded by the C library
+ * itself. Reads the maps, so that later walks have the code, and the user-space fallback for this stack
+ * too. */
 static void look_for_code(struct preload_events *events, const struct preload_thread *thread,
 			  const struct backend_sink *sink)
 {
@@ -97,7 +100,7 @@ static void look_for_code(struct preload_events *events, const struct preload_th
 	const struct channel_process *shared = preload_slots_shared(events->slots, process);
 	bool is_itself = !process->is_dead && !process->is_replaced && process->execs_ns == 0 &&
 			 __atomic_load_n(&shared->execs, __ATOMIC_ACQUIRE) == 0;
-	/* What was read later than that has it, if it is to be had. */
+	/* Maps that were read after the sample have the code, if it is mapped at all. */
 	if (is_itself && events->record.record.time_ns > process->maps_read_ns &&
 	    clock_now_ns(CLOCK_MONOTONIC) >= process->maps_read_ns + every_ns)
 		update_code(events, thread, sink, true);
@@ -111,7 +114,7 @@ struct event {
 	struct preload_process *process;
 	const struct backend_sink *sink;
 	const struct sample_record *record;
-	const char *text; /* with a NUL behind it */
+	const char *text; /* NUL-terminated */
 };
 
 static void tell_name(const struct event *event, const char *name, bool is_exec)
@@ -131,13 +134,13 @@ static void on_started(const struct event *event)
 	char name[32];
 	tell_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
 	event->events->holds_code = false;
-	/* As long as it waits for that. */
+	/* The process still waits for its code, so it transfers nothing meanwhile. */
 	preload_slots_account(event->events->slots, event->process, false);
 	update_code(event->events, event->thread, sink, true);
 }
 
-/* It has its parent's code, if that is known: what it has mapped now may be what another
- * program has that it started meanwhile. */
+/* A forked process has its parent's code, if that is known. Its present maps may belong to another program
+ * that it has executed meanwhile. */
 static void on_forked(const struct event *event)
 {
 	const struct backend_sink *sink = event->sink;
@@ -165,7 +168,8 @@ static void on_thread(const struct event *event)
 		tell_name(event, event->text, false);
 }
 
-/* Only of threads that were told of: others tell their names when they are. */
+/* Reports the new name of a thread that was reported before. Other threads report their names when they
+ * begin. */
 static void on_named(const struct event *event)
 {
 	const struct preload_slots *slots = event->events->slots;
@@ -184,7 +188,7 @@ static void on_exits(const struct event *event)
 	event->sink->exit(event->sink->context, event->thread->pid, event->thread->tid, event->record->time_ns);
 }
 
-/* Several may be told of what was read at once. */
+/* One reading of the maps may serve several events. */
 static void on_code(const struct event *event)
 {
 	const struct channel_process *shared = preload_slots_shared(event->events->slots, event->process);
@@ -279,7 +283,7 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 
 /* --- in order --- */
 
-/* What it says itself, unless that cannot be. */
+/* Returns the record's own time, or the time of the drain if the former is impossible. */
 static uint64_t time_of(const struct preload_events *events, const struct sample_record *record)
 {
 	bool is_possible = record->time_ns >= events->start_ns && record->time_ns <= clock_now_ns(CLOCK_MONOTONIC);
@@ -288,7 +292,7 @@ static uint64_t time_of(const struct preload_events *events, const struct sample
 
 static void tell_next(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
 {
-	/* Others may still have told something in the moment that it takes to become another program. */
+	/* Other threads may still write records while the process executes another program. */
 	static const uint64_t tolerated_ns = 2 * 1000 * 1000;
 	struct sample_record *record = &events->record.record;
 	uint64_t time_ns = time_of(events, preload_ring_peek(&thread->ring));
@@ -296,7 +300,7 @@ static void tell_next(struct preload_events *events, struct preload_thread *thre
 	record->time_ns = time_ns;
 	events->teller = &events->slots->processes[thread->process];
 	if (time_ns > events->teller->execs_ns + tolerated_ns)
-		events->teller->execs_ns = 0; /* it did not become one */
+		events->teller->execs_ns = 0; /* the exec has failed */
 	if (record->kind == CHANNEL_EVENT)
 		tell_event(events, thread, sink);
 	else
@@ -310,7 +314,7 @@ static void end_wait(struct preload_events *events, const struct preload_thread 
 	preload_waits_end(events->slots, thread, events->request, events->start_ns, end_ns, events->stack, sink);
 }
 
-/* Its process has ended all of a sudden, as far as it can tell. */
+/* Returns whether the thread's slot still shows it as running: it has not announced its end. */
 static bool was_alive(const struct preload_thread *thread)
 {
 	return __atomic_load_n(&thread->ring.shared->state, __ATOMIC_ACQUIRE) == CHANNEL_LIVE &&
@@ -329,13 +333,14 @@ static void finish(struct preload_events *events, uint32_t number, const struct 
 	preload_slots_finish_thread(events->slots, number, events->now_ns);
 }
 
-/* With its first thread ends what is known of a process. */
+/* Returns whether this is the first thread of its process. It is finished last, because the process is
+ * forgotten with it. */
 static bool is_first(const struct preload_thread *thread)
 {
 	return thread->tid == thread->pid;
 }
 
-/* Puts a thread in line, or lets it end if nothing more will come. */
+/* Queues the next record of a thread, or finishes the thread if no more records will come. */
 static void line_up(struct preload_events *events, uint32_t number, const struct backend_sink *sink)
 {
 	struct preload_thread *thread = &events->slots->threads[number];
@@ -346,7 +351,7 @@ static void line_up(struct preload_events *events, uint32_t number, const struct
 		finish(events, number, sink);
 }
 
-/* First threads end when all is told that their others, and their children, have told. */
+/* Finishes first threads, after all records of the other threads and of the child processes were reported. */
 static void finish_first(struct preload_events *events, bool all, const struct backend_sink *sink)
 {
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
@@ -359,7 +364,7 @@ static void finish_first(struct preload_events *events, bool all, const struct b
 	}
 }
 
-/* Of who lives on when the recording ends. */
+/* Ends the waits of threads that still run when the recording ends. */
 static void end_waits(struct preload_events *events, const struct backend_sink *sink)
 {
 	for (size_t i = 0; i < CHANNEL_THREADS; i++) {

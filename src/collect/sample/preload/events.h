@@ -1,4 +1,4 @@
-/* What the connected processes have written, told to the sink in order of time. */
+/* Reports the records of the connected processes to the sink, in order of time. */
 #ifndef COLLECT_SAMPLE_PRELOAD_EVENTS_H
 #define COLLECT_SAMPLE_PRELOAD_EVENTS_H
 
@@ -11,27 +11,28 @@
 #include "collect/sample/preload/slots.h"
 
 struct preload_events {
-	struct preload_slots *slots; /* not owned, nor is: */
+	struct preload_slots *slots; /* not owned; neither is: */
 	const struct backend_request *request;
 	struct preload_files files;
 	struct preload_order order;
-	struct preload_record record; /* the one that is told */
+	struct preload_record record; /* the record that is being reported */
 	uint8_t stack[SAMPLE_STACK_BYTES];
-	uint64_t start_ns; /* nothing is older */
+	uint64_t start_ns; /* start of the recording: no record is older */
 	uint64_t now_ns;
-	struct preload_process *teller; /* whose record is told; NULL: none is */
-	bool holds_code;                /* more of the teller's maps follow: its code need not be loaded yet */
+	struct preload_process *teller; /* the process whose record is being reported; NULL: none */
+	bool holds_code;                /* more of its maps follow, so its code is not loaded yet */
 	bool wants_flush;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if memory ran out. */
 struct preload_events *preload_events_new(struct preload_slots *slots, const struct backend_request *request);
 void preload_events_free(struct preload_events *events); /* NULL is fine */
 
-/* Up to now; `all`: whatever its time. */
+/* Reports the records up to the present time; with `all`, whatever their time. */
 void preload_events_drain(struct preload_events *events, bool all, const struct backend_sink *sink);
 
-/* What programs had told when they asked for it is on disk: they are let go on. */
+/* Called when everything is on disk that programs had recorded before they called cpprof_flush: lets them
+ * continue. */
 void preload_events_flushed(struct preload_events *events);
 
 #endif

@@ -52,7 +52,8 @@ static void read_build_id(struct preload_build_id *to, uint32_t pid, const char 
 		close(fd);
 }
 
-/* So that a file that was replaced is another module. NULL: none is known. */
+/* Returns the build-id of a mapped file, by which a file that was replaced is another module, or NULL if
+ * there is none. */
 static const struct preload_build_id *build_id_of(struct preload_files *files, uint32_t pid, uint64_t file,
 						  const char *path)
 {
@@ -69,9 +70,9 @@ static const struct preload_build_id *build_id_of(struct preload_files *files, u
 	return files->ids[known].count ? &files->ids[known] : NULL;
 }
 
-/* --- what is new --- */
+/* --- new maps --- */
 
-/* What was read, with the names of what is new. */
+/* All maps that were read, and the names of the new ones. */
 struct reading {
 	struct preload_maps maps;
 	struct fresh {

@@ -1,4 +1,4 @@
-/* What code a process has mapped, as /proc tells it, and what of that the sink was told. */
+/* The code that a process has mapped, from /proc, and the part of it that was reported to the sink. */
 #ifndef COLLECT_SAMPLE_PRELOAD_MAPS_H
 #define COLLECT_SAMPLE_PRELOAD_MAPS_H
 
@@ -11,10 +11,10 @@
 
 struct preload_map {
 	uint64_t start, end, file_offset;
-	uint64_t file; /* hash of what is mapped */
+	uint64_t file; /* hash of the mapped file's device, inode and path */
 };
 
-/* Those of one process that were told; {0}: none. */
+/* The reported maps of one process; {0}: none. */
 struct preload_maps {
 	struct preload_map *items; /* sorted; owned */
 	size_t count, capacity;
@@ -24,20 +24,20 @@ struct preload_maps {
 struct preload_files {
 	struct preload_build_id {
 		uint8_t bytes[20];
-		size_t count; /* 0: it has none, or an odd one */
+		size_t count; /* 0: it has none, or one of more bytes */
 	} * ids;
 	size_t count, capacity;
 	struct hash_map by_file; /* hash of device, inode and path -> index in `ids` */
 };
 
 void preload_maps_release(struct preload_maps *maps);
-/* 0 or ERROR_MEMORY: then there are none. */
+/* Copies maps. Returns 0, or ERROR_MEMORY with *maps empty. */
 int preload_maps_copy(struct preload_maps *maps, const struct preload_maps *from);
 void preload_files_release(struct preload_files *files);
 
-/* Reads what process `pid` has mapped now, by its thread `tid`, and tells what is new.
- * *more is true while it does, but not with the last one. Returns how many those
- * were, or ERROR_MEMORY. A process that is gone has what it had. */
+/* Reads the present executable maps of process `pid`, through its thread `tid`, and reports the new ones.
+ * *more is true during each report except the last. Returns the number of new maps, or ERROR_MEMORY. For a
+ * process that has ended, *maps stays as it is. */
 int64_t preload_maps_update(struct preload_maps *maps, struct preload_files *files, uint32_t pid, uint32_t tid,
 			    uint64_t time_ns, const struct backend_sink *sink, bool *more);
 

@@ -1,4 +1,4 @@
-/* Which thread's next record is the earliest: a heap by time. */
+/* The threads, ordered by the time of their next record: a heap. */
 #ifndef COLLECT_SAMPLE_PRELOAD_ORDER_H
 #define COLLECT_SAMPLE_PRELOAD_ORDER_H
 
@@ -15,9 +15,9 @@ struct preload_order {
 	} turns[CHANNEL_THREADS];
 };
 
-/* Each thread is in it at most once. */
+/* Adds a thread, which must not be in the heap already. */
 void preload_order_put(struct preload_order *order, uint64_t time_ns, uint32_t thread);
-/* Takes out the earliest; there must be one. */
+/* Removes the thread with the earliest record, and returns its number. The heap must not be empty. */
 uint32_t preload_order_take(struct preload_order *order);
 
 #endif

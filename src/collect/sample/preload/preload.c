@@ -1,12 +1,12 @@
 /*
- * The preload backend: a library inside the target counts and samples (runtime/), and
- * writes into memory that it shares with us. It needs no permission of anybody.
+ * The preload backend: a library inside the target, the agent, counts and samples (collect/agent/), and
+ * writes into memory that it shares with the monitor. It needs no privileges.
  *
- *   (1) The target finds the library and the memory by its environment; so do all
- *       programs that it starts, each process by itself.
- *   (2) Its code is read from /proc when it says that it has changed, and is loaded into
- *       the same memory, where the walks look it up; until then the target waits.
- *   (3) What it had written when it ended, however, is there.
+ *   (1) The target finds the library and the memory through its environment. So do all programs
+ *       that it starts, each process separately.
+ *   (2) When the agent announces that code has changed, the monitor reads it from /proc and loads
+ *       it into the shared memory, where the agent's walks look it up. The target waits for that.
+ *   (3) Everything that a target has written is readable, however the target ended.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -67,7 +67,8 @@ static void preload_close(struct backend *backend)
 	free(backend);
 }
 
-/* Before what the user preloads: the first of several wins. */
+/* Our library is put before those that the user preloads: of several definitions, the linker uses the
+ * first. */
 static int make_environment(struct backend *backend, struct error *error)
 {
 	char library[PATH_MAX];
@@ -86,7 +87,8 @@ static int make_environment(struct backend *backend, struct error *error)
 	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-/* The program that is told of just now, or the one that has that number. */
+/* Returns the slot of the process whose record is being reported, if it has that pid, otherwise of the
+ * connected process with that pid, or NULL. */
 static struct channel_process *find_process(void *context, uint32_t pid)
 {
 	struct backend *backend = context;
@@ -96,7 +98,7 @@ static struct channel_process *find_process(void *context, uint32_t pid)
 	return process ? preload_slots_shared(backend->slots, process) : NULL;
 }
 
-/* Whether other backends do not measure all of it, whatever is permitted. */
+/* Returns whether other backends cannot measure all of the request, whatever is permitted. */
 static bool is_from_inside(const struct backend_request *request)
 {
 	bool inside = request->paused;
@@ -150,7 +152,7 @@ static char *const *preload_environment(const struct backend *backend)
 	return backend->environment;
 }
 
-/* It is the target that connects. */
+/* The target connects, so there is nothing to attach to. */
 static int preload_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
 	(void)backend, (void)tid;
@@ -184,8 +186,8 @@ static size_t preload_descriptors(const struct backend *backend, struct pollfd *
 	return count;
 }
 
-/* What a thread tells, its ring holds in order; between threads the order is that of the
- * moments when they were told: nothing needs to settle. What comes later rings. */
+/* No record needs time to settle: each ring is in order, and records of several threads are ordered by the
+ * times at which they were written. A later record rings the bell. */
 static bool preload_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
 	bool all = until_ns == UINT64_MAX;
@@ -236,7 +238,7 @@ static struct backend_counts preload_counts(const struct backend *backend, size_
 
 /* --- findings --- */
 
-/* The program that was not recorded, and why, where that is known. */
+/* Adds the program that was not recorded, with the reason if it is known. */
 static void add_unconnected(const struct backend *backend, struct profile *profile)
 {
 	const struct preload_starts *starts = &backend->slots->starts;
@@ -255,7 +257,7 @@ static void add_unconnected(const struct backend *backend, struct profile *profi
 			    "the program never loaded the preload backend's library");
 }
 
-/* The share of the transfers that the library did not observe, once for requests that count the same. */
+/* Adds the share of the transfers that the agent did not observe, once for requests that count the same. */
 static void add_unobserved(const struct backend *backend, struct profile *profile)
 {
 	char share[SHARE_BYTES];
@@ -278,7 +280,7 @@ static void add_no_room(const struct backend *backend, struct profile *profile)
 			    "{# thread was|# threads were} not recorded: limit %d at a time", CHANNEL_THREADS);
 }
 
-/* What the program itself does against being measured. */
+/* Adds the ways in which the program itself impaired the measurement. */
 static void add_interference(const struct backend *backend, struct profile *profile)
 {
 	static const struct {

@@ -19,7 +19,7 @@ static FILE *open_file(uint32_t pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* --- its environment, as it was given --- */
+/* --- the environment at its start --- */
 
 struct environment {
 	bool was_read, has_library, has_channel, is_our_channel;
@@ -59,7 +59,8 @@ static const char *reason_of_lacks(uint32_t lacks)
 						  : NULL;
 }
 
-/* An empty one cannot be told from one that has gone: its program says. */
+/* Examines the environment of a process. It also reads as empty if the process has ended; if the program
+ * file is there, the process runs, and the environment is really empty. */
 static const char *reason_of_environment(uint32_t pid, const char *channel_path, bool has_program)
 {
 	const struct environment environment = read_environment(pid, channel_path);
@@ -76,11 +77,11 @@ static const char *reason_of_environment(uint32_t pid, const char *channel_path,
 	return reason_of_lacks(lacks);
 }
 
-/* --- who it is --- */
+/* --- the process --- */
 
 struct status {
 	unsigned user;  /* effective */
-	unsigned depth; /* of its pid namespace, below that of /proc */
+	unsigned depth; /* of its pid namespace, below the namespace of /proc */
 	bool has_user;
 };
 

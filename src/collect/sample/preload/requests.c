@@ -47,13 +47,13 @@ struct channel_request preload_request_of(const struct resource_request *request
 	return asked;
 }
 
-/* More often than that, a thread would do little but tick. A clock decides how many
- * intervals a tick stands for. */
+/* With shorter ticks, a thread would mostly handle ticks. A clock determines how many intervals each tick
+ * covers. */
 enum { SHORTEST_TICK_NS = 50000 };
 
 uint64_t preload_tick_ns(const struct backend_request *request)
 {
-	/* Where exceptions are too many to be counted one by one, each tick looks at some. */
+	/* Where exceptions are too frequent to be counted one by one, each tick counts some of them. */
 	static const uint64_t fp_tick_ns = 1000000;
 	uint64_t tick_ns = 0;
 	for (size_t i = 0; i < request->resource_count; i++) {

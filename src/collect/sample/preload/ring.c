@@ -24,7 +24,7 @@ static void copy_out(const struct preload_ring *ring, uint64_t at, void *to, siz
 	memcpy((uint8_t *)to + part, ring->bytes, bytes - part);
 }
 
-/* Whether a record may be so, within `room` bytes. */
+/* Returns whether such a record is possible within `room` bytes. */
 static bool is_possible(const struct sample_record *record, uint64_t room)
 {
 	uint32_t stack_most = record->kind == SAMPLE_HANDED_OVER ? SAMPLE_STACK_BYTES
@@ -37,7 +37,7 @@ static bool is_possible(const struct sample_record *record, uint64_t room)
 	return channel_record_bytes(record) <= room;
 }
 
-/* Copies the next one's head. */
+/* Copies the head of the next record. */
 static void find_next(struct preload_ring *ring)
 {
 	uint64_t room = ring->limit - ring->tail;

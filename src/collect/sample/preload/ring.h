@@ -1,7 +1,7 @@
 /*
- * Reading the ring of one thread (abi/channel.h). Whoever writes it may write
- * anything at any time: what is looked at is copied first, then checked, and only the
- * copy is used. A ring with something in it that cannot be is given up.
+ * Reads the ring of one thread (abi/channel.h). The target may write anything into it at any time, so the
+ * reader copies first, then checks the copy, and uses only the copy. It abandons a ring with an impossible
+ * record.
  */
 #ifndef COLLECT_SAMPLE_PRELOAD_RING_H
 #define COLLECT_SAMPLE_PRELOAD_RING_H
@@ -17,35 +17,35 @@ enum {
 		WALK_FRAMES * sizeof(uint64_t) + SAMPLE_REGISTERS * sizeof(uint64_t) + SAMPLE_STACK_BYTES
 };
 
-/* A record that was taken out, and what follows it: frames; registers and stack; a text. */
+/* A record that was taken out of the ring, and its content: frames; registers and stack; or a text. */
 struct preload_record {
 	struct sample_record record;
 	uint64_t content[PRELOAD_CONTENT_BYTES / sizeof(uint64_t)];
 };
 
 struct preload_ring {
-	struct channel_thread *shared; /* not owned, nor is: */
+	struct channel_thread *shared; /* not owned; neither is: */
 	const uint8_t *bytes;          /* CHANNEL_RING_BYTES */
-	uint64_t tail;                 /* read up to here */
-	uint64_t limit;                /* written up to here when we looked */
+	uint64_t tail;                 /* position up to which the ring was read */
+	uint64_t limit;                /* position up to which it was written at the last look */
 	bool is_broken;
 	bool has_next;
 	struct sample_record next; /* the record at `tail` */
 };
 
-/* Ready to be read from where the ring's last owner left it. */
+/* Prepares to read from the position where the slot's previous owner left the ring. */
 void preload_ring_init(struct preload_ring *ring, struct channel *channel, uint32_t thread);
 
-/* Looks how far it is written by now. */
+/* Updates how far the ring is written. */
 void preload_ring_look(struct preload_ring *ring);
 
-/* The next record up to there, without what follows it; NULL: there is none (more). */
+/* Returns the next record up to there, without its content, or NULL if there is none. */
 const struct sample_record *preload_ring_peek(const struct preload_ring *ring);
 
-/* Takes the next one, which there must be, and gives its room back. */
+/* Takes the next record, which must exist, and releases its room. */
 void preload_ring_take(struct preload_ring *ring, struct preload_record *to);
 
-/* What was taken makes no sense: nothing more is read. */
+/* Abandons the ring, because the record that was taken is impossible: nothing more is read. */
 void preload_ring_give_up(struct preload_ring *ring);
 
 #endif

@@ -28,7 +28,7 @@ struct preload_slots *preload_slots_new(struct channel *channel, struct error *e
 static void close_pidfd(struct preload_process *process)
 {
 	if (process->pidfd >= 0)
-		close(process->pidfd); /* it leaves the epoll with that */
+		close(process->pidfd); /* this removes it from the epoll */
 	process->pidfd = -1;
 }
 
@@ -74,9 +74,10 @@ struct preload_process *preload_slots_find(struct preload_slots *slots, uint32_t
 	return found;
 }
 
-/* --- who came, who ended --- */
+/* --- starts and ends --- */
 
-/* Threads count whether or not we know of them yet. */
+/* Returns the transfers of a process that its agent has observed. Threads count whether or not they are
+ * known yet. */
 static struct preload_seen seen_of(const struct preload_slots *slots, const struct preload_process *process)
 {
 	const uint32_t number = (uint32_t)(process - slots->processes);
@@ -94,8 +95,8 @@ static struct preload_seen seen_of(const struct preload_slots *slots, const stru
 	return seen;
 }
 
-/* What the kernel says of it, and not of what it has become since, or of who has its number.
- * False: that cannot be known. */
+/* Reads the kernel's figures for a process. Returns false if they may be those of another program that
+ * runs in it by now, or of another process with its pid. */
 static bool read_own(const struct preload_slots *slots, const struct preload_process *process,
 		     struct preload_state *state)
 {
@@ -169,7 +170,7 @@ static void watch_for_death(struct preload_slots *slots, struct preload_process 
 	if (process->pidfd < 0)
 		process->is_dead = errno == ESRCH;
 	else if (epoll_ctl(slots->deaths, EPOLL_CTL_ADD, process->pidfd, &event) < 0)
-		close_pidfd(process); /* then it is asked for each time */
+		close_pidfd(process); /* its end is then polled */
 }
 
 static void replace(struct preload_process *older, struct preload_process *newer)
@@ -188,8 +189,8 @@ static bool has_come_before(const struct preload_slots *slots, const struct prel
 	return (int32_t)(order - preload_slots_shared(slots, other)->order) < 0;
 }
 
-/* A pid that is there already: its program has started another one, unless it has died
- * and the number is used again. Both may be new to us: then their slots are in any order. */
+/* A new process has the pid of a known one: it executes another program, unless the known process has
+ * ended and the pid is used again. Both may be new to us; then the order of their slots means nothing. */
 static void compare_with_namesakes(struct preload_slots *slots, struct preload_process *process)
 {
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
@@ -216,8 +217,8 @@ static void get_to_know(struct preload_slots *slots, struct preload_process *pro
 	compare_with_namesakes(slots, process);
 }
 
-/* Who takes it next has not written its pid yet when it is looked at: the last owner's must not be
- * taken for that. */
+/* Clears pid and tid before freeing the slot: its next owner may not have written them when the monitor
+ * reads the slot, which must not find those of the previous owner. */
 static void free_thread_slot(struct channel_thread *shared)
 {
 	__atomic_store_n(&shared->pid, 0, __ATOMIC_RELAXED);
@@ -249,12 +250,12 @@ static void look_at_processes(struct preload_slots *slots)
 			continue;
 		if (state == CHANNEL_LIVE && pid > 0 && pid <= INT32_MAX)
 			get_to_know(slots, process, pid);
-		else if (is_gone(pid)) /* before it was there */
+		else if (is_gone(pid)) /* it ended before its slot was complete */
 			free_process_slot(shared);
 	}
 }
 
-/* Whether a thread's slot may be looked at: it says whose it is, and that process is known. */
+/* Returns whether the slot of a thread may be used: it names its owner, and the owner's process is known. */
 static bool get_to_know_thread(struct preload_slots *slots, uint32_t number)
 {
 	const struct channel_thread *shared = &slots->channel->threads[number];
@@ -282,7 +283,7 @@ static void look_at_thread(struct preload_slots *slots, uint32_t number)
 	uint32_t tid = __atomic_load_n(&shared->tid, __ATOMIC_RELAXED);
 	uint32_t pid = __atomic_load_n(&shared->pid, __ATOMIC_RELAXED);
 	if (!thread->is_known && (state == CHANNEL_LIVE || state == CHANNEL_ENDED)) {
-		/* What belongs to nobody is given back when its supposed owner is no more. */
+		/* A slot without a known process is freed when the process that it names does not exist. */
 		if (!get_to_know_thread(slots, number) && is_gone(pid))
 			free_thread_slot(shared);
 	} else if (!thread->is_known && state == CHANNEL_TAKEN && is_gone(pid)) {
@@ -308,7 +309,8 @@ static void on_child(void *context, uint32_t child)
 				   search->now_ns);
 }
 
-/* Now and then: what does not live long is not missed. */
+/* Looks from time to time for children that are not connected. Programs that run only briefly may be
+ * overlooked. */
 static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
 {
 	static const uint64_t every_ns = 250 * 1000 * 1000;
@@ -323,7 +325,7 @@ static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
 	}
 }
 
-/* While they live. */
+/* Determines why programs are not connected, while they run. */
 static void ask_strangers(struct preload_slots *slots, uint64_t now_ns)
 {
 	preload_starts_ask(&slots->starts, now_ns);
@@ -338,7 +340,8 @@ static void ask_strangers(struct preload_slots *slots, uint64_t now_ns)
 	}
 }
 
-/* Now and then: whose end is waited for at once had at least this. */
+/* Reads the accounts from time to time. For a process that its parent reaps at once, the last reading
+ * remains. */
 static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
 {
 	static const uint64_t every_ns = 100 * 1000 * 1000;
@@ -350,7 +353,9 @@ static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
 			look_at_account(slots, &slots->processes[i]);
 }
 
-/* Of who lives on, what is not noted yet may be missing: a second look has that. */
+/* Closes the accounts of processes that have ended. For a process that runs, the state of the last reading
+ * is compared with the calls that the agent has noted since: an agent notes a call some time after the
+ * kernel has accounted it. */
 void preload_slots_close_accounts(struct preload_slots *slots)
 {
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
@@ -389,7 +394,7 @@ void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
 	look_at_accounts(slots, now_ns);
 }
 
-/* --- their end --- */
+/* --- the end --- */
 
 static void add_thread(struct preload_sums *sums, const struct preload_thread *thread)
 {
@@ -404,8 +409,8 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 	sums->broken_rings += thread->ring.is_broken;
 }
 
-/* The last that it announced is that it becomes another program, the call has not failed, and it lived on without
- * a word. */
+/* Returns whether the process announced that it executes another program, the call has not failed, and the
+ * process ran on without connecting. */
 static bool has_lost_its_program(const struct preload_process *process, const struct channel_process *shared,
 				 uint64_t now_ns)
 {
@@ -452,7 +457,7 @@ void preload_slots_finish_thread(struct preload_slots *slots, uint32_t number, u
 	thread->waits_at = NULL;
 	thread->is_known = false;
 	process->threads--;
-	/* Who took it behind our back keeps it. */
+	/* A new owner that has taken the slot meanwhile keeps it. */
 	if (state != CHANNEL_FREE && tid == thread->tid)
 		free_thread_slot(shared);
 	if (is_over(process) && process->threads == 0)

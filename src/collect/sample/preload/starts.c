@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The last part of a path; "" of a path that is empty. */
+/* Stores the last part of a path, or "" if the path is empty. */
 static void take_name(char *name, size_t bytes, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -15,7 +15,7 @@ static void take_name(char *name, size_t bytes, const char *path)
 
 static void forget(struct preload_start *start)
 {
-	close(start->pidfd); /* it leaves the epoll with that */
+	close(start->pidfd); /* this removes it from the epoll */
 	*start = (struct preload_start){ 0 };
 }
 
@@ -24,7 +24,7 @@ void preload_starts_children(uint32_t pid, uint32_t tid, void (*found)(void *con
 	char path[64];
 	unsigned child;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, tid);
-	FILE *file = fopen(path, "re"); /* NULL also of kernels that do not tell */
+	FILE *file = fopen(path, "re"); /* NULL also on kernels that do not list children */
 	while (file && fscanf(file, "%u", &child) == 1)
 		found(context, child);
 	if (file)
@@ -39,7 +39,7 @@ static bool is_known(const struct preload_starts *starts, uint32_t pid)
 	return false;
 }
 
-/* As it is called while it lives. */
+/* Reads the name of a running process. */
 static void read_name(char *name, size_t bytes, uint32_t pid)
 {
 	char path[64];

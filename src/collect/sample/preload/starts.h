@@ -1,5 +1,5 @@
-/* Children of connected processes that are not connected themselves: those that live on
- * without a word are programs that have not loaded the runtime. */
+/* Children of connected processes that are not connected themselves. A child that runs for
+ * PRELOAD_LIVED_NS without connecting is a program that has not loaded the agent. */
 #ifndef COLLECT_SAMPLE_PRELOAD_STARTS_H
 #define COLLECT_SAMPLE_PRELOAD_STARTS_H
 
@@ -9,49 +9,50 @@
 
 #include "collect/sample/preload/reasons.h"
 
-enum { PRELOAD_STARTS = 64 }; /* that are looked at, at a time: more are not */
+enum { PRELOAD_STARTS = 64 }; /* children that are observed at a time; further ones are ignored */
 
-/* Why a program is not connected. */
+/* The reason why a program is not connected. */
 struct preload_absence {
-	const char *reason; /* not owned; NULL: not known */
-	char name[64];      /* the program's; "": not known */
+	const char *reason; /* not owned; NULL: unknown */
+	char name[64];      /* the program's name; "": unknown */
 };
 
 struct preload_starts {
-	uint64_t looked_ns; /* when children were looked for last */
+	uint64_t looked_ns; /* when children were last looked for */
 	struct preload_start {
 		uint32_t pid; /* 0: none */
 		int pidfd;
-		uint64_t seen_ns;                /* first */
-		bool was_asked;                  /* why it is one */
-		struct preload_absence at_first; /* why, when it was seen first */
+		uint64_t seen_ns;                /* when it was first observed */
+		bool was_asked;                  /* the reason was determined while it ran */
+		struct preload_absence at_first; /* the reason when it was first observed */
 	} items[PRELOAD_STARTS];
-	char last[64];                                 /* name of the last that lived as one */
-	struct preload_absence absence;                /* of the last where the reason is known */
+	char last[64];                                 /* name of the last such program */
+	struct preload_absence absence;                /* of the last such program with a known reason */
 	char channel_path[PRELOAD_CHANNEL_PATH_BYTES]; /* where connected programs find the channel */
 };
 
-/* A program that ends sooner after it was started may just not have been there. */
+/* A program that ended earlier may just not have connected yet. */
 #define PRELOAD_LIVED_NS UINT64_C(10000000)
 
-/* Calls `found` for each child of a thread of a process that lives. */
+/* Calls `found` for each child of one thread of a running process. */
 void preload_starts_children(uint32_t pid, uint32_t tid, void (*found)(void *context, uint32_t child), void *context);
 
-/* Process `pid` is not connected. `deaths`: an epoll that tells of its end, with `first` and
- * its number among the items as data. */
+/* Adds the process `pid`, which is not connected. `deaths` is an epoll that reports its end; the event's
+ * data is `first` plus the item's number. */
 void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t first, uint32_t pid, uint64_t now_ns);
-/* Finds out why those that live on as such are not connected, each once. */
+/* Determines why the items that have run long enough are not connected, once for each. */
 void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns);
-/* ... why that one is not, which is no child that was added. */
+/* The same for one process that is no item. */
 void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid);
-/* A process has told that it is about to become the program at `path`, whose environment lacks `lacks` (enum
- * channel_exec): why that will not connect. */
+/* Called when a process has announced that it will execute the program at `path`, with an environment that
+ * lacks `lacks` (enum channel_exec). Returns why that program will not connect. */
 struct preload_absence preload_starts_told(struct preload_starts *starts, const char *path, uint32_t lacks);
-/* It is connected by now. */
+/* Removes a process that has connected. */
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid);
-/* An item has died. True: it lived as a program that we did not see. */
+/* Removes an item that has ended. Returns whether it ran long enough to be a program that was not
+ * recorded. */
 bool preload_starts_died(struct preload_starts *starts, uint32_t number, uint64_t now_ns);
-/* How many live as such. */
+/* Returns how many such programs run. */
 size_t preload_starts_living(const struct preload_starts *starts, uint64_t now_ns);
 void preload_starts_release(struct preload_starts *starts);
 

@@ -9,7 +9,7 @@
 static bool read_amounts(const char *path, struct channel_amounts *amounts)
 {
 	uint64_t read, written, read_calls, write_calls;
-	FILE *file = fopen(path, "re"); /* NULL also where it is another user's, or the kernel keeps none */
+	FILE *file = fopen(path, "re"); /* NULL also if it is another user's, or the kernel keeps none */
 	bool was_read = file && fscanf(file, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64,
 				       &read, &written, &read_calls, &write_calls) == 4;
 	if (was_read)
@@ -19,7 +19,8 @@ static bool read_amounts(const char *path, struct channel_amounts *amounts)
 	return was_read;
 }
 
-/* Page faults of children whose end it has waited for: there is no child without any. */
+/* Reads the page faults of the children that the process has waited for: there is no child without page
+ * faults. */
 static bool read_child_faults(uint32_t pid, uint64_t *faults)
 {
 	char text[512];
@@ -38,7 +39,7 @@ bool preload_state_read(struct preload_state *state, uint32_t pid)
 	char all[64], main[64];
 	snprintf(all, sizeof(all), "/proc/%" PRIu32 "/io", pid);
 	snprintf(main, sizeof(main), "/proc/%" PRIu32 "/task/%" PRIu32 "/io", pid, pid);
-	/* The children last: one whose end is waited for meanwhile is not overlooked. */
+	/* The children last, so that a child that is waited for meanwhile is not overlooked. */
 	return read_amounts(all, &state->all) && read_amounts(main, &state->main) &&
 	       read_child_faults(pid, &state->child_faults);
 }
@@ -48,7 +49,8 @@ void preload_account_begin(struct preload_account *account, uint32_t pid)
 	struct preload_state before;
 	*account = (struct preload_account){ 0 };
 	account->is_kept = preload_state_read(&before, pid) && preload_state_read(&account->begin, pid);
-	/* Whose end was waited for between the two looks may be in the children's faults alone: then there is one. */
+	/* If the process waited for a child between the two readings, its child_faults now differ from
+	 * these for all time, and it counts as a process with children. */
 	account->begin.child_faults = before.child_faults;
 }
 
@@ -70,7 +72,8 @@ static void compare(struct preload_account *account, const struct preload_state 
 	const struct preload_state *begin = &account->begin;
 	bool alone = state->child_faults == begin->child_faults;
 	struct channel_amounts accounted = alone ? since(&state->all, &begin->all) : since(&state->main, &begin->main);
-	/* What all threads did is worth more than what one did since. */
+	/* An earlier account of all threads is better than a later one of the first thread that has fewer
+	 * calls. */
 	if (accounted.calls < account->accounted.calls)
 		return;
 	account->accounted = accounted;
@@ -127,8 +130,9 @@ void preload_unobserved_add_seen(struct preload_unobserved *sum, const struct ch
 	add_amounts(&sum->seen, &seen->others);
 }
 
-/* A program's own few lines, and what the C library reads when it begins, do not add up: names of
- * locales, of users and of where to look for them are 5 KB where the environment says little. */
+/* Leaves out small amounts, so that those of many processes do not add up: a few lines of the program's
+ * own, and the files that the C library reads when it begins. Names of locales and users, and of where to
+ * find them, are 5 KB in a small environment. */
 void preload_unobserved_add_account(struct preload_unobserved *sum, const struct preload_account *account)
 {
 	enum { LEAST_BYTES = 8192, LEAST_CALLS = 20 };
@@ -139,11 +143,11 @@ void preload_unobserved_add_account(struct preload_unobserved *sum, const struct
 	add_amounts(&sum->unobserved, &worth);
 }
 
-/* --- what is said --- */
+/* --- the finding --- */
 
 enum amount { READ = 1, WRITTEN = 2, CALLS = 4 };
 
-/* enum amount, or-ed. */
+/* Returns the amounts that a counter counts: enum amount, or-ed. */
 static unsigned amounts_of(enum counter counter)
 {
 	switch (counter) {

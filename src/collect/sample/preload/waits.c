@@ -21,8 +21,8 @@ void preload_waits_keep(struct preload_thread *thread, const struct preload_reco
 		memcpy(thread->waits_at, record, bytes);
 }
 
-/* The interval's beginning that the thread has counted, but not told of. Who writes that may write
- * anything. */
+/* Returns the part of the current interval that the thread had counted before its wait. The target can
+ * write anything there, so the value is checked. */
 static uint64_t begun(const struct preload_thread *thread, size_t request, uint64_t interval)
 {
 	uint64_t used = __atomic_load_n(&thread->ring.shared->clocks[request].used, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /*
- * Waits that do not end: no tick comes in them, and what is waited is counted when they are over. Of
- * a thread that is in one when its process or the recording ends, the monitor counts it: since when,
- * the channel says, and where, a record that the thread wrote when it began.
+ * Counts waits that do not end. No tick comes during such a wait, and the agent counts a wait only when it
+ * is over. If a thread still waits when its process or the recording ends, the monitor counts the wait:
+ * the channel has its start, and a record that the thread wrote at the start has the stack.
  */
 #ifndef COLLECT_SAMPLE_PRELOAD_WAITS_H
 #define COLLECT_SAMPLE_PRELOAD_WAITS_H
@@ -13,15 +13,15 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/preload/slots.h"
 
-/* Whether a sample's record is of no sample, but says where its thread waits. */
+/* Returns whether a record is not a sample, but the stack in which its thread waits. */
 bool preload_waits_is_place(const struct sample_record *record);
 
-/* Keeps it in place of an older one; without memory for it, none is kept. */
+/* Keeps the record instead of an older one. If memory runs out, none is kept. */
 void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record);
 
-/* A thread does no more, as of `end_ns`: what it has waited until then is added to the sums, and told
- * with the place, if that is known. Nothing waits since before `start_ns`. `stack`: SAMPLE_STACK_BYTES
- * of room. To be called at most once for a thread. */
+/* Ends the wait of a thread at `end_ns`: adds its time to the sums, and reports it with the stack, if that
+ * is known. No wait begins before `start_ns`. `stack` has room for SAMPLE_STACK_BYTES. Called at most once
+ * for a thread. */
 void preload_waits_end(struct preload_slots *slots, const struct preload_thread *thread,
 		       const struct backend_request *request, uint64_t start_ns, uint64_t end_ns, uint8_t *stack,
 		       const struct backend_sink *sink);

@@ -6,17 +6,16 @@
 #include "collect/sample/probes/points.h"
 #include "frames/native/plt.h"
 
-/* glibc's own functions for aligned memory go to malloc if it aligns enough. */
+/* glibc's own functions for aligned memory call malloc if its alignment suffices. */
 enum { GLIBC_MALLOC_ALIGNMENT = 16 };
 
 struct allocating {
 	const char *name;
 	uint8_t argument, factor;
-	/* In glibc, functions that need not be counted because they call
-	 * malloc: see struct probe_point. */
+	/* In glibc, calls of a function need not be counted where it calls malloc: see struct probe_point. */
 	uint8_t glibc_guard;
 	uint32_t glibc_guard_above;
-	/* In glibc, it may be written by means of the functions above it: then those count. */
+	/* It may be implemented by a call of another function in the table: then only that one counts. */
 	bool may_forward;
 };
 
@@ -43,7 +42,7 @@ static const struct allocating allocating[] = {
 };
 enum { ALLOCATING = sizeof(allocating) / sizeof(allocating[0]) };
 
-/* All in one module. */
+/* The allocating functions of one module. */
 struct allocator {
 	struct module_file *file;
 	struct function_places places[ALLOCATING];
@@ -66,12 +65,12 @@ static bool is_allocating(const struct allocator *allocator, uint64_t address)
 }
 
 /*
- * Whether a function calls or jumps to another one that allocates:
+ * Returns whether a function calls or jumps to another one that allocates:
  *
- *	e8 rel32   call      e9 rel32   jmp      0f 8x rel32   jcc
+ *   e8 rel32   call      e9 rel32   jmp      0f 8x rel32   jcc
  *
- * Each byte is tried as the start of one: that a few bytes of something else hit
- * the very address is not to be expected.
+ * Each byte is tried as the start of such an instruction. It is unlikely that a few bytes of another
+ * instruction encode exactly such an address.
  */
 static bool forwards(const struct allocator *allocator, const struct function_place *place)
 {
@@ -107,7 +106,7 @@ static int find_all(struct allocator *allocator)
 	struct function_places internal = { 0 };
 	if (result == 0)
 		result = function_search(allocator->file, "__libc_malloc", true, &internal);
-	/* Not of musl, nor of another allocator in a program that glibc is linked into. */
+	/* Excludes musl, and another allocator in a program that glibc is linked into. */
 	allocator->is_glibc = share_an_address(&internal, &allocator->places[0]);
 	function_places_release(&internal);
 	return result;
@@ -134,8 +133,7 @@ static int add_points(const struct allocator *allocator, const char *path, bool 
 	for (size_t i = 0; i < ALLOCATING && result == 0; i++) {
 		const struct allocating *row = &allocating[i];
 		const struct function_places *places = &allocator->places[i];
-		/* Nothing else is known about another allocator: for example,
-		 * its realloc may call malloc. */
+		/* Another allocator is unknown: its realloc, for example, may call malloc. */
 		bool may_forward = row->may_forward || (!allocator->is_glibc && i > 0);
 		for (size_t j = 0; j < places->count && places->is_exported && result == 0; j++) {
 			const struct function_place *place = &places->items[j];

@@ -1,4 +1,4 @@
-/* The functions through which one module hands out memory. */
+/* The functions by which one module allocates memory. */
 #ifndef COLLECT_SAMPLE_PROBES_ALLOCATOR_H
 #define COLLECT_SAMPLE_PROBES_ALLOCATOR_H
 
@@ -11,7 +11,7 @@
  * 0, also if it adds none (the module defines no malloc), or ERROR_MEMORY. */
 int allocator_add_points(struct module_file *file, const char *path, bool bytes, struct probe_points *points);
 
-/* Returns whether the module defines malloc. */
+/* Sets *defines to whether the module defines malloc. Returns 0 or ERROR_MEMORY. */
 int allocator_is_in(struct module_file *file, bool *defines);
 
 #endif

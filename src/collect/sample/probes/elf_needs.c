@@ -22,7 +22,8 @@ void elf_needs_release(struct elf_needs *needs)
 	*needs = (struct elf_needs){ 0 };
 }
 
-/* A copy of the text at a file offset; NULL: outside of the file, without an end, or no memory. */
+/* Returns a copy of the text at a file offset, or NULL if it is outside of the file, has no end, or memory
+ * ran out. */
 static char *text_at(Elf *elf, uint64_t offset)
 {
 	size_t file_bytes = 0;
@@ -34,7 +35,7 @@ static char *text_at(Elf *elf, uint64_t offset)
 	return memchr(bytes + offset, 0, most) ? strdup(bytes + offset) : NULL;
 }
 
-/* The file offset of an ELF virtual address; false: not in the file. */
+/* Finds the file offset of an ELF virtual address. Returns false if the address is not in the file. */
 static bool offset_of(Elf *elf, uint64_t address, uint64_t *offset)
 {
 	size_t count = 0;

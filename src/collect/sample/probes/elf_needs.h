@@ -9,10 +9,10 @@
 #include "base/error.h"
 
 struct elf_needs {
-	char *interpreter; /* its dynamic linker; NULL: none. This and all else: owned */
+	char *interpreter; /* its dynamic linker; NULL: none. Owned, like all members */
 	char *soname;      /* NULL: none */
 	char *rpath;       /* folders to search, with $ORIGIN as written; NULL: none */
-	bool is_runpath;   /* ... that are not for the libraries that its libraries need */
+	bool is_runpath;   /* ... that do not apply to what its libraries need */
 	char **needed;     /* libraries' names */
 	size_t needed_count;
 };

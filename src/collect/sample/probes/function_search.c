@@ -36,7 +36,7 @@ struct code_symbol {
 	uint8_t type, binding;
 };
 
-/* The file offset of an address in an executable segment. */
+/* Finds the file offset of an address in an executable segment. Returns false if it is in none. */
 static bool offset_of_code(struct module_file *file, uint64_t address, uint64_t *offset)
 {
 	GElf_Addr bias;
@@ -55,7 +55,7 @@ static bool offset_of_code(struct module_file *file, uint64_t address, uint64_t 
 	return false;
 }
 
-/* Adds symbol `index` if it may be a function; does not set `offset` yet. */
+/* Reads symbol `index`. Returns whether it may be a function. Does not set `offset` yet. */
 static bool read_symbol(struct module_file *file, int index, struct code_symbol *symbol)
 {
 	GElf_Sym raw;
@@ -82,7 +82,7 @@ struct wanted {
 	char part[96]; /* a part of the mangled name, as "5parse"; "": unknown */
 };
 
-/* A copy without blanks; NULL: no memory. */
+/* Returns a copy without blanks, or NULL if memory ran out. */
 static char *squeeze(const char *text)
 {
 	char *copy = malloc(strlen(text) + 1);
@@ -118,7 +118,7 @@ static const char *parameters_of(const char *squeezed)
 	return is_operator || at == squeezed ? NULL : at;
 }
 
-/* The last identifier with its length in front, as manglings have it. */
+/* Stores the last identifier with its length in front, as in mangled names. */
 static void find_part(struct wanted *wanted)
 {
 	const char *end = parameters_of(wanted->squeezed);
@@ -132,7 +132,7 @@ static void find_part(struct wanted *wanted)
 	const char *start = end;
 	while (start > wanted->squeezed && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
 		start--;
-	/* Operators and conversions are mangled as something else. */
+	/* Operators and conversions are mangled in another way. */
 	bool is_plain = start < end && !strstr(wanted->squeezed, "operator") &&
 			(size_t)(end - start) < sizeof(wanted->part) - 8;
 	if (is_plain)
@@ -185,7 +185,7 @@ static bool reads_as(const struct wanted *wanted, const char *full, char *bare)
 	return strcmp(bare, wanted->squeezed) == 0;
 }
 
-/* Demangles and squeezes; NULL: not mangled, or no memory. */
+/* Demangles a name and removes its blanks. Returns NULL if it is not mangled, or memory ran out. */
 static char *demangle(const char *linkage, int options)
 {
 	char *name = cplus_demangle(linkage, DMGL_AUTO | DMGL_ANSI | options);
@@ -259,7 +259,7 @@ static int add_place(struct function_places *places, const struct code_symbol *s
 	return 0;
 }
 
-/* One pass: symbols of functions, or where there are none labels of assembly. */
+/* Searches the symbols of functions or, with `labels`, the labels of assembly. */
 static int search_typed(struct module_file *file, const struct wanted *wanted, bool labels,
 			struct function_places *places)
 {
@@ -309,7 +309,7 @@ void function_search_near(struct module_file *file, struct near_names *near)
 
 bool function_search_is_stripped(struct module_file *file)
 {
-	/* Symbols for the dynamic linker are all global, but for the first, which is none. */
+	/* All symbols for the dynamic linker are global, except the first, which is empty. */
 	return dwfl_module_getsymtab(file->module) <= 0 || dwfl_module_getsymtab_first_global(file->module) <= 1;
 }
 

@@ -23,10 +23,10 @@ struct function_places {
 	size_t count;
 	size_t capacity;
 	bool is_exported; /* at least one of them is exported */
-	bool is_indirect; /* there is one that picks the real function when the program starts */
+	bool is_indirect; /* one of them chooses the real function when the program starts */
 };
 
-/* Opens the file and, where it has one, its separate debug file. Then module_file_close. */
+/* Opens the file and, if there is one, its separate debug file. The caller calls module_file_close. */
 int function_search_open(struct module_file *file, const char *path, struct error *error);
 
 /* Finds all functions of that name. Compilers make clones of a function

@@ -21,7 +21,7 @@
 
 /* --- the list --- */
 
-/* "libz.so.1.2.13" is "libz", "libz.so" and "libz.so.1" too. */
+/* "libz.so.1.2.13" also has the names "libz", "libz.so" and "libz.so.1". */
 static bool name_is(const char *path, const char *module)
 {
 	const char *name = path_basename(path);
@@ -51,8 +51,8 @@ bool library_is(const struct library *library, const char *module)
 
 /* --- a command --- */
 
-/* The program that runs a script: behind "#!", or what env is to run. NULL: no
- * script, or none that could be read. To be freed. */
+/* Returns the program that runs a script: the one behind "#!", or the one that env starts. NULL: it is no
+ * script, or cannot be read. The caller frees it. */
 static char *interpreter_of(const char *path)
 {
 	char line[PATH_MAX];
@@ -76,10 +76,10 @@ static char *interpreter_of(const char *path)
 	return program ? strdup(program) : NULL;
 }
 
-/* The ELF file that a command runs; to be freed. NULL: no memory. */
+/* Returns the ELF file that a command runs, or NULL if memory ran out. The caller frees it. */
 static char *program_of(const char *command)
 {
-	enum { SCRIPTS_MAX = 5 }; /* as deep as the kernel goes */
+	enum { SCRIPTS_MAX = 5 }; /* the kernel's limit of nested scripts */
 	char *path = strdup(command);
 	for (int i = 0; i < SCRIPTS_MAX && path; i++) {
 		char *interpreter = interpreter_of(path);
@@ -103,8 +103,8 @@ static int add_listed(struct libraries *libraries, char *line)
 	return path[0] == '/' && end ? libraries_add(libraries, path, path) : 0;
 }
 
-/* Signals are with the linker as they are with a program that a shell starts: ours
- * may be blocked. 0, or what posix_spawn would say. */
+/* Gives the linker the signal mask that a program has which a shell starts: ours may block signals.
+ * Returns 0, or an error of posix_spawn. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
 	sigset_t none;
@@ -113,8 +113,8 @@ static int set_signals(posix_spawnattr_t *attributes)
 	return result ? result : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
 }
 
-/* Starts `LINKER --list PROGRAM`, which resolves what the program needs and runs
- * none of its code. Returns what is to be read, or -1. */
+/* Starts `LINKER --list PROGRAM`, which finds the program's libraries and runs none of its code. Returns
+ * the descriptor of its output, or -1. */
 static int start_linker(const char *linker, const char *program, pid_t *pid)
 {
 	int ends[2];
@@ -149,7 +149,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Reads until the end, and a NUL behind. ERROR_UNSUPPORTED: it takes too long, or is too much. */
+/* Reads until the end, and appends a NUL. Returns ERROR_UNSUPPORTED if it takes too long, or is too much. */
 static int read_listing(int fd, int64_t end_ms, struct buffer *text)
 {
 	enum { BYTES_MAX = 1 << 22 };
@@ -172,7 +172,7 @@ static int read_listing(int fd, int64_t end_ms, struct buffer *text)
 	return ERROR_UNSUPPORTED;
 }
 
-/* Its exit status, once it has ended; what has not in time is killed. */
+/* Returns the exit status of a process once it has ended. Kills it if it has not ended in time. */
 static int reap(pid_t pid, int64_t end_ms)
 {
 	static const struct timespec moment = { .tv_nsec = 1000000 };
@@ -188,7 +188,7 @@ static int reap(pid_t pid, int64_t end_ms)
 	return status;
 }
 
-/* ERROR_UNSUPPORTED: the dynamic linker does not say, or not in time. */
+/* Returns 0, ERROR_UNSUPPORTED if the dynamic linker does not answer, or not in time, or ERROR_MEMORY. */
 static int ask_linker(struct libraries *libraries, const char *linker, const char *program)
 {
 	enum { TIME_MAX_MS = 5000 };
@@ -218,8 +218,8 @@ static bool is_set_id(const char *path)
 	return stat(path, &status) < 0 || (status.st_mode & (S_ISUID | S_ISGID));
 }
 
-/* Whether `path` may be run to ask it. A file may name anything as its dynamic linker:
- * only what is one by its name is run, and by root only what root alone can have put there. */
+/* Returns whether `path` may be run as the dynamic linker. A file can name any program there: only one with
+ * the name of a dynamic linker is run, and by root only one that only root can have written. */
 static bool can_ask(const char *path)
 {
 	struct stat status;

@@ -1,8 +1,7 @@
 /*
- * The files whose code a target runs, in the order in which its dynamic linker
- * looks for a function: the program first. Of a command, before it runs; of a
- * process, what it has mapped. Libraries that a command will load with dlopen are
- * not among them.
+ * The files that contain the code of a target, in the order in which its dynamic linker searches them for
+ * a function: the program first. For a command they are found before it runs; for a process they are those
+ * that it has mapped. Libraries that a command will load with dlopen are not among them.
  */
 #ifndef COLLECT_SAMPLE_PROBES_LIBRARIES_H
 #define COLLECT_SAMPLE_PROBES_LIBRARIES_H
@@ -26,11 +25,11 @@ struct libraries {
 	size_t capacity;
 };
 
-/* Reads the libraries of a command's file, or of its interpreter if it is a
- * script. */
+/* Finds the libraries of a command's file, or of its interpreter if it is a script. Returns 0 or a
+ * negative error. */
 int libraries_of_command(struct libraries *libraries, const char *command, struct error *error);
 
-/* The same without asking the dynamic linker: through the files' own lists of needs. */
+/* The same without running the dynamic linker: by the libraries that each file lists. */
 int libraries_by_needs(struct libraries *libraries, const char *program, struct error *error);
 
 int libraries_of_process(struct libraries *libraries, pid_t pid, struct error *error);
@@ -40,7 +39,7 @@ int libraries_of_process(struct libraries *libraries, pid_t pid, struct error *e
  * frees it. */
 char *libraries_search(const char *name);
 
-/* Adds a file unless it is there, by whatever name. Returns 0 or ERROR_MEMORY. */
+/* Adds a file unless the list has it, under any name. Returns 0 or ERROR_MEMORY. */
 int libraries_add(struct libraries *libraries, const char *name, const char *path);
 
 /* Returns whether a user's `module` is this one: its path, its file's name, or

@@ -1,6 +1,6 @@
-/* Which libraries a program needs, by the files' own words, as a dynamic linker
- * would find them: LD_PRELOAD first, then level by level what is needed, each in
- * DT_RPATH or DT_RUNPATH, LD_LIBRARY_PATH, and the folders of the system. */
+/* Finds the libraries that a program needs, by the lists in the files, as a dynamic linker would:
+ * LD_PRELOAD first, then level by level the listed libraries, each in DT_RPATH or DT_RUNPATH,
+ * LD_LIBRARY_PATH, and the folders of the system. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char SYSTEM_FOLDERS[] =
 
 enum { LIBRARIES_MAX = 4096 };
 
-/* Whether a file is a library for this machine. */
+/* Returns whether a file is a library for this machine. */
 static bool fits(const char *path)
 {
 	unsigned char start[sizeof(Elf64_Ehdr)];
@@ -32,7 +32,7 @@ static bool fits(const char *path)
 	       header.e_machine == ARCH_ELF_MACHINE;
 }
 
-/* Appends a folder, with $ORIGIN the one that `origin` lies in. */
+/* Appends a folder. $ORIGIN becomes the folder that contains `origin`. */
 static void append_folder(struct buffer *path, const char *folder, size_t length, const char *origin)
 {
 	const char *slash = strrchr(origin, '/');
@@ -51,7 +51,8 @@ static void append_folder(struct buffer *path, const char *folder, size_t length
 	}
 }
 
-/* The first of the folders (separated by ':') that has it; to be freed. */
+/* Returns the path of the library in the first of the folders (separated by ':') that has it, or NULL. The
+ * caller frees it. */
 static char *search_folders(const char *folders, const char *name, const char *origin)
 {
 	char *found = NULL;
@@ -76,7 +77,8 @@ char *libraries_search(const char *name)
 	return found ? found : search_folders(SYSTEM_FOLDERS, name, "");
 }
 
-/* Where a library is that `needs` names; the program's DT_RPATH holds for all. */
+/* Returns the path of a library that `needs` lists, or NULL. The program's DT_RPATH applies to all files.
+ * The caller frees it. */
 static char *find_needed(const char *name, const char *path, const struct elf_needs *needs, const char *program,
 			 const struct elf_needs *program_needs)
 {
@@ -109,7 +111,7 @@ static int add_preloaded(struct libraries *libraries)
 	return result;
 }
 
-/* Adds what file `index` needs. */
+/* Adds the libraries that file `index` lists. */
 static int add_needs(struct libraries *libraries, size_t index, const struct elf_needs *program_needs)
 {
 	struct elf_needs needs;
@@ -119,7 +121,7 @@ static int add_needs(struct libraries *libraries, size_t index, const struct elf
 		const char *program = libraries->items[0].path;
 		for (size_t i = 0; i < needs.needed_count && result == 0; i++) {
 			char *found = find_needed(needs.needed[i], path, &needs, program, program_needs);
-			/* What is missing will stop the program, not us. */
+			/* A library that is missing stops the program; it is no error here. */
 			if (found)
 				result = libraries_add(libraries, found, found);
 			free(found);

@@ -27,7 +27,7 @@ static int no_memory(struct search *search)
 	return error_set(search->error, ERROR_MEMORY, "out of memory");
 }
 
-/* "ls and the 5 libraries that it needs": for messages. */
+/* Describes the searched files for messages: "ls and the 5 libraries that it needs". */
 static void say_where(const struct search *search, char *text, size_t bytes)
 {
 	const struct libraries *libraries = &search->libraries;
@@ -52,8 +52,8 @@ static int find_libraries(struct search *search)
 	return 0;
 }
 
-/* The file that a user's `module` means; to be freed. A library that is not needed
- * at the start may still be loaded later. NULL: `result` is the error. */
+/* Returns the file that the user's `module` names, or NULL with the error in *result. A library that is
+ * not needed at the start may still be loaded later. The caller frees it. */
 static char *find_module(struct search *search, const char *module, int *result)
 {
 	struct near_names near;
@@ -82,7 +82,7 @@ static char *find_module(struct search *search, const char *module, int *result)
 
 /* --- functions --- */
 
-/* Fills in what of the function the amount is. */
+/* Returns a point that has only the argument or return value that is the amount. */
 static struct probe_point point_of(const struct resource_target *target)
 {
 	struct probe_point point = { .argument = target->argument > 0 ? (uint8_t)target->argument : 0 };
@@ -117,8 +117,8 @@ static int refuse_indirect(struct search *search, struct module_file *file, cons
 		names[0] ? names : " (this file's symbols do not tell it; its debug symbols do)");
 }
 
-/* The functions of that name in one file. 1: there are some and they are in
- * places; 0: none. */
+/* Finds the functions of that name in one file. Returns 1 if there are some, in *places, 0 if there are
+ * none, or a negative error. */
 static int search_file(struct search *search, const char *path, struct function_places *places)
 {
 	struct module_file file;
@@ -139,7 +139,7 @@ static int search_file(struct search *search, const char *path, struct function_
 	return result < 0 ? result : places->count > 0;
 }
 
-/* Looks for nearer names where nothing was found. */
+/* Reports that there is no such function, with similar names. */
 static int no_function(struct search *search, const char *only)
 {
 	struct near_names near;
@@ -152,7 +152,7 @@ static int no_function(struct search *search, const char *only)
 		if (function_search_open(&file, only ? only : search->libraries.items[i].path, NULL) < 0)
 			continue;
 		function_search_near(&file, &near);
-		/* The program, or the file that was named: that a library is stripped is nothing new. */
+		/* Only the program, or the file that the user named: libraries are usually stripped. */
 		is_stripped = is_stripped || (i == 0 && function_search_is_stripped(&file));
 		module_file_close(&file);
 	}
@@ -185,7 +185,7 @@ static int find_in_module(struct search *search)
 	return result;
 }
 
-/* Several files have functions of that name that only they can call. */
+/* Reports that several files have functions of that name which only they can call. */
 static int refuse_ambiguous(struct search *search, const char *const *paths, size_t count)
 {
 	char names[256] = "";
@@ -200,9 +200,9 @@ static int refuse_ambiguous(struct search *search, const char *const *paths, siz
 }
 
 /*
- * The program's own function, exported or static, comes first; then the first
- * that a library exports, which is what the dynamic linker would choose; then
- * the only library that has a static one.
+ * The program's own function, exported or static, comes first; then the first function that a library
+ * exports, because the dynamic linker would choose it; then a static function, if only one library has
+ * one.
  */
 static int find_anywhere(struct search *search)
 {
@@ -214,7 +214,7 @@ static int find_anywhere(struct search *search)
 	for (size_t i = 0; i < libraries->count && result == 0; i++) {
 		struct function_places here;
 		result = search_file(search, libraries->items[i].path, &here);
-		/* A library that cannot be read is no reason to give up. */
+		/* The search continues after a library that cannot be read. */
 		if (result < 0 && i > 0 && result != ERROR_MEMORY && result != ERROR_UNSUPPORTED)
 			result = 0;
 		if (result <= 0)
@@ -261,7 +261,7 @@ static int add_allocator(struct search *search, const char *path, bool *found)
 	struct module_file file;
 	*found = false;
 	if (function_search_open(&file, path, NULL) < 0)
-		return 0; /* not readable: the next one may do */
+		return 0; /* not readable: the next file may define it */
 	int result = allocator_is_in(&file, found);
 	if (result == 0 && *found)
 		result = allocator_add_points(&file, path, search->request->counter == COUNTER_ALLOC_BYTES,
@@ -277,7 +277,7 @@ static int find_allocator(struct search *search)
 	for (size_t i = 0; i < search->libraries.count && result == 0 && !found; i++)
 		result = add_allocator(search, search->libraries.items[i].path, &found);
 	if (result == 0 && search->libraries.count == 0) {
-		/* The whole machine: nearly everything uses this one. */
+		/* The whole machine: nearly every program uses this file. */
 		char *path = libraries_search("libc.so.6");
 		if (path)
 			result = add_allocator(search, path, &found);

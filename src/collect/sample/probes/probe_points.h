@@ -1,8 +1,7 @@
 /*
- * From what the user calls a function, a probe or a tracepoint to what the
- * kernel is told: a place in a file, or a number. Looked for where the target
- * will run: in its program and the libraries that it needs, or, of a running
- * process, in what it has mapped.
+ * Finds the probe points for the user's name of a function, a probe or a tracepoint: a position in a file,
+ * or the kernel's number. The search covers the files that the target will run: its program and the
+ * libraries that it needs or, for a running process, the files that it has mapped.
  */
 #ifndef COLLECT_SAMPLE_PROBES_PROBE_POINTS_H
 #define COLLECT_SAMPLE_PROBES_PROBE_POINTS_H
@@ -21,12 +20,12 @@ struct probe_scope {
 	pid_t pid;           /* 0: none */
 };
 
-/* One function to be watched. Its amount is arguments[argument] * arguments[factor]. */
+/* One function to watch. Its amount is arguments[argument] * arguments[factor]. */
 struct probe_point {
 	char *path;       /* path of its file, as we see it; owned */
 	uint64_t offset;  /* in the file, of its first instruction; USDT: 0 */
 	uint8_t argument; /* 1 to 6: the integer argument that is the amount; 0: 1 each */
-	uint8_t factor;   /* 1 to 6: one that it is multiplied by; 0: none */
+	uint8_t factor;   /* 1 to 6: an argument that multiplies the amount; 0: none */
 	bool at_return;   /* the amount is the return value; 1 each if `argument` is 0 */
 	/* 1 to 6: a call counts only if arguments[guard] > guard_above (unsigned); 0: each
 	 * counts. glibc's realloc(NULL, n) is counted by the malloc that it jumps to. */
@@ -39,9 +38,9 @@ struct probe_points {
 	size_t count;
 };
 
-/* Functions, the allocator's functions and static probes (the files that have the probe).
- * Errors: ERROR_NOT_FOUND with the nearest names and where was looked;
- * ERROR_AMBIGUOUS; ERROR_MEMORY. Functions inlined everywhere have no place. */
+/* Finds functions, the allocator's functions, and static probes (the files that contain the probe).
+ * Returns 0; ERROR_NOT_FOUND with the nearest names and the searched files; ERROR_AMBIGUOUS; ERROR_MEMORY;
+ * or another negative error. Functions that are inlined everywhere have no probe point. */
 int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
 		      struct probe_points *points, struct error *error);
 void probe_points_release(struct probe_points *points); /* {0} is fine */
@@ -54,8 +53,8 @@ struct tracepoint {
 	bool is_signed;
 };
 
-/* Errors: ERROR_NOT_FOUND with the nearest systems, names or fields; ERROR_PERMISSION
- * or ERROR_UNSUPPORTED where tracefs cannot be read, with the remedy. */
+/* Finds the tracepoint of a request. Returns 0; ERROR_NOT_FOUND with the nearest systems, names or fields;
+ * or ERROR_PERMISSION or ERROR_UNSUPPORTED, with the remedy, where tracefs cannot be read. */
 int tracepoint_find(const struct resource_request *request, struct tracepoint *found, struct error *error);
 
 #endif

@@ -25,10 +25,9 @@ static bool is_same_file(const char *one, const char *other)
 	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Finds a path under which we can open the process's file `name`: the process
- * may live in a container, or the file may be deleted, and another one lie
- * there. Only root can follow the `link`s of mappings. `bytes`: room in `path`.
- * Returns false if there is none. */
+/* Finds a path under which we can open the process's file `name`: the process may run in a container, or
+ * the file may have been deleted and replaced by another one. Only root can follow the `link`s of
+ * mappings. `bytes` is the size of `path`. Returns false if there is none. */
 static bool find_visible(pid_t pid, const char *name, const char *link, char *path, size_t bytes)
 {
 	struct stat status;

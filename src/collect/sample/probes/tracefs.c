@@ -11,8 +11,8 @@
 static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 enum { PLACES = sizeof(places) / sizeof(places[0]) };
 
-/* Without the mount there may be an empty folder. faccessat() would ask for the
- * real user, that is without the capabilities of the program's file. */
+/* Tests for the events: where tracefs is not mounted there may be an empty folder. (faccessat() would test
+ * for the real user, who lacks the capabilities of the program's file.) */
 static bool has_events(int root)
 {
 	int events = openat(root, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -21,7 +21,8 @@ static bool has_events(int root)
 	return events >= 0;
 }
 
-/* A mounted tracefs, or -1 with *refusal: EACCES if that is all that is in the way. */
+/* Returns the root folder of a mounted tracefs, or -1. Sets *refusal to EACCES if only permission is
+ * missing. */
 static int open_mounted(int *refusal)
 {
 	for (size_t i = 0; i < PLACES; i++) {
@@ -36,7 +37,8 @@ static int open_mounted(int *refusal)
 	return -1;
 }
 
-/* A tracefs of our own, or -1 with errno. The C library may be older than these calls. */
+/* Mounts a tracefs of our own. Returns its root folder, or -1 with errno. Uses system calls, because the C
+ * library may be older than they are. */
 static int mount_detached(void)
 {
 	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 
-/* A descriptor of its root folder, which the caller closes. Errors: ERROR_PERMISSION
- * or ERROR_UNSUPPORTED, with the remedy; ERROR_SYSTEM. */
+/* Returns a descriptor of its root folder, which the caller closes. Otherwise returns ERROR_PERMISSION or
+ * ERROR_UNSUPPORTED, with the remedy, or ERROR_SYSTEM. */
 int tracefs_open(struct error *error);
 /* Returns 0 if tracefs_open() succeeds here, or its error. */
 int tracefs_access(struct error *error);

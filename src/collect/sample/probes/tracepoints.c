@@ -43,7 +43,7 @@ static int read_text(int folder, const char *name, struct buffer *text)
 
 /* --- folders --- */
 
-/* Offers the names of a folder's folders. Takes the descriptor over. */
+/* Offers the names of a folder's folders, and closes the descriptor. */
 static void offer_folders(int fd, struct near_names *near)
 {
 	DIR *folder = fdopendir(fd);
@@ -57,7 +57,7 @@ static void offer_folders(int fd, struct near_names *near)
 	closedir(folder);
 }
 
-/* Which systems have a tracepoint of this name: the user may have taken the wrong one. */
+/* Finds another system with a tracepoint of this name: the user may have named the wrong one. */
 static void find_elsewhere(int events, const char *name, char *found, size_t bytes)
 {
 	int copy = openat(events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,8 +80,7 @@ static bool is_plain(const char *name)
 	return name[0] != '.' && !strchr(name, '/');
 }
 
-/* The error for a missing tracepoint: where it is, the nearest names, or the
- * list. */
+/* Returns the remedy for a missing tracepoint: where it is, the nearest names, or where they are listed. */
 static const char *remedy(const char *elsewhere, struct near_names *near)
 {
 	const char *nearest = near_names_text(near);
@@ -90,7 +89,7 @@ static const char *remedy(const char *elsewhere, struct near_names *near)
 	return nearest[0] ? nearest : "; 'perf list' and the folder events of tracefs (/sys/kernel/tracing) list them";
 }
 
-/* The folder of a tracepoint, or an error. */
+/* Returns a descriptor of the tracepoint's folder, or a negative error. */
 static int open_tracepoint(int events, const struct resource_target *target, struct error *error)
 {
 	struct near_names near;
@@ -154,7 +153,7 @@ static bool is_number(const struct field *field)
 	return !field->is_array && (size == 1 || size == 2 || size == 4 || size == 8);
 }
 
-/* Fills in where the field is. `format` is cut into its lines. */
+/* Finds the field, and fills in its position. Cuts `format` into its lines. */
 static int find_field(char *format, const struct resource_target *target, struct tracepoint *found, struct error *error)
 {
 	struct near_names near;
@@ -195,7 +194,7 @@ static int read_tracepoint(int folder, const struct resource_target *target, str
 	struct buffer text;
 	buffer_init(&text);
 	int result = read_text(folder, "id", &text);
-	/* The kernel's number: its own, of no foreign making. */
+	/* The kernel writes this number: it needs no checks. */
 	if (result == 0)
 		found->id = strtoull((const char *)text.bytes, NULL, 10);
 	buffer_clear(&text);

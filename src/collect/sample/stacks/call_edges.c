@@ -13,7 +13,7 @@ struct call_edges {
 	struct modules *modules;
 	struct hash_map learnt;  /* hash of return address and called function -> 1 */
 	struct hash_map callers; /* hash of thread, function and CFA -> node, or SEVERAL */
-	/* Verdicts on the pairs last asked about. */
+	/* Results for the pairs that were last tested. */
 	struct recent_edge {
 		uint64_t caller_address, callee_address;
 		uint32_t caller_module, callee_module;
@@ -46,7 +46,8 @@ static const struct module *module_of(const struct call_edges *edges, const stru
 	return frame->module == UINT32_MAX ? NULL : modules_by_id(edges->modules, frame->module);
 }
 
-/* The start of the function that a frame is in; its own address if not known. */
+/* Returns the start of the function that a frame is in, or the frame's own address if the function is
+ * unknown. */
 static uint64_t function_of(const struct module *module, uint64_t address)
 {
 	uint64_t start = module && module->table ? unwind_table_function(module->table, address, NULL) : 0;
@@ -67,7 +68,7 @@ static bool is_signal_frame(const struct module *module, uint64_t address)
 	return row && row->kind == UNWIND_SIGNAL;
 }
 
-/* What the code in front of the return address says. */
+/* Returns whether the code in front of the return address can call the callee. */
 static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller,
 		      const struct unwind_frame *callee)
 {
@@ -75,7 +76,7 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 	const struct module *to = module_of(edges, callee);
 	if (!from || !from->file)
 		return false;
-	/* Into a handler, or out of interrupted code, there is no call. */
+	/* No call leads into a signal handler, or out of interrupted code. */
 	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
 		return true;
 	uint64_t return_address = caller->address + 1;

@@ -8,19 +8,19 @@
 #include "collect/sample/clock.h"
 
 enum {
-	RUN_ROUND = 16, /* runs are so many codes, or a multiple */
+	RUN_ROUND = 16, /* the number of codes in a run is a multiple of this */
 	NS_PER_S = 1000 * 1000 * 1000,
 };
 
-/* A walk takes some us; but a forked child has its parent's run until we hear of it. */
+/* A walk takes some us, but a forked child uses its parent's run until its fork is reported. */
 static const uint64_t QUARANTINE_NS = 2 * (uint64_t)NS_PER_S;
 
-/* The rows of one table. */
+/* The slots at which the rows and the page index of one table begin. */
 struct loaded {
 	uint32_t rows, pages;
 };
 
-/* Room in `codes` that a process gave up. */
+/* A range of `codes`: of a process, or free from `free_ns` on. */
 struct run {
 	uint32_t first, room;
 	uint64_t free_ns;
@@ -35,7 +35,7 @@ struct code_loader {
 	struct run *runs;
 	size_t run_count, run_capacity;
 
-	uint8_t *chunk; /* the last one */
+	uint8_t *chunk; /* the last chunk */
 	uint32_t chunk_count;
 	uint64_t slots_used;      /* over all chunks */
 	struct hash_map by_table; /* table's address -> index in `loaded` */
@@ -79,7 +79,7 @@ void code_loader_free(struct code_loader *loader)
 
 /* --- rows --- */
 
-/* The next chunk; what is left of the last one stays empty only if nothing fits. */
+/* Adds the next chunk, when the last one is full. */
 static int add_chunk(struct code_loader *loader)
 {
 	if (loader->chunk_count == CODE_CHUNKS)
@@ -92,7 +92,7 @@ static int add_chunk(struct code_loader *loader)
 	return 0;
 }
 
-/* Appends bytes, which begin at a new slot; gives its number. */
+/* Appends bytes, which begin at a new slot, and sets *slot to its number. Returns 0 or a negative error. */
 static int append(struct code_loader *loader, const void *bytes, size_t size, uint32_t *slot)
 {
 	*slot = (uint32_t)loader->slots_used;
@@ -159,7 +159,7 @@ static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
 	return 0;
 }
 
-/* Its memory is reserved beforehand, so that this cannot fail. */
+/* Frees a run. The caller has reserved the memory for that, so it cannot fail. */
 static void give_up_run(struct code_loader *loader, const struct run *run)
 {
 	if (run->room == 0)
@@ -169,7 +169,7 @@ static void give_up_run(struct code_loader *loader, const struct run *run)
 	given->free_ns = clock_now_ns(CLOCK_MONOTONIC) + QUARANTINE_NS;
 }
 
-/* The run that a process has; its room is 0 if it has none. NULL: out of memory. */
+/* Returns the run of a process, with room 0 if it has none, or NULL if memory ran out. */
 static struct run *run_of(struct code_loader *loader, uint32_t pid)
 {
 	uint32_t known = hash_map_get(&loader->run_by_pid, pid);
@@ -192,7 +192,7 @@ static int fill_run(struct code_loader *loader, const struct run *run, const str
 		bool has_rows = table && table->row_count > 0;
 		int loading = has_rows ? load_table(loader, table, &loaded) : 0;
 		*to = (struct walk_code){ .start = code[i].start, .end = code[i].end };
-		if (loading < 0) /* without rows, its stacks are handed over */
+		if (loading < 0) /* without rows, its stacks need the user-space fallback */
 			result = loading;
 		if (!has_rows || loading < 0)
 			continue;
@@ -216,7 +216,8 @@ int code_loader_load(struct code_loader *loader, uint32_t pid, const struct back
 		return ERROR_LIMIT;
 	int result = count ? take_run(loader, (uint32_t)count, &run) : 0;
 	if (result < 0) {
-		/* Without code its stacks are handed over; with old code they might be walked wrongly. */
+		/* Without code its stacks need the user-space fallback; with old code they could be
+		 * unwound wrongly. */
 		loader->storage.drop_process(loader->storage.context, pid);
 		give_up_run(loader, old);
 		*old = run;
@@ -230,7 +231,7 @@ int code_loader_load(struct code_loader *loader, uint32_t pid, const struct back
 		return set;
 	}
 	if (!count)
-		loader->storage.drop_process(loader->storage.context, pid); /* it may have gone already: exec */
+		loader->storage.drop_process(loader->storage.context, pid); /* exec may have dropped it already */
 	give_up_run(loader, old);
 	*old = run;
 	return result;

@@ -11,7 +11,7 @@
 #include "collect/sample/probes/elf_needs.h"
 #include "elf/elf_file.h"
 
-/* As the kernel will tell of it: by its real path and its build-id. */
+/* Opens a file as the module that the kernel will report: by its real path and its build-id. */
 static void open_file(struct modules *modules, const char *path)
 {
 	char real[PATH_MAX];
@@ -35,7 +35,7 @@ static bool is_needed(const struct elf_needs *needs, const char *path)
 	return false;
 }
 
-/* Of what we have mapped, that which the command needs by name. */
+/* Opens the files which the command needs by name and which we have mapped too. */
 static void open_shared(struct modules *modules, const struct elf_needs *needs)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -57,7 +57,7 @@ void command_code_open(struct modules *modules, const char *path)
 {
 	struct elf_needs needs;
 	if (elf_needs_read(&needs, path, NULL) < 0)
-		return; /* a script: its interpreter will tell of itself */
+		return; /* a script: the maps of its interpreter will be reported */
 	open_file(modules, path);
 	if (needs.interpreter)
 		open_file(modules, needs.interpreter);

@@ -34,7 +34,7 @@ const uint8_t *deep_stack_at(const struct deep_stack *deep, uint64_t address, si
 	return deep->bytes + deep->capacity - *size;
 }
 
-/* Room for `size` bytes in all; what there is stays at the end. */
+/* Makes room for `size` bytes in all; the present bytes stay at the end. */
 static int grow(struct deep_stack *deep, size_t size)
 {
 	if (size <= deep->capacity)
@@ -76,7 +76,7 @@ int deep_stack_grow(struct deep_stack *deep)
 
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame)
 {
-	/* From the outermost on, sp falls. */
+	/* From the outermost frame on, sp decreases. */
 	size_t low = 0;
 	size_t high = deep->frame_count;
 	while (low < high) {

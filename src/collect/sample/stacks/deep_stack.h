@@ -1,7 +1,6 @@
 /*
- * What is remembered of a thread whose stack did not fit into a sample: its
- * bytes up to the top, and the frames found in them with their nodes. See
- * stack.h for why.
+ * The memory of a thread whose stack did not fit into a sample: the bytes of its stack up to the top, and
+ * the frames found in them with their nodes. stack.h has the reason.
  */
 #ifndef COLLECT_SAMPLE_STACKS_DEEP_STACK_H
 #define COLLECT_SAMPLE_STACKS_DEEP_STACK_H
@@ -22,27 +21,27 @@ struct deep_stack {
 	uint8_t *bytes;
 	size_t size, capacity;
 	uint64_t top;
-	/* Outermost first, so that the inner ones are the ones to be replaced. */
+	/* Outermost first, because the inner frames are those that are replaced. */
 	struct deep_frame *frames;
 	size_t frame_count, frame_capacity;
 };
 
-struct deep_stack *deep_stack_new(void); /* NULL: out of memory */
+struct deep_stack *deep_stack_new(void); /* returns NULL if memory ran out */
 void deep_stack_free(struct deep_stack *deep);
 
-/* The remembered bytes from `address` up, or NULL: none there. *size is how many. */
+/* Returns the remembered bytes from `address` up, and their number in *size, or NULL if there are none. */
 const uint8_t *deep_stack_at(const struct deep_stack *deep, uint64_t address, size_t *size);
 
-/* Remembers `size` bytes at `address`, below or inside of what there is, and
- * touching it; otherwise (another stack, or another top) all else is forgotten.
- * Returns 0 or ERROR_MEMORY, after which nothing is remembered. */
+/* Remembers `size` bytes at `address`. They must touch or overlap the present bytes and not exceed their
+ * top; otherwise (another stack, or another top) everything else is forgotten. Returns 0, or ERROR_MEMORY,
+ * after which nothing is remembered. */
 int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size);
 
 /* Forgets bytes and frames. */
 void deep_stack_clear(struct deep_stack *deep);
 
-/* Adds a frame inside of the last one. Returns 0, or -1: out of memory. Inline, as it
- * is called thousands of times for one sample. */
+/* Adds a frame inside the last one. Returns 0, or -1 if memory ran out. Inline, because it is called
+ * thousands of times for one sample. */
 int deep_stack_grow(struct deep_stack *deep); /* room for one more */
 static inline int deep_stack_push(struct deep_stack *deep, const struct deep_frame *frame)
 {
@@ -52,7 +51,7 @@ static inline int deep_stack_push(struct deep_stack *deep, const struct deep_fra
 	return 0;
 }
 
-/* Index of the frame with just these registers, or SIZE_MAX. */
+/* Returns the index of the frame with exactly these registers, or SIZE_MAX. */
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame);
 
 #endif

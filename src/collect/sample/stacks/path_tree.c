@@ -19,7 +19,7 @@ static int64_t location_of(const struct path_tree *tree, const struct unwind_fra
 {
 	if (frame->module == UINT32_MAX)
 		return tree->unknown_location;
-	/* Addresses in generated code mean nothing later: one location for all. */
+	/* Addresses in generated code mean nothing later: one location for all of them. */
 	bool anonymous = tree->profile->modules[frame->module].kind == MODULE_ANON;
 	return profile_add_location(tree->profile, frame->module, anonymous ? 0 : frame->address);
 }
@@ -30,7 +30,8 @@ static bool is_at(const struct path_tree *tree, uint32_t node, const struct unwi
 	return location->address == frame->address && location->module == frame->module;
 }
 
-/* By location, where the process is another one with the same files. */
+/* Returns the child of `node` at a frame, added if it is new, or a negative error. Compares locations: the
+ * last child may have been entered by another process with the same files. */
 static int64_t find(struct path_tree *tree, uint32_t node, const struct unwind_frame *frame)
 {
 	if (node < tree->last_count && tree->last[node].node && is_at(tree, tree->last[node].node, frame))

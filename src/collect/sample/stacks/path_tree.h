@@ -1,7 +1,7 @@
 /*
- * From frames to nodes of the call path tree. Samples mostly go the way of an
- * earlier one, so each node knows the child that was last entered from it, and by
- * which address: following a path is then one comparison, some 5 ns, a frame.
+ * Converts frames to nodes of the call path tree. Most samples follow the path of an earlier one. So each
+ * node has the child that was last entered from it, with the address: each frame then costs one
+ * comparison, some 5 ns.
  */
 #ifndef COLLECT_SAMPLE_STACKS_PATH_TREE_H
 #define COLLECT_SAMPLE_STACKS_PATH_TREE_H
@@ -14,10 +14,10 @@
 
 struct path_tree {
 	struct profile *profile;   /* not owned */
-	uint32_t unknown_location; /* for code that nobody knows */
+	uint32_t unknown_location; /* for addresses in no module */
 	struct path_child {
-		uint64_t pc;      /* run-time address of ... */
-		uint32_t version; /* ... a process whose code_version is this; 0: not known */
+		uint64_t pc;      /* run-time address in ... */
+		uint32_t version; /* ... a process with this code_version; 0: unknown */
 		uint32_t node;    /* 0: none was entered yet */
 	} * last;                 /* by node; owned */
 	size_t last_count, last_capacity;
@@ -26,12 +26,12 @@ struct path_tree {
 void path_tree_init(struct path_tree *tree, struct profile *profile, uint32_t unknown_location);
 void path_tree_release(struct path_tree *tree);
 
-/* The child of `node` at a frame, added if new; ERROR_MEMORY or ERROR_LIMIT. Of the frame
- * only pc, address and module count. `version`: struct process's code_version, or 0. */
+/* Returns the child of `node` at a frame, added if it is new, or ERROR_MEMORY or ERROR_LIMIT. Uses only
+ * pc, address and module of the frame. `version` is struct process's code_version, or 0. */
 int64_t path_tree_add(struct path_tree *tree, uint32_t node, const struct unwind_frame *frame, uint32_t version);
 
-/* The child of `node` at a run-time address, if it is the one last entered; 0:
- * look up what is at that address, and add it. */
+/* Returns the child of `node` at a run-time address if it is the one that was last entered, otherwise 0:
+ * the caller then looks up the address and adds the child. */
 static inline uint32_t path_tree_follow(const struct path_tree *tree, uint32_t node, uint64_t pc, uint32_t version)
 {
 	if (node >= tree->last_count)

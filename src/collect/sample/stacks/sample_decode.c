@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* A sleeping thread's stack is where it was, page by page. */
+/* Reads the stack of a sleeping thread, page by page. It has not changed since the sample. */
 static size_t read_stack(const struct sample_record *record, uint64_t from, uint8_t *stack)
 {
 	struct iovec pages[SAMPLE_STACK_PAGES];
@@ -22,8 +22,8 @@ static size_t read_stack(const struct sample_record *record, uint64_t from, uint
 	return got < 0 ? 0 : (size_t)got;
 }
 
-/* Pages that were not there when the stack was copied are fetched now. Of a process that
- * has gone they stay zeros: never touched, in all likelihood. */
+/* Reads the pages that were absent when the stack was copied. If the process has ended, they stay zeros:
+ * in all likelihood they were never touched. */
 static void fetch_absent(const struct sample_record *record, const uint8_t *copy, uint64_t from, uint8_t *stack)
 {
 	memcpy(stack, copy, record->stack_bytes);

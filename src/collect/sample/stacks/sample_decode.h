@@ -1,5 +1,4 @@
-/* A record, as it was written where a sample was taken (abi/sample_record.h), told as a
- * backend tells a sample. */
+/* Decodes a sample record (abi/sample_record.h) into a backend's sample. */
 #ifndef COLLECT_SAMPLE_STACKS_SAMPLE_DECODE_H
 #define COLLECT_SAMPLE_STACKS_SAMPLE_DECODE_H
 
@@ -9,11 +8,11 @@
 #include "abi/sample_record.h"
 #include "collect/sample/backend.h"
 
-/* Everything but request's amount, which is left 0, and labels. `content` is what follows
- * the record: its frames, or registers and stack, of the lengths that it says (checked by
- * the caller). `stack_asked`: how much of a stack that is handed over was to be copied.
- * `stack`: SAMPLE_STACK_BYTES of the caller's, for what has to be fetched from process
- * `pid` now. The sample points into both. */
+/* Fills in everything except the request's amount, which stays 0, and the labels. `content` follows the
+ * record: its frames, or its registers and stack, of the lengths that the record has (the caller has
+ * checked them). `stack_asked` is the number of bytes that were requested of a copied stack. `stack` is a
+ * buffer of SAMPLE_STACK_BYTES for memory that is read from process `pid` now. The sample points into
+ * `content` and `stack`. */
 void told_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
 		 struct backend_sample *sample);
 

@@ -19,23 +19,23 @@ struct stacks {
 	uint32_t kernel_location, incomplete_location;
 	struct path_tree tree;
 
-	/* The sample at hand. */
+	/* The current sample. */
 	const struct backend_sample *sample;
 	struct thread *thread;
 	struct process *process;
 	struct stack_memory memory;
-	bool false_root;      /* the walk ended so, and no rule says that it should */
+	bool false_root;      /* the walk ended at a root that no unwind rule confirms */
 	size_t join;          /* index of the remembered frame where the walk stopped */
-	size_t first_outside; /* index of the first frame found by a return address not copied; 0: none */
+	size_t first_outside; /* index of the first frame found by a return address that was not copied; 0: none */
 
 	struct call_edges *edges;
 	uint64_t causes[UNWIND_CAUSE_COUNT];
 	struct stacks_cut cut_recently;
 };
 
-/* --- life --- */
+/* --- creation and release --- */
 
-/* A location that stands for something without an address. */
+/* Adds a location without an address, which has only a name. */
 static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
 {
 	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
@@ -103,7 +103,7 @@ int stacks_publish(struct stacks *stacks)
 	return 0;
 }
 
-/* --- what the unwinder asks --- */
+/* --- callbacks of the unwinder --- */
 
 static int read_word(void *context, uint64_t address, uint64_t *value)
 {
@@ -121,7 +121,7 @@ static bool joins(void *context, const struct unwind_frame *frame)
 {
 	struct stacks *stacks = context;
 	const struct deep_stack *deep = stacks->thread->deep;
-	/* A signal's stack may be above all that was compared. */
+	/* The stack of a signal handler may be above everything that was compared. */
 	if (frame->sp < stacks->memory.same_from || !deep || frame->sp >= deep->top)
 		return false;
 	stacks->join = deep_stack_find(deep, frame);
@@ -130,7 +130,8 @@ static bool joins(void *context, const struct unwind_frame *frame)
 
 /* --- from frames to the tree --- */
 
-/* The frames [0, count), outermost last, below `node`. */
+/* Adds the frames [0, count), outermost last, below `node`. Returns the innermost node, or a negative
+ * error. */
 static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, struct deep_stack *deep)
 {
 	for (size_t i = count; i > 0; i--) {
@@ -151,7 +152,7 @@ static int64_t add_name_node(struct stacks *stacks, uint32_t location)
 	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
 }
 
-/* A whole stack of which the copy was only a part. */
+/* Adds the path of a complete stack of which only a part was copied. */
 static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *result)
 {
 	if (!stacks->thread->deep)
@@ -163,7 +164,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	size_t count = result->count;
 	if (result->joined) {
 		node = deep->frames[stacks->join].node;
-		count--; /* the frame that joins is known */
+		count--; /* the frame that joins has its node already */
 	}
 	if (stack_memory_remember(&stacks->memory, deep, result->joined) < 0)
 		return ERROR_MEMORY;
@@ -171,8 +172,8 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	return add_path(stacks, node, count, deep);
 }
 
-/* The code at a file's entry point, ld.so's for one, may have no rule that says
- * that nobody called it. */
+/* Returns whether a frame is at its file's entry point. The code there, such as ld.so's, may have no
+ * unwind rule that marks the root. */
 static bool is_entry(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	enum { ENTRY_BYTES = 64 };
@@ -197,13 +198,13 @@ static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwi
 	return cause;
 }
 
-/* `distrust_live`: the target's memory was seen to have changed. */
+/* Walks the stack. `distrust_live`: the target's memory was found to have changed. */
 static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 {
 	const struct backend_sample *sample = stacks->sample;
 	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
-	/* In a system call the pc is behind the instruction, which may be the last one
-	 * of its function: it is that instruction that is being executed. */
+	/* In a system call the pc is behind the instruction, which may be the last one of its function.
+	 * The instruction is still being executed. */
 	struct arch_registers registers = sample->registers;
 	uint64_t *pc = &registers.value[ARCH_PC_REGISTER];
 	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
@@ -215,7 +216,7 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
 
-/* NULL: none. */
+/* Returns the row of a frame, or NULL if it has none. */
 static const struct unwind_row *row_of(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	const struct module *module =
@@ -223,28 +224,28 @@ static const struct unwind_row *row_of(const struct stacks *stacks, const struct
 	return module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
 }
 
-/* Whether the unwind rules say that this frame has no caller. */
+/* Returns whether this frame has no caller, by the unwind rules. */
 static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	const struct unwind_row *row = row_of(stacks, frame);
 	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
 }
 
-/* Whether the caller of this frame is what a signal interrupted, as the signal's
- * frame in the copied stack says. */
+/* Returns whether the caller of this frame is code that a signal interrupted, by the signal's frame in the
+ * copied stack. */
 static bool is_interrupted(const struct stacks *stacks, const struct unwind_frame *frame)
 {
 	const struct unwind_row *row = row_of(stacks, frame);
 	return row && row->kind == UNWIND_SIGNAL && stack_memory_has(&stacks->memory, frame->sp);
 }
 
-/* How many frames, from the innermost, can be believed: pairs of which the
- * return address was in the copy teach what a good pair is; others must be one. */
+/* Returns how many frames, from the innermost on, are credible. Pairs of frames whose return address was
+ * copied are certain, and are learnt. All other pairs must fit. */
 static size_t believable(struct stacks *stacks, const struct unwind_result *result)
 {
 	size_t count = result->count;
 	const struct unwind_frame *frames = stacks->frames;
-	enum { TEACH_MAX = 256 }; /* the inner ones: deeper ones were there before */
+	enum { TEACH_MAX = 256 }; /* the inner frames: the others were learnt before */
 	bool teach = stacks->thread->deep || stack_memory_went_outside(&stacks->memory);
 	stacks->first_outside = 0;
 	stacks->false_root = false;
@@ -258,14 +259,14 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 		else if (!copied && !call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
 			return i;
 	}
-	/* A return address of 0 is a root, but late memory may hold zeros. The frame
+	/* A return address of 0 is a root, but memory that was read late may contain zeros. The frame
 	 * itself is certain if its own return address was copied. */
 	bool doubtful = stacks->first_outside || (stacks->memory.zero_outside && result->cause == UNWIND_ROOT);
 	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, &frames[count - 1]);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
 
-/* Walks, and again without the target's memory where that had changed. */
+/* Walks the stack, and once more without the target's memory if that had changed. */
 static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_cause *cause)
 {
 	struct unwind_result result = walk(stacks, false);
@@ -284,20 +285,22 @@ static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_c
 	return result;
 }
 
-/* A stack that could not be completed, at the first frame that was not copied:
- * if its function always had the same callers with a frame at that place, these
- * are taken to be its callers now. PROFILE_NONE: not known. */
+/* Returns the assumed callers of the first frame whose return address was not copied, in a stack that
+ * could not be completed: if the frame's function always had the same callers with a frame at that
+ * position, it is taken to have them now. PROFILE_NONE: unknown. */
 static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result *result)
 {
 	size_t outside = stacks->first_outside;
-	/* Cut right there, or not even one return address was readable. */
+	/* Only for a stack that is cut exactly there. `outside` is 0 if not even one return address could be
+	 * read. */
 	if (outside == 0 || result->count != outside)
 		return PROFILE_NONE;
 	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
 				 stacks->frames[outside].sp);
 }
 
-/* A whole stack completed at its first frame that was not copied: for the next. */
+/* Remembers, for later samples, the callers of the first frame whose return address was not copied, in a
+ * complete stack. */
 static void remember_callers(struct stacks *stacks, const struct unwind_result *result, uint32_t node)
 {
 	enum { CLIMB_MAX = 256 };
@@ -310,14 +313,14 @@ static void remember_callers(struct stacks *stacks, const struct unwind_result *
 			    node);
 }
 
-/* A path that does not reach its root, and cannot be made to. */
+/* Adds a path that does not reach its root and cannot be completed. */
 static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result *result)
 {
 	int64_t node = add_name_node(stacks, stacks->incomplete_location);
 	return node < 0 ? node : add_path(stacks, (uint32_t)node, result->count, NULL);
 }
 
-/* --- stacks that the backend walked --- */
+/* --- stacks that the backend unwound --- */
 
 static struct unwind_frame frame_at(struct stacks *stacks, uint64_t pc)
 {
@@ -330,8 +333,8 @@ static struct unwind_frame frame_at(struct stacks *stacks, uint64_t pc)
 	return frame;
 }
 
-/* The addresses [0, count), outermost last, below `node`. *unknown is set if one of
- * them is in no module. */
+/* Adds the addresses [0, count), outermost last, below `node`. Sets *unknown if one of them is in no
+ * module. */
 static int64_t add_addresses(struct stacks *stacks, uint32_t node, size_t count, bool *unknown)
 {
 	uint32_t version = stacks->process->code_version;
@@ -352,7 +355,7 @@ static int64_t add_addresses(struct stacks *stacks, uint32_t node, size_t count,
 	return node;
 }
 
-/* A path that is broken: up to and with the first address of which nothing is known. */
+/* Adds a broken path, up to and including the first address in no module. */
 static int64_t add_broken_addresses(struct stacks *stacks)
 {
 	size_t count = 0;
@@ -372,12 +375,12 @@ static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 			add_addresses(stacks, stacks->thread->base_node, stacks->sample->address_count, &unknown);
 		if (!unknown)
 			return node;
-		*cause = UNWIND_NO_MODULE; /* the process had changed its maps since */
+		*cause = UNWIND_NO_MODULE; /* the process has changed its maps since */
 	}
 	return add_broken_addresses(stacks);
 }
 
-/* --- stacks that are walked here --- */
+/* --- stacks that are unwound here --- */
 
 static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 {
@@ -405,26 +408,26 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 
 /* --- a sample --- */
 
-/* Whether there is no stack to be had: the kernel's own work. */
+/* Returns whether there is no user stack, only the kernel's own work. */
 static bool is_kernel_work(const struct stacks *stacks, bool walked)
 {
 	const struct backend_sample *sample = stacks->sample;
 	if (stacks->process->between_programs || sample->cause == UNWIND_NO_USER_STACK)
 		return true;
-	/* It is told that a process ends before its memory is taken down. */
+	/* The kernel reports the end of a process before it removes the process's memory. */
 	if (stacks->process->living == 0)
 		return true;
 	if (walked)
 		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
-	/* In exec the registers are still those of the old program, whose stack is gone. */
+	/* In exec the registers are still those of the old program, whose stack no longer exists. */
 	return !sample->has_registers || (sample->in_kernel && sample->stack_bytes == 0);
 }
 
-/* The node of a sample's path, and how its walk ended. */
+/* Adds the path of the current sample. Returns its node, and sets *cause to how its walk ended. */
 static int64_t add_sample(struct stacks *stacks, enum unwind_cause *cause)
 {
 	const struct backend_sample *sample = stacks->sample;
-	/* What the backend could not walk to its end, it may have left to us. */
+	/* A stack that the backend could not unwind to its end may have been copied for us. */
 	bool walked = unwind_cause_whole(sample->cause) ? sample->addresses != NULL : !sample->has_registers;
 	if (sample->other_abi) {
 		*cause = UNWIND_OTHER_ABI;
@@ -437,7 +440,8 @@ static int64_t add_sample(struct stacks *stacks, enum unwind_cause *cause)
 	return walked ? add_walked(stacks, cause) : add_stack(stacks, cause);
 }
 
-/* Takes up a sample; its node, and how its walk ended. */
+/* Makes a sample the current one, and adds its path. Returns its node, and sets *cause to how its walk
+ * ended. */
 static int64_t take_up(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample,
 		       enum unwind_cause *cause)
 {

@@ -1,28 +1,26 @@
 /*
- * From one sample to one node of the call path tree. A stack that the backend
- * walked to its end is looked up address by address; another is walked here from
- * the copied stack and, where the copy is too short, completed.
+ * Converts a sample to a node of the call path tree. If the backend has unwound the stack to its end, the
+ * addresses are looked up one by one. Any other stack is unwound here, from the copied stack; where the
+ * copy is too short, it is completed.
  *
- * A stack is cut where the copy ends (at `window_end` below). What is above can
- * be had from two places:
+ * A stack is cut where the copy ends (at `window_end` below). There are two sources for the memory above:
  *
  *      high  +---------------------+ top
  *            |  outer frames       |   (live) the target's memory, read now; or
  *            |                     |   (remembered) the bytes that an earlier
- *            |                     |   sample of this thread saw there
+ *            |                     |   sample of this thread found there
  *            +---------------------+ window_end   <- the CHECK_BYTES below must be
  *            |  copied with the    |                 the same in both, else the
  *            |  sample             |                 thread has moved on since
  *      low   +---------------------+ sp
  *
- * If neither agrees with the copy, the path stays broken and is counted as cut
- * (UNWIND_STACK_SHORT): it is never passed off as a whole one.
+ * If neither agrees with the copy, the path stays broken and is counted as cut (UNWIND_STACK_SHORT); it is
+ * never reported as complete.
  *
- * A very deep stack changes only at its inner end. So a thread whose stack was
- * cut keeps its bytes and the frames found in them (struct deep_stack), and a
- * walk stops at the first frame above which nothing has changed: the node of
- * that frame is known. A 10,000-deep recursion then costs one read and one
- * comparison of its stack per sample instead of 10,000 steps.
+ * A very deep stack changes only at its inner end. So the bytes of a cut stack are kept for its thread,
+ * with the frames that were found in them (struct deep_stack). A later walk stops at the first frame above
+ * which nothing has changed, because the node of that frame is known. A 10,000-deep recursion then costs
+ * one read and one comparison of its stack per sample instead of 10,000 steps.
  */
 #ifndef COLLECT_SAMPLE_STACKS_STACK_H
 #define COLLECT_SAMPLE_STACKS_STACK_H
@@ -33,30 +31,29 @@
 
 struct stacks;
 
-/* NULL: out of memory. Nothing given is owned. */
+/* Returns NULL if memory ran out. Owns none of its arguments. */
 struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules);
 void stacks_free(struct stacks *stacks); /* NULL is fine */
 
-/* The node of a sample's path: below the thread's base_node if it reaches its root.
- * Unless the backend has walked the stack to its end, it is walked here. Adds the
- * path to the tree, and counts how the walk ended. Returns the node, or ERROR_MEMORY. */
+/* Adds the path of a sample to the tree, and counts how its walk ended. A complete path is below the
+ * thread's base_node. Unless the backend has unwound the stack to its end, it is unwound here. Returns the
+ * node, or ERROR_MEMORY. */
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
-/* The same of a stack that is no sample, and so not counted: the node, PROFILE_ROOT if
- * there is no whole path, or ERROR_MEMORY. */
+/* The same for a stack that is no sample, and is not counted. Returns the node, PROFILE_ROOT if the path
+ * is not complete, or ERROR_MEMORY. */
 int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
-/* How many samples since the last call had a stack that was not copied whole,
- * and of how many the target's memory had changed before we read it: while there
- * are any, the monitor had better hurry. */
+/* Returns how many samples since the last call had a stack that was not copied completely, and for how
+ * many of them the target's memory had changed before it was read. While there are any, the monitor must
+ * read more often. */
 struct stacks_cut {
 	uint64_t stacks;
 	uint64_t too_late;
 };
 struct stacks_cut stacks_cut_recently(struct stacks *stacks);
 
-/* Adds the counts of how walks ended, since the last call, to the profile's
- * causes. Returns 0 or ERROR_MEMORY. */
+/* Adds how the walks since the last call ended to the profile's causes. Returns 0 or ERROR_MEMORY. */
 int stacks_publish(struct stacks *stacks);
 
 #endif

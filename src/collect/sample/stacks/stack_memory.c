@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-	CHECK_BYTES = 256, /* what must agree where a copy and later memory meet */
+	CHECK_BYTES = 256, /* must be equal where a copy and later memory meet */
 	FIRST_SPAN_BYTES = 64 * 1024,
 };
 
@@ -18,7 +18,7 @@ void stack_memory_release(struct stack_memory *memory)
 	target_memory_release(&memory->target);
 }
 
-/* How many bytes at the end of two runs are not known to be the same. */
+/* Returns the length of the first part of two ranges, which may differ; the rest, up to the end, is equal. */
 static size_t differing(const uint8_t *now, const uint8_t *old, size_t size)
 {
 	static const size_t steps[] = { 4096, 256 };
@@ -28,14 +28,14 @@ static size_t differing(const uint8_t *now, const uint8_t *old, size_t size)
 	return size;
 }
 
-/* The lowest address from which up the span and the remembered bytes are known
- * to be the same; UINT64_MAX if they cannot be compared. */
+/* Returns the lowest address from which the span and the remembered bytes are equal up to the top, or
+ * UINT64_MAX if they cannot be compared. */
 static uint64_t find_same_from(const struct stack_memory *memory, const struct deep_stack *deep)
 {
 	size_t size;
 	const uint8_t *old = deep_stack_at(deep, memory->end, &size);
 	uint64_t start = memory->end;
-	if (!old) { /* remembered from further up only */
+	if (!old) { /* the remembered bytes begin further up */
 		start = deep->top - deep->size;
 		old = deep_stack_at(deep, start, &size);
 	}
@@ -44,8 +44,8 @@ static uint64_t find_same_from(const struct stack_memory *memory, const struct d
 	return start + differing(memory->target.span + (start - memory->target.start), old, size);
 }
 
-/* Where all above the copy is as it was, the copy itself may be as well, down to
- * the frames that ran since. */
+/* If everything above the copy is unchanged, the copy may be unchanged too, down to the frames that have
+ * run since. */
 static void extend_same_into_copy(struct stack_memory *memory)
 {
 	const struct deep_stack *deep = memory->deep;
@@ -83,7 +83,7 @@ static enum above look_above(struct stack_memory *memory)
 	return ABOVE_NONE;
 }
 
-/* The copy ends because it was asked to, not because the stack does. */
+/* Returns whether the copy ends because no more was requested, not because the stack ends. */
 static bool is_cut(const struct backend_sample *sample)
 {
 	return sample->stack_bytes > 0 && sample->stack_bytes == sample->stack_asked;
@@ -109,7 +109,7 @@ static int read_above(struct stack_memory *memory, uint64_t address, uint64_t *v
 
 bool stack_memory_has(const struct stack_memory *memory, uint64_t address)
 {
-	/* Registers may hold anything: no sum here may pass the end of the numbers. */
+	/* Registers may contain any value: no sum here may overflow. */
 	uint64_t offset = address - memory->start;
 	return offset < memory->sample->stack_bytes && memory->sample->stack_bytes - offset >= sizeof(uint64_t);
 }
@@ -129,7 +129,7 @@ int stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *v
 	} else {
 		memory->used_pages = true;
 		result = target_memory_word(&memory->target, address, value);
-		/* The copy would have had it, but for a hole before it. */
+		/* The copy would contain it if there were no absent page before it. */
 		if (result == 0 && address >= memory->end && address - memory->start < sample->stack_asked)
 			target_memory_touch(&memory->target, memory->end, address);
 	}
@@ -137,8 +137,6 @@ int stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *v
 	return result;
 }
 
-/* Keeps the bytes of a stack that was completed, for the next sample: all, or
- * those that are new. */
 int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, bool joined)
 {
 	int result = 0;
@@ -170,8 +168,8 @@ void stack_memory_begin(struct stack_memory *memory, const struct backend_sample
 	memory->zero_outside = false;
 	memory->same_from = UINT64_MAX;
 	target_memory_begin(&memory->target, (pid_t)sample->pid);
-	/* Of a thread known to be deep, what is above will be asked for: the sooner
-	 * the better, and then most of the copy need not be walked either. */
+	/* A thread with a deep stack will need the memory above. An early look makes changes less likely,
+	 * and most of the copy need not be walked either. */
 	if (deep && is_cut(sample)) {
 		memory->above = look_above(memory);
 		extend_same_into_copy(memory);

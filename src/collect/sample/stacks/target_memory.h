@@ -1,8 +1,7 @@
 /*
- * The target's memory as it is now, read with process_vm_readv: for stacks that
- * a sample's copy does not hold. One span above the copy, growing upwards, and
- * a few pages from anywhere else (the other stack of a signal handler).
- * Everything is forgotten with target_memory_begin: it was true for one sample.
+ * Reads the present memory of the target with process_vm_readv, for stacks that a sample's copy does not
+ * contain: one span above the copy, which grows upwards, and a few single pages (such as the other stack
+ * of a signal handler). target_memory_begin forgets all of it, because it is valid for one sample only.
  */
 #ifndef COLLECT_SAMPLE_STACKS_TARGET_MEMORY_H
 #define COLLECT_SAMPLE_STACKS_TARGET_MEMORY_H
@@ -19,7 +18,7 @@ struct target_memory {
 	uint8_t *span;
 	uint64_t start;
 	size_t size, capacity;
-	/* Single pages, the oldest replaced first. */
+	/* Single pages; the oldest is replaced first. */
 	struct target_page {
 		uint64_t address; /* of a page; 1: none */
 		uint8_t bytes[TARGET_PAGE_BYTES];
@@ -30,22 +29,21 @@ struct target_memory {
 void target_memory_init(struct target_memory *memory);
 void target_memory_release(struct target_memory *memory);
 
-/* Another sample: of process `pid`. */
+/* Begins another sample, of process `pid`. */
 void target_memory_begin(struct target_memory *memory, pid_t pid);
 
-/* Reads the span anew from `start`, `size` bytes or as many as there are;
- * returns how many: 0 also when the target is gone or may not be read. */
+/* Reads the span anew from `start`: `size` bytes, or as many as are readable. Returns their number, which
+ * is 0 also if the target has ended or may not be read. */
 size_t target_memory_span(struct target_memory *memory, uint64_t start, size_t size);
 
-/* Makes the span reach to `end`, at least doubling it. 0, or -1: not readable. */
+/* Extends the span to `end`, at least doubling it. Returns 0, or -1 if the memory is not readable. */
 int target_memory_extend(struct target_memory *memory, uint64_t end);
 
-/* Has the pages of [from, to) mapped: a page of stack that was never touched stops
- * the kernel's copy of a stack there, each time. It sees only zeros where there
- * was nothing, as it would itself. */
+/* Makes the kernel map the pages of [from, to): the kernel's copy of a stack would end at a page that was
+ * never touched, in each sample. The target finds zeros there, as it would have done anyway. */
 void target_memory_touch(struct target_memory *memory, uint64_t from, uint64_t to);
 
-/* 8 bytes from anywhere. 0, or -1: not readable. */
+/* Reads 8 bytes at any address. Returns 0, or -1 if they are not readable. */
 int target_memory_word(struct target_memory *memory, uint64_t address, uint64_t *value);
 
 #endif

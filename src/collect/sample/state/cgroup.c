@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lines of "hierarchy:controllers:path": how good each is as the answer. */
+/* Returns the rank of a line "hierarchy:controllers:path" as the answer: the higher the better, 0: it is
+ * no such line. */
 static int rank_of(const char *line)
 {
 	const char *controllers = strchr(line, ':');

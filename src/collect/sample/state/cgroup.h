@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Its path, "/system.slice/cron.service"; "" if it cannot be read. Cut to `size`. */
+/* Reads the path of a process's control group, such as "/system.slice/cron.service"; "" if it cannot be
+ * read. Cuts it to `size`. */
 void cgroup_read(pid_t pid, char *path, size_t size);
 
-/* The same from the text of a /proc/PID/cgroup: cgroup v2's, else that which systemd
- * keeps, else the first hierarchy's. */
+/* The same from the text of a /proc/PID/cgroup. Prefers cgroup v2, then the hierarchy of systemd, then the
+ * first one. */
 void cgroup_parse(const char *text, char *path, size_t size);
 
 #endif

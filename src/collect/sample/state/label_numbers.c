@@ -16,7 +16,7 @@ void label_numbers_release(struct label_numbers *numbers)
 	hash_map_release(&numbers->sets);
 }
 
-/* Makes a label of a line, if it is one: 1, 0 or an error. */
+/* Makes a label of a line. Returns 1, 0 if the line is no label, or a negative error. */
 static int read_line(struct profile *profile, const char *line, size_t bytes, struct profile_label *label)
 {
 	const char *equals = memchr(line, '=', bytes);

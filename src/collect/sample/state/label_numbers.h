@@ -16,13 +16,13 @@ struct label_numbers {
 void label_numbers_init(struct label_numbers *numbers);
 void label_numbers_release(struct label_numbers *numbers);
 
-/* From now on `number` is the set of the text's "key=value" lines; lines of another
- * form are left out. 0, ERROR_MEMORY or ERROR_LIMIT: then nothing changed. */
+/* Defines `number`, from now on, as the set of the text's "key=value" lines; skips lines of another form.
+ * Returns 0, or ERROR_MEMORY or ERROR_LIMIT with the number unchanged. */
 int label_numbers_tell(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
 		       size_t bytes);
 
-/* Returns the profile's label set for a sample's number; for an unknown number
- * counts it and returns the empty set. */
+/* Returns the profile's label set for a sample's number. Counts an unknown number, and returns the empty
+ * set for it. */
 uint32_t label_numbers_get(struct label_numbers *numbers, uint32_t number);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What one process has mapped where: mappings in order of address, of which a new
- * one takes the place of whatever it covers, as mmap does.
+ * The mappings of one process, in order of address. A new mapping replaces everything that it covers, as
+ * mmap does.
  */
 #ifndef COLLECT_SAMPLE_STATE_MAPS_H
 #define COLLECT_SAMPLE_STATE_MAPS_H
@@ -28,17 +28,17 @@ void maps_release(struct maps *maps);
 /* Forgets all mappings; the memory is kept. */
 void maps_clear(struct maps *maps);
 
-/* Replaces all by those of `from`. Returns 0 or ERROR_MEMORY, and then nothing changed. */
+/* Replaces all mappings by those of `from`. Returns 0, or ERROR_MEMORY with no change. */
 int maps_copy(struct maps *maps, const struct maps *from);
 
-/* Adds one, start < end: the ends of older ones that it cuts stay. Returns 0 or
- * ERROR_MEMORY, and then nothing changed. */
+/* Adds a mapping, start < end; the parts of older mappings outside of it stay. Returns 0, or ERROR_MEMORY
+ * with no change. */
 int maps_insert(struct maps *maps, const struct mapping *mapping);
 
-/* Index of the first mapping that ends above `address`; `count`: none does. */
+/* Returns the index of the first mapping that ends above `address`, or `count` if there is none. */
 size_t maps_first_above(const struct maps *maps, uint64_t address);
 
-/* The mapping that holds `address`, or NULL. Valid until the next call that changes any. */
+/* Returns the mapping that contains `address`, or NULL. Valid until the next call that changes any. */
 struct mapping *maps_at(const struct maps *maps, uint64_t address);
 
 #endif

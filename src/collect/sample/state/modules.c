@@ -57,7 +57,7 @@ static uint8_t kind_of_path(const char *path, bool is_elf)
 	return MODULE_ANON;
 }
 
-/* One module stands for all executable memory without a file. */
+/* One module represents all executable memory without a file. */
 static const char *shown_path(const char *path, uint8_t kind)
 {
 	return kind == MODULE_ANON ? "[anon]" : path;
@@ -203,8 +203,7 @@ struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid)
 	return module;
 }
 
-/* All of the profile's modules are added here, so ids are indexes; a search
- * would do as well. */
+/* All modules of the profile are added here, so an id is normally the index; otherwise it is searched for. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id)
 {
 	if (id < modules->count && modules->items[id].id == id)

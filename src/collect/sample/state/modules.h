@@ -1,7 +1,7 @@
 /*
- * The ELF files that samples fall into: each opened and its unwind table built
- * once, when the first sample needs it, whoever mapped it. The descriptor stays
- * open, so that a file that is deleted or replaced later can still be named.
+ * The ELF files that samples fall into. Each file is opened and its unwind table built once, when the
+ * first sample needs it, for all processes that map it. The descriptor stays open, so that addresses in a
+ * file that is deleted or replaced later can still be named.
  */
 #ifndef COLLECT_SAMPLE_STATE_MODULES_H
 #define COLLECT_SAMPLE_STATE_MODULES_H
@@ -26,7 +26,7 @@ struct module {
 	struct unwind_table *table; /* NULL: none */
 };
 
-/* NULL: out of memory. `profile` gets a module for each; it is not owned. */
+/* Returns NULL if memory ran out. Adds each module to `profile`, and does not own it. */
 struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
 
@@ -35,19 +35,19 @@ void modules_free(struct modules *modules); /* NULL is fine */
  * "[vdso]" and "//anon". */
 int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes);
 
-/* The module of something without addresses, named "[...]": kernel work
- * (MODULE_KERNEL), thread starts (MODULE_THREAD), ... */
+/* Returns the index of the module of something without addresses, named "[...]": kernel work
+ * (MODULE_KERNEL), thread starts (MODULE_THREAD), ...; or ERROR_MEMORY. */
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
 
-/* By index; opens the file on first use, as the process `pid` sees it. The
- * pointer is valid until the next modules_add. */
+/* Returns a module by index. Opens its file at the first use, as the process `pid` sees it. Valid until
+ * the next modules_add. */
 struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid);
 
-/* By its id in the profile; NULL: none. Opens nothing. */
+/* Returns a module by its id in the profile, or NULL. Opens no file. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);
 
-/* A descriptor of the file of a profile's module, for frames_options; the
- * caller closes it. -1: none. `context` is the modules. */
+/* Returns a descriptor of the file of a profile's module, for frames_options, or -1 if there is none. The
+ * caller closes it. `context` is the modules. */
 int modules_open_for_names(void *context, uint32_t profile_module);
 
 #endif

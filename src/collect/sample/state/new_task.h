@@ -1,6 +1,6 @@
 /*
- * The kernel's tracepoint task:task_newtask, which a thread passes that is about
- * to start another: its data tell whom.
+ * The kernel's tracepoint task:task_newtask, which occurs in a thread that is about to start another one.
+ * Its data identify the new thread.
  */
 #ifndef COLLECT_SAMPLE_STATE_NEW_TASK_H
 #define COLLECT_SAMPLE_STATE_NEW_TASK_H
@@ -16,14 +16,14 @@ struct new_task {
 	size_t pid_offset, flags_offset;
 };
 
-/* Finds it in tracefs. False: that cannot be read here, or not by us. */
+/* Finds the tracepoint in tracefs. Returns false if tracefs cannot be read here, or not by us. */
 bool new_task_find(struct new_task *format);
 
-/* Reads the tracepoint's `format` file. False: it is none of this tracepoint. */
+/* Reads the tracepoint's `format` file. Returns false if the file lacks one of the fields. */
 bool new_task_parse(struct new_task *format, FILE *file);
 
-/* Returns whether the data describe a thread of the same process (not a new
- * process), and its id. */
+/* Returns whether the data describe a thread of the same process (not a new process), and sets *tid to its
+ * id. */
 bool new_task_is_thread(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid);
 
 #endif

@@ -1,4 +1,4 @@
-/* The mappings of a living process, from /proc. */
+/* Reads the mappings of a running process from /proc. */
 #ifndef COLLECT_SAMPLE_STATE_PROC_MAPS_H
 #define COLLECT_SAMPLE_STATE_PROC_MAPS_H
 
@@ -23,10 +23,10 @@ struct proc_maps {
 	size_t capacity;
 };
 
-/* Opens those of a process through any of its threads: the first thread's file
- * is empty when that thread has ended. */
+/* Opens the mappings of a process through any of its threads: the first thread's file is empty when that
+ * thread has ended. */
 void proc_maps_open(struct proc_maps *maps, pid_t pid, pid_t tid);
-/* The next one, in order of address; false: there is none. */
+/* Reads the next mapping, in order of address. Returns false if there is none. */
 bool proc_maps_next(struct proc_maps *maps, struct proc_map *map);
 void proc_maps_close(struct proc_maps *maps);
 

@@ -91,7 +91,7 @@ struct process *processes_find(const struct processes *processes, uint32_t pid)
 	return found == HASH_MAP_NONE ? NULL : &processes->items[found];
 }
 
-/* Its index, added if it is new. */
+/* Returns the index of a process, added if it is new, or ERROR_MEMORY. */
 static int64_t find_process(struct processes *processes, uint32_t pid)
 {
 	uint32_t found = hash_map_get(&processes->by_pid, pid);
@@ -102,13 +102,13 @@ static void set_base(struct thread *thread, uint32_t node, uint32_t markers)
 {
 	thread->base_node = node;
 	thread->base_markers = markers;
-	/* Its nodes are no more those to continue from. */
+	/* Later walks must not continue from its old nodes. */
 	deep_stack_free(thread->deep);
 	thread->deep = NULL;
 }
 
-/* Returns whether a reported thread is the one whose start was seen: one system
- * call makes both. Thread ids repeat, but not so soon. 0: unknown. */
+/* Returns whether a reported thread and an observed start belong together: one system call causes both.
+ * Thread ids are used again, but not so soon. `thread_ns` is 0 if unknown. */
 static bool is_one_start(uint64_t start_ns, uint64_t thread_ns)
 {
 	static const uint64_t window_ns = 1000000000;
@@ -151,7 +151,7 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 	return &processes->items[thread->process];
 }
 
-/* Returns the living thread that began at about that time, or NULL. */
+/* Returns the running thread that began at about that time, or NULL. */
 static struct thread *find_begun(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, tid);
@@ -193,9 +193,8 @@ static void renew_code(struct processes *processes, struct process *process)
 	process->code_version = ++processes->code_versions;
 }
 
-/* In the exec of a set-user-ID program the kernel reports the end of the
- * process when it ends the events that were bound to it. A process that maps
- * memory lives. */
+/* In the exec of a set-user-ID program the kernel reports the end of the process when it ends the events
+ * that were bound to it. A process that maps memory has not ended. */
 static void revive(struct processes *processes, struct process *process)
 {
 	uint32_t found = hash_map_get(&processes->by_tid, process->pid);
@@ -245,7 +244,7 @@ static void find_bias(struct mapping *mapping, const struct module *module)
 	mapping->has_bias = true;
 }
 
-/* The module of a mapping of code, and where it is. */
+/* Returns the module of a mapping of code, and the position of the module. */
 static struct unwind_module module_of(struct processes *processes, const struct process *process,
 				      struct mapping *mapping)
 {
@@ -308,11 +307,11 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 	return above->end - address <= process->stack_limit;
 }
 
-/* Reads the mapping from /proc: the kernel does not report mremap, by which big
- * arrays grow. Without memory the address stays unknown. */
+/* Reads the mapping from /proc: the kernel does not report mremap, by which big arrays grow. If memory
+ * runs out, the address stays unknown. */
 static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
 {
-	enum { VAIN_MAX = 100 }; /* it takes a while, so not for ever */
+	enum { VAIN_MAX = 100 }; /* each takes a while, so their number is limited */
 	struct mapping mapping = { .told = processes->maps_told };
 	char path[4096];
 	if (process->vain_lookups == VAIN_MAX)
@@ -351,9 +350,9 @@ static void end_thread(struct processes *processes, struct thread *thread, uint6
 	thread->deep = NULL;
 }
 
-/* After an exec one thread remains, with the process's number, whichever thread
- * called it. The kernel does not report the end of its former number and of the
- * other threads. Returns NULL if out of memory. */
+/* After an exec one thread remains, with the process's number, whichever thread called it. The kernel
+ * reports neither the end of that thread's former number nor the end of the other threads. Returns NULL if
+ * memory ran out. */
 static struct thread *remain_alone(struct processes *processes, uint32_t pid, uint64_t time_ns)
 {
 	struct thread *thread = processes_thread(processes, pid, pid);

@@ -1,6 +1,6 @@
 /*
- * The processes and threads that are watched, and what code each process has
- * mapped where: kept up to date by what the backend tells, in order of time.
+ * The watched processes and threads, and the code that each process has mapped. The backend's events keep
+ * them up to date, in order of time.
  */
 #ifndef COLLECT_SAMPLE_STATE_PROCESSES_H
 #define COLLECT_SAMPLE_STATE_PROCESSES_H
@@ -26,7 +26,7 @@ struct process {
 	uint32_t code_version;
 	struct maps code;      /* executable memory */
 	struct maps data;      /* all other reported mappings */
-	uint32_t vain_lookups; /* mappings that were read from /proc */
+	uint32_t vain_lookups; /* times that /proc was read and had no mapping */
 	uint64_t stack_limit;  /* limit of the main thread's stack in bytes; 0: not read yet */
 };
 
@@ -34,14 +34,14 @@ struct thread {
 	uint32_t tid;
 	uint32_t id;             /* in the profile's threads */
 	uint32_t process;        /* index in processes */
-	uint32_t base_node;      /* whole paths begin below this node: the start of the thread, or PROFILE_ROOT */
+	uint32_t base_node;      /* complete paths begin below this node: the start of the thread, or PROFILE_ROOT */
 	uint32_t base_markers;   /* thread starts on the way to it */
 	struct deep_stack *deep; /* for a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
 
 struct processes;
 
-/* NULL: out of memory. Neither profile nor modules is owned. */
+/* Returns NULL if memory ran out. Owns neither profile nor modules. */
 struct processes *processes_new(struct profile *profile, struct modules *modules);
 void processes_free(struct processes *processes); /* NULL is fine */
 
@@ -51,41 +51,38 @@ int processes_map(struct processes *processes, const struct backend_map *map);
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns);
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/* True: that was the last thread of its process. */
+/* Returns whether that was the last thread of its process. */
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
-/* Sets the node below which the thread `tid`, now or in a later event, has its
- * paths, and the number of thread starts above it; PROFILE_ROOT: unknown.
- * Returns 0 or ERROR_MEMORY. */
+/* Sets the node below which the paths of thread `tid` begin, and the number of thread starts above it;
+ * PROFILE_ROOT: unknown. The thread itself may be reported before or after that. Returns 0 or
+ * ERROR_MEMORY. */
 int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
 		     uint64_t time_ns);
 
-/* Returns the process of that pid, or NULL. Valid as pointers of
- * processes_thread are. */
+/* Returns the process of that pid, or NULL. Valid until the next call that adds. */
 struct process *processes_find(const struct processes *processes, uint32_t pid);
 
-/* The thread, added if it is new; NULL: out of memory. Pointers are valid until
- * the next call that adds. */
+/* Returns the thread, added if it is new, or NULL if memory ran out. Valid until the next call that adds. */
 struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid);
 struct process *processes_of(struct processes *processes, const struct thread *thread);
 
-/* The module at a run-time address of a process: 0 and *found, or -1. */
+/* Finds the module at a run-time address of a process. Returns 0, or -1 if there is none. */
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found);
 
-/* Copies `size` bytes of code at a run-time address from the module's file.
- * False: they are not in one. */
+/* Copies `size` bytes of code at a run-time address from the module's file. Returns false if they are in
+ * no file. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
 
-/* The code of a process for a backend that walks stacks: an item for each of
- * process->code, in their order. Opens files that are not open yet. */
+/* Lists the code of a process for a backend that unwinds stacks itself: an item for each of process->code,
+ * in their order. Opens files that are not open yet. */
 void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list);
 
-/* Returns the name of the memory at an address: a file's path, "[heap]",
- * "[stack]", "[vdso]", "[anon]" for memory without a file; a string, 0 ("") if
- * nothing is known to be there. */
+/* Returns the name of the memory at an address, a string of the profile: a file's path, "[heap]",
+ * "[stack]", "[vdso]", or "[anon]" for memory without a file; 0 ("") if it is unknown. */
 uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
 
-/* How many processes are still running. */
+/* Returns how many processes still run. */
 size_t processes_running(const struct processes *processes);
 
 #endif

@@ -21,7 +21,7 @@ struct side_events {
 	bool started;
 	size_t ring_bytes;
 	struct cpus cpus;
-	struct ring *rings; /* SIDE_KINDS for each CPU; those of data maps may be unmapped */
+	struct ring *rings; /* SIDE_KINDS for each CPU; the rings of data maps may be unmapped */
 	size_t ring_count;
 	struct perf_events events;
 	struct hash_map watched; /* thread ids -> how they came to be watched */
@@ -127,8 +127,7 @@ int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct
 	}
 	if (on_exec)
 		return 1;
-	/* Events of a running thread are recorded before counting starts: see
-	 * attach in target.c. */
+	/* Events of a running thread are recorded before counting starts: see attach.c. */
 	int result = perf_events_enable(&side->events, first_event, error);
 	return result < 0 ? result : 1;
 }

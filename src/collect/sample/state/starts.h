@@ -1,6 +1,6 @@
 /*
- * Where threads are started, for those of which one has heard only that: the stack
- * that starts a thread and the thread itself are told apart, in either order.
+ * The starts of threads that are not reported yet. The backend reports the stack that starts a thread, and
+ * the thread itself, separately and in either order.
  */
 #ifndef COLLECT_SAMPLE_STATE_STARTS_H
 #define COLLECT_SAMPLE_STATE_STARTS_H
@@ -26,11 +26,10 @@ struct starts {
 void starts_init(struct starts *starts);
 void starts_release(struct starts *starts);
 
-/* Sets or replaces that of a thread id. Returns 0 or ERROR_MEMORY. */
+/* Sets or replaces the start of a thread id. Returns 0 or ERROR_MEMORY. */
 int starts_put(struct starts *starts, uint32_t tid, const struct start *start);
 
-/* Removes and returns the start of a thread id: node PROFILE_ROOT if there is
- * none. */
+/* Removes and returns the start of a thread id, with node PROFILE_ROOT if there is none. */
 struct start starts_take(struct starts *starts, uint32_t tid);
 
 #endif

@@ -1,12 +1,12 @@
-/* Perf events: clocks of a CPU, which run whoever runs on it, and software events.
- * The cookie is the request's number. */
+/* Programs for perf events: clocks of a CPU, which run independently of the thread that runs on it, and
+ * software events. The cookie is the request's number. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_CLOCK_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_CLOCK_BPF_H
 
 #include "collect/sample/bpf/programs/switch.bpf.h"
 
-/* A period of the CPU's clock is over: one hit for the thread that runs. The clock
- * does not start anew with each thread, so short ones are sampled as any. */
+/* A period of the CPU's clock has ended: one hit for the thread that runs. The clock does not restart with
+ * each thread, so short threads are sampled like all others. */
 SEC("perf_event")
 int on_clock(struct bpf_perf_event_data *context)
 {
@@ -23,7 +23,7 @@ int on_clock(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* A software event; a fault tells the address that was touched. */
+/* A software event. A page fault has the address that was touched. */
 SEC("perf_event")
 int on_software_event(struct bpf_perf_event_data *context)
 {

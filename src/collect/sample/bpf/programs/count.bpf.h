@@ -7,27 +7,27 @@
 
 static const struct sample_record nothing_known = { .syscall = -1 };
 
-/* A random number below `limit` (at most 2^53 or so: what is lost is its evenness). */
+/* Returns a random number below `limit`. Above 2^48 it is not evenly distributed. */
 static uint64_t random_below(uint64_t limit)
 {
 	uint64_t random = bpf_get_prandom_u32();
 	return limit >> 32 ? (limit >> 16) * random >> 16 : limit * random >> 32;
 }
 
-/* NULL: not watched, or it waits for its exec. */
+/* Returns the state of a thread, or NULL if it is not watched or waits for its exec. */
 static struct bpf_thread *watched_thread(struct task_struct *task)
 {
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	return thread && thread->state >= BPF_THREAD_COUNTS ? thread : NULL;
 }
 
-/* The same while counting is on. */
+/* The same, but returns NULL while counting is off. */
 static struct bpf_thread *counting_thread(struct task_struct *task)
 {
 	return is_on ? watched_thread(task) : NULL;
 }
 
-/* Advances a thread's timer by `amount` gticks; how many boundaries that crossed. */
+/* Advances a thread's timer by `amount` gticks. Returns how many boundaries that crossed. */
 static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amount)
 {
 	if (request >= SAMPLE_REQUESTS || amount == 0)
@@ -37,8 +37,7 @@ static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amou
 	return interval_clock_advance(&thread->clocks[request], requests[request].interval, amount);
 }
 
-/* Counts, and takes a sample where that crosses a boundary. `order` says what the
- * event was. */
+/* Counts, and takes a sample if that crosses a boundary. `order` describes the event. */
 static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct sample_record *order)
 {
 	uint64_t hits = count(thread, request, amount);
@@ -57,13 +56,13 @@ static void start_clocks(struct bpf_thread *thread)
 			thread->clocks[i].mark = random_below(requests[i].interval);
 }
 
-/* What kind of system call a number is: enum bpf_transfer. */
+/* Returns the class of a system call number: enum bpf_transfer, or-ed. */
 static uint8_t class_of(int64_t number)
 {
 	uint32_t at = number;
 	if (number < 0 || number >= BPF_SYSCALLS)
 		return 0;
-	barrier_var(at); /* or the verifier loses sight of what follows */
+	barrier_var(at); /* otherwise the verifier does not track the bound */
 	return syscall_classes[at & (BPF_SYSCALLS - 1)];
 }
 

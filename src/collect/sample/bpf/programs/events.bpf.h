@@ -37,8 +37,8 @@ int BPF_PROG(on_kernel_trap, unsigned long address)
 	return 0;
 }
 
-/* A request to a block device, in the thread that makes it: reads and writes, not what
- * discards, nor what a device above another one makes of a request. */
+/* A request to a block device, in the thread that makes it. Counts reads and writes, but neither discards
+ * nor the requests that a device on top of another one derives from a request. */
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(on_disk_request, struct bio *bio)
 {

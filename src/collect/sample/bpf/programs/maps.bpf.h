@@ -1,4 +1,4 @@
-/* The maps of programs.bpf.c, and what of the kernel's own data is looked at. */
+/* The maps and global variables of the eBPF programs. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_MAPS_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_MAPS_BPF_H
 
@@ -11,8 +11,8 @@ const volatile struct bpf_settings settings;
 const volatile struct bpf_request requests[SAMPLE_REQUESTS];
 const volatile uint8_t syscall_classes[BPF_SYSCALLS];
 
-struct bpf_results results; /* what is counted over all threads */
-uint32_t is_on;             /* counting has begun, but for threads that wait for an exec */
+struct bpf_results results; /* counts over all threads */
+uint32_t is_on;             /* counting has begun, except in threads that wait for an exec */
 
 /* --- threads --- */
 
@@ -26,7 +26,7 @@ struct {
 /* --- code --- */
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: before 6.1 perf events may use no other */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: before 6.1 perf events may use no other map */
 	__uint(max_entries, 32768);
 	__type(key, uint32_t); /* pid */
 	__type(value, struct walk_process);
@@ -40,7 +40,7 @@ struct {
 	__type(value, struct walk_code);
 } codes SEC(".maps");
 
-/* All chunks are alike. To put one more into `chunks` takes the kernel some 10 ms. */
+/* All chunks are alike. Adding one to `chunks` takes the kernel some 10 ms. */
 struct chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -56,7 +56,7 @@ struct {
 	__array(values, struct chunk);
 } chunks SEC(".maps");
 
-/* --- probes that are watched: uprobes, tracepoints --- */
+/* --- probes: uprobes, tracepoints --- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,13 +72,13 @@ struct {
 	__uint(max_entries, 4096); /* set when loaded */
 } ring SEC(".maps");
 
-/* Where a record is put together. A program may be interrupted by another one, or
- * (a uprobe's) be preempted, so each takes one that nobody else has. */
+/* A buffer in which a record is assembled. A program may be interrupted by another one, or (a uprobe's) be
+ * preempted, so each takes a buffer that no other program uses. */
 struct scratch {
 	uint32_t busy;
 	uint32_t spare;
 	struct walk walk;
-	/* What of registers and stack is longer than the frames. */
+	/* Room for registers and stack, which are longer than the frames. */
 	uint8_t more[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
 };
 

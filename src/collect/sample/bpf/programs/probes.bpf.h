@@ -1,5 +1,5 @@
-/* Probes that the user named: functions (uprobes), tracepoints, static probes. The
- * cookie is the probe's number. */
+/* Programs for probes that the user named: functions (uprobes), tracepoints and static probes. The cookie
+ * is the probe's number. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 
@@ -7,18 +7,18 @@
 
 static uint64_t positive(int64_t value)
 {
-	return value > 0 ? value : 0; /* use only grows */
+	return value > 0 ? value : 0; /* the use of a resource only grows */
 }
 
 enum { ADDRESS_BITS = 47 };
 #define ADDRESSES (1ull << ADDRESS_BITS)
 
-/* ADDRESSES where it is as many or more. */
+/* Returns the product, or ADDRESSES if a factor reaches that, or if both factors reach 2^24. */
 static uint64_t product(uint64_t amount, uint64_t factor)
 {
 	if (amount >= ADDRESSES || factor >= ADDRESSES)
 		return amount && factor ? ADDRESSES : 0;
-	/* Both below 2^47: the upper half tells whether it fits. */
+	/* Both are below 2^47. Two factors of at least 2^24 make at least 2^48. */
 	uint64_t high = (amount >> 24) * (factor >> 24);
 	return high ? ADDRESSES : amount * factor;
 }
@@ -37,7 +37,7 @@ int on_function(struct pt_regs *registers)
 						   : registers_argument(registers, probe->argument));
 	if (probe->factor)
 		amount = product(amount, registers_argument(registers, probe->factor));
-	/* More than there are addresses is not given to anybody. */
+	/* An allocation of as many bytes as there are addresses always fails. */
 	if (probe->is_allocation && amount >= ADDRESSES)
 		return 0;
 	struct sample_record order = nothing_known;

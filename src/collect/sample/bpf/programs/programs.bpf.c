@@ -1,14 +1,14 @@
 /*
- * The eBPF programs: what is counted, in which thread, and where.
+ * The eBPF programs: they count resources in each watched thread, and take samples.
  *
  *   a hook of the kernel (clock.bpf.h, tasks.bpf.h, ...)
  *      | amount
- *   count()        the thread's interval timer of that resource: mostly that is all
+ *   count()        the thread's interval timer of that resource: in most cases nothing else happens
  *      | hits, where boundaries were crossed
- *   take_sample()  walks the stack and tells the monitor
+ *   take_sample()  unwinds the stack and writes a record for the monitor
  *
- * For kernels 5.17 and later (bpf_loop). What another kernel may lack is asked
- * for by BTF, when the programs are loaded.
+ * For kernels 5.17 and later (bpf_loop). When the programs are loaded, BTF shows which other features the
+ * kernel has.
  */
 #include "vmlinux.h"
 

@@ -1,26 +1,26 @@
-/* From "here" to a record in the ring: walks the present thread's user stack. */
+/* Takes a sample: unwinds the current thread's user stack, and writes a record into the ring. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
 
 #include "collect/sample/bpf/programs/maps.bpf.h"
 #include "processor/bpf_registers.h"
 
-uint64_t woken_ns; /* when a stack that was handed over last woke the monitor */
+uint64_t woken_ns; /* when a copied stack last woke the monitor */
 
 enum { WAKE_AT_MOST_NS = 3 * 1000 * 1000 };
 enum { PROCESS_STEPS = 12, ROW_STEPS = 20 };
 
-/* --- what walk.h needs ---
+/* --- functions for row_walk.h ---
  *
- * Inlined always: Linux 6.18's verifier fails ("verifier bug") where a callback of
- * bpf_loop has another function write into its stack before it has done so itself. */
+ * Always inlined: Linux 6.18's verifier fails ("verifier bug") where a callback of bpf_loop has another
+ * function write into its stack before it has done so itself. */
 
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address);
 }
 
-/* Binary searches, as loops that the verifier looks at once. */
+/* Binary searches, as loops whose body the verifier checks once. */
 
 struct search {
 	uint64_t pc;
@@ -57,7 +57,7 @@ static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
 	return true;
 }
 
-/* One 8-byte slot: the first ones have a map of their own, which is enough for most
+/* Returns one 8-byte slot, or NULL. The first chunk has a map of its own, which is enough for most
  * programs. */
 static inline uint64_t *slot_at(uint32_t number)
 {
@@ -85,14 +85,14 @@ static long halve_rows(uint32_t step, void *context)
 	return 0;
 }
 
-/* The number of the row in force where a page begins. */
+/* Returns the number of the row in force where a page begins. */
 static inline uint32_t page_start(uint32_t pages, uint32_t page)
 {
 	const uint32_t *pair = (const uint32_t *)slot_at(pages + page / 2);
 	return pair ? pair[page & 1] : 0;
 }
 
-/* Between the rows in force at the start of the pc's page and of the next. */
+/* Searches between the rows in force at the start of the pc's page and at the start of the next one. */
 static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
 	uint32_t page = pc >> (walk->code.page_shift & 31);
@@ -113,7 +113,7 @@ static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, 
 
 enum { PENDING_MAX = 64 };
 
-/* The kernel keeps what return probes took away, innermost first. */
+/* Returns the kernel's list of the return addresses that return probes have replaced, innermost first. */
 static inline struct return_instance *pending_returns(void)
 {
 	return BPF_CORE_READ(bpf_get_current_task_btf(), utask, return_instances);
@@ -172,8 +172,9 @@ static void add_lost(uint32_t request)
 	__sync_fetch_and_add(lost, 1);
 }
 
-/* The monitor is woken when a quarter of the ring is full, and by a stack that is handed
- * over, as it may have to read the rest while it is there; else it looks by itself. */
+/* Writes a record into the ring. The monitor is woken when a quarter of the ring is full, and for a copied
+ * stack, because it may have to read the rest of the stack before that changes. Otherwise the monitor
+ * polls. */
 static void tell(const struct scratch *scratch, uint64_t bytes)
 {
 	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
@@ -181,8 +182,8 @@ static void tell(const struct scratch *scratch, uint64_t bytes)
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
 	bool is_urgent = waiting > size / 4;
-	/* Not at each one: the monitor would always run between two ticks of the clock, and
-	 * its time would pass for the target's. */
+	/* Not for each copied stack: the monitor would run between any two ticks of the clock, and its
+	 * time would be counted as the target's. */
 	if (record->kind == SAMPLE_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
 		woken_ns = record->time_ns;
 		is_urgent = true;
@@ -200,7 +201,8 @@ static long walk_once(uint32_t index, void *context)
 	return end != WALK_END_COUNT;
 }
 
-/* A probed instruction is executed in a slot elsewhere, as if it were at its place. */
+/* Returns the address of the probed instruction if the kernel executes a copy of it in a slot elsewhere,
+ * otherwise `pc`. */
 static uint64_t real_pc(uint64_t pc)
 {
 	enum { SLOT_BYTES = 128 };
@@ -216,7 +218,7 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 	struct walk *walk = &scratch->walk;
 	walk->now = registers_frame(registers);
 	walk->now.pc = real_pc(walk->now.pc);
-	/* In a system call, the instruction that made it is what is executed. */
+	/* In a system call, the current instruction is the one that made the call. */
 	if (registers_call(registers) >= 0)
 		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
@@ -232,7 +234,7 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 		walk->end = WALK_DEPTH;
 }
 
-/* What the monitor needs to walk it: all registers, and the stack as far as it is there. */
+/* Copies all registers, for the user-space fallback. */
 static void copy_registers(struct scratch *scratch, const struct pt_regs *registers)
 {
 	uint64_t *to = scratch->walk.frames;
@@ -240,7 +242,7 @@ static void copy_registers(struct scratch *scratch, const struct pt_regs *regist
 	to[ARCH_PC_REGISTER] = real_pc(to[ARCH_PC_REGISTER]);
 }
 
-/* In a copied stack, what return probes took away is put back. */
+/* Puts the return addresses that return probes have replaced back into a copied stack. */
 struct restoring {
 	struct return_instance *pending;
 	struct scratch *scratch;
@@ -261,8 +263,8 @@ static long restore_one(uint32_t index, void *context)
 	return 0;
 }
 
-/* Pages that were never touched are not there, nor are those that were swapped out. The
- * record's stack_bytes go up to the end of the last page that is. */
+/* Copies the stack. Pages that were never touched or are swapped out are absent. The record's stack_bytes
+ * go up to the end of the last page that is present. */
 static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
 	struct sample_record *record = &scratch->walk.record;
@@ -287,7 +289,7 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
 }
 
-/* How the walk of such a thread ends before it begins; WALK_END_COUNT: it can begin. */
+/* Returns how the walk of such a thread ends before it begins, or WALK_END_COUNT if it can begin. */
 static uint32_t no_walk(struct task_struct *task, const struct pt_regs *registers, struct bpf_thread *thread,
 			uint64_t now)
 {
@@ -298,8 +300,8 @@ static uint32_t no_walk(struct task_struct *task, const struct pt_regs *register
 	return thread->hand_over_until_ns > now ? WALK_KNOWN_DEEP : WALK_END_COUNT;
 }
 
-/* Tells of the present thread's stack. `order` says what for; the rest of it is
- * filled in here. A function of its own for the verifier, which then looks at it once. */
+/* Writes a record with the current thread's stack. `order` describes the event; the rest of the record is
+ * filled in here. A separate function, so that the verifier checks it once. */
 __attribute__((noinline)) int take_sample(const struct sample_record *order)
 {
 	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
@@ -347,8 +349,8 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 	return 0;
 }
 
-/* The same of another thread, which sleeps: its memory cannot be read from here,
- * but it will still be there when the monitor looks. */
+/* Writes a record for another thread, which sleeps. Its memory cannot be read from here, but it does not
+ * change until the monitor reads it. */
 static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
 			uint64_t amount)
 {

@@ -1,6 +1,6 @@
 /*
- * What the eBPF programs and the monitor share: the maps' values and the
- * records in the ring. Compiles on both sides; every size is fixed.
+ * The data that the eBPF programs and the monitor share: the maps' values and the records in the ring.
+ * Compiles on both sides; every size is fixed.
  *
  *   monitor --(settings, code, probes)--> programs --(records, totals)--> monitor
  */
@@ -21,67 +21,68 @@ enum {
 /* --- threads --- */
 
 enum bpf_thread_state {
-	BPF_THREAD_WAITS_FOR_EXEC = 1, /* it is to become the command */
+	BPF_THREAD_WAITS_FOR_EXEC = 1, /* it will execute the command */
 	BPF_THREAD_COUNTS = 2,
 	BPF_THREAD_ENDED = 3
 };
 
 struct bpf_thread {
-	uint32_t pid, tid; /* as the monitor's pid namespace has them */
+	uint32_t pid, tid; /* in the monitor's pid namespace */
 	uint32_t state;    /* enum bpf_thread_state */
-	uint32_t wait;     /* enum bpf_wait, since left_ns */
+	uint32_t wait;     /* enum bpf_wait: the wait that began at left_ns */
 	uint64_t start_ns;
-	uint64_t left_ns;    /* when it left the CPU; 0: it runs */
-	uint64_t waited;     /* ns that are still to be charged to where it waited */
-	uint32_t is_sampled; /* its stack is being read: what faults then is not its own doing */
+	uint64_t left_ns;    /* when it left the CPU; 0: it is on a CPU */
+	uint64_t waited;     /* ns of waiting that are not charged yet */
+	uint32_t is_sampled; /* its stack is being read: faults meanwhile are not its own */
 	uint32_t spare;
-	uint64_t hand_over_until_ns; /* its stacks are too deep to be walked here until then */
+	uint64_t hand_over_until_ns; /* until then its stacks are copied: they are too deep for the walk */
 	struct interval_clock clocks[SAMPLE_REQUESTS];
 };
 
 enum bpf_wait { BPF_WAIT_OTHER, BPF_WAIT_IO, BPF_WAIT_LOCK };
 
-/* --- what is measured --- */
+/* --- requests and probes --- */
 
 struct bpf_request {
-	uint64_t interval; /* gticks; of time ns */
+	uint64_t interval; /* gticks; for time ns */
 	int32_t syscall;   /* its number; -1: all */
 	uint8_t counter;   /* enum counter */
 	uint8_t spare[3];
 };
 
-/* How a system call says how many bytes it moved or was asked to move. */
+/* Where a system call holds the number of bytes that it moved or was requested to move, and the kind of
+ * wait in it. */
 enum bpf_transfer {
 	BPF_TRANSFER_NONE,
 	BPF_TRANSFER_READ = 1,
 	BPF_TRANSFER_WRITE = 2,
 	BPF_TRANSFER_DIRECTION = 3,
-	/* where the number asked for is */
+	/* where the requested number is */
 	BPF_TRANSFER_THIRD = 1 << 2,    /* read(fd, buffer, BYTES) */
 	BPF_TRANSFER_FOURTH = 2 << 2,   /* sendfile(out, in, offset, BYTES) */
 	BPF_TRANSFER_FIFTH = 3 << 2,    /* copy_file_range(in, offset, out, offset, BYTES) */
 	BPF_TRANSFER_VECTOR = 4 << 2,   /* readv(fd, VECTOR, count) */
 	BPF_TRANSFER_MESSAGE = 5 << 2,  /* recvmsg(fd, MESSAGE) */
-	BPF_TRANSFER_MESSAGES = 6 << 2, /* recvmmsg(fd, MESSAGES, count): it returns how many messages */
+	BPF_TRANSFER_MESSAGES = 6 << 2, /* recvmmsg(fd, MESSAGES, count): returns the number of messages */
 	BPF_TRANSFER_ASKED = 7 << 2,
-	/* what waiting in it is */
+	/* the kind of wait */
 	BPF_SYSCALL_IO = 1 << 5,
 	BPF_SYSCALL_LOCK = 1 << 6
 };
 
-/* A uprobe or tracepoint: what it counter, for which request. */
+/* A uprobe or tracepoint: what it counts, and for which request. */
 struct bpf_probe {
 	uint8_t request;
-	uint8_t argument; /* 1 to 6; 0: 1 each */
-	uint8_t factor;   /* 1 to 6: one that it is multiplied by; 0: none */
+	uint8_t argument; /* 1 to 6: the argument that is the amount; 0: 1 each */
+	uint8_t factor;   /* 1 to 6: an argument that multiplies the amount; 0: none */
 	uint8_t at_return;
-	uint8_t guard;       /* 1 to 6: only calls count with this argument > guard_above; 0: all do */
+	uint8_t guard;       /* 1 to 6: only calls with this argument > guard_above count; 0: all calls count */
 	uint8_t field_bytes; /* tracepoint: 1, 2, 4, 8; 0: 1 each */
 	uint8_t field_signed;
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
-	uint32_t but_not; /* a process whose calls another probe counter; 0: none */
+	uint32_t but_not; /* a process whose calls another probe counts; 0: none */
 	uint32_t spare;
 };
 
@@ -90,31 +91,31 @@ struct bpf_probe {
 struct bpf_settings {
 	uint32_t self;       /* the monitor's pid */
 	uint32_t everything; /* watch every process */
-	uint32_t creations;  /* tell where threads are started */
-	uint32_t pid;        /* watch this process's threads when asked to (bpf_task_pass) */
+	uint32_t creations;  /* report the stacks that start threads */
+	uint32_t pid;        /* the process that BPF_PASS_WATCH watches */
 	uint32_t measures_waits;
 	uint32_t requests;         /* how many */
-	uint32_t syscall_requests; /* how many of them, and which, are of system calls */
+	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
 	uint8_t syscall_request[SAMPLE_REQUESTS];
-	uint32_t late_waits; /* where a thread waited is only known when it does something next */
+	uint32_t late_waits; /* a thread's wait is charged at its next event */
 };
 
 struct bpf_results {
-	uint64_t totals[SAMPLE_REQUESTS]; /* of threads that ended, or at the end of all */
+	uint64_t totals[SAMPLE_REQUESTS]; /* of ended threads; after BPF_PASS_FINISH, of all */
 	uint64_t lost[SAMPLE_REQUESTS];   /* samples for which the ring had no room */
 	uint64_t lost_creations;
-	uint64_t lost_threads; /* for whose timers there was no memory: they are not counted */
+	uint64_t lost_threads; /* threads that are not counted: there was no memory for their timers */
 	uint64_t ends[WALK_END_COUNT];
 };
 
-/* What a pass over all tasks does. */
+/* The purpose of a visit to all tasks. */
 enum bpf_task_pass {
-	BPF_PASS_LEVEL, /* finds out in which pid namespace the monitor is */
-	BPF_PASS_WATCH, /* watches those of settings.pid, or all */
-	BPF_PASS_FINISH /* adds up what living threads have used, and what they still wait for */
+	BPF_PASS_LEVEL, /* finds the monitor's pid namespace */
+	BPF_PASS_WATCH, /* watches the threads of settings.pid, or all threads */
+	BPF_PASS_FINISH /* adds up the use of running threads, and their present waits */
 };
 
-/* Programs and monitor are of one build, but of two compilers. */
+/* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 440 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
 		       sizeof(struct bpf_settings) == 48 && sizeof(struct bpf_results) == 368,
 	       "sizes of what programs and monitor share");

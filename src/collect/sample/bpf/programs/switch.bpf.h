@@ -1,6 +1,5 @@
-/* Threads leave the CPU and come back. What a thread waited for is charged where
- * it waited: its user stack is the same when it is back, and only then can it be
- * read. */
+/* Threads leave the CPU and return to it. A wait is charged when the thread is back: its user stack is the
+ * same as during the wait, and only then can it be read. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SWITCH_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SWITCH_BPF_H
 
@@ -24,7 +23,7 @@ static bool counts_wait(uint8_t counter, uint32_t wait)
 	       (counter == COUNTER_LOCK_WAIT && wait == BPF_WAIT_LOCK);
 }
 
-/* Charges what the present thread has waited, to where it is. */
+/* Charges the current thread's wait to its present stack. */
 static void charge_wait(struct bpf_thread *thread)
 {
 	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
@@ -36,7 +35,7 @@ static void charge_wait(struct bpf_thread *thread)
 	}
 }
 
-/* Where nothing tells that a thread is back, its next event is the first chance. */
+/* On kernels that do not report that a thread is back, charges the wait at the thread's next event. */
 static void charge_late_wait(struct bpf_thread *thread)
 {
 	if (settings.late_waits && thread->waited)
@@ -73,7 +72,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 	return 0;
 }
 
-/* Kernels from 6.16 on: right after the switch, in the thread that is back. */
+/* Kernels from 6.16 on: runs right after the switch, in the thread that is back. */
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_resume)
 {

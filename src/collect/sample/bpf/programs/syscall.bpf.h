@@ -1,4 +1,4 @@
-/* System calls, looked at where they end: their arguments are still there. */
+/* System calls, counted where they end: their arguments are still in the registers. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_SYSCALL_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SYSCALL_BPF_H
 
@@ -23,7 +23,7 @@ enum {
 struct vector_sum {
 	uint64_t at;
 	uint64_t stride;
-	uint64_t offset; /* of the number, in each */
+	uint64_t offset; /* of the number, in each element */
 	uint32_t bytes;  /* of the number */
 	uint64_t sum;
 };
@@ -60,8 +60,8 @@ static uint64_t sum_of_message(uint64_t message)
 	return sum_of_vector(vector[0], vector[1]);
 }
 
-/* Bytes that a call was asked to move. Of a call with several messages, those of
- * the first 8. */
+/* Returns the bytes that a call was requested to move. In a call with several messages, only the first 8
+ * count. */
 static uint64_t bytes_asked(const struct pt_regs *registers, uint8_t class)
 {
 	enum { MESSAGES_LOOKED_AT = 8 };
@@ -86,7 +86,7 @@ static uint64_t bytes_asked(const struct pt_regs *registers, uint8_t class)
 	}
 }
 
-/* Bytes that it did move. */
+/* Returns the bytes that the call moved. */
 static uint64_t bytes_moved(const struct pt_regs *registers, long result, uint8_t class)
 {
 	if (result <= 0)
@@ -130,7 +130,7 @@ static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, lon
 	return requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
 }
 
-/* A call of 32-bit code (an interrupt too) has another list of numbers. */
+/* Returns whether 32-bit code (or an interrupt) made the call: it has another list of numbers. */
 static bool is_compatible_call(struct task_struct *task)
 {
 	enum { TS_COMPAT = 2 };
@@ -146,10 +146,11 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 		return 0;
 	charge_late_wait(thread);
 	int32_t number = is_compatible_call(task) ? UNKNOWN_CALL : (int32_t)registers_call(registers);
-	/* A new thread begins where its creator's call ends: that is one call. */
+	/* A new thread begins where its creator's call ends: both are one call. */
 	if (result == 0 && (number == NR_CLONE || number == NR_CLONE3 || number == NR_FORK || number == NR_VFORK))
 		return 0;
-	/* What returns from a signal has no number left, nor has a probe's way back. */
+	/* The return from a signal handler has no number left. Neither has the return from a probe, which
+	 * is not counted. */
 	if (number < 0 && registers_are_from_probe(registers))
 		return 0;
 	if (number < 0)

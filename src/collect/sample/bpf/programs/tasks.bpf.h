@@ -1,4 +1,4 @@
-/* Which threads are watched: they come, become another program, and go. */
+/* Maintains which threads are watched: at their start, their exec and their exit. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_TASKS_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_TASKS_BPF_H
 
@@ -7,11 +7,12 @@
 
 enum { PF_KTHREAD = 0x00200000 };
 
-uint32_t level;         /* the monitor's pid namespace: so many above it */
-uint64_t own_namespace; /* ... itself */
+uint32_t level;         /* of the monitor's pid namespace: the number of namespaces above it */
+uint64_t own_namespace; /* the address of that namespace */
 
-/* struct pid ends in one struct upid for each level of namespaces, of which this is the
- * monitor's, if the pid has one there. */
+/* Reads the number of a pid at one level of namespaces: struct pid ends in one struct upid for each level.
+ * At the monitor's level it is the number in the monitor's namespace, if its `ns` is that namespace.
+ * Returns false if the pid has no such level. */
 static bool own_number(struct pid *pid, uint32_t at_level, struct upid *number)
 {
 	uint64_t at = (uint64_t)pid + bpf_core_field_offset(pid->numbers) +
@@ -23,7 +24,7 @@ static bool own_number(struct pid *pid, uint32_t at_level, struct upid *number)
 	return true;
 }
 
-/* 0: it has none in the monitor's namespace. */
+/* Returns the number of a pid in the monitor's namespace, or 0 if it has none there. */
 static uint32_t number_in(struct pid *pid)
 {
 	struct upid number;
@@ -40,7 +41,8 @@ static uint32_t process_number(struct task_struct *task)
 	return level == 0 ? task->tgid : number_in(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
-/* NULL: it cannot be seen from the monitor's pid namespace, or there is no memory. */
+/* Watches a thread from `now` on. Returns NULL if it is not visible in the monitor's pid namespace, or
+ * memory ran out. */
 static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
 {
 	uint32_t pid = process_number(task), tid = thread_number(task);
@@ -59,7 +61,8 @@ static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
 	return thread;
 }
 
-/* Told of in the thread that starts another: where, and that its child is watched too. */
+/* Runs in the thread that starts another one. Watches the new thread, and records the stack that starts
+ * it. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -71,7 +74,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!thread || !creator)
 		return 0;
 	if (thread->pid != creator->pid) {
-		/* A new process runs the same code, until the monitor knows better. */
+		/* A new process runs the same code, until the monitor loads its code. */
 		uint32_t pid = creator->pid, child_pid = thread->pid;
 		struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
 		if (process)
@@ -83,8 +86,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* In exec, after the old program is gone and before the new one is mapped: the
- * command begins to count, and nothing of the old program's code is valid. */
+/* Runs in exec, after the old program is gone and before the new one is mapped. The command begins to
+ * count, and the old program's code becomes invalid. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 {
@@ -93,7 +96,7 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 		return 0;
 	uint32_t pid = thread->pid;
 	bpf_map_delete_elem(&processes, &pid);
-	thread->tid = thread_number(task); /* whichever thread called exec has the first one's now */
+	thread->tid = thread_number(task); /* the thread that called exec now has the first thread's number */
 	if (thread->state == BPF_THREAD_WAITS_FOR_EXEC) {
 		thread->start_ns = bpf_ktime_get_ns();
 		start_clocks(thread);
@@ -112,7 +115,7 @@ static void add_totals(struct bpf_thread *thread, uint64_t now)
 	}
 }
 
-/* The system call that ends a thread has no end itself. */
+/* Counts the system call that ends a thread: it does not return, so on_syscall does not run. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_last_call, struct task_struct *task)
 {
@@ -159,7 +162,7 @@ static void begin_to_watch(struct task_struct *task)
 	}
 }
 
-/* What a thread has used so far, and what it still waits for. */
+/* Adds the use of a thread so far, and the wait that it is in. */
 static void finish(struct task_struct *task)
 {
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);

@@ -1,4 +1,4 @@
-/* Static probes (USDT): libbpf finds out where their arguments are. */
+/* Static probes (USDT): libbpf finds their arguments. */
 #ifndef COLLECT_SAMPLE_BPF_PROGRAMS_USDT_BPF_H
 #define COLLECT_SAMPLE_BPF_PROGRAMS_USDT_BPF_H
 

@@ -1,13 +1,13 @@
 /*
- * What the programs use of the kernel's types, for a build where no kernel
- * describes itself (/sys/kernel/btf/vmlinux): in place of the vmlinux.h that
- * bpftool makes of that description.
+ * The parts of the kernel's types that the programs use, for a build on a machine whose kernel does not
+ * describe itself (/sys/kernel/btf/vmlinux). It replaces the vmlinux.h that bpftool makes from that
+ * description.
  *
- * Only names count here: offsets and sizes, also of bit fields, are put right
- * when the programs are loaded (CO-RE).
+ * Only names matter here: libbpf corrects offsets and sizes, also of bit fields, when it loads the
+ * programs (CO-RE).
  */
 #ifndef __VMLINUX_H__
-#define __VMLINUX_H__ /* libbpf's headers ask for it: registers have their names of the kernel */
+#define __VMLINUX_H__ /* libbpf's headers test it: registers have the kernel's names */
 
 #include <linux/bpf.h>
 
@@ -18,7 +18,7 @@ enum { false, true };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* At the end of the kernel's stack: what user mode had. */
+/* The registers of user mode, at the end of the kernel's stack. */
 #include "processor/kernel_registers.h"
 
 struct mm_struct;
@@ -79,7 +79,7 @@ struct bio {
 	struct bvec_iter bi_iter;
 };
 
-/* --- what programs are called with --- */
+/* --- arguments of the programs --- */
 
 struct bpf_perf_event_data {
 	struct pt_regs regs;
