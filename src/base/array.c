@@ -17,8 +17,8 @@ int array_reserve(void *items, size_t *capacity, size_t need, size_t item_bytes)
 		wanted = need;
 	if (wanted > PTRDIFF_MAX / item_bytes)
 		return ERROR_MEMORY;
-	/* `items` is the address of a typed pointer: copied, not dereferenced
-	 * as void **, which would break the aliasing rules. */
+	/* `items` is the address of a typed pointer: to access it as a void ** would break the aliasing rules, so it
+	 * is copied. */
 	void *old;
 	memcpy(&old, items, sizeof(old));
 	void *grown = realloc(old, wanted * item_bytes);

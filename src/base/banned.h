@@ -1,5 +1,4 @@
-/* Included before everything else in every file: calls that have a safer
- * sibling do not compile. */
+/* The build includes this header first in every file: calls that have a safer sibling do not compile. */
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H
 

@@ -30,7 +30,7 @@ int buffer_error(const struct buffer *buffer)
 	return buffer->error;
 }
 
-/* Room for `size` more bytes, or false and the error remembered. */
+/* Returns whether there is room for `size` more bytes; if not, the buffer keeps the error. */
 static int has_room(struct buffer *buffer, size_t size)
 {
 	if (buffer->error)

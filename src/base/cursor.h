@@ -1,7 +1,6 @@
 /*
- * Bounded reading of bytes that may be hostile. A cursor never reads outside
- * [next, end): a read that would returns 0 and sets `failed`, and so do all
- * later reads; the caller checks `failed` once, at the end of a record.
+ * Bounded reading of bytes that may be hostile. A cursor never reads outside [next, end): a read that would do so
+ * returns 0 and sets `failed`, as do all later reads. The caller checks `failed` once, at the end of a record.
  * Integers are little-endian, as in every file that cpprof reads.
  */
 #ifndef BASE_CURSOR_H
@@ -29,7 +28,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
 	return (size_t)(cursor->end - cursor->next);
 }
 
-/* The next `size` bytes, or NULL. The pointer is into the cursor's own memory. */
+/* Returns the next `size` bytes, as a pointer into the cursor's memory, or NULL if there are fewer. */
 static inline const uint8_t *cursor_bytes(struct cursor *cursor, size_t size)
 {
 	if (cursor->failed || size > cursor_left(cursor)) {
@@ -56,7 +55,7 @@ CURSOR_READER(cursor_u32, uint32_t)
 CURSOR_READER(cursor_u64, uint64_t)
 #undef CURSOR_READER
 
-/* LEB128. Bits above the 64th are dropped; a run of more than 10 bytes fails. */
+/* Reads LEB128. Drops bits above the 64th; a run of more than 10 bytes fails. */
 static inline uint64_t cursor_varint(struct cursor *cursor)
 {
 	uint64_t value = 0;
@@ -73,14 +72,14 @@ static inline uint64_t cursor_varint(struct cursor *cursor)
 	return 0;
 }
 
-/* Zigzag-coded, the inverse of buffer_append_varint_signed. */
+/* Reads a zigzag-coded number, the inverse of buffer_append_varint_signed. */
 static inline int64_t cursor_varint_signed(struct cursor *cursor)
 {
 	uint64_t coded = cursor_varint(cursor);
 	return (int64_t)(coded >> 1) ^ -(int64_t)(coded & 1);
 }
 
-/* DWARF's signed LEB128. */
+/* Reads DWARF's signed LEB128. */
 static inline int64_t cursor_sleb128(struct cursor *cursor)
 {
 	uint64_t value = 0;
@@ -100,7 +99,7 @@ static inline int64_t cursor_sleb128(struct cursor *cursor)
 	return 0;
 }
 
-/* A NUL-terminated string inside the cursor's memory, or NULL. */
+/* Returns a NUL-terminated string inside the cursor's memory, or NULL if no NUL follows. */
 static inline const char *cursor_string(struct cursor *cursor)
 {
 	const uint8_t *nul =

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Nesting deeper than this is taken as no nesting: such a name does not come
- * from a demangler, and is then only found by its whole text. */
+/* A bracket with deeper nesting counts as unclosed. No demangler makes such a name; it is then found only by its
+ * whole text. */
 enum { NESTING_LIMIT = 256 };
 
 static bool is_word(char c)
@@ -12,9 +12,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Length of "operator" and its symbol at `at`, or 0. A conversion ("operator
- * bool", "operator std::string") counts up to its parameters, as does
- * operator"" with its suffix. */
+/* Returns the length of "operator" and its symbol at `at`, or 0 if there is none. A conversion ("operator bool",
+ * "operator std::string") counts up to its parameters, as does operator"" with its suffix. */
 static size_t operator_length(const char *text, size_t length, size_t at)
 {
 	static const char word[] = "operator";
@@ -36,7 +35,7 @@ static size_t operator_length(const char *text, size_t length, size_t at)
 	return next - at;
 }
 
-/* The bracket that `c` closes, or 0; the '>' of "->" closes none. */
+/* Returns the bracket that `c` closes, or 0 if it closes none, like the '>' of "->". */
 static char opener_of(char c, char before)
 {
 	switch (c) {
@@ -53,8 +52,8 @@ static char opener_of(char c, char before)
 	}
 }
 
-/* The place behind the bracket at `at` and all that it encloses; `at` + 1 if
- * it is never closed. An unmatched '<' is a "less than". */
+/* Returns the position behind the bracket at `at` and all that it encloses, or `at` + 1 if it is never closed. An
+ * unmatched '<' is a "less than". */
 static size_t skip_brackets(const char *text, size_t length, size_t at)
 {
 	char stack[NESTING_LIMIT];
@@ -91,8 +90,7 @@ static bool starts(const char *text, size_t length, size_t at, const char *what)
 	return length - at >= bytes && memcmp(text + at, what, bytes) == 0;
 }
 
-/* Whether a parameter list that ends at `at` belongs to an enclosing function:
- * "f(int) const::{lambda()#1}". */
+/* Whether a parameter list that ends at `at` belongs to an enclosing function: "f(int) const::{lambda()#1}". */
 static bool is_enclosing(const char *text, size_t length, size_t at)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " &&", " &", "&&", "&" };
@@ -110,7 +108,7 @@ static struct cxx_name parse(const char *text, size_t length)
 		size_t bytes = operator_length(text, length, i);
 		if (bytes > 0) {
 			i += bytes;
-			/* The demangler's "operator< <int>": no return type ends there. */
+			/* In the demangler's "operator< <int>" no return type ends at the blank. */
 			if (starts(text, length, i, " <"))
 				i++;
 			component_starts = false;

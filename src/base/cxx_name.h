@@ -1,14 +1,13 @@
 /*
- * The parts of a demangled C++ or Rust name, or of any other text taken as one.
+ * The parts of a demangled C++ or Rust name. Any other text is allowed, too.
  *
  *   void ns::Klass<int>::f<char>(int, char const*) const
  *        ^ start                ^ end
  *
- * Between start and end stands the qualified name; it breaks into components at
- * "::" outside all brackets. Brackets of operators ("operator<", "operator()")
- * and the '>' of "->" are no brackets; a component of its own like
- * "(anonymous namespace)", "{lambda(int)#1}" or Rust's "<T as Trait>" is never
- * taken for parameters or template arguments.
+ * The qualified name is between start and end; its components are separated by "::" outside of all brackets. The
+ * brackets of operators ("operator<", "operator()") and the '>' of "->" do not count as brackets. A component that
+ * consists of brackets, like "(anonymous namespace)", "{lambda(int)#1}" or Rust's "<T as Trait>", does not count as
+ * parameters or template arguments.
  */
 #ifndef BASE_CXX_NAME_H
 #define BASE_CXX_NAME_H
@@ -17,28 +16,26 @@
 #include <stddef.h>
 
 struct cxx_name {
-	size_t start; /* where the qualified name starts: behind a return type */
-	size_t end;   /* where it ends: before the parameters */
+	size_t start; /* start of the qualified name, behind a return type */
+	size_t end;   /* its end, before the parameters */
 };
 
-/* start <= end <= length, whatever the text. */
+/* Returns a name with start <= end <= length, for any text. */
 struct cxx_name cxx_name_parse(const char *text, size_t length);
 
-/* Copies the qualified name without template arguments, "::<...>" of Rust and
- * ABI tags to `to` (room for `length` bytes); returns its length. */
+/* Copies the qualified name to `to` (room for `length` bytes), without template arguments, Rust's "::<...>" and ABI
+ * tags. Returns the length of the copy. */
 size_t cxx_name_plain(const char *name, size_t length, char *to);
 
-/* The next start of a component behind `from`, or `length`: none. */
+/* Returns the next start of a component behind `from`, or `length` if there is none. */
 size_t cxx_name_component(const char *name, size_t length, size_t from);
 
-/* The last component of the plain name in `text`: "push_back" of
- * "std::vector<int>::push_back(int const&)". Writes the plain name to `to` (room
- * for `length` bytes) and the start of its last component there to *start;
- * returns the component's length. */
+/* Finds the last component of the plain name in `text`: "push_back" in "std::vector<int>::push_back(int const&)".
+ * Writes the plain name to `to` (room for `length` bytes), sets *start to the start of its last component in `to`,
+ * and returns the length of that component. */
 size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start);
 
-/* Whether a qualified name is `end` from one of its components on: "Klass::f" of
- * "ns::Klass::f". */
+/* Whether a qualified name ends with the components `end`: "ns::Klass::f" ends with "Klass::f". */
 bool cxx_name_ends_with(const char *name, size_t length, const char *end, size_t end_length);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * Errors of the whole project. A function that can fail returns 0 (or a count)
- * on success and a negative `enum error_code` on failure. Where the code alone
- * would leave the user guessing, the function also takes a `struct error *`
- * and fills in one sentence that names the thing and, where there is one, the
- * remedy. Libraries never print and never exit; only cmd/ does.
+ * Errors of the whole project. A function that can fail returns 0 (or a count) on success and a negative `enum
+ * error_code` on failure. If the code alone does not explain the failure to the user, the function also takes a
+ * `struct error *`, and fills in one sentence that names the object and, if there is one, the remedy. Libraries
+ * never print and never exit; only cmd/ does.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -37,16 +36,15 @@ struct error {
 	char message[512]; /* one sentence, no newline, no full stop */
 };
 
-/* The fixed text of a code; never NULL, also for numbers that are no code. */
+/* Returns the fixed text of a code, and a text for any other number: never NULL. */
 const char *error_text(int code);
 
-/* Fills in `error` (may be NULL) and returns `code`, so that a caller can
- * write `return error_set(error, ERROR_FORMAT, "...", ...)`. */
+/* Fills in `error`, unless it is NULL, and returns `code`, so that a caller can write `return error_set(error,
+ * ERROR_FORMAT, "...", ...)`. */
 int error_set(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same with ": " and strerror(errno) appended; the code is
- * ERROR_PERMISSION, ERROR_NOT_FOUND, ERROR_NO_SPACE, ERROR_MEMORY or
- * ERROR_SYSTEM, whichever fits errno. */
+/* The same, with ": " and strerror(errno) appended. The code follows from errno: ERROR_PERMISSION, ERROR_NOT_FOUND,
+ * ERROR_NO_SPACE, ERROR_MEMORY or ERROR_SYSTEM. */
 int error_set_errno(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Replaces the code and keeps the message. Returns `code`. `error` may be NULL. */

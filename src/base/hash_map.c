@@ -27,7 +27,7 @@ void hash_map_clear(struct hash_map *map)
 	map->count = 0;
 }
 
-/* The slot that holds `key`, or the free one where it belongs. */
+/* Returns the slot that holds `key`, or the free slot for it. The map has slots. */
 static struct hash_map_slot *slot_of(const struct hash_map *map, uint64_t key)
 {
 	size_t mask = map->slot_count - 1;

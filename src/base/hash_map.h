@@ -1,7 +1,6 @@
 /*
- * A map from a 64-bit key to a 32-bit value: open addressing, linear probing,
- * never more than half full. Life cycle: hash_map_init (no memory is taken),
- * hash_map_put..., hash_map_release. Keys are not removed.
+ * A map from a 64-bit key to a 32-bit value: open addressing, linear probing, never more than half full. Life cycle:
+ * hash_map_init (allocates no memory), hash_map_put..., hash_map_release. Single keys cannot be removed.
  */
 #ifndef BASE_HASH_MAP_H
 #define BASE_HASH_MAP_H
@@ -12,7 +11,7 @@
 #define HASH_MAP_NONE UINT32_MAX /* "no such key"; not allowed as a value */
 
 struct hash_map {
-	struct hash_map_slot *slots; /* owned; a power of two of them */
+	struct hash_map_slot *slots; /* owned; their number is a power of two */
 	size_t slot_count;
 	size_t count; /* keys in the map */
 };
@@ -24,19 +23,18 @@ struct hash_map_slot {
 
 void hash_map_init(struct hash_map *map);
 void hash_map_release(struct hash_map *map);
-void hash_map_clear(struct hash_map *map); /* keeps the memory */
+void hash_map_clear(struct hash_map *map); /* removes all keys and keeps the memory */
 
-/* Room for `count` keys without growing. Returns 0 or ERROR_MEMORY. */
+/* Makes room for `count` keys in total. Returns 0 or ERROR_MEMORY. */
 int hash_map_reserve(struct hash_map *map, size_t count);
 
-/* The value of a key, or HASH_MAP_NONE. */
+/* Returns the value of a key, or HASH_MAP_NONE if the map does not have it. */
 uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
 
-/* Sets or replaces. Returns 0 or ERROR_MEMORY (the map is then unchanged). */
+/* Adds a key or replaces its value. Returns 0, or ERROR_MEMORY with the map unchanged. */
 int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
 
-/* A well-mixed 64-bit hash of a 64-bit key (the finalizer of splitmix64,
- * Steele, Lea and Flood, OOPSLA 2014). */
+/* Returns a well-mixed hash (the finalizer of splitmix64; Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t hash_u64(uint64_t key)
 {
 	key ^= key >> 30;
@@ -46,7 +44,7 @@ static inline uint64_t hash_u64(uint64_t key)
 	return key ^ (key >> 31);
 }
 
-/* XXH3 of bytes (Collet): many bytes at a time, and names of C++ are long. */
+/* Returns the XXH3 hash (Collet) of bytes. It reads many bytes at a time, and names of C++ are long. */
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 #endif

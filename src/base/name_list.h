@@ -1,4 +1,4 @@
-/* "a, b, c and 7 more": names for one sentence of a message. */
+/* "a, b, c and 7 more": a list of names for one sentence of a message. */
 #ifndef BASE_NAME_LIST_H
 #define BASE_NAME_LIST_H
 
@@ -14,7 +14,7 @@ struct name_list {
 
 void name_list_add(struct name_list *list, const char *name);
 
-/* Valid until the release; nothing may be added behind it. */
+/* Returns the text, which is valid until name_list_release. Call it once, after the last name_list_add. */
 const char *name_list_text(struct name_list *list);
 
 void name_list_release(struct name_list *list);

@@ -1,5 +1,5 @@
-/* The few of many names that are nearest to one that does not exist, for "did
- * you mean". No memory is taken; long names are cut. */
+/* Selects the few of many names that are nearest to one that does not exist, for "did you mean". It allocates no
+ * memory; long names are cut. */
 #ifndef BASE_NEAR_NAMES_H
 #define BASE_NEAR_NAMES_H
 
@@ -8,7 +8,7 @@
 enum { NEAR_NAMES = 5, NEAR_NAME_BYTES = 64 };
 
 struct near_names {
-	const char *typed; /* what does not exist; not owned */
+	const char *typed; /* the name that does not exist; not owned */
 	size_t count;
 	size_t distances[NEAR_NAMES];
 	char names[NEAR_NAMES][NEAR_NAME_BYTES]; /* nearest first */
@@ -18,7 +18,7 @@ struct near_names {
 void near_names_init(struct near_names *near, const char *typed);
 void near_names_offer(struct near_names *near, const char *name);
 
-/* "; did you mean: a, b", or "" if none comes near. Valid as long as `near`. */
+/* Returns "; did you mean: a, b", or "" if no name is near. Valid as long as `near`. */
 const char *near_names_text(struct near_names *near);
 
 #endif

@@ -44,7 +44,7 @@ int text_resembles(const char *typed, const char *word)
 	if (shorter >= 2 && strncmp(typed, word, shorter) == 0)
 		return 1;
 	size_t longer = typed_length > word_length ? typed_length : word_length;
-	/* No more than this many bytes are compared. */
+	/* text_distance compares at most this many bytes. */
 	longer = longer < TEXT_DISTANCE_MAX ? longer : TEXT_DISTANCE_MAX;
 	return text_distance(typed, word) * 3 <= longer;
 }

@@ -4,20 +4,20 @@
 
 #include <string.h>
 
-/* The last component of a path; of one that ends in '/', the whole. Points into `path`. */
+/* Returns the last component of a path, as a pointer into `path`; the whole path if it ends in '/'. */
 static inline const char *path_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Looks through PATH for an executable file, as a shell does; a name with a slash
- * is a path already. The caller frees it. NULL: there is none, or no memory. */
+/* Searches PATH for an executable file, as a shell does; a name with a slash is returned as it is. Returns a path
+ * that the caller frees, or NULL if there is none, or no memory. */
 char *path_search(const char *name);
 
-/* Opens a file that someone else may have put there, for reading: what is no regular
- * file (a FIFO would let us wait for ever, a terminal may become ours) is refused with
- * EISDIR or EINVAL. The descriptor is the caller's; -1: errno tells why. */
+/* Opens a file for reading that another user may have created. Refuses anything but a regular file with EISDIR or
+ * EINVAL: to open a FIFO could block for ever, and a terminal could become our controlling terminal. Returns a
+ * descriptor that the caller closes, or -1 with errno set. */
 int path_open_regular(const char *path);
 
 #endif

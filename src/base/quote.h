@@ -1,4 +1,4 @@
-/* Quotes put around what the user typed, and taken off it. */
+/* Adds quotes to a user's text for a message, and removes a user's quotes. */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H
 
@@ -6,17 +6,16 @@
 
 enum { QUOTE_BYTES = 120 };
 
-/* Writes 'text' in single quotes into `shown`; what is too long ends in "...",
- * between characters of UTF-8; control characters become '?', so that a
- * message is one line and no terminal command. Returns `shown`. */
+/* Writes 'text' in single quotes into `shown`, and returns `shown`. A text that is too long is cut between UTF-8
+ * characters and ends in "...". Control characters become '?', so that a message is one line without terminal
+ * commands. */
 const char *quote_text(char shown[QUOTE_BYTES], const char *text, size_t length);
 
-/* Lives as long as the full expression's block; one use per argument. */
+/* The result is valid until the end of the enclosing block. Each use has its own memory. */
 #define QUOTE(text) quote_text((char[QUOTE_BYTES]){ 0 }, (text), strlen(text))
 
-/* Returns the bytes of `text` without the white space and the one pair of
- * quotes around them, a pointer into `text`; their number is in *bare_length.
- * 'lambda'()::'lambda' keeps its own. */
+/* Removes the white space and one pair of quotes around `text`. Returns a pointer into `text`, and sets *bare_length
+ * to the number of bytes that remain. The quotes of 'lambda'()::'lambda' are not a pair, and remain. */
 const char *quote_strip(const char *text, size_t length, size_t *bare_length);
 
 #endif

@@ -40,7 +40,7 @@ void strings_release(struct strings *strings)
 	*strings = (struct strings){ 0 };
 }
 
-/* A copy of the text with a NUL behind it, in the newest chunk. */
+/* Returns a copy of the text with a NUL behind it, in the newest chunk, or NULL if there is no memory. */
 static char *keep(struct strings *strings, const char *text, size_t length)
 {
 	struct strings_chunk *chunk = strings->chunk;
@@ -63,7 +63,7 @@ int64_t strings_add(struct strings *strings, const char *text, size_t length)
 {
 	if (length > INT32_MAX || strings->count > INT32_MAX)
 		return ERROR_LIMIT;
-	/* Two texts with one 64-bit hash are told apart by stepping the key. */
+	/* If another text has the same 64-bit hash, the next key is tried. */
 	uint64_t key = hash_bytes(text, length);
 	uint32_t id;
 	while ((id = hash_map_get(&strings->by_hash, key)) != HASH_MAP_NONE) {

@@ -1,7 +1,6 @@
 /*
- * A table of distinct strings, each named by a number that counts up from 0
- * in order of first use. String 0 is always "". Strings live until
- * strings_release; their addresses do not move.
+ * A table of distinct strings. Each has a number, counted from 0 in the order of first use; string 0 is always "".
+ * Strings are valid until strings_release; their addresses do not change.
  */
 #ifndef BASE_STRINGS_H
 #define BASE_STRINGS_H
@@ -12,7 +11,7 @@
 #include "base/hash_map.h"
 
 struct strings {
-	const char **texts; /* texts[id], each NUL-terminated, owned by `chunk`s */
+	const char **texts; /* texts[id], each NUL-terminated, in memory of the chunks */
 	uint32_t *lengths;  /* without the NUL */
 	size_t count;
 	size_t text_capacity;
@@ -25,11 +24,11 @@ struct strings {
 int strings_init(struct strings *strings);
 void strings_release(struct strings *strings);
 
-/* The id of a string, added if new; negative: ERROR_MEMORY or ERROR_LIMIT
- * (2^31 strings, or one of 2^31 bytes). */
+/* Returns the id of a string, which is added if it is new, ERROR_MEMORY, or ERROR_LIMIT (2^31 strings, or a string
+ * of 2^31 bytes). */
 int64_t strings_add(struct strings *strings, const char *text, size_t length);
 
-/* The string of an id; "" for an id that does not exist. */
+/* Returns the string of an id, or "" if the id does not exist. */
 static inline const char *strings_get(const struct strings *strings, uint32_t id)
 {
 	return id < strings->count ? strings->texts[id] : "";

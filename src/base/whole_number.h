@@ -1,4 +1,4 @@
-/* A number that a user typed. */
+/* Reads a whole number that a user typed. */
 #ifndef BASE_WHOLE_NUMBER_H
 #define BASE_WHOLE_NUMBER_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number that fits in 63 bits, and nothing else. */
+/* Sets *number, and returns true if `text` consists of 1 to 18 digits; the number thus fits in 63 bits. */
 static inline bool whole_number_read(const char *text, uint64_t *number)
 {
 	size_t digits = strspn(text, "0123456789");

@@ -13,27 +13,26 @@
 #include "processor/names.h"
 
 /*
- * A file is read piece by piece, never mapped: a library that is overwritten
- * while it is being looked at gives a short read, where a mapping would kill
- * the process with SIGBUS.
+ * The file is read in pieces, never mapped: if a library is overwritten meanwhile, a read is short, whereas a
+ * mapping would end the process with SIGBUS.
  */
 struct elf_chunk {
 	struct elf_chunk *next;
-	uint64_t offset; /* in the file; UINT64_MAX - section number: that section, decompressed */
+	uint64_t offset; /* in the file; for a decompressed section: UINT64_MAX - its number */
 	size_t size;
 	uint8_t bytes[];
 };
 
 struct elf_file {
-	const uint8_t *memory; /* NULL: the file is `fd` */
+	const uint8_t *memory; /* NULL: the bytes are in `fd` */
 	int fd;
 	uint64_t size;
 	uint64_t entry;
 	const Elf64_Phdr *segments;
 	size_t segment_count;
-	const Elf64_Shdr *sections; /* NULL: stripped, or damaged */
+	const Elf64_Shdr *sections; /* NULL: missing or damaged */
 	size_t section_count;
-	const char *section_names; /* ends with a NUL at section_names[section_names_size - 1] */
+	const char *section_names; /* section_names[section_names_size - 1] is a NUL */
 	size_t section_names_size;
 	struct elf_chunk *chunks;
 };
@@ -58,7 +57,7 @@ static const struct elf_chunk *chunk_find(const struct elf_file *file, uint64_t 
 	return NULL;
 }
 
-/* `size` bytes at a file offset, or NULL: not in the file, or not readable. */
+/* Returns `size` bytes at a file offset, or NULL if the file does not have them or they cannot be read. */
 static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size)
 {
 	if (offset > file->size || size > file->size - offset)
@@ -88,8 +87,8 @@ static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size
 	return chunk->bytes;
 }
 
-/* Tables of headers are read through structs; a hostile offset may be odd, and
- * memory (the vDSO, the fuzzer's) is then copied. */
+/* The same, aligned for structs: tables of headers are read through structs, but a hostile offset in memory (the
+ * vDSO, the fuzzer's) may be odd. Such bytes are copied. */
 static const void *view_aligned(struct elf_file *file, uint64_t offset, uint64_t size)
 {
 	const uint8_t *bytes = view(file, offset, size);
@@ -104,8 +103,7 @@ static const void *view_aligned(struct elf_file *file, uint64_t offset, uint64_t
 
 /* --- opening --- */
 
-/* Section headers are optional for a program that runs, so what is wrong with
- * them only makes it a file without sections. */
+/* A program runs without section headers, so a file with bad ones is opened as a file without sections. */
 static void read_sections(struct elf_file *file, const Elf64_Ehdr *header)
 {
 	if (header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr))
@@ -212,7 +210,7 @@ void elf_file_free(struct elf_file *file)
 
 /* --- sections --- */
 
-/* libelf knows the compressions; it is asked about this one section only. */
+/* Decompresses one section with libelf, which supports all compressions. */
 static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *elf)
 {
 	struct elf_bytes none = { 0 };
@@ -236,7 +234,7 @@ static struct elf_bytes compressed_section(struct elf_file *file, size_t section
 	for (const struct elf_chunk *chunk = file->chunks; chunk; chunk = chunk->next)
 		if (chunk->offset == UINT64_MAX - section)
 			return (struct elf_bytes){ .bytes = chunk->bytes, .size = chunk->size };
-	/* A small file must not be able to ask for a large memory. */
+	/* Limit the size: a small file must not cause a large allocation. */
 	const uint8_t *bytes = view(file, header->sh_offset, header->sh_size);
 	Elf64_Chdr compression;
 	if (!bytes || header->sh_size < sizeof(compression))
@@ -245,7 +243,7 @@ static struct elf_bytes compressed_section(struct elf_file *file, size_t section
 	if (compression.ch_size > MOST_DEBUG_FRAME_BYTES || compression.ch_size / ZLIB_BEST_RATIO > header->sh_size ||
 	    elf_version(EV_CURRENT) == EV_NONE)
 		return none;
-	/* libelf does not write to memory that it only reads: its prototype is older than const. */
+	/* libelf does not write to memory that it only reads; its prototype predates const. */
 	Elf *elf = file->memory ? elf_memory((char *)(uintptr_t)file->memory, file->size)
 				: elf_begin(file->fd, ELF_C_READ, NULL);
 	struct elf_bytes result = decompress(file, section, elf);
@@ -275,7 +273,7 @@ struct elf_bytes elf_file_section(struct elf_file *file, const char *name)
 
 /* --- segments --- */
 
-/* The bytes of a PT_LOAD segment from an address on that the file really has. */
+/* Finds the bytes of a PT_LOAD segment from an address on that are in the file. */
 static bool find_loaded(const struct elf_file *file, uint64_t address, uint64_t *offset, uint64_t *size)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
@@ -341,9 +339,8 @@ struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address)
 
 bool elf_file_address_of_offset(const struct elf_file *file, uint64_t offset, uint64_t *address)
 {
-	/* The kernel maps whole pages, so a mapping may begin before its
-	 * segment; and a page with the end of one segment and the start of the
-	 * next is mapped twice. Executable segments go first. */
+	/* The kernel maps whole pages, so a mapping may begin before its segment, and a page with the end of one
+	 * segment and the start of the next is mapped twice. Executable segments are tried first. */
 	for (int executable = 1; executable >= 0; executable--) {
 		for (size_t i = 0; i < file->segment_count; i++) {
 			const Elf64_Phdr *segment = &file->segments[i];
@@ -392,8 +389,11 @@ static size_t align_up(size_t value, size_t alignment)
 }
 
 /*
- * Notes, each:  name size u32 | desc size u32 | type u32 | name | desc, both
- * padded to the alignment of the segment.
+ * Returns the size of the build-id in notes, or 0 if they have none. A note is:
+ *
+ *   name size u32 | desc size u32 | type u32 | name | desc
+ *
+ * `name` is padded to 4 bytes, the whole note to the alignment of the segment.
  */
 static size_t build_id_in(const uint8_t *notes, size_t size, size_t alignment, const uint8_t **id)
 {

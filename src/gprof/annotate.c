@@ -11,24 +11,24 @@
 #include "gprof/executions.h"
 #include "gprof/source_files.h"
 
-/* "       #####" and " -> ". */
+/* Widths of "       #####" and of the same with " -> ". */
 enum { COUNT_COLUMNS = 12, GUTTER_COLUMNS = 16 };
 
-/* A symbol of a source line; sorted by file, line, address. */
+/* A symbol and its source line. Sorted by file, line and symbol, which are in the order of addresses. */
 struct place {
 	uint32_t file; /* in order of first appearance */
 	uint32_t line;
 	uint32_t symbol;
 };
 
-/* A line that has code, and its places. */
+/* A line that has code, and its symbols. */
 struct code_line {
 	uint32_t line;
 	uint32_t first, end; /* in places */
-	uint64_t calls;      /* calls of functions that begin here */
-	uint64_t count;      /* number of executions, if known */
+	uint64_t calls;      /* calls of functions that begin at this line */
+	uint64_t count;      /* executions; 0 also if they were not counted */
 	bool is_function;
-	bool is_annotated; /* a count stands in front of it */
+	bool is_annotated; /* a count was printed in front of it */
 };
 
 struct annotation {
@@ -45,7 +45,7 @@ struct annotation {
 	bool has_blocks;
 	uint64_t *values; /* the text in front of one source line */
 	size_t value_count, value_capacity;
-	uint64_t last; /* -x: the text in front of the line above */
+	uint64_t last; /* -x: the last count in front of an earlier line */
 	bool has_last;
 };
 
@@ -54,7 +54,7 @@ static const struct image_symbol *symbol_of(const struct annotation *annotation,
 	return &annotation->report->image->symbols[annotation->places[place].symbol];
 }
 
-/* --- what is where --- */
+/* --- symbols and lines --- */
 
 static int by_place(const void *left, const void *right)
 {
@@ -73,7 +73,7 @@ static int collect_places(struct annotation *annotation, struct hash_map *files)
 		const struct image_symbol *symbol = &report->image->symbols[i];
 		if (!symbol->file || symbol->line == 0 || !choices_allow(report->choices, CHOICE_SOURCE, i))
 			continue;
-		/* The image has each text once. */
+		/* Equal texts of the image have one address. */
 		uint64_t key = (uintptr_t)symbol->file;
 		uint32_t file = hash_map_get(files, key);
 		if (file == HASH_MAP_NONE) {
@@ -96,7 +96,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* How often the most executed code of a place ran. */
+/* Returns how often the most executed block of a symbol was executed. */
 static uint64_t count_of_place(struct annotation *annotation, uint32_t symbol)
 {
 	struct executions executions = executions_of(annotation->report, symbol);
@@ -117,7 +117,7 @@ static void add_place(struct annotation *annotation, struct code_line *line, siz
 	line->count = larger(line->count, count_of_place(annotation, symbol));
 }
 
-/* The lines of the places [first, end), which are of one file. */
+/* Collects the lines of places [first, end), which are in one file. */
 static int collect_lines(struct annotation *annotation, size_t first, size_t end)
 {
 	annotation->line_count = 0;
@@ -133,8 +133,8 @@ static int collect_lines(struct annotation *annotation, size_t first, size_t end
 		last->end = (uint32_t)i + 1;
 		add_place(annotation, last, i);
 	}
-	/* A function without counted blocks ran as often as it was called.
-	 * Without any blocks the figures are gprof's: calls. */
+	/* A function without counted blocks was executed as often as it was called. Without any blocks the figures
+	 * are those of gprof: calls. */
 	for (size_t i = 0; i < annotation->line_count; i++) {
 		struct code_line *line = &annotation->lines[i];
 		if (line->count < line->calls)
@@ -143,7 +143,7 @@ static int collect_lines(struct annotation *annotation, size_t first, size_t end
 	return 0;
 }
 
-/* --- what stands in front of a line --- */
+/* --- the text in front of a line --- */
 
 static int add_value(struct annotation *annotation, uint64_t value)
 {
@@ -156,7 +156,8 @@ static int add_value(struct annotation *annotation, uint64_t value)
 	return 0;
 }
 
-/* -x: no block begins here; those that run through it do for it, and where none was counted what the line above had. */
+/* -x: no block begins at this line. Adds the counts of the blocks that continue into it; if none was counted, the
+ * count of the line above. */
 static int add_values_around(struct annotation *annotation, const struct code_line *line)
 {
 	int status = 0;
@@ -173,7 +174,7 @@ static int add_values_around(struct annotation *annotation, const struct code_li
 static int collect_values(struct annotation *annotation, const struct code_line *line)
 {
 	annotation->value_count = 0;
-	/* Where blocks were counted, and calls were not, "never called" would be wrong. */
+	/* If blocks were counted but calls were not, "never called" would be wrong. */
 	bool has_calls = line->is_function && (line->calls > 0 || line->count == 0);
 	int status = has_calls ? add_value(annotation, line->calls) : 0;
 	for (uint32_t i = line->first; i < line->end && status == 0; i++) {
@@ -192,7 +193,7 @@ static int collect_values(struct annotation *annotation, const struct code_line 
 	return status;
 }
 
-/* "1000,998", or as many as there is room for: "1000,998,..". */
+/* Appends "1000,998" or, if there is no room for all values, "1000,998,..". */
 static void append_values(const struct annotation *annotation, struct buffer *text)
 {
 	static const char MORE[] = ",..";
@@ -266,7 +267,7 @@ static int by_count(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Sorts the lines anew. */
+/* Prints the lines with the largest counts. Changes the order of the lines. */
 static void print_top(struct annotation *annotation)
 {
 	unsigned length = annotation->report->options->table_length;
@@ -320,7 +321,7 @@ static int print_copy(struct annotation *annotation, FILE *in, const char *path,
 	return status;
 }
 
-/* The places [first, end) are those of one file. */
+/* Places [first, end) are in one file. */
 static int print_file(struct annotation *annotation, size_t first, size_t end, bool is_first, struct error *error)
 {
 	const struct print_options *options = annotation->report->options;
@@ -353,7 +354,7 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 	return status;
 }
 
-/* From the last file to the first, as gprof does. */
+/* Prints the last file first, as gprof does. */
 static int print_files(struct annotation *annotation, struct error *error)
 {
 	int status = 0;

@@ -23,8 +23,8 @@ static uint64_t end_units(const struct graph *graph, uint32_t symbol)
 						  : graph->image->symbols[symbol].end / GMON_UNIT_BYTES;
 }
 
-/* The part of a bin's samples that each function gets which it overlaps. Bins are cut to whole units at both ends, but
- * their width is not: where that is no whole number, parts need not add up to all of it. */
+/* Distributes a bin's samples to the functions that it overlaps. Both ends of a bin are rounded down to whole units,
+ * but its width is not: if that is not a whole number, the parts may not add up to all of the samples. */
 static void assign_bin(struct assigning *assigning, size_t bin)
 {
 	struct graph *graph = assigning->graph;
@@ -54,7 +54,7 @@ static void assign_bin(struct assigning *assigning, size_t bin)
 		graph->samples_outside += assigning->histogram->bins[bin];
 }
 
-/* All histograms are of one unit. */
+/* All histograms have the same unit. */
 static void describe(struct graph *graph, const struct gmon_histogram *histogram)
 {
 	static const char samples[sizeof(graph->dimension)] = "samples";
@@ -64,7 +64,7 @@ static void describe(struct graph *graph, const struct gmon_histogram *histogram
 	memcpy(graph->dimension, is_known ? histogram->dimension : samples, sizeof(graph->dimension));
 }
 
-/* The first function that ends behind a place. */
+/* Returns the first function that ends behind an address. */
 static uint32_t first_behind(const struct graph *graph, uint64_t units)
 {
 	uint32_t low = 0, high = (uint32_t)graph->function_count;
@@ -80,7 +80,7 @@ static uint32_t first_behind(const struct graph *graph, uint64_t units)
 
 static double bin_units(const struct gmon_histogram *histogram)
 {
-	uint64_t units = (histogram->high - histogram->low) / GMON_UNIT_BYTES; /* whole ones, as gprof has it */
+	uint64_t units = (histogram->high - histogram->low) / GMON_UNIT_BYTES; /* rounded down, as in gprof */
 	return (double)units / (double)histogram->bin_count;
 }
 

@@ -1,4 +1,4 @@
-/* Whether a GMON and an image are of one build. */
+/* Checks whether a GMON and an image belong to one build. */
 #ifndef GPROF_BUILD_CHECK_H
 #define GPROF_BUILD_CHECK_H
 
@@ -7,8 +7,8 @@
 #include "gprof/gmon.h"
 #include "gprof/image.h"
 
-/* Counts the arcs whose called address is neither a function's first address nor
- * that of a hook's call: with any, the GMON is of another program or build. */
+/* Returns the number of arcs with a called address that is neither a function's first address nor that of a hook's
+ * call. If it is not 0, the GMON belongs to another program or build. */
 size_t gmon_odd_arcs(const struct gmon *gmon, const struct image *image);
 
 #endif

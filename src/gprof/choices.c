@@ -49,7 +49,7 @@ static bool is_text(const char *text, const char *wanted, size_t length)
 	return strlen(text) == length && memcmp(text, wanted, length) == 0;
 }
 
-/* By the symbol's name, or as the reports show it, with its parameters or without. */
+/* Whether a symbol has a name: that of the symbol table, or that of reports, with or without its parameters. */
 static bool is_called(const struct image_symbol *symbol, const char *name, size_t length)
 {
 	return is_text(symbol->name, name, length) || is_text(symbol->readable, name, length) ||
@@ -75,8 +75,7 @@ static void read_name_or_line(struct pattern *pattern, const char *text, size_t 
 	}
 }
 
-/* A text that is the whole name of a symbol, with dots and colons, means that
- * symbol. */
+/* A text that is the whole name of a symbol, with dots and colons, selects that symbol. */
 static struct pattern read_pattern(const struct image *image, const char *spec, size_t length)
 {
 	struct pattern pattern = { 0 };
@@ -114,7 +113,7 @@ static bool fits(const struct pattern *pattern, const struct image_symbol *symbo
 	return !pattern->name || is_called(symbol, pattern->name, pattern->name_length);
 }
 
-/* --- settling --- */
+/* --- looking up --- */
 
 static unsigned mark_of(enum choice_kind kind, bool excludes)
 {
@@ -136,7 +135,8 @@ static void settle_symbols(struct choices *choices, struct choice *choice)
 	}
 }
 
-/* The symbols of one side, as bits; an empty one names all. Their number is added to *matched. */
+/* Returns the symbols of one side of an arc, as bits, or NULL if there is no memory; an empty side has all symbols.
+ * Sets *matched to their number. */
 static uint64_t *settle_side(const struct image *image, const char *spec, size_t length, size_t *matched)
 {
 	uint64_t *bits = calloc(image->symbol_count / 64 + 1, sizeof(*bits));
@@ -165,8 +165,7 @@ static int settle_arcs(struct choices *choices, struct choice *choice)
 	return 0;
 }
 
-/* Names of the C library's runtime, which counts calls and is not counted
- * itself. */
+/* Excludes the functions of the C library that count calls and are not counted themselves. */
 static void exclude_runtime(struct choices *choices)
 {
 	static const char *const names[] = { "mcount",        "_mcount",   "__mcount", "__mcount_internal",

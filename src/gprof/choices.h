@@ -1,9 +1,9 @@
 /*
- * Which symbols and arcs the options name: -pSYM, -QSYM, -k FROM/TO and so on.
+ * The symbols and arcs that options select: -pSYM, -QSYM, -k FROM/TO and so on.
  *
- * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; the caller warns of
- * one that names nothing. If a SPEC includes something of a kind, everything else
- * of that kind is excluded; otherwise everything is included except the excluded.
+ * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; the caller warns about a SPEC that matches no symbol. If
+ * a SPEC includes a symbol or arc of a kind, all others of that kind are excluded; otherwise all are included,
+ * except the excluded ones.
  *
  * Life cycle: zeroed, choices_add*, choices_settle, questions, choices_release.
  */
@@ -19,7 +19,7 @@
 enum choice_kind {
 	CHOICE_FLAT,   /* -p -P: lines of the flat profile */
 	CHOICE_GRAPH,  /* -q -Q -f -F -e -E: entries of the call graph */
-	CHOICE_TIME,   /* -n -N -F -E: functions whose time the call graph passes on */
+	CHOICE_TIME,   /* -n -N -F -E: functions that pass their time on in the call graph */
 	CHOICE_COUNTS, /* -C -Z */
 	CHOICE_SOURCE, /* -A -J */
 	CHOICE_ARCS,   /* -q -Q -k with a slash */
@@ -30,8 +30,8 @@ struct choice {
 	enum choice_kind kind;
 	bool excludes;
 	const char *spec; /* not owned */
-	size_t matched;   /* number of symbols that it names (CHOICE_ARCS: the smaller number of the two sides) */
-	uint64_t *from;   /* owned: CHOICE_ARCS: which symbols, a bit each */
+	size_t matched;   /* number of matching symbols (CHOICE_ARCS: of the side with fewer) */
+	uint64_t *from;   /* both owned: CHOICE_ARCS: the symbols of each side, a bit each */
 	uint64_t *to;
 };
 
@@ -44,16 +44,17 @@ struct choices {
 };
 
 int choices_add(struct choices *choices, enum choice_kind kind, bool excludes, const char *spec);
-/* Looks the specs up; the image must have its source files if a spec names one. ERROR_MEMORY. */
+/* Looks up the specs. The image must have its source files if a spec has a file or a line. Returns 0 or
+ * ERROR_MEMORY. */
 int choices_settle(struct choices *choices, const struct image *image);
 void choices_release(struct choices *choices);
 
-/* Some spec names a file or a line. */
+/* Whether some spec has a file or a line. */
 bool choices_need_source(const struct choices *choices);
 
 bool choices_include(const struct choices *choices, enum choice_kind kind, uint32_t symbol);
 bool choices_exclude(const struct choices *choices, enum choice_kind kind, uint32_t symbol);
-/* Included, or not excluded and nothing is. */
+/* Whether a symbol is included; or, if the kind includes no symbols, whether it is not excluded. */
 bool choices_allow(const struct choices *choices, enum choice_kind kind, uint32_t symbol);
 bool choices_allow_arc(const struct choices *choices, uint32_t from, uint32_t to);
 

@@ -1,11 +1,11 @@
 /*
- * Cycles: functions that call each other in a circle, which share their time. They are the strongly connected parts of
- * the graph. Method: H. N. Gabow, "Path-based depth-first search for strong and biconnected components", Information
- * Processing Letters 74 (2000): visited functions that belong to no finished part stand in a row; `heads` has the
- * positions in that row where the parts found so far begin. An arc back to a function of the row joins all parts from
- * that function's part on.
+ * Finds cycles: functions that call each other in a circle, which share their time. They are the strongly connected
+ * components ("parts") of the graph. Method: H. N. Gabow, "Path-based depth-first search for strong and biconnected
+ * components", Information Processing Letters 74 (2000): visited functions that do not belong to a finished part form a
+ * row, and `heads` has the first function of each part found so far. An arc back to a function of the row joins all
+ * parts from that function's part on.
  *
- * Members are linked in the order in which the parts were joined, which is gprof's.
+ * Members are linked in the order in which the parts were joined, which is that of gprof.
  */
 #include <stdlib.h>
 
@@ -15,15 +15,15 @@ enum { NOT_VISITED = 0 };
 
 struct visit {
 	uint32_t node;
-	uint32_t arc; /* the next of its callees to look at */
+	uint32_t arc; /* the next arc to a callee that the search follows */
 };
 
 struct search {
 	struct graph *graph;
-	uint32_t *number;   /* per node: when it was visited, from 1 */
+	uint32_t *number;   /* per node: position in the order of visits, from 1; UINT32_MAX: its part is finished */
 	uint32_t *last;     /* per head: the last member of its part */
 	uint32_t *heads;    /* [head_count] */
-	struct visit *path; /* [depth]: from the function that the search began at */
+	struct visit *path; /* [depth]: from the first function of the search */
 	size_t head_count, depth;
 	uint32_t visited;  /* functions */
 	uint32_t finished; /* parts */
@@ -37,7 +37,7 @@ static void enter(struct search *search, uint32_t node)
 	search->path[search->depth++] = (struct visit){ node, search->graph->nodes[node].first_child };
 }
 
-/* The part that `node` is in and all parts behind it are one. */
+/* Joins the part that `node` is in and all parts behind it. */
 static void join(struct search *search, uint32_t node)
 {
 	while (search->number[search->heads[search->head_count - 1]] > search->number[node]) {
@@ -48,7 +48,7 @@ static void join(struct search *search, uint32_t node)
 	}
 }
 
-/* A part that begins with `head` is complete. */
+/* Completes the part that begins with `head`. */
 static void finish(struct search *search, uint32_t head)
 {
 	search->head_count--;
@@ -101,7 +101,8 @@ static int find_parts(struct graph *graph)
 	return code;
 }
 
-/* Which nodes head a part of several: those that no other member is linked in front of. */
+/* Returns which nodes are heads of parts with several members: a head has a next member, and no member links to it.
+ * The caller frees the array; NULL: no memory. */
 static bool *find_heads(const struct graph *graph)
 {
 	bool *is_head = calloc(graph->function_count + 1, sizeof(*is_head));

@@ -2,7 +2,7 @@
 
 #include "arch/arch.h"
 
-/* The number of the first block at or above an address. */
+/* Returns the index of the first block at or above an address. */
 static size_t first_block(const struct gmon *gmon, uint64_t address)
 {
 	size_t low = 0, high = gmon->block_count;
@@ -30,7 +30,8 @@ struct executions executions_of(const struct gprof_report *report, uint32_t symb
 	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, place->end) - first };
 }
 
-/* The address of a block may lie in the call of its hook, or behind it. */
+/* The recorded address of a block is in the call of its hook or behind it, so the code in front of it may be the
+ * hook's. */
 bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 {
 	enum { BYTES_MOST = 32 };

@@ -10,7 +10,7 @@
 enum {
 	MOST_BINS = 8 << 20,
 	PAGE_BYTES = 4096,
-	EXACT_RATE = 10000, /* for times that are counted, not sampled: units of 0.1 ms */
+	EXACT_RATE = 10000, /* for times that are counted, not sampled: in units of 0.1 ms */
 	MOST_PER_HIT = 16,
 };
 
@@ -18,18 +18,18 @@ static const uint64_t SECOND_NS = 1000000000;
 
 struct making {
 	const struct profile *profile;
-	uint32_t module; /* the first of its file */
-	uint32_t calls;  /* resources, or PROFILE_NONE */
+	uint32_t module; /* any module of the file */
+	uint32_t calls;  /* resource, or PROFILE_NONE; so are the next two */
 	uint32_t blocks;
 	uint32_t time;
-	uint64_t per_hit;   /* ticks of the histogram that a hit is; 0: hits are ns */
-	uint8_t *is_inside; /* owned, per location: it is in this object */
+	uint64_t per_hit;   /* ticks of the histogram per hit; 0: hits are ns */
+	uint8_t *is_inside; /* owned; per location: whether it is in this object */
 	struct object object;
-	struct image image; /* without symbols if there are none */
+	struct image image; /* without symbols if the file cannot be read */
 	struct gmon *gmon;
 };
 
-/* --- which module, which resource --- */
+/* --- modules and resources --- */
 
 uint32_t gmon_same_file(const struct profile *profile, uint32_t module)
 {
@@ -50,7 +50,7 @@ static uint32_t module_of_node(const struct profile *profile, uint32_t node)
 	return location == PROFILE_NONE ? PROFILE_NONE : profile->locations[location].module;
 }
 
-/* A resource that counts something exactly, or PROFILE_NONE. */
+/* Returns the resource of that name if it is counted exactly, or PROFILE_NONE. */
 static uint32_t find_exact(const struct profile *profile, const char *name)
 {
 	uint32_t found = profile_find_resource(profile, name);
@@ -146,8 +146,8 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Ticks a second, a whole number, such that a hit is a whole number of ticks. Where that number is not small, a hit is
- * one tick, and the rate rounded. */
+/* Returns a rate, in ticks per second, at which a hit is a whole number of ticks. If that number would be large, a
+ * hit is one tick and the rate is rounded. */
 static uint32_t choose_rate(struct making *making)
 {
 	if (making->time == PROFILE_NONE)
@@ -166,7 +166,7 @@ static uint32_t choose_rate(struct making *making)
 	return rate ? (uint32_t)rate : 1;
 }
 
-/* The range of the sampled addresses, for a file that cannot be read. */
+/* Sets the object's range to that of its sampled addresses, for a file that cannot be read. */
 static void guess_range(struct making *making)
 {
 	const struct profile *profile = making->profile;
@@ -191,7 +191,7 @@ static int add_shape(struct making *making)
 		guess_range(making);
 	if (object->low >= object->high || object->high > UINT64_MAX / 2)
 		return 0;
-	uint64_t width = GMON_UNIT_BYTES; /* gprof counts in these: bins are no finer */
+	uint64_t width = GMON_UNIT_BYTES; /* gprof's unit: bins must not be narrower */
 	while ((object->high - object->low) / width >= MOST_BINS)
 		width *= 2;
 	struct gmon_histogram shape = { .low = object->low / width * width,
@@ -214,7 +214,8 @@ static uint64_t from_of(const struct making *making, uint32_t parent)
 	return making->profile->locations[location].address + 1;
 }
 
-/* A unit of gprof's that two functions share is to gprof the second one's. Samples of the first go one unit back. */
+/* gprof assigns a unit that two functions share to the second one. So samples of the first function in that unit are
+ * moved to the unit before. */
 static uint64_t place_of(const struct making *making, uint64_t address)
 {
 	const struct image *image = &making->image;
@@ -239,10 +240,10 @@ static int add_hit(struct making *making, const struct profile_hit *hit)
 	else if (hit->resource == making->time && making->gmon->histogram_count > 0)
 		code = gmon_add_sample(making->gmon, place_of(making, address),
 				       hit->count * (making->per_hit ? making->per_hit : 1));
-	return code == ERROR_NOT_FOUND ? 0 : code; /* not in the code of this build */
+	return code == ERROR_NOT_FOUND ? 0 : code; /* not found: outside of this build's code */
 }
 
-/* Bins that hold ns become ticks. */
+/* Converts bins that hold ns to ticks. */
 static void round_bins(struct making *making)
 {
 	static const uint64_t TICK_NS = 1000000000 / EXACT_RATE;
@@ -274,8 +275,7 @@ static bool is_that_build(const struct object *object, const struct profile_modu
 					       memcmp(module->build_id, object->build_id, object->build_id_bytes) == 0);
 }
 
-/* A file that cannot be read, or that has another build-id by now, is not an
- * error: its range remains unknown. */
+/* If the file cannot be read or has another build-id now, the object's range remains unknown; that is not an error. */
 static int read_object(struct making *making, const struct profile_module *module)
 {
 	static const struct image_options options = { .no_demangle = true };

@@ -23,7 +23,7 @@ void gmon_release(struct gmon *gmon)
 	gmon_init(gmon);
 }
 
-/* *sum += count; false: it stays at the largest number. */
+/* Adds `count` to *sum. Returns false if the sum overflows; it is then the largest number. */
 static bool add_count(uint64_t *sum, uint64_t count)
 {
 	if (!__builtin_add_overflow(*sum, count, sum))
@@ -140,9 +140,9 @@ static bool are_same_unit(const struct gmon_histogram *a, const struct gmon_hist
 }
 
 /*
- * The index: numbers of histograms, in runs that ascend by `low`. Their lengths are the powers of two that the number of
- * histograms is the sum of: two runs of one length are merged, so that to add n takes n log n steps in whatever order they
- * come. Behind the index there is as much room again, to merge in.
+ * The index: numbers of histograms, in runs that ascend by `low`. The lengths of the runs are the powers of two whose
+ * sum is the number of histograms. Two runs of one length are merged, so that adding n histograms takes n log n steps
+ * in any order. Behind the index there is room of the same size for merging.
  *
  *	11 histograms   | 8 of them ascend | 2 ascend | 1 |   room
  */
@@ -158,7 +158,7 @@ static void merge_runs(struct gmon *gmon, size_t start, size_t width)
 	memcpy(runs, merged, 2 * width * sizeof(*runs));
 }
 
-/* The last histogram has been added. */
+/* Adds the last histogram to the index. */
 static void index_last(struct gmon *gmon)
 {
 	size_t count = gmon->histogram_count;
@@ -181,8 +181,8 @@ static size_t count_below(const struct gmon *gmon, const size_t *run, size_t wid
 	return low;
 }
 
-/* In each run only the last histogram that begins below `high` can overlap:
- * those before it end where it begins, or earlier. */
+/* In each run only the last histogram that begins below `high` can overlap: the ones before it end where it begins,
+ * or earlier. */
 size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
 {
 	size_t width = 0;
@@ -196,7 +196,8 @@ size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
 	return gmon->histogram_count;
 }
 
-/* The one of that shape; histogram_count: there is none; ERROR_CORRUPT: it does not fit with the others. */
+/* Returns the histogram with that shape, histogram_count if there is none, or ERROR_CORRUPT if the shape does not
+ * fit the other histograms. */
 static int64_t find_shape(const struct gmon *gmon, const struct gmon_histogram *shape)
 {
 	if (gmon->histogram_count > 0 && !are_same_unit(&gmon->histograms[0], shape))
@@ -253,9 +254,9 @@ int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count)
 	return add_count(&histogram->bins[bin], count) ? 0 : ERROR_LIMIT;
 }
 
-/* --- all of it --- */
+/* --- the whole --- */
 
-/* Appends what `other` holds, not settled. */
+/* Appends the contents of `other`, without settling. */
 static int append(struct gmon *gmon, const struct gmon *other)
 {
 	if (ARRAY_RESERVE(gmon->arcs, gmon->arc_capacity, gmon->arc_count + other->arc_count) < 0 ||

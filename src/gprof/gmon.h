@@ -1,15 +1,16 @@
 /*
- * gmon.out, the file format of gprof. One file per loaded object; addresses are the object's own (ELF virtual
- * addresses). In memory counts have 64 bits, and several records or files for one arc or block are summed.
+ * gmon.out, the file format of gprof. There is one file per loaded object; addresses are the object's own (ELF
+ * virtual addresses). In memory counts have 64 bits, and the counts of several records or files for one arc or block
+ * are summed.
  *
- * The format: "gmon", a version (1), 12 spare bytes; then records, in the order of the bytes of the machine:
+ * The format: "gmon", a version (1), 12 spare bytes; then records, in the byte order of the machine:
  *
  *   tag 0   histogram   u64 low, u64 high, u32 bins, u32 rate, char dimension[15], char abbreviation, u16 per bin
  *   tag 1   arc         u64 from, u64 self, u32 count
  *   tag 2   blocks      u32 n, n x (u64 address, u64 count)
  *
- * The C library writes 8 bytes for n, at which Debian's gprof stops: both are read, 4 bytes are written. Counts above
- * a field's limit are split over several records, which every reader adds up.
+ * The C library writes 8 bytes for n, which Debian's gprof cannot read: cpprof reads both forms and writes 4 bytes.
+ * Counts above a field's limit are split over several records, which every reader sums.
  */
 #ifndef GPROF_GMON_H
 #define GPROF_GMON_H
@@ -21,8 +22,8 @@
 #include "base/error.h"
 #include "base/sink.h"
 
-/* Histograms use units of the smallest instruction of the PDP-11: a function at an odd address begins a byte earlier,
- * and a histogram narrower than a unit is refused. */
+/* gprof counts in units of the smallest instruction of the PDP-11: a function at an odd address begins a byte
+ * earlier, and a histogram narrower than a unit is refused. */
 enum { GMON_UNIT_BYTES = 2 };
 
 struct gmon_histogram {
@@ -35,10 +36,10 @@ struct gmon_histogram {
 };
 
 struct gmon_arc {
-	uint64_t from; /* in the caller, mostly a return address; 0: outside the object */
+	uint64_t from; /* in the caller, usually a return address; 0: outside of the object */
 	uint64_t self; /* in the callee */
 	uint64_t count;
-	uint64_t order; /* position of its first record among all added arcs: reports order equal arcs by it */
+	uint64_t order; /* position of its first record among all added arcs; reports sort equal arcs by it */
 };
 
 struct gmon_block {
@@ -48,47 +49,53 @@ struct gmon_block {
 
 struct gmon {
 	struct gmon_histogram *histograms; /* in the order of their files; do not overlap */
-	size_t *by_low;                    /* their numbers, for gmon_find_histogram */
-	struct gmon_arc *arcs;             /* each (from, self) once, sorted by them */
-	struct gmon_block *blocks;         /* each address once, sorted */
+	size_t *by_low;                    /* index for gmon_find_histogram: see merge_runs */
+	struct gmon_arc *arcs;             /* each (from, self) once, sorted; before gmon_settle in any order */
+	struct gmon_block *blocks;         /* each address once, sorted; before gmon_settle in any order */
 	size_t histogram_count, arc_count, block_count;
 	size_t histogram_capacity, by_low_capacity, arc_capacity, block_capacity;
 	uint64_t arc_order;        /* the order of the next arc */
-	uint64_t record_counts[3]; /* by tag: how many records were read, before they were added up */
+	uint64_t record_counts[3]; /* by tag: records that were read, before they were summed */
 };
 
 void gmon_init(struct gmon *gmon);
 void gmon_release(struct gmon *gmon);
 
-/* Adds to what is there. ERROR_MEMORY; nothing changed then. Not sorted, and not one each, before gmon_settle. */
+/* Append an arc or a block, which gmon_settle later sorts and sums. Return 0, or ERROR_MEMORY with the gmon
+ * unchanged. */
 int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count);
 int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count);
-/* Sorts and adds up what is the same. ERROR_LIMIT: a sum would pass 2^64 - 1, and is that. */
+/* Sorts arcs and blocks and sums equal ones. Returns 0, or ERROR_LIMIT if a sum would exceed 2^64 - 1; that sum then
+ * is 2^64 - 1. */
 int gmon_settle(struct gmon *gmon);
-/* The arcs in the order of their files: gmon->arc_count of them, to be freed. NULL: out of memory. */
+/* Returns the arcs in the order of their files, gmon->arc_count of them, as an array that the caller frees; NULL if
+ * there is no memory. */
 const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon);
 
-/* The number of the histogram of that shape: range, bins, rate and dimension. It is added with empty bins if there is
- * none, then the bins of `shape` are added to it, unless they are NULL. ERROR_CORRUPT: it is damaged (no bins,
- * narrower than a unit), of another rate, or overlaps another shape; ERROR_LIMIT: as above; ERROR_MEMORY. */
+/* Finds the histogram with a shape (range, bins, rate and dimension), or adds one with empty bins; then adds the
+ * bins of `shape` to it, unless they are NULL. Returns its number, ERROR_CORRUPT if the shape is damaged (no bins,
+ * narrower than a unit), has another rate or overlaps another shape, ERROR_LIMIT as above, or ERROR_MEMORY. */
 int64_t gmon_add_histogram(struct gmon *gmon, const struct gmon_histogram *shape);
-/* The number of a histogram that has an address of [low, high), histogram_count if none has. Takes log2(n)^2 steps. */
+/* Returns the number of a histogram that contains an address of [low, high), or histogram_count if there is none.
+ * Takes log2(n)^2 steps. */
 size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high);
-/* Counts at an address: in the histogram that covers it. ERROR_NOT_FOUND: none does; ERROR_LIMIT. */
+/* Adds `count` at an address to the histogram that contains it. Returns 0, ERROR_NOT_FOUND if no histogram does, or
+ * ERROR_LIMIT. */
 int gmon_add_sample(struct gmon *gmon, uint64_t address, uint64_t count);
 
-/* Adds all that `other` holds and settles; on any error `gmon` is as it was. */
+/* Adds the contents of `other`, and settles. After any error `gmon` is unchanged. */
 int gmon_add(struct gmon *gmon, const struct gmon *other);
 
-/* Adds a file's records (gmon.out of any length, to its end; `name` is for messages) and settles. On any error `gmon` is
- * as it was: ERROR_FORMAT (another file, or of another byte order), ERROR_VERSION, ERROR_TRUNCATED, ERROR_CORRUPT
- * (unknown records, impossible lengths, histograms that overlap each other or what is there), ERROR_LIMIT, ERROR_SYSTEM,
- * ERROR_MEMORY. */
+/* Adds the records of a gmon.out file, from the current position to its end, and settles; `name` is for messages.
+ * After any error `gmon` is unchanged: ERROR_FORMAT (another kind of file, or another byte order), ERROR_VERSION,
+ * ERROR_TRUNCATED, ERROR_CORRUPT (unknown records, impossible lengths, histograms that overlap others), ERROR_LIMIT,
+ * ERROR_SYSTEM, ERROR_MEMORY. */
 int gmon_read(struct gmon *gmon, FILE *in, const char *name, struct error *error);
 
-/* Writes what Debian's gprof reads, and finishes the sink. A histogram with counts above 16 bits is several records of its shape; where
- * these would take more than GMON_DENSE_BYTES, records of GMON_SPARSE_BINS bins each, and those without samples are left
- * out (what gprof's -c cannot use, nor add to another file's). ERROR_LIMIT: that is too long as well. */
+/* Writes a file that Debian's gprof can read, and finishes the sink. A histogram with counts above 16 bits becomes
+ * several records of its shape. If these would take more than GMON_DENSE_BYTES, it becomes records of
+ * GMON_SPARSE_BINS bins each, without the records that have no samples; gprof's -c cannot use such records, nor add
+ * them to another file's. Returns ERROR_LIMIT if that takes too many records, too. */
 enum { GMON_DENSE_BYTES = 64 << 20, GMON_SPARSE_BINS = 4096 };
 int gmon_write(const struct gmon *gmon, struct sink *out, struct error *error);
 

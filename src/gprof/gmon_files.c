@@ -24,7 +24,7 @@ static const char *base_of(const struct writing *writing, uint32_t module)
 	return path_basename(profile_string(writing->profile, writing->profile->modules[module].path));
 }
 
-/* How many files before that of a module have its name. */
+/* Returns how many files of modules before this one have its name. */
 static unsigned namesakes(const struct writing *writing, uint32_t module)
 {
 	unsigned count = 0;
@@ -34,7 +34,7 @@ static unsigned namesakes(const struct writing *writing, uint32_t module)
 	return count;
 }
 
-/* The caller frees it; NULL: no memory. */
+/* Returns a path that the caller frees, or NULL if there is no memory. */
 static char *path_of(const struct writing *writing, uint32_t module)
 {
 	char *path;

@@ -1,6 +1,6 @@
 /*
- * Reading gmon.out: bytes that may come from anywhere. The whole file is read into memory first, as the length of a
- * record of blocks (see blocks_are_wide) shows only in what follows it.
+ * Reads gmon.out: bytes of unknown origin. The whole file is read into memory first, because the length of a record
+ * of blocks (see blocks_are_wide) shows only in the bytes that follow it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct reading {
 	const char *name;
 	struct gmon *gmon;
 	struct error *error;
-	size_t record; /* where the current one begins */
+	size_t record; /* offset of the current one */
 };
 
 static int truncated(const struct reading *reading)
@@ -57,14 +57,14 @@ static int told(const struct reading *reading, int64_t code)
 
 /* --- records --- */
 
-/* Whether what is `offset` bytes ahead could be the beginning of a record, or the end of the file. */
+/* Whether a record could begin `offset` bytes ahead, or the file end there. */
 static bool may_begin(const struct cursor *cursor, size_t offset)
 {
 	size_t left = cursor_left(cursor);
 	return offset == left || (offset < left && cursor->next[offset] < TAGS);
 }
 
-/* Reads a histogram's header; `cursor` stands behind its tag. */
+/* Reads a histogram's header; `cursor` is behind its tag. */
 static struct gmon_histogram read_shape(struct cursor *cursor)
 {
 	struct gmon_histogram shape = { .low = cursor_u64(cursor), .high = 0 };
@@ -84,7 +84,7 @@ static bool is_possible(const struct cursor *cursor, const struct gmon_histogram
 	       shape->bin_count <= cursor_left(cursor) / sizeof(uint16_t);
 }
 
-/* The unit is printed: no escape sequence in it reaches a terminal. */
+/* Reports print the unit: escape sequences in it must not reach a terminal. */
 static bool is_printable(const struct gmon_histogram *shape)
 {
 	for (const char *at = shape->dimension; *at; at++)
@@ -129,9 +129,9 @@ static int read_arc(struct reading *reading)
 	return told(reading, gmon_add_arc(reading->gmon, from, self, count));
 }
 
-/* Whether the number of blocks has 8 bytes, as the C library writes it; `cursor` stands behind its first 4. Then the
- * other 4 are 0, and in front of an address they never are, but where it is a multiple of 2^32. With no blocks at all
- * four zeros may as well begin a histogram. */
+/* Whether the number of blocks has 8 bytes, as the C library writes it; `cursor` is behind its first 4. The other 4
+ * are then 0, whereas the first 4 bytes of an address are 0 only if it is a multiple of 2^32. If there are no
+ * blocks, four zeros may also begin a histogram. */
 static bool blocks_are_wide(const struct cursor *cursor, uint32_t count)
 {
 	static const uint8_t zeros[4];
@@ -205,7 +205,7 @@ static int read_header(struct reading *reading)
 	return 0;
 }
 
-/* All bytes to the end. */
+/* Reads all bytes up to the end. */
 static int read_bytes(FILE *in, const char *name, struct buffer *bytes, struct error *error)
 {
 	enum { PIECE = 1 << 16 };
@@ -221,7 +221,7 @@ static int read_bytes(FILE *in, const char *name, struct buffer *bytes, struct e
 	return ferror(in) ? error_set_errno(error, "cannot read %s", name) : 0;
 }
 
-/* The records of one file, into an empty `file`. */
+/* Reads the records of one file into an empty `file`. */
 static int read_file(struct gmon *file, FILE *in, const char *name, struct error *error)
 {
 	struct buffer bytes;

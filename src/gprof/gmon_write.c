@@ -1,11 +1,11 @@
-/* Writing gmon.out: 64-bit counts into fields of 16 and 32 bits, in as many records as it takes. */
+/* Writes gmon.out: 64-bit counts in fields of 16 and 32 bits, in as many records as necessary. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gprof/gmon.h"
 
-enum { MOST_RECORDS = 1 << 20 }; /* for one count: more is not worth writing down */
+enum { MOST_RECORDS = 1 << 20 }; /* for one count; counts that need more are refused */
 
 static void put(struct sink *out, const void *bytes, size_t size)
 {
@@ -32,11 +32,10 @@ static void put_u64(struct sink *out, uint64_t value)
 	put(out, &value, sizeof(value));
 }
 
-/* The part of a count that record number `round` holds, in a field up to
- * `limit`. */
+/* Returns the part of a count that record number `round` holds, in a field with the largest value `limit`. */
 static uint64_t part_of(uint64_t count, uint64_t round, uint64_t limit)
 {
-	uint64_t before = round * limit; /* rounds are few enough that this fits */
+	uint64_t before = round * limit; /* rounds are so few that this does not overflow */
 	return count <= before ? 0 : count - before < limit ? count - before : limit;
 }
 
@@ -99,7 +98,7 @@ static int write_histogram(const struct gmon_histogram *histogram, struct sink *
 		return write_stretch(&whole, rounds ? rounds : 1, out, error);
 	int code = 0;
 	for (size_t first = 0, count = 0; first < whole.count && code == 0; first += count) {
-		/* A bin alone could be narrower than a unit: none is left over. */
+		/* A single bin could be narrower than a unit, so the last stretch has at least two. */
 		count = whole.count - first <= GMON_SPARSE_BINS + 1 ? whole.count - first : GMON_SPARSE_BINS;
 		struct stretch stretch = { .histogram = histogram, .first = first, .count = count };
 		code = write_stretch(&stretch, rounds_for(&stretch), out, error);
@@ -123,7 +122,7 @@ static int write_arc(const struct gmon_arc *arc, struct sink *out, struct error 
 	return 0;
 }
 
-/* Keeps the order, by which reports order equal arcs. */
+/* Keeps the order of the arcs, because reports sort equal arcs by it. */
 static int write_arcs(const struct gmon *gmon, struct sink *out, struct error *error)
 {
 	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);

@@ -49,8 +49,7 @@ uint32_t graph_find_arc(const struct graph *graph, uint32_t parent, uint32_t chi
 	return hash_map_get(&graph->arc_by_ends, ends_of(parent, child));
 }
 
-/* Inserts new arcs at the head of both lists: gprof searches cycles in this
- * order, and orders equal arcs by it. */
+/* Inserts new arcs at the head of both lists: gprof searches cycles in this order, and sorts equal arcs by it. */
 int graph_add_arc(struct graph *graph, uint32_t parent, uint32_t child, uint64_t count)
 {
 	uint32_t found = graph_find_arc(graph, parent, child);

@@ -12,12 +12,12 @@
 #include "frames/native/names.h"
 #include "frames/native/scopes.h"
 
-/* One symbol table as it lies in the file. */
+/* One symbol table in the file. */
 struct table {
 	Elf *elf;
 	Elf_Data *symbols;
-	bool has_functions; /* symbols have types: one without a type is not a function */
-	size_t strings;     /* its string table's section */
+	bool has_functions; /* symbols have types: a symbol without one is not a function */
+	size_t strings;     /* section of its string table */
 	const char *strings_end;
 };
 
@@ -26,9 +26,9 @@ const char *image_base_name(const char *path)
 	return path_basename(path);
 }
 
-/* --- which symbols are taken --- */
+/* --- the choice of symbols --- */
 
-/* Behind a dot: "clone." or "constprop." before the number, or the number alone. */
+/* Skips a dot and a word in front of a clone's number: ".clone." or ".constprop."; otherwise only the dot. */
 static const char *skip_clone_word(const char *dot)
 {
 	static const char *const words[] = { ".clone.", ".constprop." };
@@ -40,8 +40,8 @@ static const char *skip_clone_word(const char *dot)
 	return dot + 1;
 }
 
-/* The end of the name behind clones' numbers, as in "f.constprop.0.1", from its first dot on; NULL: something else
- * stands there. */
+/* Skips the numbers of clones, as in "f.constprop.0.1", from the name's first dot on. Returns the end of the name,
+ * or NULL if it contains another text. */
 static const char *skip_clone_numbers(const char *dot)
 {
 	const char *at = dot;
@@ -57,11 +57,10 @@ static const char *skip_clone_numbers(const char *dot)
 	return at;
 }
 
-/* Reports whether gprof takes the name of a static symbol for a function: no
- * '$' in it, and dots only before a clone's number. After such a number,
- * binutils 2.40 reads on behind the name's end, in the next string of the
- * table. So the decision about "f.constprop.0", and the figures of the function
- * before it, depend on the name that the linker has put there. */
+/* Returns whether gprof treats the name of a static symbol as a function's: it has no '$', and dots only before a
+ * clone's number. After such a number, binutils 2.40 reads beyond the name's end, into the next string of the table.
+ * So the decision about "f.constprop.0", and the figures of the function before it, depend on the name that the
+ * linker stored there. */
 static bool is_functions_name(const char *name, const char *strings_end)
 {
 	const char *at = name;
@@ -91,7 +90,7 @@ static bool is_in_code(Elf *elf, const GElf_Sym *symbol)
 	return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
 }
 
-/* A weak symbol is taken wherever it is: gprof does not ask whether it is code. */
+/* Weak symbols are included anywhere, because gprof does not check whether they are in code. */
 static bool is_taken(const struct table *table, const GElf_Sym *symbol, const char *name,
 		     const struct image_options *options)
 {
@@ -110,7 +109,7 @@ static bool is_taken(const struct table *table, const GElf_Sym *symbol, const ch
 	       (options->all_clones ? !strchr(name, '$') : is_functions_name(name, table->strings_end));
 }
 
-/* --- reading them --- */
+/* --- reading symbols --- */
 
 static void look_for_types(struct table *table)
 {
@@ -177,7 +176,7 @@ static int add_label(struct image *image, const GElf_Sym *raw, const char *name)
 	return 0;
 }
 
-/* Code that has a name, and is no symbol of the image. */
+/* Whether a named piece of code is not a symbol of the image, but a label. */
 static bool is_label(const struct table *table, const GElf_Sym *symbol, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -200,7 +199,7 @@ static int read_table(struct image *image, const struct table *table, const stru
 	return code;
 }
 
-/* The program's own table; if it was stripped, that of its separate debug information. */
+/* Reads the program's own symbol table or, if that was stripped, the one in its separate debug information. */
 static int read_symbols(struct image *image, const struct image_options *options)
 {
 	GElf_Addr bias;
@@ -214,7 +213,7 @@ static int read_symbols(struct image *image, const struct image_options *options
 	return 0;
 }
 
-/* --- one symbol an address --- */
+/* --- one symbol per address --- */
 
 static int compare_starts(const void *one, const void *other)
 {
@@ -233,7 +232,7 @@ static bool is_better(const struct image_symbol *later, const struct image_symbo
 	       (later->name[0] && later->name[1] != '_' && earlier->name[0] && earlier->name[1] == '_');
 }
 
-/* Sorts without changing the order of equals: qsort may. */
+/* A stable sort, which qsort is not. */
 static int sort_symbols(struct image *image)
 {
 	size_t count = image->symbol_count;
@@ -282,7 +281,7 @@ static void drop_aliases(struct image *image)
 			*last = *symbol;
 	}
 	image->symbol_count = kept;
-	/* The last one ends with the code; a label behind it (data_start, etext) holds nothing. */
+	/* The last symbol ends with the code; a label behind the code (data_start, etext) is empty. */
 	for (size_t i = 0; i < kept; i++) {
 		uint64_t start = image->symbols[i].start, end = image->text_end > start ? image->text_end : start;
 		image->symbols[i].end = i + 1 < kept ? image->symbols[i + 1].start : end;
@@ -388,7 +387,8 @@ void image_close(struct image *image)
 	*image = (struct image){ 0 };
 }
 
-/* How many of the items, which are in the order of the addresses that they begin with, do so at this one or before. */
+/* Returns how many of the items, which begin with their start addresses and are sorted by them, start at or before
+ * an address. */
 static size_t count_until(const void *items, size_t count, size_t bytes, uint64_t address)
 {
 	size_t low = 0, high = count;

@@ -1,10 +1,11 @@
 /*
- * The subjects of gprof's reports: the functions of one loaded object, by its symbol table; with -l, its source lines.
+ * The subjects of gprof's reports: the functions of one loaded object, by its symbol table; with -l, its source
+ * lines.
  *
- * A symbol reaches to the next one, regardless of its size, as in gprof: padding belongs to the symbol before it.
- * One of several symbols at one address is kept: a global one before a static one, then a function before a label, then one whose
- * name begins with no underscore, then the first of the table. Labels that no compiler takes for a function's name ("$d",
- * "fib.cold") are none.
+ * A symbol extends to the next one, regardless of its size, as in gprof: padding belongs to the symbol before it. If
+ * several symbols have one address, one is kept: a global one rather than a static one, then a function rather than
+ * a label, then a name without a leading underscore, then the first one in the table. Labels with names that no
+ * compiler gives to functions ("$d", "fib.cold") are not symbols.
  *
  * Life cycle: image_open, questions, image_close. Addresses are the object's own (ELF virtual addresses).
  */
@@ -21,34 +22,33 @@
 
 struct image_symbol {
 	uint64_t start;
-	uint64_t end;         /* one past its last address: where the next one, or what is no code, begins */
-	const char *name;     /* as the symbol table has it; owned by the image */
+	uint64_t end;         /* one past its last address: start of the next symbol, or end of the code */
+	const char *name;     /* from the symbol table; owned by the image */
 	const char *readable; /* demangled, or the same as `name`; owned by the image */
-	const char *file;     /* path of the source file as in the debug information; NULL: not known */
+	const char *file;     /* path in the debug information; owned by the image; NULL: not known */
 	uint32_t line;        /* line of its first instruction; 0: not known */
 	bool is_static;
-	bool is_function; /* false: an untyped label; with -l: a line of the function before it that is not its first */
+	bool is_function; /* false: an untyped label or, with -l, a line that is not a function's first */
 };
 
-/* A name in the code that is not a symbol here: "fib.cold", and with -a a
- * static function. */
+/* A name of code that is not a symbol here: "fib.cold" and, with -a, a static function. */
 struct image_label {
 	uint64_t start;
 	const char *name; /* owned by the image */
 };
 
 struct image_options {
-	bool no_statics;     /* -a: the symbol before a static function gets its figures */
-	bool only_functions; /* -D: untyped symbols are none */
-	bool all_clones;     /* --clones: "fib.isra.0" and the like are functions of their own */
+	bool no_statics;     /* -a: the figures of a static function go to the symbol before it */
+	bool only_functions; /* -D: leave out untyped symbols */
+	bool all_clones;     /* --clones: "fib.isra.0" and the like are separate functions */
 	bool no_demangle;
-	bool with_source; /* fill in file and line, where there is debug information */
+	bool with_source; /* fill in file and line from debug information */
 };
 
 struct image {
-	struct image_symbol *symbols; /* owned; they ascend, no two begin at one address */
+	struct image_symbol *symbols; /* owned; sorted by start, which is unique */
 	size_t symbol_count, symbol_capacity;
-	struct image_label *labels; /* owned; they ascend */
+	struct image_label *labels; /* owned; sorted by start */
 	size_t label_count, label_capacity;
 	uint64_t text_start, text_end; /* addresses of .text */
 	uint8_t build_id[64];
@@ -60,17 +60,18 @@ struct image {
 
 #define IMAGE_NONE UINT32_MAX
 
-/* ERROR_NOT_FOUND, ERROR_SYSTEM, ERROR_FORMAT (no ELF file), ERROR_MEMORY; an image without symbols opens, and has none. */
+/* Opens an image, which may have no symbols. Returns 0, ERROR_NOT_FOUND, ERROR_SYSTEM, ERROR_FORMAT (not an ELF
+ * file), ERROR_MEMORY or another negative error, with `error` set; after an error there is nothing to close. */
 int image_open(struct image *image, const char *path, const struct image_options *options, struct error *error);
 void image_close(struct image *image);
 
-/* The number of the symbol that an address lies in, or IMAGE_NONE. */
+/* Returns the number of the symbol that contains an address, or IMAGE_NONE if there is none. */
 uint32_t image_find(const struct image *image, uint64_t address);
 
-/* The last label that begins at an address or before it; NULL: none. */
+/* Returns the last label that begins at an address or before it, or NULL if there is none. */
 const struct image_label *image_label_before(const struct image *image, uint64_t address);
 
-/* The last part of a path, which reports show unless -L is given. */
+/* Returns the last component of a path, which reports print unless -L is given. */
 const char *image_base_name(const char *path);
 
 #endif

@@ -11,9 +11,9 @@ struct split {
 	struct image *image;
 	const struct image_options *options;
 	const struct line_rows *rows;
-	struct image_symbol *symbols; /* owned until it is the image's */
+	struct image_symbol *symbols; /* owned until they become the image's */
 	size_t count, capacity;
-	/* The last added line: following code with the same line belongs to it. */
+	/* The last line that was added; following code of the same line belongs to it. */
 	const struct line_row *last;
 	const char *last_function;
 	bool last_is_static;
@@ -33,7 +33,7 @@ static const char *keep_readable(struct split *split, const char *name)
 	return readable;
 }
 
-/* Room for one, zeroed; NULL: no memory. */
+/* Returns a new symbol, zeroed, or NULL if there is no memory. */
 static struct image_symbol *add(struct split *split)
 {
 	if (ARRAY_RESERVE(split->symbols, split->capacity, split->count + 1) < 0)
@@ -57,7 +57,7 @@ static int add_line(struct split *split, const struct line_row *row, const char 
 	return symbol->file && symbol->readable ? 0 : ERROR_MEMORY;
 }
 
-/* A function's own symbol: it stands for its first line. */
+/* Adds a function's own symbol, which becomes that of its first line. */
 static int add_function(struct split *split, const struct image_symbol *function)
 {
 	struct image_symbol *symbol = add(split);
@@ -72,8 +72,7 @@ static int add_function(struct split *split, const struct image_symbol *function
 	return symbol->file ? 0 : ERROR_MEMORY;
 }
 
-/* The name that the symbol table has for an address, including names that are
- * not symbols of the image. */
+/* Returns the symbol table's name for an address, including names that are not symbols of the image. */
 static const char *name_by_symbols(const struct image *image, const struct image_symbol *function, uint64_t address)
 {
 	const struct image_label *label = image_label_before(image, address);
@@ -86,7 +85,8 @@ static int take_row(struct split *split, const struct line_row *row)
 {
 	uint32_t found = image_find(split->image, row->address);
 	const struct image_symbol *function = found == IMAGE_NONE ? NULL : &split->image->symbols[found];
-	/* Padding behind a function has its line still, but no function; nor has assembler. */
+	/* Padding behind a function still has the function's line, but no function; assembler code has no function
+	 * either. */
 	const char *name = row->function ? row->function : name_by_symbols(split->image, function, row->address);
 	if (!name || !row->file || row->line == 0)
 		return 0;
@@ -101,8 +101,8 @@ static int take_row(struct split *split, const struct line_row *row)
 	return function && function->start == row->address ? 0 : add_line(split, row, name, is_static);
 }
 
-/* gprof loses the last symbol. That is a label behind all code (data_start, _fini), and in its call graph the numbers of
- * the entries go by how many symbols there are: so it is left out here too. */
+/* gprof loses the last symbol. It is a label behind all code (data_start, _fini), but the numbers of the entries in
+ * gprof's call graph depend on the number of symbols: so it is omitted here, too. */
 static size_t kept_functions(const struct image *image)
 {
 	size_t count = image->symbol_count;
@@ -124,7 +124,7 @@ static int merge(struct split *split)
 	return status;
 }
 
-/* Each reaches to the next one, the last one to where its function ended. */
+/* Each symbol extends to the next one; the last one extends to the end of its function. */
 static void set_ends(struct split *split)
 {
 	const struct image *image = split->image;

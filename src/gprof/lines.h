@@ -1,10 +1,10 @@
 /*
- * -l: the image's functions are split into their source lines, so that all reports are about these.
+ * -l: splits the image's functions into their source lines, so that all reports show lines.
  *
  *	before	main 0x1139-0x1180
  *	after	main draw.c:12 0x1139-0x1144, main draw.c:13 0x1144-0x1158, main draw.c:12 0x1158-0x1180
  *
- * A line that has code in several places is several symbols, as with gprof; only the first of a function is the
+ * A line with several separate pieces of code is several symbols, as in gprof; only a function's first symbol is the
  * function. An inlined line has the name of the function that it was written in.
  */
 #ifndef GPROF_LINES_H
@@ -12,7 +12,7 @@
 
 #include "gprof/image.h"
 
-/* ERROR_MEMORY, ERROR_LIMIT; without debug information nothing changes. */
+/* Returns 0, ERROR_MEMORY or ERROR_LIMIT. Does not change an image without debug information. */
 int lines_split(struct image *image, const struct image_options *options);
 
 #endif

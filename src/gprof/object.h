@@ -1,4 +1,4 @@
-/* The facts about a loaded object's file that gmon.out needs for its addresses. */
+/* Properties of a loaded object's file that gmon.out needs for its addresses. */
 #ifndef GPROF_OBJECT_H
 #define GPROF_OBJECT_H
 
@@ -9,13 +9,15 @@
 
 struct object {
 	uint64_t low, high; /* range of its code */
-	uint64_t outside;   /* the pseudo caller of what is called from other objects: in `_start` of a program, in
-			     * `_init` of a library; 0: it has neither */
+	/* Pseudo caller of functions that other objects call: in `_start` of a program, in `_init` of a library; 0: the
+	 * object has neither. */
+	uint64_t outside;
 	uint8_t build_id[32];
 	size_t build_id_bytes; /* 0: it has none */
 };
 
-/* All 0 on errors: ERROR_NOT_FOUND, ERROR_FORMAT, ... */
+/* Reads an object's file. Returns 0 or a negative error (ERROR_NOT_FOUND, ERROR_FORMAT, ...), with `error` set and
+ * all fields 0. */
 int object_read(struct object *object, const char *path, struct error *error);
 
 #endif

@@ -6,9 +6,12 @@
 #include <string.h>
 
 /*
+ * Returns the colon behind the object's name, or NULL if the line has another form:
+ *
  *	parse.o:0000000000001139 T parse_line
  *	       ^ returned
- * A path may have colons of its own.
+ *
+ * The object's path itself may contain colons.
  */
 static const char *find_colon(const char *line)
 {
@@ -22,7 +25,7 @@ static const char *find_colon(const char *line)
 	return NULL;
 }
 
-/* 1: the line named a function; 0: it did not. */
+/* Returns 1 if the line contained a function, 0 if not, or ERROR_MEMORY. */
 static int add_line(struct object_map *map, const char *line)
 {
 	const char *colon = find_colon(line);

@@ -5,15 +5,15 @@
 #include "gprof/object_map.h"
 
 /*
- * One member of a chain, the keeper, has the chain of a function and the positions in it; the others lead to the keeper
- * in a few steps (R. E. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975): when chains are joined
- * only one keeper's position changes.
+ * One member of a chain, the keeper, stores the chain and its own position in it; the others lead to the keeper in a
+ * few steps (R. E. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975). So only one keeper's
+ * position changes when two chains are joined.
  */
 struct chained {
-	uint32_t next;   /* behind it in its chain, or GRAPH_NONE */
-	uint32_t up;     /* towards the keeper; itself: the keeper */
-	int64_t from_up; /* how many places it is behind `up`; the keeper: behind the head */
-	/* The keeper's: */
+	uint32_t next;   /* next function in its chain, or GRAPH_NONE */
+	uint32_t up;     /* towards the keeper; the keeper's is itself */
+	int64_t from_up; /* number of positions behind `up`; the keeper's: behind the head */
+	/* Valid for the keeper: */
 	uint32_t head, tail;
 	uint32_t length;
 };
@@ -21,7 +21,7 @@ struct chained {
 struct order {
 	const struct graph *graph;
 	struct chained *functions; /* owned */
-	uint32_t *arcs;            /* owned: those that count, the busiest first */
+	uint32_t *arcs;            /* owned: arcs with calls between two functions, the busiest first */
 	size_t arc_count;
 	uint32_t *places; /* owned: functions in their new order */
 	size_t place_count;
@@ -50,7 +50,7 @@ static void sort_arcs(struct order *order)
 		qsort_r(order->arcs, order->arc_count, sizeof(*order->arcs), by_count, graph->arcs);
 }
 
-/* The keeper of a function's chain; *place: how many functions of it stand before this one. */
+/* Returns the keeper of a function's chain. Sets *place to the function's position in the chain, from 0. */
 static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *place)
 {
 	struct chained *functions = order->functions;
@@ -69,7 +69,7 @@ static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *pla
 	return function;
 }
 
-/* Both are keepers; the keeper of the longer chain keeps the joined chain. */
+/* Both arguments are keepers. The keeper of the longer chain becomes the keeper of the joined chain. */
 static void append_chain(struct order *order, uint32_t first, uint32_t second)
 {
 	struct chained *before = &order->functions[first], *behind = &order->functions[second];
@@ -135,7 +135,7 @@ static void order_release(struct order *order)
 	free(order->is_placed);
 }
 
-/* ERROR_MEMORY; call order_release in any case. */
+/* Returns 0 or ERROR_MEMORY; call order_release in any case. */
 static int order_make(struct order *order, const struct graph *graph)
 {
 	size_t count = graph->function_count;
@@ -181,7 +181,7 @@ int print_function_order(struct gprof_report *report, struct error *error)
 	return status;
 }
 
-/* The objects' numbers count up from 0. */
+/* Prints each object once. Objects are numbered from 0. */
 static int print_objects(struct gprof_report *report, const struct order *order, struct object_map *map)
 {
 	bool *is_printed = calloc(map->objects.count + 1, sizeof(*is_printed));

@@ -1,5 +1,5 @@
-/* The reports of gprof, in its layout, which other programs parse. Each is one
- * function with the same parameter, so that the command has one table of them. */
+/* The reports of gprof, in its layout, which other programs parse. Each report is a function of the same type, so
+ * that the command has one table of them. */
 #ifndef GPROF_PRINT_H
 #define GPROF_PRINT_H
 
@@ -15,13 +15,13 @@
 
 struct print_options {
 	bool brief;        /* -b: no explanations */
-	bool traditional;  /* -T: as BSD's gprof */
-	bool all_symbols;  /* -z: also what was never called and has no time */
+	bool traditional;  /* -T: like BSD's gprof */
+	bool all_symbols;  /* -z: also functions without calls and time */
 	bool by_line;      /* -l: the symbols are lines */
 	bool inline_files; /* --inline-file-names */
 	bool full_paths;   /* -L */
-	bool no_errors;    /* --no-errors: the flat profile has no column of them */
-	bool true_times;   /* times come from call paths, not from counts */
+	bool no_errors;    /* --no-errors: the flat profile has no column of errors */
+	bool true_times;   /* times follow from call paths, not from counts */
 	bool exact_times;  /* times are counted, not sampled: they have no error */
 	unsigned width;    /* -w: width of the index, 80 */
 
@@ -41,35 +41,35 @@ struct gprof_report {
 	const struct gmon *gmon;   /* NULL if the report is about a profile */
 	const struct choices *choices;
 	const struct print_options *options;
-	bool has_output; /* a report was printed already: the next one begins on a new page */
+	bool has_output; /* a report was printed before: the next one begins on a new page */
 };
 
-/* 0, or ERROR_MEMORY, ERROR_NOT_FOUND, ... with a sentence. */
+/* Prints a report. Returns 0, or ERROR_MEMORY, ERROR_NOT_FOUND, ..., with `error` set. */
 typedef int print_function(struct gprof_report *report, struct error *error);
 
 print_function print_flat;  /* -p */
 print_function print_graph; /* -q */
 print_function print_index; /* ... and the index behind it */
 
-/* The call graph with the times of call paths, and its index; `has_output`: behind another report. Returns 0, or a
- * negative error with a sentence. */
+/* Prints the call graph with the times of call paths, and its index. `has_output`: a report was printed before.
+ * Returns 0, or a negative error with `error` set. */
 int print_truth(const struct truth *truth, FILE *out, const struct print_options *options, bool has_output,
 		struct error *error);
 
-/* Parts that reports share. Begins a new page but for the first report. */
+/* Parts that reports share. print_page begins a new page, except for the first report. */
 void print_page(struct gprof_report *report);
 /* Prints a name from a file, without escape sequences. */
 void print_text(struct gprof_report *report, const char *text);
-/* "fib", with -l "fib (fib.c:12 @ 1139)"; returns its length. */
+/* Prints "fib", or "fib (fib.c:12 @ 1139)" with -l. Returns its length. */
 int print_name_alone(struct gprof_report *report, uint32_t node);
 int print_name_width(const struct gprof_report *report, uint32_t node);
-/* ... and "<cycle 2> [13]". */
+/* ... and prints "<cycle 2> [13]" behind it. */
 void print_name(struct gprof_report *report, uint32_t number);
-/* A source file as the options want it: the last part of its path, or all of it. */
+/* Returns the part of a source file's path that the options select: the last component, or all of it. */
 const char *print_source_name(const struct gprof_report *report, const char *path);
-/* "granularity: each sample hit covers ..." of so many samples. */
+/* Prints "granularity: each sample hit covers ..." for a number of samples. */
 void print_granularity(struct gprof_report *report, double samples, double seconds, const char *what);
-/* Neither called nor sampled, and no -z. */
+/* Whether a function was neither called nor sampled, and -z is not given. */
 bool print_is_unused(const struct gprof_report *report, uint32_t node);
 
 #endif

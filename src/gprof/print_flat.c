@@ -1,4 +1,4 @@
-/* The flat profile: each function's own time, and how often it was called. */
+/* The flat profile: each function's own time, and the number of its calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,7 @@
 #include "analyze/analyses.h"
 #include "gprof/print.h"
 
-/* The unit of times per call: the one in which the largest time has at most
- * three digits before the dot. */
+/* The unit of times per call: the one in which the largest time has at most three digits before the decimal point. */
 struct scale {
 	char prefix;
 	double factor;
@@ -79,7 +78,7 @@ static int error_width(const struct flat *flat)
 	return widest;
 }
 
-/* The number of samples gives the error; counted times have none. */
+/* The number of samples determines the errors; counted times have none. */
 static bool has_errors(const struct flat *flat)
 {
 	const struct print_options *options = flat->report->options;
@@ -129,7 +128,7 @@ static void print_line(struct flat *flat, uint32_t number)
 	} else {
 		fprintf(out, " %8s %8s %8s  ", "", "", "");
 	}
-	/* Without any calls there is no call graph whose entries could be referred to. */
+	/* Without calls there is no call graph, and names refer to no entry. */
 	if (traditional && flat->graph->arc_count > 0) {
 		print_name(flat->report, number);
 	} else {

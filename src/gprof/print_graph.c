@@ -1,4 +1,4 @@
-/* The call graph: for each function who called it, and whom it called. */
+/* The call graph: the callers and callees of each function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void print_heading(struct graph_page *page)
 	fputc('\n', page->out);
 }
 
-/* The line of the function itself, or of a cycle as a whole. */
+/* Prints the line of the function itself, or of a cycle as a whole. */
 static void print_primary(struct graph_page *page, uint32_t number)
 {
 	const struct graph_node *node = &page->graph->nodes[number];
@@ -78,7 +78,7 @@ static void print_member(struct graph_page *page, uint32_t number)
 	fputc('\n', page->out);
 }
 
-/* A caller's or a callee's line: `shown` is who it is. Calls within a cycle pass no time on. */
+/* Prints the line of a caller or a callee, `shown`. Calls within a cycle pass no time on. */
 static void print_relative(struct graph_page *page, const struct graph_arc *arc, uint32_t shown)
 {
 	const struct graph *graph = page->graph;

@@ -1,4 +1,4 @@
-/* Where in the call graph a function is: an index by name, in three columns. */
+/* The index of the call graph: the number of each function's entry, by name, in three columns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int print_name_of(struct index_page *page, uint32_t number)
 	return width;
 }
 
-/* `column` is where it should begin; a long name before it pushes it to the right. */
+/* Begins at `column`, or further right after a long name. */
 static void print_item(struct index_page *page, uint32_t number, int column)
 {
 	const struct graph_node *node = &page->graph->nodes[number];

@@ -1,4 +1,4 @@
-/* How all reports show a function, and what stands above them. */
+/* Parts that the reports share: pages, names of functions, and granularity. */
 #include <string.h>
 
 #include "gprof/print.h"
@@ -23,7 +23,7 @@ const char *print_source_name(const struct gprof_report *report, const char *pat
 	return report->options->full_paths ? path : image_base_name(path);
 }
 
-/* The text that is printed for a function, cut to the available room. */
+/* Writes the printed name of a function, cut to `size` bytes. Returns its whole length. */
 static int format_name(const struct gprof_report *report, uint32_t node, char *text, size_t size)
 {
 	const struct print_options *options = report->options;
@@ -44,8 +44,8 @@ int print_name_width(const struct gprof_report *report, uint32_t node)
 	return format_name(report, node, NULL, 0);
 }
 
-/* A control character has one byte, or two: the second byte of a two-byte UTF-8
- * control character is below a0. */
+/* Replaces control characters. They have one byte, or two: the second byte of a UTF-8 control character with two
+ * bytes is below a0. */
 void print_text(struct gprof_report *report, const char *text)
 {
 	enum { DELETE = 0x7f, TWO_BYTES = 0xc2, FIRST = 0x80, LAST = 0x9f };
@@ -75,7 +75,7 @@ void print_name(struct gprof_report *report, uint32_t number)
 	print_name_alone(report, number);
 	if (node->cycle != GRAPH_NONE)
 		fprintf(report->out, " <cycle %u>", graph_cycle_number(graph, number));
-	if (node->index) /* no call graph, no index */
+	if (node->index) /* without a call graph there is no index */
 		fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
 }
 
@@ -87,7 +87,7 @@ void print_granularity(struct gprof_report *report, double samples, double secon
 			graph->rate > 0 ? 1 / graph->rate : 0, graph->dimension, seconds, graph->dimension);
 		return;
 	}
-	/* gprof says seconds whatever the file counts. */
+	/* gprof prints "seconds" for any other dimension of the file. */
 	const char *unit = strcmp(graph->dimension, "samples") == 0 ? graph->dimension : "seconds";
 	fprintf(report->out, "\ngranularity: each sample hit covers %ld byte(s)",
 		(long)graph->bin_units * GMON_UNIT_BYTES);

@@ -1,25 +1,26 @@
 /*
- * Passes time from callees to callers. gprof assumes that each of the n calls of a function costs the same: a caller that
- * made k of them gets k/n of the function's time and of the time that its callees passed on to it. (Call paths show the
- * true cost.) Callees come before callers in the graph's order; a cycle passes on as one.
+ * Passes time from callees to callers. gprof assumes that each of the n calls of a function costs the same: a caller
+ * with k of these calls gets k/n of the function's time and of the time that its callees passed on to it. (Call
+ * paths show the true cost.) Callees precede callers in the graph's order; a cycle passes its time on as one
+ * function.
  *
- * A node that options exclude (-E -F -n -N) has fraction 0; one for which the options name only some of its callers has
- * a part. The call graph shows that fraction of its time.
+ * A node that options exclude (-E -F -n -N) has fraction 0; if the options select only some of its callers, it has a
+ * fraction between 0 and 1. The call graph shows that fraction of its time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "gprof/graph.h"
 
-/* The node whose time a call of `node` costs: its cycle, if it is in one. */
+/* Returns the node that pays for a call of `node`: its cycle, or the node itself if it is in none. */
 static uint32_t head_of(const struct graph *graph, uint32_t node)
 {
 	uint32_t cycle = graph->nodes[node].cycle;
 	return cycle == GRAPH_NONE ? node : cycle;
 }
 
-/* `heir` is printed if a caller of `node` is, and takes part in what callers are asked for, by their calls. Callers in
- * its own cycle do not count. */
+/* `heir` is printed if a caller of `node` is printed. It gets a share of the fraction of each caller, in proportion
+ * to the calls. Callers in its own cycle do not count. */
 static void inherit_from_callers(struct graph *graph, uint32_t node, struct graph_node *heir)
 {
 	for (uint32_t i = graph->nodes[node].first_parent; i != GRAPH_NONE; i = graph->arcs[i].next_parent) {
@@ -50,8 +51,8 @@ static void inherit(struct graph *graph, uint32_t node)
 	}
 }
 
-/* The options decide for the function itself which time is not inherited; they
- * may remove inherited time. */
+/* The options for the function itself decide about its entry and its time if it inherited none from its callers; they
+ * may also exclude an inherited one. */
 static void choose(struct graph *graph, uint32_t i, const struct choices *choices)
 {
 	struct graph_node *node = &graph->nodes[i];
@@ -67,7 +68,7 @@ static void choose(struct graph *graph, uint32_t i, const struct choices *choice
 	graph->shown_time += node->shown_time;
 }
 
-/* From callers to callees. */
+/* Goes from callers to callees. */
 static void choose_all(struct graph *graph, const uint32_t *sorted, const struct choices *choices)
 {
 	uint32_t head = GRAPH_NONE;
@@ -112,7 +113,7 @@ static void pass_on(struct graph *graph, struct graph_arc *arc)
 	}
 }
 
-/* From callees to callers. */
+/* Goes from callees to callers. */
 static void pass_all(struct graph *graph, const uint32_t *sorted)
 {
 	for (size_t i = 0; i < graph->function_count; i++) {
@@ -124,7 +125,8 @@ static void pass_all(struct graph *graph, const uint32_t *sorted)
 	}
 }
 
-/* Functions by their order, those of one cycle by address: a counting sort, as orders are small numbers. */
+/* Returns the functions sorted by their order, and by address within a cycle: a counting sort, because orders are
+ * small numbers. The caller frees the array; NULL: no memory. */
 static uint32_t *sort_by_order(const struct graph *graph)
 {
 	size_t count = graph->function_count;

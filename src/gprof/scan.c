@@ -1,4 +1,4 @@
-/* The static call graph: which functions the code could call, seen by its direct calls. */
+/* The static call graph: the functions that the code could call, according to its direct calls. */
 #include <string.h>
 
 #include "gprof/graph.h"
@@ -11,8 +11,8 @@ static bool is_sampled(const struct gmon *gmon, uint64_t address)
 	       (address < UINT64_MAX && gmon_find_histogram(gmon, address, address + 1) < gmon->histogram_count);
 }
 
-/* Instructions are not decoded: any byte e8 whose distance leads to the first byte of a function is taken for a call,
- * which by chance four bytes hardly ever do. */
+/* Does not decode instructions: any byte e8 followed by a distance to the first byte of a function counts as a call.
+ * Four random bytes hardly ever are such a distance. */
 static int scan_function(struct graph *graph, const struct gmon *gmon, uint32_t parent, const struct elf_bytes *text)
 {
 	const struct image_symbol *symbol = &graph->image->symbols[parent];

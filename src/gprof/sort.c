@@ -1,4 +1,4 @@
-/* The orders in which the call graph lists things: gprof's, also among equals. */
+/* The orders of the call graph's entries and lines. They are those of gprof, also among equals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static int compare_counts(uint64_t a, uint64_t b)
 
 /* --- entries --- */
 
-/* Orders by the time of all calls, decreasing; then cycles, names without an
- * underscore, the number of calls, and the name decide. */
+/* Sorts by the time of all calls, decreasing; then cycles first, names without an underscore first, and by the
+ * number of calls and the name. */
 static int compare_entries(const void *one, const void *other, void *context)
 {
 	const struct graph *graph = context;
@@ -58,7 +58,8 @@ int graph_sort(struct graph *graph)
 
 /* --- the lines of an entry --- */
 
-/* A call of itself is least, then calls within a cycle by their number, then all others by their time. */
+/* A function's call of itself is the least, then calls within a cycle by their number, then all others by their
+ * time. */
 static int rank_of(const struct graph *graph, const struct graph_arc *arc)
 {
 	if (arc->parent == arc->child)
@@ -109,7 +110,7 @@ size_t graph_children(const struct graph *graph, uint32_t node, uint32_t *arcs)
 
 struct member_order {
 	const struct graph *graph;
-	uint32_t *place; /* per function: where the list of members has it */
+	uint32_t *place; /* per function: its position in the list of members */
 };
 
 static int compare_members(const void *one, const void *other, void *context)

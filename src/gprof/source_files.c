@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "gprof/image.h"
 
-/* A folder can be opened too, and would read as an empty file. */
+/* Refuses a folder, which fopen opens, too, and which would read as an empty file. */
 static FILE *open_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -22,7 +22,7 @@ static FILE *open_text(const char *path)
 	return file;
 }
 
-/* `folder`: the first `length` bytes. */
+/* The folder is the first `length` bytes of `folder`. */
 static FILE *open_below(const char *folder, size_t length, const char *path)
 {
 	for (const char *part = path; part;) {
@@ -39,7 +39,7 @@ static FILE *open_below(const char *folder, size_t length, const char *path)
 	return NULL;
 }
 
-/* `list`: "/a:/b". */
+/* `list` contains folders: "/a:/b". */
 static FILE *open_below_any(const char *list, const char *path)
 {
 	FILE *file = NULL;
@@ -71,7 +71,7 @@ static bool is_used(const struct source_names *used, const char *name)
 	return false;
 }
 
-/* The n-th name for a copy, from 1. */
+/* Returns the n-th name for a copy, from 1, which the caller frees, or NULL if there is no memory. */
 static char *copy_name(const char *path, unsigned n)
 {
 	char *name = NULL;

@@ -1,21 +1,23 @@
-/* Where the source files of an image are now, and where their annotated copies go. */
+/* Finds the source files of an image, and names their annotated copies. */
 #ifndef GPROF_SOURCE_FILES_H
 #define GPROF_SOURCE_FILES_H
 
 #include <stdio.h>
 
 /*
- * Opens a source file by its path in the debug information. If it is not there: below each of the folders
- * (NULL-terminated; NULL: none; each may be several, "/a:/b"), by its path, then by ever fewer of its last parts:
+ * Opens a source file by its path in the debug information. If it is not there, searches each of the folders
+ * (NULL-terminated, or NULL; each may be several, "/a:/b") for its path, then for fewer and fewer of the path's last
+ * components:
  *
  *	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
  *
- * NULL: it is nowhere, or there is no memory; errno is that of the path itself.
+ * Returns NULL if the file is not found or there is no memory; errno then is that of the path itself.
  */
 FILE *source_file_open(const char *path, const char *const *folders);
 
-/* Makes NAME-ann in the current folder, for a path's last part; NULL: errno. A name that a copy of this run has
- * already (`used`) becomes NAME-ann.2 and so on. *name: `used` owns it. */
+/* Creates NAME-ann in the current folder, where NAME is the last component of `path`. If this run has created a copy
+ * of that name already (`used`), the name becomes NAME-ann.2 and so on. Returns NULL with errno set if that fails.
+ * *name is the name, which `used` owns; NULL: no memory. */
 struct source_names {
 	char **names; /* owned */
 	size_t count, capacity;

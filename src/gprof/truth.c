@@ -6,16 +6,16 @@
 #include "base/array.h"
 #include "gprof/from_profile.h"
 
-/* A view, its labels as functions, its nodes as arcs. */
+/* A view: its labels become functions, its nodes arcs. */
 struct walked {
 	const struct view *view;
 	uint32_t *function; /* by label */
-	uint32_t *arc;      /* by node; TRUTH_NONE: nothing above it */
+	uint32_t *arc;      /* by node; TRUTH_NONE: it has no caller */
 };
 
-/* A node that the walk is below. */
+/* A node on the path of the walk. */
 struct open_node {
-	uint32_t end; /* samples of its subtree */
+	uint32_t end; /* end of its subtree: the first node behind it */
 	uint32_t node;
 };
 
@@ -33,7 +33,7 @@ static size_t label_count(const struct walked *walked)
 	return walked->view ? walked->view->label_count : 0;
 }
 
-/* The labels of both views, which are mostly the same ones, in the order of their texts. */
+/* Numbers the labels of both views, most of which are in both, in the order of their texts. */
 static int number_functions(struct truth *truth, struct walked *times, struct walked *calls)
 {
 	size_t room = label_count(times) + label_count(calls) + 1;
@@ -112,7 +112,7 @@ static void count_calls(struct truth *truth, const struct walked *calls)
 	}
 }
 
-/* Counted on the way down: how often each function and arc is on the path. */
+/* During the walk: how often each function and arc is on the path. */
 struct descent {
 	struct truth *truth;
 	const struct walked *walked;
@@ -130,7 +130,7 @@ static void leave(struct descent *descent)
 		descent->arcs[arc]--;
 }
 
-/* The nearest function of the path whose calls are counted; if none is, the innermost one. */
+/* Returns the nearest function of the path with counted calls; if there is none, the innermost function. */
 static uint32_t counted_function(const struct descent *descent)
 {
 	for (size_t i = descent->depth; i-- > 0;) {
@@ -158,7 +158,7 @@ static void enter(struct descent *descent, uint32_t node)
 	descent->truth->arcs[arc].below += (descent->arcs[arc]++ == 0 ? all : 0) - own;
 }
 
-/* Weights of a subtree count at the outermost node of a function, and of an arc: so each sample counts once. */
+/* The weight of a subtree counts at the outermost node of a function or arc only, so that each sample counts once. */
 static int add_times(struct truth *truth, const struct walked *times)
 {
 	struct descent descent = {
@@ -199,7 +199,7 @@ static int add_figures(struct truth *truth)
 	return code;
 }
 
-/* --- life --- */
+/* --- life cycle --- */
 
 static int open_views(struct truth *truth, const struct view_options *chosen, struct error *error)
 {

@@ -1,4 +1,4 @@
-/* The truth as a graph to be printed, and what gprof would have made of it. */
+/* Makes the graphs for printing: the true one, and the one of gprof's estimate. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void describe(const struct truth *truth, struct graph *graph)
 	snprintf(graph->dimension, sizeof(graph->dimension), "%s", truth->is_time ? "seconds" : truth->unit);
 }
 
-/* --- as gprof would --- */
+/* --- gprof's estimate --- */
 
 static int fill_averaged(const struct truth *truth, struct graph *graph)
 {
@@ -29,7 +29,7 @@ static int fill_averaged(const struct truth *truth, struct graph *graph)
 	return code == 0 ? graph_solve(graph, &all) : code;
 }
 
-/* --- as it was --- */
+/* --- the true graph --- */
 
 static void fill_node(const struct truth_function *function, struct graph_node *node)
 {
@@ -81,8 +81,7 @@ int truth_graph(const struct truth *truth, bool averaged, struct graph *graph)
 
 /* --- the difference --- */
 
-/* Returns whether an error is larger; equal errors are attributed to the
- * innermost callee. */
+/* Returns whether an error is larger; equal errors are attributed to the innermost callee. */
 static bool is_worse(const struct graph *averaged, uint32_t child, double error, const struct truth_worst *worst)
 {
 	static const double same = 1e-9;

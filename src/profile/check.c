@@ -1,4 +1,4 @@
-/* Consistency of a profile that came from outside: every id points at something. */
+/* Checks that a profile from outside is consistent: every id refers to an existing row. */
 #include <string.h>
 
 #include "base/error.h"
@@ -94,7 +94,8 @@ static bool touches_are_sound(const struct profile *p)
 	return true;
 }
 
-/* The sets lie one behind the other: so looking at all of them takes no longer than their labels are many. */
+/* The sets' labels must follow each other without gaps, so that the check takes time in proportion to the number of
+ * labels. */
 static bool labels_are_sound(const struct profile *p)
 {
 	size_t first = 0;

@@ -3,15 +3,14 @@
  *
  *   X(constant, name, severity, output, unit, meaning)
  *
- *   name      as in the file, in JSON and in docs/findings.md
+ *   name      in the file, in JSON and in docs/findings.md
  *   output    the first consumer that prints it: see enum finding_output
- *   unit      what `count` counts, in the singular; "": this kind has no count
- *   meaning   what follows from it and what helps: `info` prints it below the
- *             finding's own text, docs/findings.md lists it
+ *   unit      the unit of `count`, in the singular; "": this kind has no count
+ *   meaning   the consequence and the remedy: `info` prints it below the finding's own text, and
+ *             docs/findings.md lists it
  *
- * A finding is a NOTE if every figure is right, a WARNING if some figure is too
- * small, charged to a wrong name or costly to measure, and an ERROR if the
- * profile lacks everything from some moment on.
+ * A finding is a NOTE if every figure is right, a WARNING if some figure is too small, charged to a wrong name or
+ * costly to measure, and an ERROR if the profile lacks everything from some moment on.
  */
 #ifndef PROFILE_FINDING_CODES_H
 #define PROFILE_FINDING_CODES_H

@@ -36,7 +36,7 @@ const char *finding_severity_name(unsigned severity)
 
 /* --- texts --- */
 
-/* Replaces '#' and {one|many}; what is left is printf's. */
+/* Replaces '#' and {one|many}; the rest of the format is printf's. */
 static void expand(struct buffer *out, const char *format, uint64_t count)
 {
 	bool is_kept = true;
@@ -57,7 +57,7 @@ static void expand(struct buffer *out, const char *format, uint64_t count)
 	buffer_append_byte(out, 0);
 }
 
-/* The caller frees the text; NULL: no memory. */
+/* Returns the text, which the caller frees, or NULL if there is no memory. */
 __attribute__((format(printf, 2, 0))) static char *render(uint64_t count, const char *format, va_list arguments)
 {
 	struct buffer expanded;
@@ -89,7 +89,8 @@ static int append(struct profile *profile, uint32_t code, uint8_t severity, uint
 	return 0;
 }
 
-/* The text with the earlier finding's count is that finding's own. */
+/* Whether the new finding has the same text as an earlier one, but for its count: formatted with the earlier
+ * finding's count, the texts are equal. Returns 1, 0 or ERROR_MEMORY. */
 __attribute__((format(printf, 3, 0))) static int is_equal(const struct profile *profile,
 							  const struct profile_finding *earlier, const char *format,
 							  va_list arguments)
@@ -103,7 +104,8 @@ __attribute__((format(printf, 3, 0))) static int is_equal(const struct profile *
 	return equal;
 }
 
-/* *found: index of the finding that this one is added to, or the number of findings. */
+/* Sets *found to the index of the finding to which this one is added, or to the number of findings. Returns 0 or
+ * ERROR_MEMORY. */
 __attribute__((format(printf, 3, 0))) static int find_equal(const struct profile *profile, uint32_t code,
 							    const char *format, va_list arguments, size_t *found)
 {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* The first byte of what is hashed. */
+/* The first byte of the hashed bytes. */
 enum form {
 	FORM_BUILD_ID = 1,
 	FORM_PATH = 2,
@@ -34,7 +34,7 @@ static void add_text(XXH64_state_t *hash, const char *text)
 	XXH64_update(hash, text, strlen(text) + 1);
 }
 
-/* The bytes of a path without the mark that the kernel appends to the path of an unlinked file. */
+/* Returns the length of a path without the " (deleted)" that the kernel appends to the path of an unlinked file. */
 static size_t path_length(const char *path)
 {
 	static const char deleted[] = " (deleted)";

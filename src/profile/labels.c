@@ -1,4 +1,4 @@
-/* Label sets: found again by a hash of their labels. */
+/* Label sets. A hash of a set's labels finds an equal set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-static const uint64_t KEY_STEP = UINT64_C(0x9e3779b97f4a7c15); /* to where an unequal set of equal hash is */
+static const uint64_t KEY_STEP = UINT64_C(0x9e3779b97f4a7c15); /* next key after an unequal set with an equal hash */
 
 static uint64_t hash_labels(const struct profile_label *labels, size_t count)
 {
@@ -21,7 +21,7 @@ static const struct profile_label *labels_of(const struct profile *profile, uint
 	return profile->labels ? profile->labels + profile->label_sets[set].first_label : NULL;
 }
 
-/* The set, or HASH_MAP_NONE; then *key is where it belongs. */
+/* Returns the set, or HASH_MAP_NONE with *key set to the key for adding it. */
 static uint32_t find_set(const struct profile *profile, const struct profile_label *labels, size_t count, uint64_t *key)
 {
 	uint32_t found;
@@ -35,7 +35,7 @@ static uint32_t find_set(const struct profile *profile, const struct profile_lab
 	return found;
 }
 
-/* Sets that a reader of files appended. */
+/* Indexes the sets that a reader of files appended. */
 static int index_sets(struct profile *profile)
 {
 	if (hash_map_reserve(&profile->set_by_labels, profile->label_set_count) < 0)
@@ -50,7 +50,8 @@ static int index_sets(struct profile *profile)
 	return 0;
 }
 
-/* Sorts by key; of one key, the last stays. Sets are small: by insertion. Returns how many stay. */
+/* Sorts by key, and keeps the last label of each key. Sets are small, so it uses insertion. Returns how many labels
+ * remain. */
 static size_t sort_labels(const struct profile *profile, struct profile_label *labels, size_t count)
 {
 	size_t kept = 0;

@@ -1,19 +1,19 @@
-/* Names of modules, from their paths as the process saw them. */
+/* Properties of modules that follow from their paths in the target. */
 #ifndef PROFILE_MODULE_NAME_H
 #define PROFILE_MODULE_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The module's name in the names of its nameless functions: the last part of
- * its path, without " (deleted)". Returns a pointer into `path`; sets *length. */
+/* Returns the part of a module's name that its functions without symbols have in their names: the last component of
+ * `path`, without " (deleted)". The result points into `path`; *length is its length. */
 const char *module_name(const char *path, size_t *length);
 
-/* By the file's name: the C library or a part of it; its dynamic linker. */
+/* Whether the file's name is that of the C library or a part of it, or that of its dynamic linker. */
 bool module_name_is_c_library(const char *path);
 bool module_name_is_dynamic_linker(const char *path);
 
-/* By the file's name: libcpprof, which runs inside a measured process. */
+/* Whether the file's name is that of libcpprof, which runs inside a measured process. */
 bool module_name_is_agent(const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Ids are 32 bits, and PROFILE_NONE is none of them. */
+/* Ids have 32 bits, and PROFILE_NONE is not an id. */
 static const size_t TABLE_LIMIT = PROFILE_NONE;
 
 static void free_tables(struct profile *profile)
@@ -124,7 +124,8 @@ const char *profile_note(const struct profile *profile, const char *key)
 	return NULL;
 }
 
-/* The map's key mixes the module in; equal keys are told apart by stepping. */
+/* Returns the first key for a location. If another location has it, find_location adds LOCATION_KEY_STEP until the
+ * key is free. */
 static uint64_t location_key(uint32_t module, uint64_t address)
 {
 	return address ^ hash_u64(module + UINT64_C(1));
@@ -132,7 +133,7 @@ static uint64_t location_key(uint32_t module, uint64_t address)
 
 static const uint64_t LOCATION_KEY_STEP = UINT64_C(0x9e3779b97f4a7c15);
 
-/* The location, or HASH_MAP_NONE; then *key is where it belongs. */
+/* Returns the location, or HASH_MAP_NONE with *key set to the key for adding it. */
 static uint32_t find_location(const struct profile *profile, uint32_t module, uint64_t address, uint64_t *key)
 {
 	uint32_t found;
@@ -146,7 +147,7 @@ static uint32_t find_location(const struct profile *profile, uint32_t module, ui
 	return found;
 }
 
-/* Locations that a reader of files appended. */
+/* Indexes the locations that a reader of files appended. */
 static int index_locations(struct profile *profile)
 {
 	if (hash_map_reserve(&profile->location_by_address, profile->location_count) < 0)
@@ -208,7 +209,7 @@ int profile_index_nodes(struct profile *profile)
 	if (hash_map_reserve(&profile->node_by_edge, profile->node_count) < 0)
 		return ERROR_MEMORY;
 	if (profile->nodes_indexed == 0)
-		profile->nodes_indexed = 1; /* the root hangs on no edge */
+		profile->nodes_indexed = 1; /* the root has no parent */
 	for (; profile->nodes_indexed < profile->node_count; profile->nodes_indexed++) {
 		const struct profile_node *node = &profile->nodes[profile->nodes_indexed];
 		uint64_t key = edge_key(node->parent, node->location);
@@ -244,7 +245,7 @@ int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, 
 		struct profile_hit hit = {
 			.time_ns = time_ns, .node = node, .thread = thread, .count = part, .resource = resource
 		};
-		/* Rows have no ids, so only memory limits their number. */
+		/* Hit rows have no ids, so only memory limits their number. */
 		if (ARRAY_RESERVE(profile->hits, profile->hit_capacity, profile->hit_count + 1) < 0)
 			return ERROR_MEMORY;
 		profile->hits[profile->hit_count++] = hit;
@@ -263,7 +264,7 @@ int profile_reserve_hits(struct profile *profile, size_t count)
 	profile->hits = aligned_alloc(huge_page, bytes);
 	if (!profile->hits)
 		return ERROR_MEMORY;
-	/* Saves most of the page faults of a first pass; harmless where it is refused. */
+	/* Avoids most of the page faults of a first pass; a refusal does no harm. */
 	madvise(profile->hits, bytes, MADV_HUGEPAGE);
 	profile->hit_capacity = bytes / sizeof(*profile->hits);
 	return 0;

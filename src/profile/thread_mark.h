@@ -1,6 +1,6 @@
 /*
- * In the tree of nodes, a mark (a node in a module of kind MODULE_THREAD) stands
- * where a thread was started, between two stacks that are both recorded in full:
+ * A mark is a node in a module of kind MODULE_THREAD. In the tree of nodes it separates the stack that created a
+ * thread from the thread's own stack; both are recorded completely:
  *
  *   main  start_workers  pthread_create  create_thread  clone3  MARK  clone3  start_thread  worker
  *   `------------- creating stack ---------------------------'        `--- the thread's own -----'

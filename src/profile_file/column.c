@@ -5,7 +5,7 @@
 enum {
 	FORM_WIDTH = 0x0f,
 	FORM_DELTA = 0x80,
-	CHUNK_ROWS = 1024, /* decoded at a time, so that the numbers stay in the first-level cache */
+	CHUNK_ROWS = 1024, /* rows decoded at a time, so that the numbers stay in the first-level cache */
 };
 
 static const uint64_t NS_PER_US = 1000;
@@ -37,7 +37,7 @@ static unsigned bytes_of(uint64_t value)
 	return value == 0 ? 0 : (71 - (unsigned)__builtin_clzll(value)) / 8;
 }
 
-/* The smallest value and the width of what is left above it. */
+/* Sets *base to the smallest value. Returns the width, in bytes, of the values minus *base. */
 static unsigned plain_width(const uint64_t *values, size_t rows, uint64_t *base)
 {
 	uint64_t min = rows ? values[0] : 0;
@@ -50,9 +50,8 @@ static unsigned plain_width(const uint64_t *values, size_t rows, uint64_t *base)
 	return bytes_of(max - min);
 }
 
-/* The same of the differences from row to row, as signed numbers. The first
- * row's difference is free to choose (`start` makes up for it): it is made the
- * second's. */
+/* The same for the differences from row to row, as signed numbers. Any number may be the first row's difference,
+ * because `start` compensates for it; it is made equal to the second row's. */
 static unsigned delta_width(const uint64_t *values, size_t rows, uint64_t *base)
 {
 	int64_t min = rows > 1 ? (int64_t)(values[1] - values[0]) : 0;
@@ -96,7 +95,7 @@ void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool
 
 /* --- reading --- */
 
-/* `width` is a constant at each call, so that each becomes a plain loop. */
+/* `width` is a constant in each call, so that the compiler makes a plain loop of each. */
 static inline __attribute__((always_inline)) void widen_by(uint64_t *values, const uint8_t *planes, size_t rows,
 							   size_t count, uint64_t base, unsigned width)
 {
@@ -153,7 +152,7 @@ static void store(const struct table_column *column, char *field, size_t stride,
 	}
 }
 
-/* The largest number on disk that fits the field. */
+/* The largest number on disk that fits into the field. */
 static uint64_t limit_of(const struct table_column *column)
 {
 	switch (column->kind) {

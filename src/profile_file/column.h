@@ -1,5 +1,4 @@
-/* One column of a block, between fields of items in memory and bytes on disk
- * (the picture is in format.h). */
+/* Converts one column of a block between the fields of items in memory and bytes on disk (format.h has the picture). */
 #ifndef PROFILE_FILE_COLUMN_H
 #define PROFILE_FILE_COLUMN_H
 
@@ -11,21 +10,20 @@
 #include "base/cursor.h"
 #include "profile_file/tables.h"
 
-/* A field as its number on disk. */
+/* Returns a field in its form on disk. */
 uint64_t column_get(const struct table_column *column, const char *item);
 
-/* Appends `rows` numbers. A failure is remembered by the buffer. */
+/* Appends a column of `rows` numbers. `out` keeps a failure (buffer_error). */
 void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool prefer_delta);
 
-/* The smallest and the largest number of a column; of no rows: all ones, 0. */
+/* The smallest and the largest number of a column; all ones and 0 if it has no rows. */
 struct column_range {
 	uint64_t min;
 	uint64_t max;
 };
 
-/* Reads the next column of `rows` rows (at most FORMAT_ROWS_MAX) into a field
- * of items that lie `stride` bytes apart. False: the bytes end too early, the
- * form is unknown, or a number does not fit the field. */
+/* Decodes the next column, of `rows` rows (at most FORMAT_ROWS_MAX), into a field of items that are `stride` bytes
+ * apart. Returns false if the bytes end too early, the form is unknown, or a number does not fit into the field. */
 bool column_decode(struct cursor *cursor, size_t rows, const struct table_column *column, char *items, size_t stride,
 		   struct column_range *range);
 

@@ -1,6 +1,5 @@
 /*
- * The profile file: every record that is on disk, in one place. docs/format.md
- * is the specification; this header says the same in C.
+ * Every record of the profile file, in C. docs/format.md is the specification.
  *
  *   file    = file header, block, block, ...        all integers little-endian
  *
@@ -20,8 +19,8 @@
  *   |         header_check          |
  *   +---+---+---+---+---+---+---+---+
  *
- * The header has a check of its own, so that a flipped bit in a length is not
- * taken for the end of a truncated file.
+ * The header has its own check, so that a reader does not mistake a flipped bit in a length for the end of a
+ * truncated file.
  *
  * A payload is a table's columns, one after the other, each over all rows:
  *
@@ -33,14 +32,11 @@
  *             if delta           one run of `rows` bytes per byte of width
  *
  *   form    bits 0 to 3: width, 0 to 8; bit 7: delta; other bits 0
- *   value   of row i: base + the i-th number of `width` bytes; if delta: that
- *           plus the value of row i - 1, which for row 0 is `start`
+ *   value   of row i: base + the i-th number of `width` bytes; with delta, this
+ *           plus the value of row i - 1, which is `start` for row 0
  *
- * All sums are modulo 2^64; varints are zigzag-coded LEB128. A constant column
- * has width 0 and takes no room. Runs of equal-ranked bytes compress far better
- * than varints and decode without a branch.
- *
- * This header includes nothing but integer types: the runtime uses it too.
+ * All sums are modulo 2^64; varints are zigzag-coded LEB128. A constant column has width 0 and takes no room. Runs of
+ * bytes of the same rank compress far better than varints and decode without a branch.
  */
 #ifndef PROFILE_FILE_FORMAT_H
 #define PROFILE_FILE_FORMAT_H
@@ -48,14 +44,14 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* As PNG's: the first byte is no text, CR LF and LF show a transfer that
- * changed line ends, 0x1a stops a DOS listing. */
+/* Like PNG's magic: the first byte is not text, CR LF and LF reveal a transfer that changed line ends, and 0x1a
+ * stops a DOS listing. */
 #define FORMAT_MAGIC "\211CPP\r\n\x1a\n"
 
 enum {
 	FORMAT_MAGIC_BYTES = 8,
-	FORMAT_MAJOR = 1, /* readers refuse a higher one */
-	FORMAT_MINOR = 4, /* higher: added block types, and columns at the end of a payload */
+	FORMAT_MAJOR = 1, /* readers refuse a higher version */
+	FORMAT_MINOR = 4, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -74,7 +70,7 @@ struct format_block_header {
 	uint32_t rows;          /* rows of each column */
 	uint32_t stored_bytes;  /* of the payload, in the file */
 	uint32_t raw_bytes;     /* of the payload, once decompressed */
-	uint64_t first;         /* id of the first row in its table; of hits: how many came before */
+	uint64_t first;         /* id of the first row in its table; for hits: the number of hits before */
 	uint64_t payload_check; /* XXH64 (seed 0) of the stored payload */
 	uint64_t header_check;  /* XXH64 (seed 0) of the 32 bytes before */
 };
@@ -91,43 +87,42 @@ enum format_codec {
 };
 
 /*
- * Block types. How a block's rows join its table:
+ * Block types, and how a block's rows join its table:
  *   append   first == rows so far; ids count up from there
  *   replace  first <= rows so far; rows that exist already are replaced
  *   fields   first + rows <= rows so far; sets some fields of existing rows
  */
 enum format_block_type {
-	BLOCK_END = 0,        /* no rows, no payload: the recorder ended normally */
-	BLOCK_STRINGS = 1,    /* append; one column, the lengths, then the strings' bytes. String 0 is "", not stored */
-	BLOCK_TOTALS = 2,     /* fields, of the one row that is the profile itself */
-	BLOCK_NOTES = 3,      /* replace */
-	BLOCK_RESOURCES = 4,  /* replace */
-	BLOCK_PROCESSES = 5,  /* replace */
-	BLOCK_THREADS = 6,    /* replace */
-	BLOCK_MODULES = 7,    /* replace */
-	BLOCK_CAUSES = 8,     /* replace */
-	BLOCK_LOCATIONS = 9,  /* append */
-	BLOCK_NODES = 10,     /* append; node 0, the root, is not stored */
-	BLOCK_FUNCTIONS = 11, /* append */
-	BLOCK_FRAMES = 12,    /* append */
+	BLOCK_END = 0,              /* no rows, no payload: the recorder ended normally */
+	BLOCK_STRINGS = 1,          /* append; one column, the lengths, then the texts. String 0, "", is not stored */
+	BLOCK_TOTALS = 2,           /* fields, of the profile itself, which is the only row */
+	BLOCK_NOTES = 3,            /* replace */
+	BLOCK_RESOURCES = 4,        /* replace */
+	BLOCK_PROCESSES = 5,        /* replace */
+	BLOCK_THREADS = 6,          /* replace */
+	BLOCK_MODULES = 7,          /* replace */
+	BLOCK_CAUSES = 8,           /* replace */
+	BLOCK_LOCATIONS = 9,        /* append */
+	BLOCK_NODES = 10,           /* append; node 0, the root, is not stored */
+	BLOCK_FUNCTIONS = 11,       /* append */
+	BLOCK_FRAMES = 12,          /* append */
 	BLOCK_LOCATION_FRAMES = 13, /* fields, of locations */
 	BLOCK_HITS = 14,            /* append */
 	BLOCK_TOUCHES = 15,         /* append; since 1.1 */
-	BLOCK_LABELS = 16,          /* append; since 1.2, as those that follow */
+	BLOCK_LABELS = 16,          /* append; since 1.2, like the next two */
 	BLOCK_LABEL_SETS = 17,      /* append; set 0, the empty one, is not stored */
-	BLOCK_HIT_LABELS = 18,      /* fields, of hits; those of which nothing is said have none */
+	BLOCK_HIT_LABELS = 18,      /* fields, of hits; a hit without a row has no labels */
 	BLOCK_FINDINGS = 19,        /* replace; since 1.4 */
 	BLOCK_TYPE_COUNT
 };
 
 /*
- * The columns of each table, in their order on disk: X(field of the profile's
- * struct, kind).
+ * The columns of each table, in their order on disk: X(field of the profile's struct, kind).
  *   VALUE  as it is        FLAG  0 or 1
  *   TIME   CLOCK_MONOTONIC in microseconds on disk, ns in memory; 0: not known
  *   ID     id + 1 modulo 2^32 on disk, so that "none" is 0
  *   BYTES  8 bytes of an array, as one number
- * Columns that a minor version added stand last; tables.c says how many they are.
+ * Columns that a minor version added are the last ones; tables.c has their number.
  */
 /* clang-format off */
 #define FORMAT_TOTALS(X) \

@@ -1,4 +1,4 @@
-/* Between the files of the reader: a profile that is being loaded. */
+/* Shared by the files of the reader: a profile that is being loaded. */
 #ifndef PROFILE_FILE_LOAD_H
 #define PROFILE_FILE_LOAD_H
 
@@ -21,27 +21,27 @@ struct load {
 	struct load_block *blocks; /* whole blocks, in file order */
 	size_t block_count;
 	size_t block_capacity;
-	uint64_t hits_before; /* rows of the blocks of hits that were passed: what labels may be about */
+	uint64_t hits_before; /* rows of the blocks of hits that were read; labels refer only to these */
 };
 
-/* What one thread needs to get at payloads. */
+/* Memory with which one thread reads payloads. */
 struct load_buffers {
 	struct unpacker unpacker;
 	struct buffer stored;
 };
 
-int load_buffers_init(struct load_buffers *buffers); /* 0 or ERROR_MEMORY */
+int load_buffers_init(struct load_buffers *buffers); /* returns 0 or ERROR_MEMORY */
 void load_buffers_release(struct load_buffers *buffers);
 
-/* The payload of a block, valid until the next call; NULL: *code is why. */
+/* Returns the payload of a block, valid until the next call, or NULL with *code set. */
 const uint8_t *load_payload(const struct load *load, const struct load_block *block, struct load_buffers *buffers,
 			    int *code);
 
-/* Says what is wrong with a block; returns `code`. */
+/* Sets `error` to the error `code` of a block, and returns `code`. */
 int load_block_error(const struct load *load, const struct load_block *block, int code, struct error *error);
 
-/* Decodes all blocks of hits, on as many processors as there are. All other
- * tables are complete. *last_ns: the latest time of a hit. */
+/* Decodes all blocks of hits, with up to 8 threads, at most one per processor. All other tables must be complete. Sets
+ * *last_ns to the latest time of a hit. Returns 0 or a negative error, with `error` set. */
 int load_hits(struct load *load, uint64_t *last_ns, struct error *error);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * Hits are most of a large file, and their blocks do not depend on each other:
- * each thread takes the next block that nobody has taken and decodes it into
- * its place. Ids are checked on the way: the smallest and largest number of
- * each column are known for the price of looking at them while in cache.
+ * Decodes hits in parallel: they are most of a large file, and their blocks do not depend on each other. Each thread
+ * takes the next block and decodes it into its rows. Ids are checked at the same time, by the smallest and largest
+ * number of each column, which cost little to find while the column is in the cache.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +15,7 @@
 
 enum {
 	THREADS_MAX = 8,
-	BLOCKS_PER_THREAD = 4, /* fewer are not worth starting a thread */
+	BLOCKS_PER_THREAD = 4, /* fewer do not justify the start of a thread */
 };
 
 /* The columns of FORMAT_HITS. */
@@ -24,8 +23,8 @@ enum { HIT_TIME, HIT_THREAD, HIT_NODE, HIT_RESOURCE, HIT_COUNT, HIT_COLUMNS };
 
 struct shared {
 	const struct load *load;
-	atomic_size_t next;  /* block that nobody has taken yet */
-	atomic_bool stopped; /* someone failed */
+	atomic_size_t next;  /* the next block to decode */
+	atomic_bool stopped; /* a thread failed */
 };
 
 struct worker {
@@ -34,7 +33,7 @@ struct worker {
 	uint64_t last_us;
 	int code;
 	int number;                      /* errno, if code is ERROR_SYSTEM */
-	const struct load_block *failed; /* NULL: no block in particular */
+	const struct load_block *failed; /* NULL: the error concerns no block */
 };
 
 static bool ids_are_sound(const struct profile *profile, const struct column_range *range)
@@ -85,8 +84,8 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Room for all rows. Their numbers were promised by headers only: memory that
- * no block fills in is never touched. */
+/* Reserves room for all rows. Their number comes only from headers; if blocks do not fill the memory, it is never
+ * touched. */
 static int reserve(struct load *load, size_t *blocks, struct error *error)
 {
 	uint64_t rows = 0;
@@ -143,7 +142,7 @@ int load_hits(struct load *load, uint64_t *last_ns, struct error *error)
 	size_t started = 1;
 	for (size_t i = 0; i < wanted; i++)
 		workers[i] = (struct worker){ .shared = &shared };
-	/* The calling thread works as well, and alone if no other can be had. */
+	/* The calling thread decodes, too, and does so alone if no other thread can be created. */
 	while (started < wanted && pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
 		started++;
 	work(&workers[0]);

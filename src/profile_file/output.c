@@ -11,10 +11,10 @@
 
 struct output {
 	int fd;          /* -1 once closed */
-	char *path;      /* as it is to be called; of a stream: its name, for messages */
-	char *old;       /* PATH.old; of a stream: NULL */
-	char *temporary; /* NULL: a stream, or published */
-	int64_t origin;  /* where our first byte lies; -1: not seekable */
+	char *path;      /* final name; for a stream: its name, for messages */
+	char *old;       /* PATH.old; NULL for a stream */
+	char *temporary; /* NULL: it is a stream, or was published */
+	int64_t origin;  /* offset of our first byte; -1: not seekable */
 	uint64_t size;
 };
 
@@ -61,7 +61,7 @@ static int open_stream(struct output *output, struct error *error)
 	return output->fd < 0 ? error_set_errno(error, "cannot write to %s", output->path) : 0;
 }
 
-/* A file that is not ours, in a directory where only owners may rename. */
+/* Whether another user owns the file, and its directory permits only owners to rename. */
 static bool sticky_forbids(const struct stat *file, const char *path)
 {
 	char *directory = strdup(path);
@@ -75,7 +75,7 @@ static bool sticky_forbids(const struct stat *file, const char *path)
 	return forbids;
 }
 
-/* Whatever would keep output_publish from renaming is said before the target runs. */
+/* Reports what would make output_publish fail to rename, before the target runs. */
 static int check_names(const struct output *output, struct error *error)
 {
 	struct stat file;
@@ -96,7 +96,7 @@ static int open_temporary(struct output *output, struct error *error)
 	int directory_length = slash ? (int)(slash - output->path) + 1 : 0;
 	const char *name = output->path + directory_length;
 	for (int i = 0; i < TEMPORARY_NAMES; i++) {
-		/* 200 bytes of the name leave room for the rest within a name's 255. */
+		/* 200 bytes of the name leave room for the rest within a file name's 255. */
 		int length = asprintf(&output->temporary, "%.*s.%.200s.%d%s%.*d.tmp", directory_length, output->path,
 				      name, (int)getpid(), i ? "-" : "", i ? 1 : 0, i);
 		if (length < 0) {
@@ -105,8 +105,8 @@ static int open_temporary(struct output *output, struct error *error)
 		}
 		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (output->fd >= 0) {
-			/* What we record may be linked with libcpprof, and want a file of this name too:
-			 * by the lock it sees that this one is still written. */
+			/* A recorded program that is linked with libcpprof may use a file of this name, too. The
+			 * lock shows it that this file is still being written. */
 			(void)flock(output->fd, LOCK_EX | LOCK_NB);
 			return 0;
 		}
@@ -122,7 +122,7 @@ static int open_temporary(struct output *output, struct error *error)
 			 output->path);
 }
 
-/* A symbolic link stays one: the file behind it is what is replaced. */
+/* Follows a symbolic link, so that its target is replaced and the link remains. */
 static int follow_link(struct output *output, struct error *error)
 {
 	struct stat status;
@@ -190,12 +190,12 @@ struct output *output_open(const char *path, struct error *error)
 
 /* --- naming --- */
 
-/* False with EEXIST: somebody else has published there meanwhile. */
+/* Returns false with EEXIST if another process has published under this name meanwhile. */
 static bool take_name(const struct output *output)
 {
 	if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
 		return true;
-	/* Not all file systems can promise that. */
+	/* Some file systems do not support RENAME_NOREPLACE. */
 	return errno != EEXIST && rename(output->temporary, output->path) == 0;
 }
 
@@ -224,7 +224,7 @@ int output_publish(struct output *output, struct error *error)
 
 /* --- writing --- */
 
-/* Writes all of it; -1 and errno: some of it, or nothing. */
+/* Writes all bytes. Returns 0, or -1 with errno set, after which an unknown part was written. */
 static int write_all(int fd, const uint8_t *bytes, size_t size)
 {
 	while (size > 0) {
@@ -233,7 +233,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 			bytes += written;
 			size -= (size_t)written;
 		} else if (errno == EAGAIN) {
-			/* Someone else made the pipe non-blocking. */
+			/* Another process made the pipe non-blocking. */
 			struct pollfd wait = { .fd = fd, .events = POLLOUT };
 			if (poll(&wait, 1, -1) < 0 && errno != EINTR)
 				return -1;
@@ -253,7 +253,7 @@ int output_write(struct output *output, const void *bytes, size_t size, struct e
 		return 0;
 	}
 	int code = error_set_errno(error, "cannot write %s", output->path);
-	/* What was there before stays readable; a stream cannot be cut, and need not be. */
+	/* Cut the file, so that the earlier bytes stay readable. A stream cannot be cut, and need not be. */
 	if (output->origin >= 0 && ftruncate(output->fd, output->origin + (int64_t)output->size) < 0)
 		return code;
 	return code;

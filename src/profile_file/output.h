@@ -1,12 +1,11 @@
 /*
- * Where a profile goes: a file that gets its name only once it is worth it, or
- * a stream.
+ * The destination of a profile: a file that gets its name when it is published, or a stream.
  *
  *   output_open --> temporary file beside PATH --output_publish--> PATH, the older one is PATH.old
  *               `-> stream: a pipe, a device, standard output (publish does nothing)
  *
- * output_write adds bytes that belong together: if they do not fit, the file
- * is cut back to where they began.
+ * output_write adds all of its bytes or none: if they do not fit, the file is cut back to its length before the
+ * call.
  */
 #ifndef PROFILE_FILE_OUTPUT_H
 #define PROFILE_FILE_OUTPUT_H
@@ -19,12 +18,12 @@
 
 struct output;
 
-struct output *output_open(const char *path, struct error *error); /* NULL: `error` says why */
-void output_free(struct output *output);                           /* NULL is fine; an unpublished file is removed */
+struct output *output_open(const char *path, struct error *error); /* on failure: NULL, with `error` set */
+void output_free(struct output *output);                           /* NULL is allowed; removes an unpublished file */
 
 int output_publish(struct output *output, struct error *error);
 int output_write(struct output *output, const void *bytes, size_t size, struct error *error);
-/* Closes the file, so that errors which only show then are reported. */
+/* Closes the file, in order to report errors that only closing shows. */
 int output_close(struct output *output, struct error *error);
 
 bool output_is_stream(const struct output *output);

@@ -1,6 +1,6 @@
 /*
- * A file is read in three passes: the block headers, which tell where it ends;
- * then every table but the hits, in file order; then the hits (load_hits.c).
+ * A file is read in three passes: first the block headers, which show where it ends; then every table except the
+ * hits, in file order; then the hits (load_hits.c).
  */
 #include "profile_file/reader.h"
 
@@ -74,7 +74,7 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 
 /* --- block headers --- */
 
-/* Fills in `blocks` up to the end mark or the last whole block; *cut: bytes behind it. */
+/* Fills in `blocks` up to the end mark or the last whole block. Sets *cut to the number of bytes behind it. */
 static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct error *error)
 {
 	uint64_t size = load->source.size;
@@ -103,7 +103,7 @@ static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct 
 
 /* --- tables --- */
 
-/* Room for `count` items in all; new ones are 0, which is right for every field that has no column. */
+/* Makes room for `count` items in total. New items are 0, which is right for every field without a column. */
 static int grow(const struct table *table, struct profile *profile, size_t count)
 {
 	size_t had = table_count(table, profile);
@@ -189,7 +189,7 @@ static int read_block(struct load *load, const struct load_block *block, struct 
 	if (header->type == BLOCK_HIT_LABELS) {
 		if (header->rows > load->hits_before || header->first > load->hits_before - header->rows)
 			return ERROR_CORRUPT;
-		/* The hits are not there yet. Of those between nothing is said: they have no labels. */
+		/* The hits are not read yet. Hits without a row in these blocks get the empty set. */
 		code = grow(&format_tables[BLOCK_HIT_LABELS], load->profile, header->first + header->rows);
 		if (code < 0)
 			return code;
@@ -223,7 +223,7 @@ static int read_tables(struct load *load, struct load_buffers *buffers, uint64_t
 	return 0;
 }
 
-/* --- the whole --- */
+/* --- the whole file --- */
 
 static void add_findings(struct profile *profile, uint64_t cut_bytes, uint64_t unknown_blocks)
 {
@@ -253,7 +253,7 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 		code = load_hits(load, &last_ns, error);
 	if (code < 0)
 		return code;
-	/* A recorder that was killed did not say when it ended: with its last hit. */
+	/* A recorder that was killed did not write its end: it is the time of the last hit. */
 	if (!load->profile->ended && load->profile->end_ns < last_ns)
 		load->profile->end_ns = last_ns;
 	if (profile_check_tables(load->profile) < 0)
@@ -267,7 +267,7 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
 }
 
-/* Takes the source over. */
+/* Reads the profile and releases load->source. */
 static struct profile *load_source(struct load *load, struct error *error)
 {
 	struct load_buffers buffers;

@@ -17,7 +17,7 @@ void source_release(struct source *source)
 
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name)
 {
-	/* Not NULL, which would mean "in a file". */
+	/* NULL would mean that the bytes are in a file. */
 	*source = (struct source){ .name = name, .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
 }
 
@@ -70,7 +70,7 @@ const uint8_t *source_read(const struct source *source, uint64_t offset, size_t 
 	if (source->bytes)
 		return source->bytes + offset;
 	buffer_clear(buffer);
-	/* At least one byte, so that nothing is not NULL. */
+	/* At least one byte, so that zero bytes are not NULL. */
 	uint8_t *bytes = buffer_extend(buffer, size + 1);
 	*code = ERROR_MEMORY;
 	size_t done = 0;

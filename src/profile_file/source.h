@@ -1,4 +1,4 @@
-/* The bytes of a file that is read: from disk, piece by piece, or in memory. */
+/* The bytes of a file that is being read: from disk, in pieces, or in memory. */
 #ifndef PROFILE_FILE_SOURCE_H
 #define PROFILE_FILE_SOURCE_H
 
@@ -12,20 +12,20 @@
 struct source {
 	const char *name;     /* for messages; not owned */
 	const uint8_t *bytes; /* NULL: read from `fd` */
-	uint64_t size;        /* when it was opened: a file may grow meanwhile */
+	uint64_t size;        /* size at the open; the file may grow later */
 	int fd;               /* owned; -1: none */
-	struct buffer owned;  /* what came from a pipe */
+	struct buffer owned;  /* the bytes of a pipe */
 };
 
-/* "-" is standard input. Returns 0 or a negative error. */
+/* source_open opens a file; "-" is standard input. Returns 0 or a negative error, with `error` set.
+ * source_open_bytes reads from memory that outlives the source. */
 int source_open(struct source *source, const char *path, struct error *error);
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name);
 void source_release(struct source *source);
 
-/* The `size` bytes at `offset`, which the caller knows to be inside; they may
- * be kept in `buffer`. NULL: *code is ERROR_MEMORY, ERROR_SYSTEM (errno is
- * set) or ERROR_TRUNCATED (the file shrank). Threads may call it at the same
- * time with different buffers. */
+/* Returns the `size` bytes at `offset`, which must be inside the source; they may be stored in `buffer`. Returns
+ * NULL with *code set: ERROR_MEMORY, ERROR_SYSTEM (errno is set) or ERROR_TRUNCATED (the file shrank). Several
+ * threads may call it at the same time with different buffers. */
 const uint8_t *source_read(const struct source *source, uint64_t offset, size_t size, struct buffer *buffer, int *code);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * What joins a profile's tables in memory to their columns on disk: one row
- * per block type, made from the lists in format.h. Writer and reader walk
- * these rows; neither knows any table by name, except where it must.
+ * Maps a profile's tables in memory to their columns on disk: one row per block type, made from the lists in
+ * format.h. The writer and the reader handle all tables by these rows, with few exceptions.
  */
 #ifndef PROFILE_FILE_TABLES_H
 #define PROFILE_FILE_TABLES_H
@@ -17,7 +16,7 @@ enum { COLUMNS_MAX = 16 };
 
 struct table_column {
 	uint16_t offset; /* in the item */
-	uint8_t size;    /* of the field: 1, 4 or 8 bytes */
+	uint8_t size;    /* size of the field: 1, 4 or 8 bytes */
 	uint8_t kind;    /* enum column_kind */
 };
 
@@ -27,15 +26,15 @@ struct table {
 	const char *name; /* for messages: "processes" */
 	uint8_t rule;     /* enum table_rule */
 	uint8_t column_count;
-	uint8_t skipped; /* rows at the start that are implied, not stored: the root */
-	uint8_t later;   /* of the columns, the last so many are not in older files: then the fields stay 0 */
+	uint8_t skipped; /* implied first rows that are not stored, such as the root */
+	uint8_t later;   /* number of last columns that older files lack; their fields are then 0 */
 	uint16_t item_bytes;
-	/* Offsets in struct profile; all 0: the profile itself is the only item. */
+	/* Offsets in struct profile. All 0: the profile itself is the only item. */
 	uint16_t items, count, capacity;
 	const struct table_column *columns;
 };
 
-/* By type; entries without a name are no tables: end, strings. */
+/* By type. Entries without a name are not tables: end, strings. */
 extern const struct table format_tables[BLOCK_TYPE_COUNT];
 
 char *table_items(const struct table *table, const struct profile *profile);

@@ -5,10 +5,10 @@
  *                    `------- any failure -------> failed (keeps its error)
  *
  * Invariants:
- *   1. What is on disk ends at a block, or is in the middle of one write().
+ *   1. The bytes on disk end with a whole block, or one write() is still in progress.
  *   2. A row is written after all rows that it refers to.
  *   3. `symbolized` is written only after every location's frames.
- *   4. After a failure nothing more is written.
+ *   4. After a failure the writer writes no more bytes.
  */
 #include "profile_file/writer.h"
 
@@ -22,15 +22,15 @@
 #include "profile_file/tables.h"
 
 enum {
-	BLOCK_ROWS = 32768,            /* small enough for the caches of whoever decodes it */
-	STRINGS_BLOCK_BYTES = 1 << 20, /* a block of strings ends after that many */
-	RUN_GAP = 8,                   /* unchanged rows that are cheaper written again than skipped by a new block */
+	BLOCK_ROWS = 32768,            /* small enough for the caches of the decoding processor */
+	STRINGS_BLOCK_BYTES = 1 << 20, /* a block of strings ends after this many bytes */
+	RUN_GAP = 8,                   /* unchanged rows that take less room than the header of a new block */
 };
 
-/* What is on disk of one table. */
+/* The part of one table that is on disk. */
 struct written {
 	uint64_t rows;
-	uint64_t *hashes; /* of tables that change: a hash of each row as written */
+	uint64_t *hashes; /* for tables whose rows change: a hash of each row as it was written */
 	size_t hash_capacity;
 };
 
@@ -42,7 +42,7 @@ struct writer {
 	struct written written[BLOCK_TYPE_COUNT];
 	bool begun; /* the file header is written */
 	bool finished;
-	struct error failure; /* code 0: none so far */
+	struct error failure; /* code 0: no failure so far */
 };
 
 static int fail(struct writer *writer, int code, struct error *error)
@@ -77,7 +77,7 @@ struct writer *writer_open(const char *path, struct error *error)
 		writer_free(writer);
 		return NULL;
 	}
-	/* A full disk is seen now; a stream gets nothing before there is something. */
+	/* Write the header now, which detects a full disk. A stream gets no bytes before the first flush. */
 	if (!output_is_stream(writer->output) && write_header(writer) < 0) {
 		fail(writer, writer->failure.code, error);
 		writer_free(writer);
@@ -108,7 +108,7 @@ uint64_t writer_size(const struct writer *writer)
 	return output_size(writer->output);
 }
 
-/* Packs the payload that was gathered and writes it. */
+/* Packs and writes the payload in packer.raw. */
 static int write_block(struct writer *writer, unsigned type, size_t rows, uint64_t first)
 {
 	int code = packer_pack(&writer->packer, type, rows, first);
@@ -119,7 +119,7 @@ static int write_block(struct writer *writer, unsigned type, size_t rows, uint64
 
 /* --- tables --- */
 
-/* Rows `from` to `to` - 1 of a table; `first` is the number of the first on disk. */
+/* Writes rows `from` to `to` - 1 of a table; `first` is the number of the first one on disk. */
 static int write_rows(struct writer *writer, const struct table *table, const struct profile *profile, size_t from,
 		      size_t to, uint64_t first)
 {
@@ -143,7 +143,7 @@ static int write_rows(struct writer *writer, const struct table *table, const st
 	return 0;
 }
 
-/* What the table gained since it was last written. */
+/* Writes the rows that the table gained since the last call. */
 static int write_new(struct writer *writer, const struct table *table, const struct profile *profile)
 {
 	struct written *written = &writer->written[table_type(table)];
@@ -166,7 +166,7 @@ static uint64_t row_hash(const struct table *table, const char *item)
 	return hash;
 }
 
-/* What is new or has changed, in runs of rows. */
+/* Writes the rows that are new or have changed, in runs of rows. */
 static int write_changed(struct writer *writer, const struct table *table, const struct profile *profile)
 {
 	struct written *written = &writer->written[table_type(table)];
@@ -175,7 +175,7 @@ static int write_changed(struct writer *writer, const struct table *table, const
 	if (ARRAY_RESERVE(written->hashes, written->hash_capacity, count) < 0)
 		return ERROR_MEMORY;
 	size_t from = 0;
-	size_t to = 0; /* rows from ... to - 1 are to be written */
+	size_t to = 0; /* rows from ... to - 1 are to be written next */
 	for (size_t i = 0; i < count; i++) {
 		uint64_t hash = row_hash(table, items + i * table->item_bytes);
 		if (i < written->rows && written->hashes[i] == hash)
@@ -195,7 +195,7 @@ static int write_changed(struct writer *writer, const struct table *table, const
 	return write_rows(writer, table, profile, from, to, from);
 }
 
-/* All rows of a table that the caller forgets after each flush: hits, touches. */
+/* Writes all rows of a table that the caller clears after each flush: hits, touches. */
 static int write_passing(struct writer *writer, unsigned type, const struct profile *profile)
 {
 	const struct table *table = &format_tables[type];
@@ -214,7 +214,7 @@ static bool any_labels(const uint32_t *labels, size_t count)
 	return false;
 }
 
-/* Of the hits that were just written, block by block; of a block without labels nothing. */
+/* Writes the labels of the hits that were just written, block by block, and skips blocks without labels. */
 static int write_hit_labels(struct writer *writer, const struct profile *profile)
 {
 	const struct table *table = &format_tables[BLOCK_HIT_LABELS];

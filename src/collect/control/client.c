@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* --- which process --- */
+/* --- the process --- */
 
 struct process {
 	uid_t user;
-	pid_t own_pid; /* its number in its own pid namespace */
+	pid_t own_pid; /* its number in its innermost pid namespace */
 };
 
 static int read_status(pid_t pid, struct process *process, struct error *error)
@@ -81,7 +81,7 @@ int control_find(struct control_target *target, pid_t pid, struct error *error)
 	if (process.user != geteuid())
 		return refuse_other_user(pid, process.user, error);
 	*target = (struct control_target){ .pid = pid, .user = process.user };
-	/* The folder as the process sees it: its root may differ from ours. */
+	/* The folder in the process's root directory, which may differ from ours. */
 	char folder[64], root[32];
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	snprintf(folder, sizeof(folder), "%s/tmp/cpprof-%u", root, (unsigned)process.user);

@@ -1,7 +1,5 @@
-/* The client side of `cpprof control`: a process with probe points
- * (cpprof/profiler.h) listens on the socket that
- * src/collect/agent/control/thread.h describes. A request is a line, the answer
- * a text. */
+/* The client side of `cpprof control`. A process with probe points (cpprof/profiler.h) listens on the socket that
+ * src/collect/agent/control/thread.h describes. A request is a line, the answer a text. */
 #ifndef COLLECT_CONTROL_CLIENT_H
 #define COLLECT_CONTROL_CLIENT_H
 
@@ -18,12 +16,13 @@ struct control_target {
 	char socket[CONTROL_PATH_MAX];
 };
 
-/* Finds out where it listens. 0; ERROR_NOT_FOUND or ERROR_PERMISSION with a message. */
+/* Finds the socket of a process. Returns 0, or ERROR_NOT_FOUND, ERROR_PERMISSION or another negative error, with
+ * `error` set. */
 int control_find(struct control_target *target, pid_t pid, struct error *error);
 
-/* Sends a line, without its end, and appends the text behind "ok " to `answer`,
- * with a NUL behind it. Returns 0, or an error: the process does not listen,
- * does not answer, or refuses the request. */
+/* Sends `line`, to which it adds the line end, and appends the answer behind "ok " to `answer`, with a NUL at its
+ * end. Returns 0, or a negative error if the process does not listen, does not answer within 10 s, or refuses the
+ * request. */
 int control_ask(const struct control_target *target, const char *line, struct buffer *answer, struct error *error);
 
 #endif

@@ -1,10 +1,10 @@
-/* Modules, and the location of an address in a process. */
+/* Adds the modules of all processes to the profile, and finds the location of an address in a process. */
 #include <string.h>
 
 #include "collect/count/parts.h"
 #include "profile/module_name.h"
 
-/* The same file in several processes is one module. */
+/* Processes that map the same file (path, kind, build-id) share one module. */
 static int64_t add_module(struct profile *profile, struct hash_map *known, const char *path, uint8_t kind,
 			  const uint8_t *build_id, size_t build_id_bytes)
 {
@@ -46,7 +46,8 @@ int tally_add_modules(struct tally *tally, struct profile *profile)
 	return id < 0 ? (int)id : 0;
 }
 
-/* The module that has an address, if it has a file; or NULL. */
+/* Returns the module that contains an address, or NULL if there is none or the profile does not have it: it is
+ * neither a file nor the vDSO. */
 static const struct count_module *module_at(const struct count_process *process, uint64_t address)
 {
 	size_t low = 0, high = process->module_count;
@@ -61,7 +62,7 @@ static const struct count_module *module_at(const struct count_process *process,
 	return found && address < found->end && found->id != PROFILE_NONE ? found : NULL;
 }
 
-/* One module stands for all code without a file. */
+/* All code without a file belongs to one module. */
 static int64_t anonymous_module(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->module_count; i++)
@@ -107,7 +108,7 @@ int64_t tally_call_site_location(const struct tally *tally, struct profile *prof
 	return tally_location(tally, profile, process, call_site - 1);
 }
 
-/* What named function has the code at a location; PROFILE_NONE: it has no names yet. */
+/* Returns the outermost function at a location, or PROFILE_NONE if the location has no names yet. */
 static uint32_t function_at(const struct profile *profile, uint32_t id)
 {
 	const struct profile_location *location = &profile->locations[id];
@@ -116,9 +117,11 @@ static uint32_t function_at(const struct profile *profile, uint32_t id)
 		       : profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-/* Hooks that know entries alone tell an address behind their call, which is to be looked up in the call, as any
- * return address; others the first byte of the function, before which is another one. Where a process has both
- * the names decide. Probe points have locations of their own, but that of the code that reached them until they have names. */
+/* Hooks that report entries only (mcount, fentry) pass the address behind their call, which is looked up at the
+ * call, as any return address. Other hooks pass the function's first byte; the byte before it belongs to another
+ * function. If a process has both kinds of hooks, the address is taken as one behind a call if the names put it and
+ * the byte before it in one function. A probe point has a location of its own once it has names; before, it gets
+ * that of the code that reached it first. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function)
 {
 	const struct count_probe *probe = tally_probe_at(tally, process, function);

@@ -7,17 +7,17 @@
 #include "base/hash_map.h"
 #include "frames/native/line_rows.h"
 
-/* A line of one function. */
+/* A source line in one function. */
 struct key {
 	struct block_line line;
-	uint32_t first, last; /* its uses; FLOW_NONE: none */
+	uint32_t first, last; /* indices of its uses; FLOW_NONE: none */
 };
 
-/* A block has code of a line. */
+/* A block that has code of a line. */
 struct use {
 	uint32_t block;
-	uint32_t next; /* of the same line, at a higher address; FLOW_NONE: none */
-	bool is_last;  /* it is the line that the block ends with */
+	uint32_t next; /* use of the same line at a higher address; FLOW_NONE: none */
+	bool is_last;  /* the block ends with this line */
 };
 
 struct counting {
@@ -25,10 +25,10 @@ struct counting {
 	struct line_rows rows;
 	struct key *keys;
 	struct use *uses;
-	bool *has_lines;   /* by block: a row of the line table begins in it */
-	uint32_t *marks;   /* by block: the key that was seen there last, + 1 */
-	uint32_t *visited; /* ... the visit that it was met in last */
-	uint32_t *stack;   /* room for a block each */
+	bool *has_lines;   /* by block: it has code of at least one line */
+	uint32_t *marks;   /* by block: 1 + the last counted key that the block ends with */
+	uint32_t *visited; /* by block: number of the last search (is_loop) that reached it */
+	uint32_t *stack;   /* is_loop's; one entry per block */
 	uint32_t visit;
 	size_t key_count, key_capacity, use_count, use_capacity;
 	struct hash_map by_place;
@@ -39,7 +39,8 @@ static uint64_t hash_text(const char *text)
 	return text ? hash_bytes(text, strlen(text)) : 0;
 }
 
-/* The line that a row is of, in the function that its block is of. */
+/* Returns the key for the line of a row in the function `function`, added if it is new, or a negative error. `end`:
+ * end of the row. */
 static int64_t key_of(struct counting *counting, const struct line_row *row, uint64_t end, uint64_t function)
 {
 	uint64_t place = hash_text(row->file) ^ hash_u64(hash_text(row->function) ^ row->line) ^ hash_u64(function);
@@ -51,7 +52,7 @@ static int64_t key_of(struct counting *counting, const struct line_row *row, uin
 	if (ARRAY_RESERVE(counting->keys, counting->key_capacity, counting->key_count + 1) < 0 ||
 	    hash_map_put(&counting->by_place, place, (uint32_t)counting->key_count) < 0)
 		return ERROR_MEMORY;
-	/* Not a function's first address: that is what calls of it are known by. */
+	/* Avoid the first address of a function: it identifies calls of that function. */
 	struct key key = { .line.address = row->address + (end - row->address > 1),
 			   .first = FLOW_NONE,
 			   .last = FLOW_NONE };
@@ -76,15 +77,16 @@ static int add_use(struct counting *counting, uint32_t key, uint32_t block)
 	return 0;
 }
 
-/* A function that is jumped to goes on there: it is a part of one that begins elsewhere. */
+/* A function whose first block is the target of a jump is a part of a function that begins elsewhere. */
 static bool is_entry(const struct flow_block *block, const struct line_row *row)
 {
 	return block->start == block->function && block->first_in == FLOW_NONE && row->address <= block->start;
 }
 
-/* Whether a row that reaches into a block tells of it. Not one that began before: the compiler knows no line of the
- * block then, or the same place still. Nor gcc's of how a function is left: its brace is a line only where a
- * statement is made for it, which it is of functions that return nothing. */
+/* Whether a row of the line table counts for a block that it reaches into. A row that began before the block counts
+ * only if the line table has an entry at the block's start: otherwise the compiler gave the block no line of its
+ * own. gcc's rows for the code that leaves a function do not count: gcov counts a closing brace only if gcc made a
+ * statement for it, as in functions that return nothing. */
 static bool counts_for(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
 {
 	if (row->line == 0 || !row->file)
@@ -94,7 +96,7 @@ static bool counts_for(const struct counting *counting, const struct flow_block 
 	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
 }
 
-/* The lines of one block; *row is moved to the last row that reaches into it. */
+/* Adds the lines of one block. Moves *row to the last row that begins at or before the block. */
 static int add_lines(struct counting *counting, uint32_t number, size_t *row)
 {
 	const struct line_rows *rows = &counting->rows;
@@ -129,7 +131,8 @@ static int find_lines(struct counting *counting)
 	return status;
 }
 
-/* Whether a block has code of the line, or has no line and may only be come to from such. */
+/* Whether a block ends with the marked line, or has no line and is reached only from such blocks, `depth` steps back
+ * at most. */
 static bool is_within(const struct counting *counting, uint32_t number, uint32_t mark, int depth)
 {
 	const struct flow_graph *graph = &counting->graph;
@@ -142,7 +145,8 @@ static bool is_within(const struct counting *counting, uint32_t number, uint32_t
 	return true;
 }
 
-/* Whether control may get from one block to another within a line. */
+/* Whether edges that may have been taken lead from one block to another within the marked line and blocks without a
+ * line. */
 static bool is_loop(struct counting *counting, uint32_t from, uint32_t to, uint32_t mark)
 {
 	const struct flow_graph *graph = &counting->graph;
@@ -166,7 +170,8 @@ static bool is_loop(struct counting *counting, uint32_t from, uint32_t to, uint3
 	return false;
 }
 
-/* How often control came to a block from another line, or back to it within the line; false: nobody knows. */
+/* Counts how often control came to a block from another line, or back to it in a loop within the line. Returns false
+ * if that is not known. */
 static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, uint64_t *count)
 {
 	enum { DEPTH = 4 };
@@ -186,8 +191,8 @@ static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, 
 	return true;
 }
 
-/* The blocks that end with a line are what it is counted by: control is at that line when it leaves them. Where the
- * jumps between them are not known, it is taken for the one that was executed most. */
+/* Counts a line at the blocks that end with it: control is at that line when it leaves them. If the flow between
+ * them is not known, returns the count of the block that was executed most. */
 static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 {
 	uint64_t sum = 0, most = 0;

@@ -1,6 +1,6 @@
 /*
- * How often each source line of a module was executed, as gcov would count it: a line is executed as often as control
- * comes to it from another line, and once more each time that it jumps back within itself.
+ * How often each source line of a module was executed, as gcov counts it: once each time control comes to the line
+ * from another one, and once more each time it jumps back within the line.
  *
  *     for (i = 0; i < 10; i++)    11: once from above, 10 times from below
  *             sum += i;           10
@@ -15,18 +15,19 @@
 #include "frames/native/module_file.h"
 
 struct block_line {
-	uint64_t address; /* ELF virtual, in code of that line and function */
-	uint64_t count;   /* 0 too: code that was never executed */
+	uint64_t address; /* ELF virtual address of code of that line and function */
+	uint64_t count;   /* 0: the code was never executed */
 	bool is_entry;    /* the function begins here */
 };
 
 struct block_lines {
 	struct block_line
-		*lines; /* owned; a line for each function, copy of it or instance of its template that has it */
+		*lines; /* owned; a line has one entry per function, copy of a function and template instance */
 	size_t count;
 };
 
-/* From the counts, sorted by pc, each once. Without debug information there are none. Returns 0 or ERROR_MEMORY. */
+/* Computes the lines' counts from those of blocks, which are sorted by pc, each pc once. A module without debug
+ * information has no lines. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
 int block_lines_read(struct block_lines *lines, struct module_file *file, const struct flow_count *counts,
 		     size_t count);
 void block_lines_release(struct block_lines *lines);

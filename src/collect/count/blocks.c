@@ -1,8 +1,9 @@
 /*
- * Executions of basic blocks: as they were counted, by thread (`blocks`), and what they tell of source lines, of all
- * threads and processes together (`lines`), since it is only from the sums that the jumps between blocks follow.
+ * Adds the executions of basic blocks to a profile: by thread, as the hooks counted them (`blocks`), and by source
+ * line (`lines`). Lines are counted over all threads and processes together, because the flow between blocks follows
+ * only from the sums.
  *
- * A line that was never executed has a node without hits below the root, and nothing below that.
+ * A line that was never executed has a node below the root, without hits or children.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "collect/count/block_lines.h"
 #include "collect/count/tally.h"
 
-/* Not believed above: rows of hits hold 32 bits, and would fill the memory. */
+/* The largest accepted sum of counts. A row of hits holds 32 bits, so that a corrupt file with larger counts would
+ * fill the memory. */
 #define COUNTS_MAX (UINT64_C(1) << 54)
 
 struct count_line {
@@ -26,7 +28,7 @@ struct count_lines {
 	size_t count, capacity;
 };
 
-/* A count with where it is. */
+/* A count and the module that it belongs to. */
 struct found {
 	uint32_t module;
 	struct flow_count count;
@@ -37,7 +39,7 @@ struct finding {
 	struct profile *profile;
 	struct found *items;
 	size_t count, capacity;
-	uint64_t left; /* of COUNTS_MAX */
+	uint64_t left; /* how much of COUNTS_MAX is left */
 };
 
 /* --- all counts in the file --- */
@@ -108,7 +110,7 @@ static int compare_found(const void *left, const void *right)
 	return a->count.pc < b->count.pc ? -1 : a->count.pc > b->count.pc;
 }
 
-/* The same file, as it was then. */
+/* Opens a module's file. Returns false if that fails, or if its build-id shows that it is not the recorded file. */
 static bool open_module(const struct profile *profile, uint32_t number, struct module_file *file)
 {
 	const struct profile_module *module = &profile->modules[number];
@@ -138,13 +140,14 @@ static int keep_lines(struct finding *finding, uint32_t module, const struct blo
 	return 0;
 }
 
-/* The counts of one module, sorted by address; the same one may be there several times. */
+/* Computes the lines of one module from its counts, which are sorted by address; several counts may have the same
+ * address. */
 static int find_lines_of(struct finding *finding, const struct found *items, size_t count)
 {
 	struct module_file file;
 	struct block_lines lines = { 0 };
 	size_t merged = 0;
-	/* Without the file it is said where names are looked for that there is none. */
+	/* A missing file is reported where names are looked up. */
 	if (!open_module(finding->profile, items[0].module, &file))
 		return 0;
 	struct flow_count *counts = calloc(count, sizeof(*counts));
@@ -180,7 +183,7 @@ static int find_lines(struct finding *finding)
 	return status;
 }
 
-/* Where a function begins is the line that declares it, be its brace on the next one. */
+/* A function begins at the line that declares it, even if its brace is on a later line. */
 static void set_entry_line(struct profile *profile, uint32_t id)
 {
 	const struct profile_location *location = &profile->locations[id];
@@ -215,7 +218,7 @@ static int add_lines(struct finding *finding)
 	return status;
 }
 
-/* --- all of it --- */
+/* --- entry points --- */
 
 static int say(struct error *error, int status)
 {

@@ -1,6 +1,7 @@
 /*
- * What a probe takes is part of what it measures: of each call of a probe point, `inside` falls between the two time stamps and
- * is time of the probe point's path, `outside` is that of the path which called it.
+ * Subtracts the time that probes take from the times that they measure. For each call of a probe point, `inside`
+ * falls between the two time stamps and was counted for the probe point's path; `outside` was counted for the path
+ * that called it.
  *
  *     caller   ... ][ enter: outside | stamp | inside ][ the probe point ... ][ leave: inside | stamp | outside ][ caller ...
  */
@@ -16,7 +17,7 @@ static uint64_t cost_ns(uint64_t calls, uint64_t ps)
 	return ns < (double)(UINT64_C(1) << 62) ? (uint64_t)ns : UINT64_C(1) << 62;
 }
 
-/* How much was taken: of a path no more than there is. */
+/* Subtracts `ns` from a path's own time, which does not become negative. Returns how much was subtracted. */
 static uint64_t take(struct count_path *path, uint64_t ns)
 {
 	uint64_t taken = ns < path->exclusive_ns ? ns : path->exclusive_ns;
@@ -40,7 +41,7 @@ static void compensate_tree(struct tally *tally, struct count_thread *thread, co
 void tally_compensate(struct tally *tally)
 {
 	const struct probe probe = { tally->header.probe_inside_ps, tally->header.probe_outside_ps };
-	/* A probe takes ns; a file that says otherwise is not believed. */
+	/* A probe takes some ns. A file with more than 100 us is corrupt: subtract nothing. */
 	static const uint64_t most_ps = 100 * 1000 * 1000;
 	if ((probe.inside_ps == 0 && probe.outside_ps == 0) || probe.inside_ps > most_ps || probe.outside_ps > most_ps)
 		return;

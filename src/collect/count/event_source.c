@@ -8,8 +8,8 @@
 #include "collect/count/events.h"
 #include "frames/frames.h"
 
-/* Calls that end before the next event: the open ones from `path` up to the
- * path `until`, which is above it. */
+/* Calls that end before the next event: the open ones from `path` outwards, up to its ancestor `until`, which stays
+ * open. */
 struct leaving {
 	uint32_t path, until;
 	uint64_t ticks;
@@ -18,22 +18,22 @@ struct leaving {
 struct source {
 	struct event_source base;
 	struct tally *tally;
-	struct profile *names; /* has a location for each address */
-	struct buffer text;    /* of an address without a name */
+	struct profile *names; /* its locations have names */
+	struct buffer text;    /* "MODULE+0xADDRESS", for a location without a name */
 	size_t next_thread;
-	/* The thread that is being read; NULL: none. */
+	/* The thread whose events are being read, or NULL. */
 	const struct count_thread *thread;
 	struct tally_events events;
 	bool *is_open;          /* by path: its last `enter` has no `leave` yet */
 	uint32_t current;       /* path */
-	bool has_stayed;        /* the last event was a LEAVE that left nothing */
-	bool leaves, only_tell; /* hooks that tell when a function is left; and there are no others */
+	bool has_stayed;        /* the last event was a LEAVE to the path that was current already */
+	bool leaves, only_tell; /* the process has hooks that report exits; it has no other hooks */
 	struct leaving leaving;
-	bool is_entering; /* `current` is entered, once `leaving` is done */
+	bool is_entering; /* report that `current` was entered, after `leaving` */
 	uint64_t enter_ticks;
 };
 
-/* --- what an event says --- */
+/* --- fields of an event --- */
 
 static uint64_t since_start_ns(const struct source *source, uint64_t ticks)
 {
@@ -51,7 +51,7 @@ static void set_event(const struct source *source, enum event_kind kind, uint64_
 				 .thread = source->thread->shared->tid };
 }
 
-/* `outwards`: how many of the location's frames the function is away from the innermost, UINT32_MAX: the outermost.
+/* `outwards` counts the location's frames from the innermost one to the function's; UINT32_MAX: the outermost.
  * Returns 1 or a negative error. */
 static int set_function(struct source *source, int64_t id, uint32_t outwards, struct event *event)
 {
@@ -94,7 +94,7 @@ static int set_sample(struct source *source, const struct tally_event *raw, stru
 	return set_function(source, tally_location(source->tally, source->names, process, raw->pc), 0, event);
 }
 
-/* --- from changes of the path to enters and leaves --- */
+/* --- from changes of the path to ENTER and LEAVE --- */
 
 static bool is_below(const struct count_tree *tree, uint32_t path, uint32_t ancestor)
 {
@@ -108,7 +108,7 @@ static void leave_to(struct source *source, uint64_t ticks, uint32_t path)
 	source->leaving = (struct leaving){ .path = source->current, .until = path, .ticks = ticks };
 }
 
-/* A call ends the calls that are open below its caller, even if no hook reported that they were left. */
+/* An ENTER ends the calls that are open below its caller, even if no hook reported their exits. */
 static void take_enter(struct source *source, const struct tally_event *raw)
 {
 	const struct count_tree *tree = &source->thread->tree;
@@ -123,7 +123,7 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 
 static void take_leave(struct source *source, const struct tally_event *raw)
 {
-	/* From here on no path is timed: the thread ends in the midst of its calls, or goes on with them later. */
+	/* Path timing stops here: the thread exits within its calls, or continues them later. */
 	if (source->has_stayed && raw->path == COUNT_ROOT)
 		return;
 	source->has_stayed = raw->path == source->current;
@@ -132,7 +132,8 @@ static void take_leave(struct source *source, const struct tally_event *raw)
 	source->current = raw->path;
 }
 
-/* What is left to report of the last change of the path: 1, 0 (nothing) or a negative error. */
+/* Reports the last change of the path, one event per call. Returns 1, 0 if everything was reported, or a negative
+ * error. */
 static int report_change(struct source *source, struct event *event)
 {
 	struct leaving *leaving = &source->leaving;
@@ -151,7 +152,8 @@ static int report_change(struct source *source, struct event *event)
 	return set_path(source, EVENT_ENTER, source->enter_ticks, source->current, event);
 }
 
-/* 1; 0: it changed the path, see report_change; or a negative error. */
+/* Processes an event of the thread. Returns 1 if it filled in `event`, 0 if the path changed (see report_change), or
+ * a negative error. */
 static int take(struct source *source, const struct tally_event *raw, struct event *event)
 {
 	switch (raw->kind) {

@@ -17,7 +17,7 @@ static uint64_t word_at(const struct tally_events *events, size_t i)
 	return word;
 }
 
-/* Words that belong to an event besides its own; -1: there is no such event. */
+/* Returns how many words follow the first word of an event, or -1 if there is no such event. */
 static int operands_of(uint64_t event)
 {
 	static const int operands[TALLY_EVENT_OTHERS] = {
@@ -37,7 +37,7 @@ static int operands_of(uint64_t event)
 
 /* --- where words are --- */
 
-/* Events that are in the file for good. */
+/* Starts with the events of an EVENTS chunk. */
 static void begin_chunk(struct tally_events *events)
 {
 	struct tally_trace header;
@@ -47,7 +47,8 @@ static void begin_chunk(struct tally_events *events)
 	events->next = header.first;
 }
 
-/* The last ones: those that no chunk has, as the program may have been killed when it was writing one. */
+/* Starts with the last events: those words of the ring that no EVENTS chunk has. Both may have the same words, if
+ * the program was killed while it wrote a chunk. */
 static void begin_ring(struct tally_events *events)
 {
 	struct tally_ring ring;
@@ -59,7 +60,7 @@ static void begin_ring(struct tally_events *events)
 	events->count = room - (size_t)first;
 }
 
-/* False: there are no more words. */
+/* Returns false if there are no more words. */
 static bool begin_next_chunk(struct tally_events *events)
 {
 	events->chunk = tally_next_chunk(events->tally, events->thread, events->chunk_kind, events->chunk);
@@ -76,9 +77,9 @@ static bool begin_next_chunk(struct tally_events *events)
 	return true;
 }
 
-/* --- what they say --- */
+/* --- decoding --- */
 
-/* 1; 0: it is for the iterator alone. */
+/* Decodes an event. Returns 1, 0 if the event is only for the iterator, or ERROR_CORRUPT. */
 static int understand(struct tally_events *events, struct tally_event *event)
 {
 	uint64_t word = word_at(events, 0);
@@ -102,7 +103,8 @@ static int understand(struct tally_events *events, struct tally_event *event)
 	return number == TALLY_EVENT_TICK || number == TALLY_EVENT_USER;
 }
 
-/* No word of an event is 0: what was not written is passed over, and an event that was cut short is the last one. */
+/* Skips words that were not written: no word of an event is 0. An event that was cut short is the last one of its
+ * chunk. */
 static void pass_zeros(struct tally_events *events)
 {
 	while (events->count > 0 && word_at(events, 0) == 0) {

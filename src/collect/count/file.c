@@ -1,4 +1,4 @@
-/* The file as a whole: its header, and where its chunks are. */
+/* Opens a tally: checks its header, and lists its chunks. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,19 +81,20 @@ static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint
 	return 0;
 }
 
-/* What is behind the part that is used may never have been written, and is then not in the file. */
+/* Whether the file has the used part of a chunk. The rest may never have been written, and is then missing. */
 static bool is_whole(const struct tally_chunk *header, uint64_t left)
 {
 	uint64_t least = least_bytes(header->kind);
 	return (header->used < least ? least : header->used) <= left;
 }
 
-/* The chunk at an offset, if there is one: how far it is to the next, or a negative error. */
+/* Reads the chunk at an offset, if there is one. Returns the distance to the next chunk in bytes, or a negative
+ * error. */
 static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, const char *name, struct error *error)
 {
 	struct tally_chunk header;
 	memcpy(&header, tally->bytes + offset, sizeof(header));
-	/* One that was never finished may be of any length. */
+	/* A chunk that was never finished may have any length. */
 	if (header.magic != TALLY_CHUNK_MAGIC || header.kind == TALLY_NOTHING)
 		return TALLY_GRANULE;
 	if (header.bytes % TALLY_GRANULE != 0 || header.bytes < least_bytes(header.kind) || header.bytes > INT64_MAX ||
@@ -108,8 +109,8 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 	return (int64_t)header.bytes;
 }
 
-/* Whether more than a granule is missing that was taken, and this is not the rest of the last chunk, of a process, whose room
- * for modules is not in the file until it is written. */
+/* Whether the file lacks a granule or more of what its header counts as used. This does not apply to the rest of a
+ * last PROCESS chunk, because its room for modules is not in the file until it is written. */
 static bool ends_early(const struct tally *tally, uint64_t last, uint64_t last_bytes)
 {
 	uint64_t used = tally->header.used;
@@ -156,7 +157,7 @@ static int read_all(struct tally *tally, const char *name, struct error *error)
 	return result;
 }
 
-/* `is_mapped`: it is unmapped whatever becomes of it. */
+/* If `is_mapped`, the tally owns the mapping; an error unmaps it, too. */
 static struct tally *open_memory(const void *bytes, size_t size, bool is_mapped, const char *name, struct error *error)
 {
 	struct tally *tally = calloc(1, sizeof(*tally));

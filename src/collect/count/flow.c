@@ -1,6 +1,7 @@
 /*
- * The graph: functions are gone through twice, once for where blocks begin, once for the blocks. A block begins where
- * a function does, behind a jump, where one leads to, and at a hook: at its call, or at what makes the call's argument.
+ * Reads the graph of a module's code. Functions are decoded twice: first to find where blocks begin, then to make
+ * the blocks. A block begins at the start of a function, behind a jump, at the target of a jump, and at a hook: at
+ * its call, or at the instructions that set the call's argument.
  */
 #include "collect/count/flow.h"
 
@@ -17,14 +18,14 @@ struct addresses {
 	size_t count, capacity;
 };
 
-/* A jump of a function's by a table: switch. */
+/* An indirect jump through a table, as for a switch. */
 struct table {
 	uint64_t jump;    /* the address of the jump */
 	uint64_t address; /* of the table */
-	bool is_absolute; /* 8-byte addresses; else 4-byte distances from the table */
+	bool is_absolute; /* entries are 8-byte addresses; otherwise 4-byte distances from the table */
 };
 
-/* An edge whose block is not known yet. */
+/* An edge whose target block does not exist yet. */
 struct pending {
 	uint32_t from;
 	uint64_t target;
@@ -36,8 +37,7 @@ struct reader {
 	const struct unwind_table *functions;
 	const struct flow_count *counts;
 	size_t count;
-	uint64_t
-		hooks[FLOW_HOOKS_MAX]; /* what calls of hooks lead to: the hook, its stub, or the slot of its address */
+	uint64_t hooks[FLOW_HOOKS_MAX]; /* targets of calls: a hook, its stub, or the slot with its address */
 	size_t hook_count;
 	struct addresses starts; /* of blocks */
 	struct table *tables;
@@ -90,7 +90,8 @@ static bool decode(const struct code *code, uint64_t at, struct instruction *ins
 
 /* --- hooks --- */
 
-/* What a call leads to; 0: nobody knows. */
+/* Returns what an instruction calls: a function, or the slot with its address; 0 if it is no call, or its target is
+ * not known. */
 static uint64_t called(const struct instruction *instruction)
 {
 	if (instruction->flow != INSTRUCTION_CALL)
@@ -107,7 +108,7 @@ static bool is_hook(const struct reader *reader, const struct instruction *instr
 	return false;
 }
 
-/* What was called right before the address of a count is a hook. */
+/* Registers a hook: the target of the call that ends at the address of a count. */
 static void learn_hook(struct reader *reader, uint64_t pc)
 {
 	enum { DIRECT = 5, BY_SLOT = 6 };
@@ -141,7 +142,7 @@ static int add_table(struct reader *reader, const struct instruction *jump, uint
 	return 0;
 }
 
-/* The first table whose jump is not below an address: they are in the order of their jumps. */
+/* Returns the first table whose jump is at or behind an address. Tables are sorted by their jumps. */
 static size_t first_table(const struct reader *reader, uint64_t jump)
 {
 	size_t low = 0, high = reader->table_count;
@@ -155,7 +156,7 @@ static size_t first_table(const struct reader *reader, uint64_t jump)
 	return low;
 }
 
-/* The target of a table's entry; false: the table has ended. */
+/* Reads the target of a table's entry. Returns false behind the table's last entry. */
 static bool read_entry(const struct reader *reader, const struct table *table, size_t index, const struct code *code,
 		       uint64_t *target)
 {
@@ -163,7 +164,7 @@ static bool read_entry(const struct reader *reader, const struct table *table, s
 	int32_t distance;
 	if (index >= TABLE_ENTRIES_MAX)
 		return false;
-	/* The next one's entries are not this one's. */
+	/* The table ends where another one begins. */
 	for (size_t i = index > 0 ? first_table(reader, code->start) : reader->table_count;
 	     i < reader->table_count && reader->tables[i].jump < code->end; i++)
 		if (reader->tables[i].address == at)
@@ -188,8 +189,8 @@ static const struct table *table_of(const struct reader *reader, uint64_t jump)
 /* --- first: where blocks begin --- */
 
 struct first_pass {
-	uint64_t argument;       /* where what makes the first argument of the next call begins; 0: nowhere */
-	uint64_t taken, indexed; /* the last addresses of data that were met: of a table, perhaps */
+	uint64_t argument;       /* first of the instructions that set the next call's first argument; 0: none */
+	uint64_t taken, indexed; /* the last addresses of data in instructions, perhaps of a table */
 	bool is_hooked;
 };
 
@@ -230,7 +231,8 @@ static int add_table_targets(struct reader *reader, const struct code *code, siz
 	return status;
 }
 
-/* Leaves nothing behind of a function without a hook; 1: it has one. */
+/* Adds the addresses at which blocks of a function begin. Returns 1, 0 if the function has no hook (then nothing is
+ * added), or a negative error. */
 static int find_starts(struct reader *reader, const struct code *code)
 {
 	struct first_pass pass = { 0 };
@@ -312,7 +314,7 @@ static int leave_by_table(struct reader *reader, const struct code *code, uint64
 	return status;
 }
 
-/* The block ends with this instruction, the next one beginning another. */
+/* Ends a block with the instruction `last`; another block begins behind it. Adds the edges that leave the block. */
 static int end_block(struct reader *reader, const struct code *code, const struct instruction *last, uint64_t at,
 		     bool *is_open)
 {
@@ -330,7 +332,7 @@ static int end_block(struct reader *reader, const struct code *code, const struc
 
 static void end_at(struct flow_block *block, const struct instruction *last, uint64_t at)
 {
-	/* So far nothing but that is behind `epilogue`. */
+	/* Move `epilogue` behind each instruction that does more than end the function. */
 	if (!last->restores && last->flow != INSTRUCTION_END)
 		block->epilogue = at + last->bytes;
 	block->end = at + last->bytes;
@@ -358,7 +360,8 @@ static int read_blocks(struct reader *reader, const struct code *code)
 		if (begins)
 			status = end_block(reader, code, &instruction, at, &is_open);
 	}
-	/* A jump of which nobody knows where it leads may lead to any block that the compiler took for one. */
+	/* A jump whose targets are not known may lead to any hooked block: those are the ones that the compiler had
+	 * as blocks. */
 	for (size_t i = first; is_open && i < graph->block_count; i++)
 		graph->blocks[i].is_open |= graph->blocks[i].is_hooked;
 	return status;
@@ -392,7 +395,7 @@ static int add_edges(struct reader *reader)
 	struct flow_graph *graph = reader->graph;
 	for (size_t i = 0; i < reader->pending_count; i++) {
 		uint32_t from = reader->pending[i].from, to = block_at(graph, reader->pending[i].target);
-		if (to == FLOW_NONE) /* out of what is seen here */
+		if (to == FLOW_NONE) /* the target is not in the graph */
 			graph->blocks[from].leaks = true;
 		if (to == FLOW_NONE || has_edge(graph, from, to))
 			continue;

@@ -1,9 +1,10 @@
 /*
- * How often each piece of a module's code was executed, from what hooks at basic blocks have counted.
+ * How often each piece of a module's code was executed, computed from the counts of hooks at basic blocks.
  *
- * Not all code has a hook: a compiler leaves blocks out whose count follows from others', and makes new ones behind
- * the place where it put the hooks in. So the code itself is read: its jumps make a graph, in which as much flows into
- * a block as out of it, and what is counted of some blocks tells of others, and of the jumps between them.
+ * Not all code has a hook: a compiler omits it from blocks whose counts follow from others, and makes new blocks
+ * after it inserted the hooks. So the code itself is decoded: its jumps make a graph, in which the flow into a block
+ * equals the flow out of it. The counts of some blocks thus determine those of others, and of the jumps between
+ * them.
  *
  *     4 [hook]  x < 0          4 [hook]
  *       |    \
@@ -11,7 +12,8 @@
  *       |    /
  *       ?   jmp                3 over the jump on the left
  *
- * Only functions with a hook are in the graph, all of a module in one: parts of a function may lie apart.
+ * The graph has only functions with a hook. All of a module are in one graph, because parts of a function may lie
+ * apart.
  */
 #ifndef COLLECT_COUNT_FLOW_H
 #define COLLECT_COUNT_FLOW_H
@@ -25,7 +27,7 @@
 
 enum { FLOW_NONE = UINT32_MAX, FLOW_HOOKS_MAX = 8 };
 
-/* What was counted: where the hook returns to, an ELF virtual address. */
+/* How often a hook was called; `pc` is its return address, as an ELF virtual address. */
 struct flow_count {
 	uint64_t pc;
 	uint64_t count;
@@ -33,20 +35,20 @@ struct flow_count {
 
 struct flow_block {
 	uint64_t start, end;          /* ELF virtual */
-	uint64_t function;            /* where it begins */
-	uint64_t epilogue;            /* where nothing but what ends the function begins; `end` if it does not return */
-	uint64_t count;               /* how often it was executed */
+	uint64_t function;            /* address at which its function begins */
+	uint64_t epilogue;            /* from here on it only ends the function; `end` if it does not return */
+	uint64_t count;               /* executions */
 	uint32_t first_in, first_out; /* edges; FLOW_NONE: none */
 	bool is_known;
 	bool is_hooked;
-	bool is_open; /* what is known to lead to it is not all that may */
-	bool leaks;   /* what it calls may not return, or it leads to where nothing is seen */
+	bool is_open; /* control may also enter it in ways that are not edges of the graph */
+	bool leaks;   /* it calls a function, which may not return, or leads out of the graph */
 };
 
 struct flow_edge {
 	uint64_t flow; /* how often it was taken */
 	uint32_t from, to;
-	uint32_t next_in, next_out; /* of the same block */
+	uint32_t next_in, next_out; /* next edge into `to`, and out of `from` */
 	bool is_known;
 };
 
@@ -54,17 +56,18 @@ struct flow_graph {
 	struct flow_block *blocks; /* sorted by address */
 	struct flow_edge *edges;
 	size_t block_count, edge_count;
-	bool has_arguments; /* hooks are told something: clang's, not gcc's */
+	bool has_arguments; /* hooks have an argument: clang's have, gcc's have not */
 	size_t block_capacity, edge_capacity;
 };
 
-/* From the functions of a file and the counts, sorted by pc, each once. Code that cannot be read is left out.
- * Returns 0 or ERROR_MEMORY; call flow_graph_release in any case. */
+/* Makes a graph of a file's functions and the counts, which are sorted by pc, each pc once. Code that cannot be
+ * decoded is left out. Returns 0, ERROR_MEMORY or ERROR_LIMIT; call flow_graph_release in any case. */
 int flow_graph_read(struct flow_graph *graph, struct elf_file *file, const struct unwind_table *functions,
 		    const struct flow_count *counts, size_t count);
 void flow_graph_release(struct flow_graph *graph);
 
-/* flow_solve.c: what follows from what is known. Blocks that nothing is known of then are taken for not executed. */
+/* flow_solve.c: computes the counts and flows that follow from the known ones. A block whose count does not follow
+ * has count 0. Returns 0 or ERROR_MEMORY. */
 int flow_graph_solve(struct flow_graph *graph);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * What flows where. Each block has two sums: what flows in is its count, and so is what flows out. Where a sum has one
- * number that is not known, the others tell it; where it is full already, all that are not known are 0. That goes on
- * from sum to sum until none tells anything.
+ * Computes unknown counts and flows. Each block has two sums: its count equals the flow in, and it equals the flow
+ * out. If one number of a sum is unknown, the others determine it; if the known flows reach the count, all unknown
+ * flows are 0. Each result is used in its other sum, until no sum gives a new one.
  *
- * Sums that may not hold are left out: into a block that is reached in ways that code does not tell (a function's start,
- * a landing pad), and out of one that ends with a call, which may not return. The latter are believed in the end,
- * where nothing else is left.
+ * Sums that may not hold are left out: the flow into a block that control may enter without an edge (a function's
+ * start, a landing pad), and the flow out of a block with a call, which may not return. The latter sums are used at
+ * the end, for what is still unknown then.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 struct solver {
 	struct flow_graph *graph;
-	uint32_t *queue; /* of blocks, both of whose sums are to be looked at; a ring */
+	uint32_t *queue; /* blocks whose two sums are to be checked; a ring */
 	size_t first, count;
 	bool *is_queued;
 	bool believes_calls;

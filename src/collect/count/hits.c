@@ -1,17 +1,19 @@
 /*
  * The second half of a profile: nodes and hits.
  *
- * A path of the tally is a list of functions; a node of a profile is one of locations. A path's own frame is the
- * location of what happened there: of a call from it the call's, of a sample the sample's, of itself its entry. So
- * each path has an `outer` node, that of its caller, below which its own frames hang:
+ * A path of the tally is a list of functions; a node of a profile is a list of locations. The location of a path's
+ * own frame depends on what happened there: for a call from the path it is the call, for a sample the sampled
+ * address, and for the path itself its entry. So each path has an `outer` node, that of its caller, and its own
+ * frames are children of that node:
  *
  *     outer                 own frame
  *     main@site sort@site   compare@entry    calls and times of compare
  *     main@site sort@site   compare@pc       a sample in it
  *     main@site             sort@site        the outer node of compare
  *
- * Where a path was called from two call sites, each call is counted below its own, but what happens in it is known for both
- * together: then the caller's frame above it is its entry, unless the call sites are on one line anyway.
+ * If a path was called from two call sites, each call is counted below its own call site, but times and samples of
+ * the path are known only for both together. The caller's frame above these is then the caller's entry, unless the
+ * call sites are on one line.
  */
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@
 
 /* --- paths --- */
 
-/* Whether two locations are the same functions and lines to who reads of them. */
+/* Whether two locations show the same functions and lines in a report. */
 static bool is_alike(const struct profile *profile, uint32_t a, uint32_t b)
 {
 	const struct profile_location *first = &profile->locations[a], *second = &profile->locations[b];
@@ -42,7 +44,8 @@ static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t 
 			  is_alike(profile, first->location, second->location));
 }
 
-/* The node of the caller, as far as all calls of a path agree about it. */
+/* Returns the node of a path's caller: at the call, if all calls of the path agree about it, otherwise at the
+ * caller's entry. */
 static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
 {
 	const struct count_tree *tree = placing_tree(placing, thread);
@@ -86,16 +89,16 @@ static int64_t mark_below(struct placing *placing, int64_t node)
 	return placing_below(placing, node, placing->mark);
 }
 
-/* The node below which a thread's paths hang; its creator has got its own. */
+/* Returns the node below which a thread's paths are placed. Its creator has been placed before. */
 static int64_t base_node(struct placing *placing, uint32_t thread)
 {
-	enum { MARKERS_MAX = 16 }; /* of a program whose threads each start their successor the tree has an end */
+	enum { MARKERS_MAX = 16 }; /* bounds the tree if each thread creates its successor */
 	struct count_thread *at = &placing->tally->threads[thread];
 	at->markers = 0;
 	if (at->creator == TALLY_NONE || !placing->threads[at->creator].is_placed)
 		return PROFILE_ROOT;
 	const struct count_thread *creator = &placing->tally->threads[at->creator];
-	if (at->creator_path == COUNT_ROOT) /* nothing says where */
+	if (at->creator_path == COUNT_ROOT) /* the creating path is not known */
 		return PROFILE_ROOT;
 	int64_t node = placing_self(placing, at->creator, at->creator_path);
 	at->markers = creator->markers;
@@ -129,7 +132,8 @@ static int place_thread(struct placing *placing, uint32_t thread)
 	return 0;
 }
 
-/* Creators first. Who would be its own creator, of a file that lies, has none. */
+/* Places creators before the threads that they created. In a corrupt file, where creators may form a circle, one of
+ * them counts as a thread without a creator. */
 static int place_threads(struct placing *placing)
 {
 	size_t count = placing->tally->thread_count, depth = 0;
@@ -213,7 +217,7 @@ static int add_times(struct placing *placing, uint32_t thread)
 	return 0;
 }
 
-/* One row for each sample, as each is one when errors are estimated. */
+/* Adds one row per sample, because the estimates of errors count rows. */
 static int add_samples(struct placing *placing, uint32_t thread, int64_t node, const struct count_tick *tick)
 {
 	uint32_t resource = placing->tally->requests[tick->request];
@@ -232,7 +236,7 @@ static int add_samples(struct placing *placing, uint32_t thread, int64_t node, c
 	return 0;
 }
 
-/* What the counting itself costs is one function, whichever of ours it was in. */
+/* All code of the hooks is one function: it shows the cost of counting. */
 static int64_t hooks_location(struct placing *placing)
 {
 	static const char name[] = "[hooks]";

@@ -35,13 +35,13 @@ struct counted_run {
 	struct instrumented_tally tally;
 	struct target target;
 	size_t still_running;             /* processes that the command left behind */
-	char *path;                       /* of the command's file; owned */
+	char *path;                       /* of the command's executable; owned */
 	char *environment[VARIABLES + 1]; /* owned */
 	int signal_fd;
 	sigset_t old_signals;
 };
 
-/* --- the words --- */
+/* --- options --- */
 
 int instrumented_choose(const char *name, struct instrumented_options *options, struct error *error)
 {
@@ -110,7 +110,8 @@ static int take_resources(struct counted_run *run, struct error *error)
 
 /* --- before it runs --- */
 
-/* The library with the hooks, and in front of it that with the C library's functions, if it is to be there. */
+/* Finds the libraries to preload: the one with the hooks and, in front of it, libcpprof-wrap.so if the options
+ * request it or the command is linked with it. */
 static int find_libraries(const struct counted_run *run, char *libraries, size_t bytes, struct error *error)
 {
 	char wrap[PATH_MAX] = "", hooks[PATH_MAX];
@@ -121,7 +122,8 @@ static int find_libraries(const struct counted_run *run, char *libraries, size_t
 	return result;
 }
 
-/* What it is told to measure by: the name of the measurement, or the library's file, absolute if it has a folder. */
+/* Sets the variable that selects the measurement: to its name, or to the implementation's file, absolute if it has a
+ * folder. */
 static int name_measurement(struct counted_run *run, struct error *error)
 {
 	const char *name = run->options->implementation;
@@ -153,7 +155,8 @@ static int make_environment(struct counted_run *run, struct error *error)
 		result = name_measurement(run, error);
 	if (result < 0)
 		return result;
-	/* Before what the user preloads: the first of several wins. */
+	/* Ours precede the libraries that the user preloads: the first definition of a function is the one that is
+	 * called. */
 	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", libraries, has_others ? ":" : "",
 		     has_others ? others : "") < 0)
 		run->environment[PRELOAD_VARIABLE] = NULL;
@@ -163,7 +166,7 @@ static int make_environment(struct counted_run *run, struct error *error)
 	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-/* Whether the profile can be written there, without a trace on the disk. */
+/* Checks that the profile can be written, without leaving a file on the disk. */
 static int check_output(const char *output, struct error *error)
 {
 	struct stat status;
@@ -188,7 +191,7 @@ static int prepare(struct counted_run *run, struct error *error)
 	if (!run->path)
 		return error->code;
 	result = preload_access_hooks_command(run->path, error);
-	if (result == 0) /* before there are files: none is left behind */
+	if (result == 0) /* before files are made, so that a signal leaves none behind */
 		result = target_signals_take(&run->signal_fd, &run->old_signals, error);
 	if (result == 0)
 		result = check_output(run->options->output, error);
@@ -198,7 +201,7 @@ static int prepare(struct counted_run *run, struct error *error)
 	return result == 0 ? make_environment(run, error) : result;
 }
 
-/* --- it runs --- */
+/* --- during the run --- */
 
 static int start(struct counted_run *run, struct error *error)
 {
@@ -216,7 +219,7 @@ static void wait_for_target(struct counted_run *run)
 	while (!descriptors[1].revents) {
 		struct signalfd_siginfo signal;
 		if (poll(descriptors, 2, -1) < 0)
-			descriptors[1].revents = 0; /* interrupted: of no meaning */
+			descriptors[1].revents = 0; /* interrupted: poll did not set it */
 		while (target_signals_next(run->signal_fd, &signal))
 			target_signals_pass(&signal, run->target.pid);
 	}
@@ -224,8 +227,9 @@ static void wait_for_target(struct counted_run *run)
 	run->result->status = run->target.status;
 }
 
-/* Children of it that are about to end may do so, and those that were started a moment ago (daemon()) begin to count: what these
- * were given at their start tells of them; ^C ends the waiting. */
+/* Waits up to a second for processes that the command left behind: some are about to exit, and some were started a
+ * moment ago (daemon()) and begin to count. The latter are found by TALLY_VARIABLE in their environment. ^C ends the
+ * wait. */
 static void wait_for_others(struct counted_run *run)
 {
 	enum { STEP_MS = 10, STEPS = 100 };
@@ -239,7 +243,7 @@ static void wait_for_others(struct counted_run *run)
 	run->still_running = instrumented_tally_running(&run->tally);
 }
 
-/* --- what has come of it --- */
+/* --- the result --- */
 
 static const char *how_to_compile(enum tally_measurement measurement)
 {
@@ -258,7 +262,7 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	}
 }
 
-/* What kept processes or threads from being counted; NULL: nothing did. */
+/* Returns a finding that says why processes or threads were not counted, or NULL if there is none. */
 static const struct profile_finding *find_refusal(const struct profile *profile)
 {
 	static const enum finding_code codes[] = { FINDING_PROCESSES_NOT_RECORDED, FINDING_THREADS_NOT_RECORDED,
@@ -329,7 +333,7 @@ static void report_progress(void *context, size_t done, size_t total)
 static int load(struct counted_run *run, struct error *error)
 {
 	const struct frames_options names = { .progress = report_progress, .context = (void *)run->options->record };
-	char removed[64]; /* by the program, say: we have it open */
+	char removed[64]; /* our open descriptor, if the program removed the file */
 	snprintf(removed, sizeof(removed), "/proc/self/fd/%d", run->tally.fd);
 	bool is_there = access(run->tally.path, F_OK) == 0;
 	struct profile *profile = tally_load(is_there ? run->tally.path : removed, &names, error);
@@ -361,7 +365,7 @@ static int write_profile(struct counted_run *run, struct error *error)
 	return code;
 }
 
-/* What was counted is not lost if it cannot be read or written now. */
+/* Keeps the tally, so that the counts are not lost if they cannot be read or written now. */
 static void keep_tally(struct counted_run *run, struct error *error)
 {
 	struct error why = *error;

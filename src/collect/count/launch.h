@@ -1,15 +1,15 @@
 /*
- * A run of which the compiler's hooks count the calls: `record --instrumented`. No monitor looks on: the program counts
- * by itself, into a file that is mapped into it, and what it has counted is read when it has ended.
+ * Runs a command whose calls the compiler's hooks count: `record --instrumented`. There is no monitor: the program
+ * counts into a file that is mapped into it, and cpprof reads that file after the program has ended.
  *
- *   prepare    everything is checked, and nothing changed on disk
- *      |       the tally is made beside the output
- *   run        the command counts; ^C and signals as in any run
- *      |       processes that it has left behind get a moment to end
+ *   prepare    checks everything, and changes nothing on disk
+ *      |       the tally is created beside the output
+ *   run        the command counts; signals such as ^C are handled as in any run
+ *      |       processes that it left behind get a moment to end
  *   read       the tally becomes a profile with names
- *   write      OUTPUT; the tally is removed. Of a trace it is the output itself
+ *   write      writes OUTPUT and removes the tally; the tally of a trace becomes OUTPUT itself
  *
- * Whatever fails after the run leaves the tally, which the commands that read profiles read too.
+ * An error after the run leaves the tally; the commands that read profiles read it, too.
  */
 #ifndef COLLECT_COUNT_LAUNCH_H
 #define COLLECT_COUNT_LAUNCH_H
@@ -23,28 +23,30 @@
 #include "profile/profile.h"
 
 struct instrumented_options {
-	/* resources, time_interval, paused, command, command_line, progress, warn and context; no others are looked at */
+	/* Its resources, time_interval, paused, command, command_line, progress, warn and context are used; the rest
+	 * is ignored. */
 	const struct record_options *record;
 	enum tally_measurement measurement;
-	const char
-		*implementation; /* a library that is told of probe points too (cpprof/implementation.h); NULL: none */
+	const char *implementation; /* a library that the probe points call, too (cpprof/implementation.h), or NULL */
 	const char *output;
-	bool wrap; /* with libcpprof-wrap.so, also if the command is not linked with it */
+	bool wrap; /* preload libcpprof-wrap.so even if the command is not linked with it */
 };
 
 struct instrumented_result {
-	struct profile *profile; /* the caller's, to be freed; NULL: nothing was counted */
+	struct profile *profile; /* the caller frees it; NULL: nothing was counted */
 	uint64_t calls, blocks, samples, lost;
-	uint64_t bytes;    /* of the output */
-	char nothing[512]; /* why nothing was counted, and what would help; "": something was */
-	bool incomplete;   /* `error` says what of the output is missing, and where the tally is */
-	int status;        /* of the command, as a shell says it */
+	uint64_t bytes;    /* size of the output */
+	char nothing[512]; /* why nothing was counted, and a remedy; "": something was counted */
+	bool incomplete;   /* `error` says which part of the output is missing, and where the tally is */
+	int status;        /* exit status of the command, as a shell reports it */
 };
 
-/* What is called so: a measurement, or the file of an implementation, which goes with `paths`. Else an error that lists them. */
+/* Sets the measurement with a name, or the implementation if the name is that of a library; an implementation is
+ * used with the measurement `paths`. Returns 0, or ERROR_USAGE with a list of the measurements. */
 int instrumented_choose(const char *name, struct instrumented_options *options, struct error *error);
 
-/* Records. 0 when the command ran, whatever came of it; otherwise an error, and nothing has run. */
+/* Records. Returns 0 if the command ran, even if reading or writing failed afterwards (see `incomplete`); otherwise
+ * a negative error, and nothing ran. */
 int record_instrumented(const struct instrumented_options *options, struct instrumented_result *result,
 			struct error *error);
 

@@ -1,4 +1,4 @@
-/* From a file to a profile with names. */
+/* Makes a profile with names from a tally. */
 #include "collect/count/parts.h"
 #include "frames/frames.h"
 
@@ -12,7 +12,7 @@ static int fill(struct profile *profile, struct tally *tally, const struct frame
 		result = tally_hits(tally, profile, error);
 	if (result == 0 && tally_note_taken(tally, profile, names ? names : &plain) < 0)
 		result = tally_out_of_memory(error);
-	/* Of functions without names it is the paths that tell which of them start programs and threads. */
+	/* For functions without names, the paths determine which of them start programs and threads. */
 	if (result == 0 && frames_assign_roles(profile) < 0)
 		result = error_set(error, ERROR_MEMORY, "out of memory");
 	return result;

@@ -1,4 +1,4 @@
-/* The first half of a profile: what was measured, in which processes and threads, and all addresses. */
+/* The first half of a profile: the measurement, its processes and threads, and the locations of all addresses. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int add_locations_of(const struct tally *tally, const struct count_thread
 	return id < 0 ? (int)id : 0;
 }
 
-/* Their names come from the code, also of those that nobody has called. */
+/* Adds the code of all probe points, which gives them their names, also of those without a counted call. */
 static int add_probes_of(const struct tally *tally, uint32_t process, struct profile *profile)
 {
 	const struct count_process *in = &tally->processes[process];

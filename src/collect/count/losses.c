@@ -1,16 +1,16 @@
-/* The findings of a tally: what was not counted, or not as it was asked for. */
+/* Adds the findings of a tally: what was not counted, or not in the way that was requested. */
 #include "collect/count/parts.h"
 #include "profile/findings.h"
 
 struct losses {
 	uint64_t processes_refused, threads_refused, threads_stopped, events_lost, calls_uncounted;
-	uint64_t folded;     /* calls whose paths were too many to be told apart */
-	uint64_t unended;    /* processes that were killed, or are still running */
-	uint64_t reused;     /* threads whose counts another one has taken on */
-	uint64_t ends_early; /* 1: the file does */
-	uint64_t untimed;    /* 1: times were asked for, and hooks that tell no ends were called */
-	uint64_t blockless;  /* 1: blocks were asked for, and no hook of theirs was called */
-	uint64_t mixed;      /* 1: libraries came to addresses where others had been, or were too many */
+	uint64_t folded;     /* calls counted on a shorter path, because there were too many paths */
+	uint64_t unended;    /* processes without an end: killed, or still running */
+	uint64_t reused;     /* threads whose counts are merged with those of a later thread */
+	uint64_t ends_early; /* 1: the file is shorter than its header says */
+	uint64_t untimed;    /* 1: times were requested, but some hooks did not report exits */
+	uint64_t blockless;  /* 1: blocks were requested, but no hook of basic blocks was called */
+	uint64_t mixed;      /* 1: libraries were mapped to addresses of earlier ones, or were too many */
 };
 
 static uint64_t folded_calls(const struct count_tree *tree)
@@ -50,7 +50,7 @@ static struct losses find_losses(const struct tally *tally)
 	return losses;
 }
 
-/* What was lost comes before what could not be had. */
+/* Findings of losses precede those of what could not be measured. */
 static void add_losses(const struct losses *losses, struct profile *profile)
 {
 	if (losses->processes_refused > 0)

@@ -1,8 +1,8 @@
 /*
- * A thread's tree from what lies in its chunks: nodes, lists of edges and of ticks, linked by addresses
- * in their process. Each node is taken once, breadth first, so that parents stand before their children
- * and no depth is too deep; each edge and tick uses up bytes of the chunks, so that a list without an end
- * is noticed.
+ * Builds a thread's tree from the objects in its chunks: nodes, and lists of edges and ticks, linked by their
+ * addresses in the process. Each node is read once, breadth first, so that parents precede their children and deep
+ * trees need no recursion. Each object that is read uses up bytes of the chunks, so that a list without an end is
+ * detected.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ struct reading {
 	const struct tally *tally;
 	struct count_thread *thread;
 	struct count_tree *tree;
-	struct hash_map *paths; /* by the addresses of their nodes */
+	struct hash_map *paths; /* paths by the addresses of their nodes */
 	uint64_t *nodes;        /* addresses, by path */
 	size_t node_capacity;
-	uint64_t *children; /* by call: the address of a node whose path was not known yet; 0: it was */
+	uint64_t *children; /* by call: address of a child node that had no path yet; 0: it had one */
 	size_t child_capacity;
-	uint64_t left; /* bytes of objects that may still be met */
+	uint64_t left; /* bytes of objects that may still be read */
 	const char *name;
 	struct error *error;
 };
@@ -31,7 +31,8 @@ static int damaged(const struct reading *reading, const char *what)
 			 reading->name, what, reading->thread->shared->tid);
 }
 
-/* Copies an object, so that what is checked is what is used, and counts its bytes; false: it is not there. */
+/* Copies an object, so that the bytes that are checked are those that are used, and subtracts its size from `left`.
+ * Returns false if the thread's chunks do not have it. */
 static bool take(struct reading *reading, const void *pointer, void *object, size_t bytes)
 {
 	const void *found = tally_object(reading->tally, reading->thread, (uint64_t)(uintptr_t)pointer, bytes);
@@ -52,7 +53,7 @@ static int put_node(struct reading *reading, uint32_t path, uint64_t address)
 
 /* --- calls --- */
 
-/* A node below `path` that no call has led to before: it becomes a path of its own. */
+/* Makes a path for a node below `path` that no earlier call led to. */
 static int64_t begin_path(struct reading *reading, uint32_t path, const struct tally_edge *edge)
 {
 	int64_t added = count_tree_add_path(reading->tree, path, edge->function);
@@ -60,7 +61,8 @@ static int64_t begin_path(struct reading *reading, uint32_t path, const struct t
 	return result < 0 ? result : added;
 }
 
-/* The path that an edge leads to; TALLY_NONE: one that is not known yet, or none. */
+/* Returns the path that an edge leads to, TALLY_NONE if the edge has no child or the child has no path yet, or a
+ * negative error. */
 static int64_t find_child(struct reading *reading, uint32_t path, const struct tally_edge *edge)
 {
 	struct tally_node child;
@@ -88,7 +90,7 @@ static int add_call(struct reading *reading, uint32_t path, const struct tally_e
 				   .path = path,
 				   .child = (uint32_t)child,
 				   .flags = edge->flags };
-	/* A child elsewhere, by whatever mistake: the call is told, as folded. */
+	/* If the child wrongly belongs to another parent, keep the call, as a folded one. */
 	if (call.child != TALLY_NONE && reading->tree->paths[call.child].parent != path)
 		call.flags |= TALLY_EDGE_FOLDED;
 	int64_t added = count_tree_add_call(reading->tree, &call);
@@ -114,7 +116,7 @@ static int read_calls(struct reading *reading, uint32_t path, const struct tally
 	return 0;
 }
 
-/* Folded calls lead to paths that may have been met after them. */
+/* Sets the paths of folded calls, which may have been read after the calls. */
 static int find_folded(struct reading *reading)
 {
 	for (size_t i = 0; i < reading->tree->call_count; i++) {

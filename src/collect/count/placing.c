@@ -1,9 +1,10 @@
 /*
- * What code belongs to while a path was current: the path's own, that of what was inlined into it, or other code below it
- * that nobody tells of.
+ * Decides where code belongs that executed while a path was current: to the path itself, to a function that was
+ * inlined into it, or to code below it that no hook reports.
  *
- * Several paths may share one piece of machine code: functions that were inlined, with Profiler objects or hooks of their
- * own, and regions. Its address is then symbolized to several frames, innermost first, and these say what of it is whose:
+ * Several paths may share one piece of machine code: inlined functions with Profiler objects or hooks of their own,
+ * and regions. An address in it is symbolized to several frames, innermost first, which assign the code to the
+ * paths:
  *
  *     path     sort > sort: row > swap        `swap` is inlined, "row" a region
  *     frames   swap:7  sort:31
@@ -16,9 +17,9 @@ const struct count_tree *placing_tree(const struct placing *placing, uint32_t th
 	return &placing->tally->threads[thread].tree;
 }
 
-/* --- what is where --- */
+/* --- functions and probe points --- */
 
-/* PROFILE_NONE: it has no names. */
+/* Returns the outermost function at a location, or PROFILE_NONE if the location has no names. */
 static uint32_t outermost(const struct profile *profile, int64_t id)
 {
 	const struct profile_location *location = &profile->locations[id];
@@ -27,20 +28,19 @@ static uint32_t outermost(const struct profile *profile, int64_t id)
 		       : profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-/* A name of its own, so that two of them are two functions. */
+/* Whether a function has a linkage name. Two functions with different ones are certainly two functions. */
 static bool is_named(const struct profile *profile, uint32_t function)
 {
 	return function != PROFILE_NONE && profile->functions[function].linkage != 0;
 }
 
-/* The probe point that a path is; NULL: it is a function that a compiler's hook tells of. */
 const struct count_probe *placing_probe(const struct placing *placing, uint32_t thread, uint32_t path)
 {
 	return tally_probe_at(placing->tally, placing->tally->threads[thread].process,
 			      placing_tree(placing, thread)->paths[path].function);
 }
 
-/* Of a path; not of the root. */
+/* Returns the location of the entry of a path that is not the root. */
 static int64_t entry_of(const struct placing *placing, uint32_t thread, uint32_t path)
 {
 	return tally_entry_location(placing->tally, placing->profile, placing->tally->threads[thread].process,
@@ -72,7 +72,8 @@ int64_t placing_self(const struct placing *placing, uint32_t thread, uint32_t pa
 
 enum { WITHIN_MAX = 64 };
 
-/* The paths from the body to this one, that first, and the body not among them; how many they are, 0: too many. */
+/* Lists the paths from this one up to the body, without the body. Returns how many there are, or 0 if there are too
+ * many. */
 static size_t paths_within(const struct placing *placing, uint32_t thread, uint32_t path, uint32_t *paths)
 {
 	const struct placed *placed = &placing->threads[thread];
@@ -85,8 +86,9 @@ static size_t paths_within(const struct placing *placing, uint32_t thread, uint3
 	return count;
 }
 
-/* Which of a location's frames, innermost first, is that of the path: its own if it is a function, or of the function
- * around a region. PROFILE_NONE: the frames tell of other functions, or of nothing. *is_told: each path has its frame. */
+/* Returns which of a location's frames, innermost first, belongs to a path: that of its function or, for a region,
+ * that of the function around it. Returns PROFILE_NONE if the location does not have the frames of the paths. Sets
+ * *is_told to whether each path has a frame of its own. */
 static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool *is_told)
 {
 	const struct profile *profile = placing->profile;
@@ -109,7 +111,7 @@ static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_
 	return frame;
 }
 
-/* A location with the address of that one, and frames of its own to come. */
+/* Adds a location with the same address; the caller adds its frames. */
 static int64_t add_within(struct placing *placing, uint64_t key, uint32_t location)
 {
 	const struct profile_location old = placing->profile->locations[location];
@@ -117,7 +119,8 @@ static int64_t add_within(struct placing *placing, uint64_t key, uint32_t locati
 	return id < 0 || hash_map_put(&placing->within, key, (uint32_t)id) == 0 ? id : ERROR_MEMORY;
 }
 
-/* The same code as part of a path alone: its frames up to this one, which is the path's. */
+/* Returns a location for the same code as a part of one path only: its frames end with `frame`, which gets the
+ * path's function. */
 static int64_t location_within(struct placing *placing, int64_t location, uint32_t frame, uint32_t function)
 {
 	struct profile *profile = placing->profile;
@@ -144,7 +147,7 @@ static int64_t location_within(struct placing *placing, int64_t location, uint32
 	return id;
 }
 
-/* The node of the body's code while a path within it was current. */
+/* Returns the node of the body's code while a path within the body was current. */
 static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
 {
 	const struct placed *placed = &placing->threads[thread];
@@ -158,8 +161,6 @@ static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t p
 			     location_within(placing, location, frame, function_of(placing, thread, path)));
 }
 
-/* The node of code at a location while a path was current. `is_foreign`: it is known, or may be, that it is not the
- * path's own code. */
 int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
@@ -176,7 +177,7 @@ int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int
 	if (there != PROFILE_NONE && there == function)
 		return placing_below(placing, placed->outer[path], location);
 	bool is_probe = placing_probe(placing, thread, path) != NULL;
-	/* Code without symbols, of which its objects alone tell what it is. */
+	/* Code without symbols: only its Profiler objects identify it. */
 	if (!is_foreign && is_probe && !is_named(profile, there))
 		return placing_self(placing, thread, path);
 	bool is_known = is_named(profile, function) || is_probe;
@@ -185,7 +186,7 @@ int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int
 	return placing_below(placing, placing_self(placing, thread, path), location);
 }
 
-/* The node of what a probe point is in: of regions the line is known. */
+/* Returns the node of the code around a probe point; for a region, the line in it is known. */
 static int64_t around_node(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
 	struct profile *profile = placing->profile;
@@ -209,7 +210,6 @@ static int64_t around_node(struct placing *placing, uint32_t thread, const struc
 	return placing_below(placing, placing->threads[thread].outer[call->path], id);
 }
 
-/* The node of the caller, at the call. */
 int64_t placing_caller(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
 	if (call->flags & TALLY_EDGE_INLINED && call->path != COUNT_ROOT)

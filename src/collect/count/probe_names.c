@@ -1,9 +1,10 @@
 /*
- * Probe points get names and locations, when the code has got its own.
+ * Gives names and locations to probe points, after the code has got its names.
  *
- * A function is called as its symbol is, so that all ways to measure it agree; where the code tells none of that name
- * (it was inlined, and there is no debug information; the program is stripped) its own words are what there is. Other
- * probe points are functions of their own, named after the one in which they are: "work: row".
+ * A function is named like its symbol, so that all ways to measure it agree. If the code has no such name (the
+ * function was inlined and there is no debug information, or the program is stripped), its name is made of the probe
+ * point's signature. Other probe points are functions of their own, named after the function around them: "work:
+ * row".
  */
 #include <string.h>
 
@@ -16,18 +17,19 @@
 struct naming {
 	struct tally *tally;
 	struct profile *profile;
-	struct hash_map locations; /* by (module, address) of descriptors: of the same probe point in other processes */
+	struct hash_map
+		locations; /* by (module, address) of a descriptor: finds the same probe point in other processes */
 	struct hash_map functions; /* by (module, name): see function_key */
 	struct buffer scratch;
 };
 
-/* A probe point in the process at hand, while it gets its name. */
+/* The probe point that gets its name. */
 struct naming_probe {
 	const struct count_probe *probe;
 	uint32_t process;
-	uint32_t module; /* of its code, or of its descriptor */
-	int64_t code;    /* location; negative: it has none */
-	uint32_t frame;  /* of that location, the function at hand; PROFILE_NONE: none fits */
+	uint32_t module; /* of its code or, if that is not known, of its descriptor */
+	int64_t code;    /* location of its code; negative: not known */
+	uint32_t frame;  /* frame of that location with the function's name; PROFILE_NONE: none has it */
 };
 
 static uint64_t function_key(uint32_t module, uint32_t name)
@@ -52,7 +54,7 @@ bool tally_is_probe(const struct profile *profile, uint32_t function)
 	       (ends_with(file, "/profiler.h") || ends_with(file, "/" ARCH_PROFILER_HEADER));
 }
 
-/* --- functions that are there already --- */
+/* --- functions that the profile has already --- */
 
 static int index_functions(struct naming *naming)
 {
@@ -72,15 +74,16 @@ static bool same_file(const char *a, const char *b)
 	return strcmp(path_basename(a), path_basename(b)) == 0;
 }
 
-/* "T f() [with T = int]", "[T = int]" */
+/* Whether a function is an instance of a template: its signature ends with "[with T = int]" (gcc) or "[T = int]"
+ * (clang). */
 static bool is_instance(const struct count_probe *probe)
 {
 	size_t length = strlen(probe->signature);
 	return count_is_function(probe) && length > 0 && probe->signature[length - 1] == ']';
 }
 
-/* By what it is called or, of an instance of a template, whose name may not be told from its signature ("operator T"), by where it is
- * declared. */
+/* Whether a function is that of a probe point: by its name or, with `by_line`, by the line of its declaration. The
+ * latter is for instances of templates, whose names may not follow from their signatures ("operator T"). */
 static bool is_of(const struct profile *profile, uint32_t function, const struct count_probe *probe, bool by_line)
 {
 	const struct profile_function *of = &profile->functions[function];
@@ -103,8 +106,8 @@ static uint32_t search_frames(const struct naming *naming, const struct naming_p
 	return PROFILE_NONE;
 }
 
-/* The frame at the probe point's code whose function has its name, the innermost one. A region's is that of the function around
- * it; of one that does not say in which it is, the innermost. */
+/* Returns the innermost frame at the probe point's code whose function has the probe point's name, or PROFILE_NONE.
+ * For a region it is the frame of the function around it, or the innermost one if the region has no signature. */
 static uint32_t find_frame(const struct naming *naming, const struct naming_probe *at)
 {
 	if (at->code < 0)
@@ -193,8 +196,8 @@ static int64_t anonymous_module(struct profile *profile)
 	return text < 0 ? text : profile_add_module(profile, &row);
 }
 
-/* Of a function that is one in the machine code, too, the address is there; of others that of the descriptor, where no
- * code is: nobody is to take them for what they are inlined into. */
+/* A function that is one in the machine code, too, has the address of its code. Others have the address of their
+ * descriptor, which is not code: so they are not confused with the function into which they are inlined. */
 static uint64_t address_of(const struct naming *naming, const struct naming_probe *at)
 {
 	uint64_t bias;

@@ -1,4 +1,4 @@
-/* Probe points that a process has reached: from its chunks of probes. */
+/* Reads the probe points that a process has reached, from its PROBES chunks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 struct texts {
 	const char *bytes;
-	uint64_t size; /* the last of them is a NUL */
+	uint64_t size; /* in bytes; the last byte is a NUL */
 };
 
-/* NULL: it begins behind their end. */
+/* Returns the text at an offset, or NULL if that is behind their end. */
 static const char *text_at(const struct texts *texts, uint32_t at)
 {
 	return at < texts->size ? texts->bytes + at : NULL;
 }
 
-/* The probe point at the start of `left` bytes: how many it has, or ERROR_CORRUPT. */
+/* Reads the probe point at the start of `left` bytes. Returns its size in bytes, or ERROR_CORRUPT. */
 static int64_t read_probe(const uint8_t *bytes, uint64_t left, struct count_probe *probe)
 {
 	struct tally_probe header;
@@ -69,7 +69,7 @@ static int read_chunk(struct count_process *process, const struct count_chunk *c
 	return 0;
 }
 
-/* Of those with one address in their order: what was read later may know more. */
+/* Probe points with the same address stay in the file's order: a later one may have more information. */
 static int order_of_probes(const void *a, const void *b)
 {
 	const struct count_probe *first = a, *second = b;
@@ -78,7 +78,7 @@ static int order_of_probes(const void *a, const void *b)
 	return first->name < second->name ? -1 : first->name > second->name;
 }
 
-/* Of several at one address, the last stays. */
+/* Sorts by address, and keeps only the last probe point of each address. */
 static void sort_probes(struct count_process *process)
 {
 	size_t count = 0;

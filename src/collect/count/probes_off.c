@@ -1,10 +1,10 @@
-/* Probe points that were off for a time: their calls meanwhile were not counted. */
+/* Adds findings for probe points that were off for some time: calls during that time were not counted. */
 #include <inttypes.h>
 
 #include "collect/count/parts.h"
 #include "profile/findings.h"
 
-enum { SHOWN_MAX = 20 }; /* of each kind, by name; the others are counted */
+enum { SHOWN_MAX = 20 }; /* findings of each kind; the remaining points are only counted */
 
 static bool is_throttled(const struct count_probe *probe)
 {
@@ -52,7 +52,7 @@ static void add_switched(struct profile *profile, const struct count_probe *prob
 						   : ", for a time");
 }
 
-/* A probe point in several processes is shown once. */
+/* A probe point in several processes is reported once. */
 static bool is_new(struct hash_map *shown, const struct count_probe *probe)
 {
 	uint64_t key = hash_u64(probe->location);

@@ -1,4 +1,4 @@
-/* Processes: their modules, and where their chunks were mapped. */
+/* Reads processes: their modules, and the addresses at which their chunks were mapped. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static int order_of_modules(const void *a, const void *b)
 	return first->start < second->start ? -1 : first->start > second->start;
 }
 
-/* The module at the start of `left` bytes; how many it has, 0: there are no more, or ERROR_CORRUPT. */
+/* Reads the module at the start of `left` bytes. Returns its size in bytes, 0 if there are no more modules, or
+ * ERROR_CORRUPT. */
 static int64_t read_module(const uint8_t *bytes, uint64_t left, struct count_module *module)
 {
 	struct tally_module header;
@@ -146,7 +147,8 @@ static int add_mapped(struct count_process *process, const struct count_chunk *c
 	return 0;
 }
 
-/* Numbers of processes become indices, which have the same order. */
+/* Assigns the chunks to their processes. Replaces the processes' numbers in chunks by indices, which have the same
+ * order. */
 static int share_out(struct tally *tally, const char *name, struct error *error)
 {
 	for (size_t i = 0; i < tally->chunk_count; i++) {
@@ -183,7 +185,7 @@ static int sort_mapped(struct count_process *process, const char *name, struct e
 
 /* --- the clock --- */
 
-/* All processors' time stamps run alike: who has lived longest knows best how fast. */
+/* The time stamps of all processors have the same rate; the process that ran longest gives it most precisely. */
 static void find_rate(struct tally *tally)
 {
 	double rate = 0;

@@ -1,18 +1,19 @@
-/* Times of call paths from a thread's events. */
+/* Computes the times of call paths from a thread's events. */
 #include <stdlib.h>
 
 #include "collect/count/events.h"
 
 struct replay {
 	uint64_t *times;  /* by path: time stamps */
-	uint64_t last;    /* the last event's time, 0: there was none */
+	uint64_t last;    /* the latest time stamp so far; 0: none */
 	uint32_t current; /* path */
 };
 
-/* The time since the last event is that of the path which was current; the root is nobody's. */
+/* Adds the time since the last event to the path that was current. Time at the root belongs to no path. */
 static void change_path(struct replay *replay, const struct tally_event *event)
 {
-	/* The clocks of two processors may differ by a few ticks; and a handler comes before what it has interrupted. */
+	/* Time stamps may decrease: clocks of two processors differ by a few ticks, and a handler's events precede
+	 * the one that it interrupted. */
 	if (replay->last && event->ticks > replay->last && replay->current != COUNT_ROOT)
 		replay->times[replay->current] += event->ticks - replay->last;
 	if (event->ticks > replay->last)
@@ -38,7 +39,7 @@ int tally_replay(const struct tally *tally, struct count_thread *thread, struct 
 {
 	const struct count_process *process = &tally->processes[thread->process];
 	struct count_tree *tree = &thread->tree;
-	/* Hooks that know entries alone do not tell how long anything took. */
+	/* Hooks that report entries only give no times. */
 	if (!(process->shared->hooks & (TALLY_HOOK_CYG | TALLY_HOOK_PROBE)))
 		return 0;
 	struct replay replay = { .times = calloc(tree->path_count, sizeof(*replay.times)), .current = COUNT_ROOT };

@@ -1,4 +1,4 @@
-/* The resources that a tally has counts of. */
+/* Adds the resources that a tally has counted or sampled. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static bool has_times(const struct tally *tally)
 	return false;
 }
 
-/* Whether calls were timed of functions that wait for others. */
+/* Whether calls were timed, and some probe point is a function that waits. */
 static bool has_waits(const struct tally *tally)
 {
 	for (size_t i = 0; i < tally->process_count && has_times(tally); i++)
@@ -93,7 +93,7 @@ static bool has_waits(const struct tally *tally)
 	return false;
 }
 
-/* Says what was subtracted. */
+/* Adds real time. Its note reports what was subtracted. */
 static int64_t add_real(const struct tally *tally, struct profile *profile)
 {
 	char note[160] = "";
@@ -108,7 +108,8 @@ static int64_t add_real(const struct tally *tally, struct profile *profile)
 	return add_resource(profile, texts, &exact);
 }
 
-/* Says what was subtracted: of what falls between a call's two time stamps. */
+/* Adds waiting time. Its note reports what was subtracted: the part of a probe's time between the two time stamps of
+ * a call. */
 static int64_t add_wait(const struct tally *tally, struct profile *profile)
 {
 	char note[80] = "";
@@ -120,7 +121,7 @@ static int64_t add_wait(const struct tally *tally, struct profile *profile)
 	return add_resource(profile, texts, &exact);
 }
 
-/* Says what was not counted. */
+/* Adds calls. Their note reports how many probe points were off for some time. */
 static int64_t add_calls(const struct tally *tally, struct profile *profile)
 {
 	const struct tally_probes_off off = tally_probes_off(tally);

@@ -13,10 +13,11 @@ struct part {
 	size_t length;
 };
 
-/* T = int; gcc's "int N = 4", and what it says of types that depend on others: "typename T::kind = int" */
+/* A template parameter: "T = int". gcc also writes "int N = 4" and, for a type that depends on others,
+ * "typename T::kind = int". */
 struct parameter {
 	struct part name, value;
-	bool is_pack; /* gcc's {int, long}, clang's <int, long>: the value is what stands in the brackets */
+	bool is_pack; /* gcc's {int, long}, clang's <int, long>: the value is the text in the brackets */
 };
 
 struct signature {
@@ -41,7 +42,7 @@ static size_t length_without_arguments(const char *text)
 	return length;
 }
 
-/* gcc's "main()::<lambda(int)>". */
+/* Whether a name is that of a lambda in gcc's form, "main()::<lambda(int)>". */
 static bool is_lambda(const char *text, size_t length)
 {
 	static const char begin[] = "<lambda(";
@@ -51,10 +52,10 @@ static bool is_lambda(const char *text, size_t length)
 	return last && length > 0 && text[length - 1] == '>' && !strstr(last, ">::");
 }
 
-/* In `plain`, which has room for strlen(text) bytes. */
+/* Returns the last component of a name. `plain` has room for strlen(text) bytes; the result may point into it. */
 static struct part own_name(const char *text, char *plain)
 {
-	static const char called[] = "operator()"; /* is what a lambda is */
+	static const char called[] = "operator()"; /* last component of a lambda's symbol */
 	size_t length = length_without_arguments(text), last;
 	if (is_lambda(text, length))
 		return (struct part){ called, sizeof(called) - 1 };
@@ -80,7 +81,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Where a value ends: at ';' (gcc), or ',' outside of brackets (clang), or the end. */
+/* Returns the length of a value, which ends at the separator (gcc ';', clang ',') outside of brackets, or at the end
+ * of the text. */
 static size_t value_length(const char *text, size_t length, char separator)
 {
 	size_t depth = 0;
@@ -135,7 +137,7 @@ static void read_arguments(struct signature *signature, const char *text, size_t
 	}
 }
 
-/* The next position in `part` that is this whole word, from `from` on; its length: none. */
+/* Returns the next position at or behind `from` at which `part` has the whole word, or part.length if there is none. */
 static size_t find_word(struct part part, struct part word, size_t from)
 {
 	for (size_t i = from; i + word.length <= part.length; i++)
@@ -145,7 +147,7 @@ static size_t find_word(struct part part, struct part word, size_t from)
 	return part.length;
 }
 
-/* It is the function's, not that of a class around it. */
+/* Whether a parameter belongs to the function, not to a class around it. */
 static bool is_own(const struct signature *signature, const struct parameter *parameter)
 {
 	return is_identifier(parameter->name) &&
@@ -180,7 +182,7 @@ static void read_signature(struct signature *signature, const char *text)
 		.name = { text + name.start, name.end - name.start },
 		.behind = { text + name.end, length - name.end },
 	};
-	/* What clang puts close to a name is its type's: "char *name()". */
+	/* clang writes the type's * and & next to the name: "char *name()". */
 	while (signature->name.length > 1 && strchr("*&", signature->name.text[0])) {
 		signature->name.text++;
 		signature->name.length--;
@@ -190,7 +192,7 @@ static void read_signature(struct signature *signature, const char *text)
 		read_arguments(signature, text + length + 2, whole - length - 3);
 }
 
-/* " ..." behind a pack. */
+/* Returns the length of the " ..." behind a pack, or 0 if there is none. */
 static size_t dots_length(struct part part)
 {
 	size_t blanks = 0;
@@ -199,7 +201,7 @@ static size_t dots_length(struct part part)
 	return part.length - blanks >= 3 && memcmp(part.text + blanks, "...", 3) == 0 ? blanks + 3 : 0;
 }
 
-/* Nothing of an empty pack, not even the comma before it. */
+/* Appends a parameter's value. For an empty pack, removes the comma before it. */
 static void append_value(struct buffer *to, const struct parameter *parameter)
 {
 	static const char comma[] = ", ";

@@ -1,5 +1,6 @@
 /*
- * Signatures as compilers write them (__PRETTY_FUNCTION__), __func__, and names as symbols have them, demangled:
+ * Compares and converts the forms of a function's name: signatures as compilers write them (__PRETTY_FUNCTION__),
+ * __func__, and demangled symbols:
  *
  *   gcc      U ns::C<T>::work(T, U) [with U = int; T = double]
  *   clang    U ns::C<double>::work(T, U) [T = double, U = int]
@@ -13,11 +14,11 @@
 
 #include "base/buffer.h"
 
-/* Whether a symbol's name may be that of a signature or __func__: their last components are equal, without parameters
- * and arguments. */
+/* Whether a symbol may be that of a signature or __func__: their last components are equal, without parameters and
+ * template arguments. */
 bool signature_is_of(const char *symbol, const char *signature);
 
-/* Appends what the symbol of that signature would probably be called. */
+/* Appends the probable symbol, demangled, of a signature. */
 void signature_append(struct buffer *to, const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Whose addresses the functions of a program take, as the instrumenter has written it into the program's files (collect/source/instrument/taken.h):
- * texts in fours, each with a NUL at its end. Each becomes a note of the profile.
+ * Reads which functions take the addresses of other functions. The instrumenter wrote this into a section of the
+ * program's files (collect/source/instrument/taken.h), as records of four texts, each with a NUL at its end. Each
+ * record becomes a note of the profile.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 enum { TEXTS = 4, NOTES_MAX = 100 * 1000 };
 
-/* The text at *at, which is moved behind it; NULL: there is none that ends. */
+/* Returns the text at *at and moves *at behind it, or NULL if there is none with a NUL at its end. */
 static const char *next_text(const struct elf_bytes *section, size_t *at)
 {
 	const char *text = (const char *)section->bytes + *at;
@@ -60,7 +61,7 @@ static int read_module(struct profile *profile, uint32_t module, const struct fr
 	return result;
 }
 
-/* Only modules with probe points may have it. */
+/* Whether a module has probe points. Only such modules may have the section. */
 static bool has_places(const struct tally *tally, uint32_t module)
 {
 	for (uint32_t i = 0; i < tally->process_count; i++)

@@ -18,7 +18,7 @@
 
 /* --- the file --- */
 
-/* "FOLDER/NAME" of a file that need not be there, absolute; the caller frees it. NULL: errno. */
+/* Returns an absolute "FOLDER/NAME" that the caller frees, or NULL with errno set. The file need not exist. */
 static char *absolute(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -31,8 +31,8 @@ static char *absolute(const char *path)
 	return made;
 }
 
-/* Under the first name that is free: "OUTPUT.tally", or "OUTPUT.PID.tally" beside what another recorder uses, or has
- * left. */
+/* Creates the file under the first free name: "OUTPUT.tally" or, if another recorder uses or has left that,
+ * "OUTPUT.PID.tally". */
 static int create(struct instrumented_tally *tally, const char *output, struct error *error)
 {
 	char *beside = absolute(output);
@@ -79,7 +79,8 @@ static void fill_request(struct tally_request *row, const struct resource_reques
 	copy_text(row->unit, sizeof(row->unit), asked->gtick);
 }
 
-/* All that there is but a tenth, which others may need; a trace of a long run would take any amount. */
+/* Returns the largest size of the file: nine tenths of the free disk space, 64 GiB at most. Others may need the last
+ * tenth, and the trace of a long run has no other limit. */
 static uint64_t limit_of(int fd)
 {
 	static const uint64_t most = UINT64_C(64) << 30;
@@ -128,7 +129,7 @@ int instrumented_tally_make(struct instrumented_tally *tally, const char *output
 	return 0;
 }
 
-/* --- who counts in it --- */
+/* --- processes that count in it --- */
 
 static bool is_running(const struct tally_process *process)
 {
@@ -166,7 +167,7 @@ int instrumented_tally_publish(struct instrumented_tally *tally, const char *out
 			       struct error *error)
 {
 	struct stat status;
-	char *old = NULL, *real = realpath(output, NULL); /* what a symbolic link means is replaced, not the link */
+	char *old = NULL, *real = realpath(output, NULL); /* replaces the target of a symbolic link, not the link */
 	const char *name = real ? real : output;
 	if (asprintf(&old, "%s.old", name) < 0)
 		old = NULL;

@@ -1,9 +1,9 @@
 /*
- * The file that the hooks of a command count in, while it runs: OUTPUT.tally, beside the output, so that it is on a
- * disk that is to hold the profile, and can be read whatever becomes of us.
+ * The file in which the hooks of a command count while it runs: OUTPUT.tally, beside the output. There it is on the
+ * disk that is to hold the profile, and remains readable if cpprof is killed.
  *
- *   make --> the command runs and counts --> end --+--> remove      read into a profile
- *                                                  `--> publish     it is the output itself
+ *   make --> the command runs and counts --> end --+--> remove      after it was read into a profile
+ *                                                  `--> publish     it becomes the output itself
  */
 #ifndef COLLECT_COUNT_TALLY_FILE_H
 #define COLLECT_COUNT_TALLY_FILE_H
@@ -17,27 +17,28 @@
 
 struct instrumented_tally {
 	char *path;                  /* absolute; owned. NULL: there is no file */
-	struct tally_header *header; /* mapped; NULL: no longer */
+	struct tally_header *header; /* mapped; NULL: not mapped */
 	int fd;                      /* -1: closed */
 };
 
-/* Makes it beside `output`; one that is there already is left alone, and this gets another name. */
+/* Creates the file beside `output`. If a file with its name exists, that is left alone, and this one gets another
+ * name. */
 int instrumented_tally_make(struct instrumented_tally *tally, const char *output, enum tally_measurement measurement,
 			    const struct backend_request *request, struct error *error);
 
-/* Processes that count in it and still run. */
+/* Returns how many processes count in it and still run. */
 size_t instrumented_tally_running(const struct instrumented_tally *tally);
-/* Programs have opened it, or tried to. */
+/* Returns how many processes have opened it, or tried to. */
 uint32_t instrumented_tally_processes(const struct instrumented_tally *tally);
 
-/* Nobody begins to count in it any more. */
+/* Marks the run as over: no further process begins to count in the file, and no chunk is added to it. */
 void instrumented_tally_end(struct instrumented_tally *tally);
-/* It becomes the output; an older one is kept as OUTPUT.old. *bytes: how long it is. */
+/* Makes the file the output; an older output is kept as OUTPUT.old. Sets *bytes to the size of the file. */
 int instrumented_tally_publish(struct instrumented_tally *tally, const char *output, uint64_t *bytes,
 			       struct error *error);
-/* Removes it. */
+/* Removes the file and releases the struct. */
 void instrumented_tally_remove(struct instrumented_tally *tally);
-/* Leaves the file where it is. {0} with fd -1 is fine. */
+/* Releases the struct, and leaves the file where it is. {0} with fd -1 is allowed. */
 void instrumented_tally_release(struct instrumented_tally *tally);
 
 #endif

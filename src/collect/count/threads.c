@@ -1,4 +1,4 @@
-/* Threads: those that the file has, their trees, and who has created whom. */
+/* Reads threads: their list, their trees, and which thread created which. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static int add_thread(struct tally *tally, const struct count_chunk *chunk, uint
 	return result;
 }
 
-/* The chunks of one thread stand together; those of one that was never finished are none. */
+/* Lists the threads. The chunks of one thread are adjacent. A thread without a THREAD chunk was never finished, and
+ * is skipped. */
 static int read_list(struct tally *tally, const char *name, struct error *error)
 {
 	size_t next;
@@ -54,9 +55,9 @@ static int read_list(struct tally *tally, const char *name, struct error *error)
 
 /* --- creators --- */
 
-/* `thread` was created by a thread that is read before or after it. */
+/* `thread` was created by `creator`; either may be read first. */
 struct creation {
-	uint32_t creator; /* index of that thread */
+	uint32_t creator; /* both: index in tally.threads */
 	uint32_t thread;
 };
 
@@ -74,7 +75,7 @@ static int order_of_threads(const void *a, const void *b)
 	return first->number < second->number ? -1 : first->number > second->number;
 }
 
-/* The thread in whose chunks an address of a process is; TALLY_NONE: in nobody's. */
+/* Returns the thread whose chunks contain an address of a process, or TALLY_NONE if none do. */
 static uint32_t owner_of(const struct tally *tally, uint32_t process_number, uint64_t address)
 {
 	const struct count_process *process = tally_find_process(tally, process_number);
@@ -95,7 +96,8 @@ static uint32_t owner_of(const struct tally *tally, uint32_t process_number, uin
 	return TALLY_NONE;
 }
 
-/* Who was created by whom, sorted by the creator. The caller frees it; NULL: no memory. */
+/* Lists which threads created which, sorted by the creator. Returns an array that the caller frees, or NULL if there
+ * is no memory. */
 static struct creation *list_creations(const struct tally *tally, size_t *count)
 {
 	struct creation *creations = calloc(tally->thread_count + 1, sizeof(*creations));
@@ -127,7 +129,7 @@ static void set_creator(struct tally *tally, const struct creation *creation, co
 static int read_tree(struct tally *tally, struct count_thread *thread, struct hash_map *paths, const char *name,
 		     struct error *error)
 {
-	hash_map_release(paths); /* not cleared: it may have been a large one */
+	hash_map_release(paths); /* clearing it would keep the memory of a large one */
 	int result = tally_read_objects(tally, thread, paths, name, error);
 	if (result == 0 && tally->header.measurement == TALLY_TRACE)
 		result = tally_replay(tally, thread, error);

@@ -1,4 +1,4 @@
-/* Call paths of one thread, in memory. */
+/* The call paths of one thread, in memory. */
 #include <stdlib.h>
 
 #include "base/array.h"
