@@ -7,6 +7,7 @@
 
 #include "base/quote.h"
 #include "base/whole_number.h"
+#include "base/words.h"
 
 static const char *const by_names[] = {
 	[VIEW_FUNCTION] = "function", [VIEW_CALLSITE] = "callsite", [VIEW_LINE] = "line",
@@ -69,13 +70,19 @@ int options_read_by(const char *text, enum view_by *by, struct error *error)
 			return 0;
 		}
 	}
-	return error_set(error, ERROR_USAGE, "frames are shown by function, callsite, line, module or group, not by %s",
-			 QUOTE(text));
+	char list[128];
+	return error_set(error, ERROR_USAGE, "unknown kind of frame %s (%s)", QUOTE(text),
+			 words_list(view_by_word, list, sizeof(list)));
 }
 
 const char *view_by_name(enum view_by by)
 {
 	return (size_t)by < BY_COUNT ? by_names[by] : "?";
+}
+
+const char *view_by_word(size_t by)
+{
+	return by < BY_COUNT ? by_names[by] : NULL;
 }
 
 int options_read_switch(const char *text, bool *on, struct error *error)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/words.h"
 #include "profile/profile.h"
 #include "profile_file/reader.h"
 
@@ -38,7 +39,7 @@ struct command_option {
 	/* What the help calls its value, "RES"; "[KEY]": it may be left out; "[=KEY]": it may, and where it is given it is
 	 * part of the word ("--name=value", "-nvalue"); NULL: it takes none. */
 	const char *value;
-	const char *help;     /* one sentence, no full stop at its end */
+	const char *help;     /* one sentence, no full stop at its end; %s: the words that the value can be */
 	const char *standard; /* the default, as the help shows it; NULL: none worth saying */
 };
 
@@ -81,6 +82,9 @@ struct command {
 	/* Fills in format number `index` of those that --format can name; false: there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
+	/* The words that the value of option `id`, or with ARGUMENT_WORDS an argument, can be; NULL: any. A NULL member:
+	 * any, of all options. */
+	word_at *(*words)(int id);
 	void (*print_commands)(FILE *out); /* those that it reads itself, a table of text; NULL: it reads none */
 	const char *exit_status;           /* what its help says of it, a sentence; NULL: as of any command */
 	unsigned needs;                    /* enum command_needs */
@@ -88,6 +92,9 @@ struct command {
 	size_t argument_max;               /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
+
+/* The `id` for struct command.words that is not an option. */
+enum { ARGUMENT_WORDS = -1 };
 
 /* One option as it was given. */
 struct option_use {
@@ -119,6 +126,17 @@ extern const struct command *const commands[]; /* NULL-terminated, in the order 
 
 /* The command's options, ended by a row without a name. */
 const struct command_option *command_options(const struct command *command);
+/* The row of --help, which every command accepts. */
+extern const struct command_option command_help_option;
+
+/* Names of the commands that help lists. */
+const char *command_word(size_t index);
+
+enum { COMMAND_HELP_BYTES = 640 };
+/* Writes the option's help into `text`, with its words ("text, json or csv") in
+ * place of a %s. Returns `text`. */
+const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
+				size_t bytes);
 
 /* NULL: no such command. */
 const struct command *command_find(const char *name);

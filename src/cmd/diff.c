@@ -93,8 +93,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[REPORT] [OPTION]... A B", NULL };
 
 static const struct command_option own_options[] = {
-	ROW_RESOURCES("all of A"),       ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES,
-	ROW_FORMAT("text, json or csv"), { 0 },
+	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, { 0 },
 };
 
 static const struct command_option *make_options(void)
@@ -118,6 +117,7 @@ const struct command command_diff = {
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
+	.words = view_option_words,
 	.argument_min = 2,
 	.argument_max = 2,
 	.run = run,

@@ -12,6 +12,7 @@
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
 #include "cmd/rows.h"
+#include "cmd/view_options.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/installed.h"
 #include "collect/source/instrument/instrument.h"
@@ -179,14 +180,15 @@ static void instrument_all(struct work *work)
 
 static int choose_format(struct work *work)
 {
-	static const char *const names[] = { "text", "json", "csv" };
+	struct error error = { 0 };
 	const char *name = option_value(work->invocation, OPTION_FORMAT_NAME);
-	for (int i = 0; i < 3; i++)
-		if (!name || strcmp(name, names[i]) == 0) {
-			work->list.format = (enum probe_list_format)i;
-			return EXIT_DONE;
-		}
-	return usage_error(work->invocation, "unknown format '%s': it is text, json or csv", name);
+	return name && view_read_format(name, &work->list.format, &error) < 0 ? failure_of(work->invocation, &error)
+									      : EXIT_DONE;
+}
+
+static word_at *option_words(int id)
+{
+	return id == OPTION_FORMAT_NAME ? render_format_word : NULL;
 }
 
 /* Checks the combination of options. */
@@ -263,7 +265,7 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "DIR",
 	  "Write the copies below DIR; a single one goes to standard output otherwise", NULL },
 	{ OPTION_REPORT, 0, "report", NULL, "List each probe point: instrumented, or skipped and why", NULL },
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "How --report lists them: text, json or csv", "text" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Print the list of --report as %s", "text" },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
 	{ OPTION_EXPLICIT, 0, "explicit", NULL,
 	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
@@ -295,6 +297,7 @@ const struct command command_instrument = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = option_words,
 	.argument_max = SIZE_MAX,
 	.exit_status = "0 if all files were instrumented; 1 if one could not be; 2 if the arguments are wrong",
 	.run = run,

@@ -279,6 +279,16 @@ static int run(struct invocation *invocation)
 	return status;
 }
 
+static const char *measurement_word(size_t index)
+{
+	return index < TALLY_MEASUREMENTS ? tally_measurement_name((uint32_t)index) : NULL;
+}
+
+static word_at *option_words(int id)
+{
+	return id == OPTION_INSTRUMENTED ? measurement_word : subject_option_words(id);
+}
+
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
@@ -349,6 +359,7 @@ const struct command command_record = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = option_words,
 	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. 1 if nothing "
 		       "could be "
 		       "recorded, 2 for wrong words: the command has then not run. Also 1 if the "

@@ -170,7 +170,7 @@ static const struct command_option own_options[] = {
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_FRAMES,
-	ROW_FORMAT("text, json or csv"),
+	ROW_FORMAT,
 	{ 0 },
 };
 
@@ -209,6 +209,7 @@ const struct command command_report = {
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
+	.words = view_option_words,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

@@ -162,7 +162,7 @@ static int run(struct invocation *invocation)
 	struct error error = { 0 };
 	if (view_request_init(&request, invocation, NULL, &error) < 0)
 		return failure_of(invocation, &error);
-	if (request.render.format == RENDER_CSV)
+	if (!render_document_word(request.render.format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	if (request.render.format == RENDER_JSON)
 		print_json();
@@ -173,7 +173,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = { "[OPTION]...", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT("text or json"), { 0 } };
+static const struct command_option options[] = { ROW_FORMAT, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof resources", "what can be measured on this machine, by this user" },
@@ -188,5 +188,6 @@ const struct command command_resources = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = document_option_words,
 	.run = run,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/sample/backends.h"
 #include "resources/resources.h"
 
 static const double NS_PER_S = 1e9;
@@ -16,6 +17,21 @@ double positive_number(const char *word)
 	double number = strtod(word, &end);
 	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
 	return whole && isfinite(number) && number > 0 ? number : -1;
+}
+
+static const char *resource_word(size_t index)
+{
+	return resource_rows[index].name;
+}
+
+static const char *backend_word(size_t index)
+{
+	return record_backends[index] ? record_backends[index]->name : NULL;
+}
+
+word_at *subject_option_words(int id)
+{
+	return id == SUBJECT_BACKEND ? backend_word : id == SUBJECT_RESOURCE ? resource_word : NULL;
 }
 
 /* --- resources --- */

@@ -26,6 +26,9 @@ enum {
 			"the first that is permitted and measures all that is asked for"                             \
 	}
 
+/* struct command.words: the names of resources and backends. */
+word_at *subject_option_words(int id);
+
 /* Fills in the resources and the target: command, pid, everything, duration and
  * backend. Returns 0, ERROR_USAGE or ERROR_LIMIT. */
 int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);

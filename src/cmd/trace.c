@@ -184,6 +184,7 @@ const struct command command_trace = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = subject_option_words,
 	.exit_status =
 		"The command's own, or 128 + N if signal N ended it; 0 with -p. 1 if nothing could be traced, 2 for "
 		"wrong words: the command has then not run.",

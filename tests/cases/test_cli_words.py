@@ -34,7 +34,7 @@ WRONG_WORDS = [
 	(["report", "--limit", "many"], "limit"),
 	(["report", "--limit", "99999999999999999999"], "limit"),
 	(["report", "--by", "colour"], "function, callsite, line, module or group"),
-	(["report", "--format", "xml"], "unknown format 'xml': text, json or csv"),
+	(["report", "--format", "xml"], "unknown format 'xml' (text, json or csv)"),
 	(["report", "--from", "soon"], "'soon'"),
 	(["report", "--from", "2", "--to", "1"], "empty"),
 	(["report", "whole.data", "whole.data"], "one argument too many: 'whole.data'"),
@@ -49,8 +49,8 @@ WRONG_WORDS = [
 	(["diff", "whole.data"], "missing argument"),
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "--up cannot be combined with --down"),
 	(["import"], "missing argument"),
-	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2'; there is: folded, gmon"),
-	(["export", "--format", "svg"], "unknown format 'svg'; there is: folded, gmon, events"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded or gmon)"),
+	(["export", "--format", "svg"], "unknown format 'svg' (folded, gmon or events)"),
 	(["export", "--format", "events", "-r", "cpu"], "--resource cannot be combined with --format events"),
 ]
 
