@@ -32,7 +32,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 4,        /* of this layout: others are not connected to */
+	CHANNEL_VERSION = 5,        /* of this layout: others are not connected to */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -136,9 +136,10 @@ enum channel_event {
 	CHANNEL_EXITS,    /* the thread ends */
 	CHANNEL_CODE,     /* code was mapped or unmapped: read /proc/PID/maps; then see code_wanted */
 	CHANNEL_EXECS,    /* about to become another program: text = its path, about = enum channel_exec */
-	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
+	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit, or "" */
 	CHANNEL_LABELS,   /* label set `about` is text: "key=value" lines, '\n' between them */
-	CHANNEL_FLUSH     /* cpprof_flush was called: then see flush_wanted */
+	CHANNEL_FLUSH,    /* cpprof_flush was called: then see flush_wanted */
+	CHANNEL_DECLARED  /* the program declared a resource that was not requested: text = its name */
 };
 
 /* What the next program's environment lacks, or-ed. */

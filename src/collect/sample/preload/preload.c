@@ -306,6 +306,8 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 	add_unconnected(backend, profile);
 	add_no_room(backend, profile);
 	add_unobserved(backend, profile);
+	if (backend->slots->had_any)
+		preload_declared_add_findings(&backend->events->declared, &backend->request, profile);
 	if (sums->late_ticks > 0)
 		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
 			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");
