@@ -2,16 +2,45 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "collect/count/tally.h"
 #include "frames/frames.h"
+#include "profile_file/reader.h"
 #include "profile_file/writer.h"
 #include "render/quality.h"
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
+
+/* Peeks at the first bytes. */
+static bool is_cpprof_file(FILE *in)
+{
+	unsigned char start[8];
+	size_t count = 0;
+	for (int c; count < sizeof(start) && (c = getc(in)) != EOF; count++)
+		start[count] = (unsigned char)c;
+	for (size_t i = count; i > 0; i--)
+		ungetc(start[i - 1], in); /* the C library on Linux takes back 8 bytes and more */
+	clearerr(in); /* the importer meets the same error, and reports it */
+	return reader_is_profile(start, count) || tally_is(start, count);
+}
+
+static struct profile *import_input(const struct invocation *invocation, const struct format *format, FILE *in,
+				    const char *name, struct error *error)
+{
+	bool is_standard = strcmp(name, "-") == 0;
+	if (is_cpprof_file(in)) {
+		error_set(error, ERROR_FORMAT, "cannot import %s: it is a cpprof profile already (cpprof report %s)",
+			  is_standard ? "standard input" : QUOTE(name), name);
+		return NULL;
+	}
+	return format->import(in, is_standard ? "standard input" : name,
+			      option_value(invocation, OPTION_IMAGE), error);
+}
 
 static struct profile *read_input(const struct invocation *invocation, const struct format *format, const char *path)
 {
@@ -26,8 +55,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	char what[96];
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = format->import(in, is_standard ? "standard input" : path,
-						 option_value(invocation, OPTION_IMAGE), &error);
+	struct profile *profile = import_input(invocation, format, in, path, &error);
 	if (profile && !profile->symbolized &&
 	    frames_name_profile(profile, &(struct frames_options){ 0 }, &error) < 0) {
 		profile_free(profile);

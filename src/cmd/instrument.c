@@ -111,7 +111,7 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	if (code < 0) {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, error.message);
-		work->status = failure(work->invocation, "%s: %s", source->path, error.message);
+		work->status = failure(work->invocation, "cannot instrument '%s': %s", source->path, error.message);
 	} else {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, NULL);
@@ -168,7 +168,9 @@ static void instrument_all(struct work *work)
 		if (entry)
 			instrument_entry(work, entry);
 		else if (work->has_database && work->flag_count == 0)
-			work->status = failure(invocation, "%s: the database has no entry for it", path);
+			work->status =
+				failure(invocation,
+					"cannot instrument '%s': the compilation database has no entry for it", path);
 		else
 			instrument_by_words(work, path);
 	}

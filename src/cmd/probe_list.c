@@ -92,7 +92,7 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 {
 	if (failure && list->format == RENDER_TEXT) {
 		render_safe_text(list->out, source);
-		fputs(": left as it is: ", list->out);
+		fputs(": not instrumented: ", list->out);
 		render_safe_text(list->out, failure);
 		fputc('\n', list->out);
 	}

@@ -22,6 +22,11 @@ struct foreign {
 	const char *what;
 };
 
+bool reader_is_profile(const void *start, size_t bytes)
+{
+	return bytes >= FORMAT_MAGIC_BYTES && memcmp(start, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) == 0;
+}
+
 static int refuse_foreign(const struct source *source, const uint8_t *bytes, size_t size, struct error *error)
 {
 	static const struct foreign foreigners[] = {

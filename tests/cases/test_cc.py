@@ -405,5 +405,8 @@ def test_instrument(project):
 	assert text.splitlines()[-1] == f"3 instrumented, {text.count('skipped:')} skipped"
 	assert run([CPPROF, "instrument", "src/main.c", "src/other.c"], project, status=2).stdout == ""
 	assert "src/main.c" in run([CPPROF, "instrument", "src/main.c"], project, status=1).stderr
+	absent = "cpprof instrument: cannot instrument 'nofile.c': No such file or directory\n"
+	assert run([CPPROF, "instrument", "nofile.c"], project, status=1).stderr == absent
+	assert run([CPPROF, "instrument", "--report", "nofile.c"], project, status=1).stderr == absent
 	(project / "my.json").write_text("{}")
 	assert "my.json:1:" in run([CPPROF, "instrument", "-p", "my.json", "--report"], project, status=1).stderr
