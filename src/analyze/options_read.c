@@ -47,7 +47,7 @@ int options_read_threshold(const char *text, double *threshold, struct error *er
 {
 	double fraction;
 	if (!fraction_read(text, &fraction) || fraction > 1)
-		return error_set(error, ERROR_USAGE, "threshold %s is not a fraction from 0 to 1, as 0.01 or 1%%",
+		return error_set(error, ERROR_USAGE, "threshold %s is not a fraction from 0 to 1 (as 0.01 or 1%%)",
 				 QUOTE(text));
 	*threshold = fraction;
 	return 0;
@@ -96,7 +96,7 @@ int options_read_switch(const char *text, bool *on, struct error *error)
 			}
 		}
 	}
-	return error_set(error, ERROR_USAGE, "%s is neither on nor off", QUOTE(text));
+	return error_set(error, ERROR_USAGE, "%s is not a switch (on or off)", QUOTE(text));
 }
 
 int options_read_seconds(const char *text, uint64_t *ns, struct error *error)
@@ -115,7 +115,7 @@ int options_read_seconds(const char *text, uint64_t *ns, struct error *error)
 			}
 		}
 	}
-	return error_set(error, ERROR_USAGE, "%s is not a time in seconds, as 1.5 or 200ms", QUOTE(text));
+	return error_set(error, ERROR_USAGE, "%s is not a time in seconds (as 1.5 or 200ms)", QUOTE(text));
 }
 
 int options_read_time(const char *from, const char *to, struct view_options *options, struct error *error)

@@ -67,7 +67,7 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
-		notice(invocation, "not every resource is compared: %s", uncompared.message);
+		notice(invocation, "some resources were not compared: %s", uncompared.message);
 	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, request, &results);
 	results_release(&results);
 	view_request_release(&view);
@@ -113,7 +113,7 @@ static const struct command_example examples[] = {
 const struct command command_diff = {
 	.name = "diff",
 	.task = TASK_COMPARE,
-	.summary = "compare two profiles, and tell changes from noise",
+	.summary = "compare two profiles, and separate changes from noise",
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,

@@ -106,9 +106,8 @@ static void print_example(FILE *out, const struct command_example *example)
 void help_print_overview(FILE *out)
 {
 	const char *task = "";
-	fputs("cpprof tells where a program spends its time, and any other resource whose use only\n"
-	      "grows, in terms of call paths.\n\n"
-	      "usage: cpprof COMMAND [OPTION]... [ARGUMENT]...\n",
+	fputs("cpprof shows the call paths on which a program spends its time, or any other resource\nwhose use only "
+	      "grows.\n\nusage: cpprof COMMAND [OPTION]... [ARGUMENT]...\n",
 	      out);
 	for (size_t i = 0; commands[i]; i++) {
 		if (commands[i]->needs & IS_HIDDEN)
@@ -124,7 +123,7 @@ void help_print_overview(FILE *out)
 		if (!(commands[i]->needs & IS_HIDDEN) && example[0].line)
 			print_example(out, &example[0]);
 	}
-	fputs("\n'cpprof COMMAND --help' tells a command's options; 'cpprof --version' the version.\n", out);
+	fputs("\n'cpprof COMMAND --help' lists a command's options; 'cpprof --version' prints the version.\n", out);
 }
 
 static int run(struct invocation *invocation)
@@ -157,7 +156,7 @@ static const struct command_example examples[] = {
 const struct command command_help = {
 	.name = "help",
 	.task = TASK_HELP,
-	.summary = "tell what the commands do",
+	.summary = "describe the commands",
 	.usage = usage,
 	.options = options,
 	.examples = examples,

@@ -25,7 +25,7 @@ static bool is_cpprof_file(FILE *in)
 		start[count] = (unsigned char)c;
 	for (size_t i = count; i > 0; i--)
 		ungetc(start[i - 1], in); /* the C library on Linux takes back 8 bytes and more */
-	clearerr(in); /* the importer meets the same error, and reports it */
+	clearerr(in);                     /* the importer meets the same error, and reports it */
 	return reader_is_profile(start, count) || tally_is(start, count);
 }
 
@@ -38,8 +38,7 @@ static struct profile *import_input(const struct invocation *invocation, const s
 			  is_standard ? "standard input" : QUOTE(name), name);
 		return NULL;
 	}
-	return format->import(in, is_standard ? "standard input" : name,
-			      option_value(invocation, OPTION_IMAGE), error);
+	return format->import(in, is_standard ? "standard input" : name, option_value(invocation, OPTION_IMAGE), error);
 }
 
 static struct profile *read_input(const struct invocation *invocation, const struct format *format, const char *path)
@@ -94,8 +93,10 @@ static int import(const struct invocation *invocation, const struct format *form
 		status = failure_of(invocation, &error);
 	} else if (profile) {
 		struct quality quality = quality_of(profile);
-		notice(invocation, "%" PRIu64 " samples, %zu call paths, %" PRIu64 " bytes written to %s",
-		       quality.samples, profile->node_count - 1, writer_size(writer), output);
+		size_t paths = profile->node_count - 1;
+		notice(invocation, "%" PRIu64 " sample%s, %zu call path%s, %" PRIu64 " bytes written to %s",
+		       quality.samples, quality.samples == 1 ? "" : "s", paths, paths == 1 ? "" : "s",
+		       writer_size(writer), output);
 		status = EXIT_DONE;
 	}
 	profile_free(profile);
@@ -111,8 +112,7 @@ static int run(struct invocation *invocation)
 	const char *image = option_value(invocation, OPTION_IMAGE);
 	bool needs_image = format->needs & FORMAT_NEEDS_IMAGE;
 	if (needs_image && !image)
-		return usage_error(invocation,
-				   "the format '%s' holds addresses: say of which program, as in --image ./a.out",
+		return usage_error(invocation, "--format %s needs the program that ran (--image ./a.out)",
 				   format->name);
 	if (!needs_image && image)
 		return usage_error(invocation, "--image cannot be combined with --format %s", format->name);

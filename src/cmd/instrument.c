@@ -107,7 +107,7 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	int code = instrument_file(source, &result, &error);
 	/* libclang has changed to the folder in which the file is compiled. */
 	if (source->directory && fchdir(work->here) < 0)
-		code = error_set_errno(&error, "cannot go back from '%s'", source->directory);
+		code = error_set_errno(&error, "cannot leave the folder '%s'", source->directory);
 	if (code < 0) {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, error.message);
@@ -199,11 +199,13 @@ static int check(struct work *work)
 	const struct invocation *invocation = work->invocation;
 	size_t file_count = invocation->argument_count - work->flag_count;
 	if (file_count == 0 && !option_given(invocation, OPTION_DATABASE))
-		return usage_error(invocation, "which files? Or -p compile_commands.json, for all that it lists");
+		return usage_error(invocation,
+				   "missing argument FILE (or -p compile_commands.json, for all that it lists)");
 	if (!work->folder && !work->to_report && (file_count != 1 || option_given(invocation, OPTION_HEADERS)))
-		return usage_error(invocation, "several copies need a folder: -o DIR (or --report alone)");
+		return usage_error(invocation,
+				   "cannot write several copies to standard output (-o DIR, or --report alone)");
 	if (option_given(invocation, OPTION_FORMAT_NAME) && !work->to_report)
-		return usage_error(invocation, "--format is of what --report prints");
+		return usage_error(invocation, "--format needs --report");
 	work->to_output = !work->folder && !work->to_report;
 	return choose_format(work);
 }
@@ -270,9 +272,7 @@ static const struct command_option options[] = {
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Print the list of --report as %s", "text" },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
 	{ OPTION_EXPLICIT, 0, "explicit", NULL,
-	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
-	  "to do so "
-	  "(tcc)",
+	  "In C, mark each exit of a function in the copy; the default for compilers without a cleanup attribute (tcc)",
 	  NULL },
 	{ OPTION_SELECT, 's', "select", "FILE",
 	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
@@ -301,6 +301,6 @@ const struct command command_instrument = {
 	.examples = examples,
 	.words = option_words,
 	.argument_max = SIZE_MAX,
-	.exit_status = "0 if all files were instrumented; 1 if one could not be; 2 if the arguments are wrong",
+	.exit_status = "0 if all files were instrumented; 1 if one could not be; 2 for a usage error",
 	.run = run,
 };

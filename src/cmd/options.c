@@ -88,7 +88,7 @@ static int read_long(struct reading *reading)
 	if (!value && is_optional(option))
 		value = optional_value(reading, option);
 	else if (!value && option->value && !(value = *reading->next++))
-		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value: %s", option->name,
+		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value (%s)", option->name,
 				 option->value);
 	use_option(reading, option, value);
 	return 0;
@@ -110,7 +110,7 @@ static int read_short(struct reading *reading)
 		if (!value && !is_optional(option))
 			value = *reading->next++;
 		if (!value && !is_optional(option))
-			return error_set(reading->error, ERROR_USAGE, "option '-%c' needs a value: %s", *letter,
+			return error_set(reading->error, ERROR_USAGE, "option '-%c' needs a value (%s)", *letter,
 					 option->value);
 		use_option(reading, option, value);
 		break;

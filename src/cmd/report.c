@@ -105,8 +105,10 @@ static int print(const struct invocation *invocation, const struct render_option
 		return failure_of(invocation, &error);
 	render_end(&document);
 	if (document.absent_count > 0)
-		notice(invocation, "source file '%s'%s not found: run this where its path leads to it", document.absent,
-		       document.absent_count > 1 ? " and others were" : " was");
+		notice(invocation,
+		       "cannot show the text of '%s'%s: source file not found (run cpprof in the folder that the path "
+		       "starts in)",
+		       document.absent, document.absent_count > 1 ? " and others" : "");
 	return EXIT_DONE;
 }
 

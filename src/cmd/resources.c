@@ -89,7 +89,7 @@ static void print_row(const struct resource_row *row, int width)
 	printf("%-*s %-11s %-9s %-*s %s", width, name, row->gtick, interval, BACKENDS_WIDTH,
 	       is_served ? answer.names : "-", is_served ? row->summary : answer.why_not.message);
 	if (answer.user_only)
-		printf("; here %s sees user mode only", answer.user_only);
+		printf("; here %s measures user mode only", answer.user_only);
 	putchar('\n');
 }
 
@@ -97,7 +97,7 @@ static void print_table(void)
 {
 	int width = name_width();
 	printf("%-*s %-11s %-9s %-*s %s\n", width, "resource", "gtick", "interval", BACKENDS_WIDTH, "backends",
-	       "what it is, or why not here");
+	       "description, or the reason why it cannot be measured here");
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		print_row(row, width);
 }

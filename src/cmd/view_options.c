@@ -95,7 +95,7 @@ static int read_times(struct view_request *request, const struct invocation *inv
 {
 	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
 	if ((from && !*from) || (to && !*to))
-		return error_set(error, ERROR_USAGE, "a time in seconds is missing, as 1.5 or 200ms");
+		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
 	return options_read_time(from, to, &request->view, error);
 }
 
@@ -132,8 +132,7 @@ static int choose_processes(struct view_request *request, const struct invocatio
 			any = any || request->processes[i];
 		}
 		if (!any)
-			result = error_set(error, ERROR_NOT_FOUND,
-					   "none of the chosen processes is in that control group");
+			result = error_set(error, ERROR_NOT_FOUND, "no selected process is in that control group");
 	} else if (result == 0 && grouped) {
 		request->processes = grouped;
 		grouped = NULL;
@@ -201,7 +200,7 @@ int view_make_lexical(struct invocation *invocation)
 		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
 	if (moved == ERROR_NOT_FOUND)
 		return failure(invocation,
-			       "--lexical needs to know whose addresses are taken, and nothing here tells of any: "
-			       "compile what takes them with cpprof cc, and record with --instrumented");
+			       "cannot use --lexical: the profile does not record where addresses of functions are "
+			       "taken (compile with cpprof cc, and record with --instrumented)");
 	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
 }

@@ -16,7 +16,7 @@ static int print(const struct invocation *invocation, const struct render_option
 	for (size_t i = 0; i < results->count && !missing; i++)
 		missing = results->items[i].missing.code ? &results->items[i].missing : NULL;
 	if (missing)
-		notice(invocation, "not predicted for every resource: %s", missing->message);
+		notice(invocation, "some resources were not predicted: %s", missing->message);
 	render_begin(&document, stdout, options,
 		     &(struct render_envelope){ .command = "whatif", .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++)

@@ -68,11 +68,11 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 		return refuse_foreign(source, bytes, size, error);
 	memcpy(&header, bytes, sizeof(header));
 	if (!format_file_header_sound(&header))
-		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are not what was written",
-				 source->name, sizeof(header));
+		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are corrupt", source->name,
+				 sizeof(header));
 	if (header.major > FORMAT_MAJOR)
 		return error_set(error, ERROR_VERSION,
-				 "%s was written by a newer cpprof: update to read it (format %u)", source->name,
+				 "cannot read %s: a newer cpprof wrote it, in format %u (update cpprof)", source->name,
 				 header.major);
 	return 0;
 }

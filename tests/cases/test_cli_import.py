@@ -71,7 +71,7 @@ def test_export_to_a_pipe_and_to_a_link(profiles, tmp_path):
 def test_export_of_one_of_several_resources_says_which(profiles):
 	result = run("export", "whole.data", directory=profiles)
 	assert result.returncode == 0
-	assert "this is 'cpu'" in result.stderr and "page-faults" in result.stderr
+	assert "exported 'cpu'" in result.stderr and "page-faults" in result.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--format", "gmon", "--image", "/bin/true"]], ids=["folded", "gmon"])

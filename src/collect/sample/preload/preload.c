@@ -157,7 +157,7 @@ static int preload_attach(struct backend *backend, pid_t tid, bool on_exec, stru
 	if (on_exec)
 		return 1;
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the preload backend is loaded into commands that it starts, not into what runs already");
+			 "the preload backend records only commands that it starts, no running process");
 }
 
 static int preload_start(struct backend *backend, struct error *error)
