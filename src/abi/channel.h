@@ -31,7 +31,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 4,        /* of this layout; runtime and monitor connect only if both have the same */
+	CHANNEL_VERSION = 5,        /* of this layout; runtime and monitor connect only if both have the same */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -134,9 +134,10 @@ enum channel_event {
 	CHANNEL_EXITS,    /* the thread exits */
 	CHANNEL_CODE,     /* code was mapped or unmapped: the monitor reads /proc/PID/maps; see code_wanted */
 	CHANNEL_EXECS,    /* about to execute a program: text = its path, about = enum channel_exec */
-	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
+	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit, or "" */
 	CHANNEL_LABELS,   /* text is label set `about`: "key=value" lines with '\n' between them */
-	CHANNEL_FLUSH     /* cpprof_flush was called; see flush_wanted */
+	CHANNEL_FLUSH,    /* cpprof_flush was called; see flush_wanted */
+	CHANNEL_DECLARED  /* the program declared a resource that was not requested: text = its name */
 };
 
 /* Entries that are missing or differ in the environment of the executed program, or-ed. */

@@ -30,7 +30,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 			 profile_string(profile, profile->resources[i].name));
 	}
 	if (others[0])
-		notice(invocation, "this is '%s'; with -r there is also: %s",
+		notice(invocation, "exported '%s' (with -r also: %s)",
 		       profile_string(profile, profile->resources[0].name), others);
 	return 0;
 }
@@ -72,7 +72,8 @@ static int check_options(const struct invocation *invocation, const struct forma
 			return usage_error(invocation, "--%s cannot be combined with --format %s", some[i].name,
 					   format->name);
 	if (format->is_binary && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
-		return usage_error(invocation, "the format '%s' is binary: name a file with -o", format->name);
+		return usage_error(invocation, "cannot write the binary format '%s' to a terminal (-o FILE)",
+				   format->name);
 	return EXIT_DONE;
 }
 

@@ -105,8 +105,10 @@ static int print(const struct invocation *invocation, const struct render_option
 		return failure_of(invocation, &error);
 	render_end(&document);
 	if (document.absent_count > 0)
-		notice(invocation, "source file '%s'%s not found: run this where its path leads to it", document.absent,
-		       document.absent_count > 1 ? " and others were" : " was");
+		notice(invocation,
+		       "cannot show the text of '%s'%s: source file not found (run cpprof in the folder that the path "
+		       "starts in)",
+		       document.absent, document.absent_count > 1 ? " and others" : "");
 	return EXIT_DONE;
 }
 
@@ -170,7 +172,7 @@ static const struct command_option own_options[] = {
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_FRAMES,
-	ROW_FORMAT("text, json or csv"),
+	ROW_FORMAT,
 	{ 0 },
 };
 
@@ -209,6 +211,7 @@ const struct command command_report = {
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
+	.words = view_option_words,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

@@ -92,13 +92,14 @@ static void say_result(const struct trace_events *events, const struct record_re
 	}
 	if (result->lost > 0)
 		fprintf(stderr,
-			"cpprof: %" PRIu64 " events lost: fewer come with a filter in the resource, as "
-			"syscalls:read, or an interval, as syscalls/10\n",
-			result->lost);
+			"cpprof: %" PRIu64
+			" event%s lost (a filter, as syscalls:read, or an interval, as syscalls/10, makes fewer)\n",
+			result->lost, result->lost == 1 ? "" : "s");
 	say_missing(&events->filter);
-	if (result->whole < result->samples)
-		fprintf(stderr, "cpprof: %" PRIu64 " paths are incomplete: their outer part is not known\n",
-			result->samples - result->whole);
+	uint64_t broken = result->samples - result->whole;
+	if (broken > 0)
+		fprintf(stderr, "cpprof: %" PRIu64 " broken call path%s: the outer part is missing\n", broken,
+			broken == 1 ? "" : "s");
 }
 
 static void on_warning(void *context, const char *sentence)
@@ -150,8 +151,8 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/N]",
-	  "What to watch ('cpprof resources' lists it), each event or on average every Nth gtick; may be given up to "
-	  "16 times",
+	  "Trace resource RES ('cpprof resources' lists them): each event, or on average every Nth gtick; may be given "
+	  "up to 16 times",
 	  "syscalls" },
 	{ OPTION_MIN, 0, "min", "AMOUNT",
 	  "Show only events of at least so much, as 64KiB or 5ms; once for each kind of amount", NULL },
@@ -183,9 +184,10 @@ const struct command command_trace = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = subject_option_words,
 	.exit_status =
-		"The command's own, or 128 + N if signal N ended it; 0 with -p. 1 if nothing could be traced, 2 for "
-		"wrong words: the command has then not run.",
+		"The command's own, or 128 + N if signal N ended it; 0 with -p. If the command was not run: 127 if it "
+		"does not exist, 126 if it is not executable, 2 for a usage error, 1 if nothing could be traced.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

@@ -37,7 +37,7 @@ enum {
 #define ROW_LIMIT \
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
 #define ROW_BY \
-	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its function, callsite (function@file:line), line, module or group", \
+	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its %s (callsite: function@file:line)", \
 	  "function" }
 #define ROWS_SELECTION \
 	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", \
@@ -53,9 +53,13 @@ enum {
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also what the C library puts above main and thread starts", \
 	  NULL }, \
 	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Let paths begin with their thread, not with what started it", NULL }
-#define ROW_FORMAT(formats) \
-	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
+#define ROW_FORMAT \
+	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write %s", "text" }
 /* clang-format on */
+
+/* struct command.words of these options; the second is for a command whose result is a description, not a table. */
+word_at *view_option_words(int id);
+word_at *document_option_words(int id);
 
 /* The values of the shared options. */
 struct view_request {
@@ -73,6 +77,9 @@ struct view_request {
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error);
 void view_request_release(struct view_request *request);
+
+/* Reads the value of --format. Returns 0 or ERROR_USAGE. */
+int view_read_format(const char *text, enum render_format *format, struct error *error);
 
 /* Converts the invocation's profile to lexical paths (analyze/lexical.h). Returns EXIT_DONE, or prints a message and
  * returns another exit status. */

@@ -77,6 +77,8 @@
 	X(TRANSFERS_UNOBSERVED, "transfers-unobserved", WARNING, CLOSING, "", \
 	  "The C library transfers for its streams (fread, fgets, getline, printf...) itself, and the program may make " \
 	  "system calls directly; the bpf backend, as root, sees both.") \
+	X(RESOURCE_UNDECLARED, "resource-undeclared", WARNING, CLOSING, "", \
+	  "No call of cpprof_resource had this name; its total is 0.") \
 	X(TICKS_LATE, "ticks-late", WARNING, INFO, "tick", \
 	  "The program's own alternate signal stack was too small for the timer's handler.") \
 	X(SAMPLES_DAMAGED, "samples-damaged", WARNING, INFO, "thread", \

@@ -176,7 +176,7 @@ void control_serve(long fd)
 	if (bytes >= word && memcmp(request, list_word, (size_t)word) == 0 && (bytes == word || request[word] == '\t'))
 		list(&answer, request + word, (size_t)(bytes - word));
 	else if (bytes == 0)
-		put_word(&answer, "error nothing is asked\n");
+		put_word(&answer, "error empty request\n");
 	else
 		obey(&answer, request, (size_t)bytes);
 	send_all(&answer);

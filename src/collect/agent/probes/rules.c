@@ -245,7 +245,7 @@ static const char *read_group(struct probes_rule *rule, struct words *words)
 	rule->kind = PROBES_GROUP;
 	rule->on = is_word(state, bytes, "on");
 	if (!rule->on && !is_word(state, bytes, "off"))
-		return "say 'group NAME on' or 'group NAME off'";
+		return "expected 'group NAME on' or 'group NAME off'";
 	return take_pattern(rule, name, name_bytes);
 }
 
@@ -269,7 +269,7 @@ static const char *read_throttle(struct probes_rule *rule, struct words *words)
 		return NULL;
 	}
 	if (!take_number(words, &rule->number) || !take_number(words, &rule->ns) || !rule->number || !rule->ns)
-		return "say 'throttle CALLS NS', as in 'throttle 100000 1000', or 'throttle off'";
+		return "expected 'throttle CALLS NS', as in 'throttle 100000 1000', or 'throttle off'";
 	return NULL;
 }
 

@@ -159,7 +159,7 @@ static int preload_attach(struct backend *backend, pid_t tid, bool on_exec, stru
 	if (on_exec)
 		return 1;
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the preload backend is loaded into commands that it starts, not into what runs already");
+			 "the preload backend records only commands that it starts, no running process");
 }
 
 static int preload_start(struct backend *backend, struct error *error)
@@ -308,6 +308,8 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 	add_unconnected(backend, profile);
 	add_no_room(backend, profile);
 	add_unobserved(backend, profile);
+	if (backend->slots->had_any)
+		preload_declared_add_findings(&backend->events->declared, &backend->request, profile);
 	if (sums->late_ticks > 0)
 		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
 			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");

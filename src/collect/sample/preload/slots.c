@@ -20,7 +20,7 @@ struct preload_slots *preload_slots_new(struct channel *channel, struct error *e
 	slots->deaths = epoll_create1(EPOLL_CLOEXEC);
 	if (slots->deaths >= 0)
 		return slots;
-	error_set_errno(error, "cannot watch processes (epoll)");
+	error_set_errno(error, "cannot observe processes (epoll)");
 	free(slots);
 	return NULL;
 }

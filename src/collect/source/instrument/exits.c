@@ -117,7 +117,7 @@ void exits_describe(const struct source_points_function *function)
 	if (strstr(spelled, "(unnamed") || strstr(spelled, "(anonymous"))
 		item->doubt = "what it returns is of a type without a name, so it cannot be kept";
 	else if (is_hidden(function, spelled))
-		item->doubt = "a parameter hides the type of what it returns, so it cannot be kept";
+		item->doubt = "a parameter hides the type of its return value, so the value cannot be kept";
 	else if (!can_be_assigned(points, type))
 		item->doubt = "what it returns has const in it, so it cannot be kept";
 }
@@ -252,7 +252,7 @@ static const char *doubt_of(const struct source_points *points, struct source_po
 	if (!close)
 		return "its body ends in a macro";
 	if (item->has_nested)
-		return "functions within it: their returns are not told from its own";
+		return "nested functions: their returns cannot be distinguished from its own";
 	for (size_t i = 0; i < seen_count; i++) {
 		if (!is_written(file, item, seen[i].offset))
 			return "a macro returns from it";
