@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -92,12 +93,11 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 	return -1;
 }
 
-/* A pipe's writer copies only what is readable. */
+/* The kernel copies into a pipe only what is readable; a sanitizer's interceptor would refuse parts of the stack. */
 static int read_word(void *context, uint64_t address, uint64_t *value)
 {
 	const int *pipe_ends = context;
-	const void *there = (const void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */
-	if (write(pipe_ends[1], there, sizeof(*value)) != (ssize_t)sizeof(*value))
+	if (syscall(SYS_write, pipe_ends[1], address, sizeof(*value)) != (long)sizeof(*value))
 		return -1;
 	return read(pipe_ends[0], value, sizeof(*value)) == (ssize_t)sizeof(*value) ? 0 : -1;
 }
@@ -122,6 +122,7 @@ static _Unwind_Reason_Code keep_frame(struct _Unwind_Context *context, void *arg
 }
 
 static struct walked ours, theirs;
+static struct arch_registers start; /* of our last walk */
 
 static void walk_from(const ucontext_t *ucontext)
 {
@@ -130,10 +131,9 @@ static void walk_from(const ucontext_t *ucontext)
 	struct unwind_source source = { .module_at = module_at, .read = read_word, .context = pipe_ends };
 	const struct arch_memory memory = { .read = read_word, .context = pipe_ends };
 	static struct unwind_frame frames[FRAMES];
-	struct arch_registers registers;
 	uint64_t unreadable;
-	assert_true(arch_read_ucontext(&memory, (uintptr_t)ucontext, &registers, &unreadable));
-	struct unwind_result result = unwind_walk(&source, &registers, frames, FRAMES);
+	assert_true(arch_read_ucontext(&memory, (uintptr_t)ucontext, &start, &unreadable));
+	struct unwind_result result = unwind_walk(&source, &start, frames, FRAMES);
 	ours.cause = result.cause;
 	ours.count = result.count;
 	for (size_t i = 0; i < result.count; i++)
@@ -220,12 +220,9 @@ static void through_odd_frames(void **state)
 	check_walks(3, 0);
 }
 
-static ucontext_t interrupted;
-
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)number, (void)info;
-	memcpy(&interrupted, context, sizeof(interrupted));
 	walk_from(context);
 	theirs.count = 0;
 	_Unwind_Backtrace(keep_frame, &theirs);
@@ -238,18 +235,9 @@ static void interrupted_code(void **state)
 	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 	raise(SIGUSR1);
-	assert_int_equal(ours.cause, UNWIND_ROOT);
-	struct arch_registers registers;
-	uint64_t unreadable;
-	int pipe_ends[2];
-	assert_int_equal(pipe(pipe_ends), 0);
-	const struct arch_memory memory = { .read = read_word, .context = pipe_ends };
-	assert_true(arch_read_ucontext(&memory, (uintptr_t)&interrupted, &registers, &unreadable));
-	close(pipe_ends[0]);
-	close(pipe_ends[1]);
 	/* libgcc's walk meets the interrupted pc, and from there on is ours. */
 	size_t skip = 0;
-	while (skip < theirs.count && theirs.pcs[skip] != registers.value[ARCH_PC_REGISTER])
+	while (skip < theirs.count && theirs.pcs[skip] != start.value[ARCH_PC_REGISTER])
 		skip++;
 	assert_in_range(skip, 1, theirs.count - 1);
 	theirs.count -= skip;
