@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -258,11 +259,11 @@ static void test_parameters(void **state)
 		struct resource_target target;
 		uint64_t interval; /* 0: the default */
 	} cases[] = {
-		{ "syscalls:read", "syscalls:read", "System Calls: read", { .name = "read", .syscall = 0 }, 0 },
+		{ "syscalls:read", "syscalls:read", "System Calls: read", { .name = "read", .syscall = SYS_read }, 0 },
 		{ "syscalls:openat/7",
 		  "syscalls:openat",
 		  "System Calls: openat",
-		  { .name = "openat", .syscall = 257 },
+		  { .name = "openat", .syscall = SYS_openat },
 		  7 },
 		{ "syscalls/7", "syscalls", "System Calls", { .syscall = -1 }, 7 },
 		{ "read-bytes:requested/1KiB",
@@ -460,16 +461,16 @@ static void test_long_parameters(void **state)
 static void test_syscall_names(void **state)
 {
 	(void)state;
-	assert_int_equal(syscall_number("read"), 0);
-	assert_string_equal(syscall_name(0), "read");
-	assert_int_equal(syscall_number("futex"), 202);
-	assert_string_equal(syscall_name(202), "futex");
+	assert_int_equal(syscall_number("read"), SYS_read);
+	assert_string_equal(syscall_name(SYS_read), "read");
+	assert_int_equal(syscall_number("futex"), SYS_futex);
+	assert_string_equal(syscall_name(SYS_futex), "futex");
 	assert_int_equal(syscall_number(""), -1);
 	assert_int_equal(syscall_number("nonsense"), -1);
 	assert_null(syscall_name(-1));
 	assert_null(syscall_name((int)syscall_limit()));
 	assert_non_null(syscall_name((int)syscall_limit() - 1));
-	assert_null(syscall_name(400)); /* x86-64 has a gap there */
+	assert_null(syscall_name(400)); /* every processor has a gap there */
 }
 
 int main(void)
