@@ -103,20 +103,20 @@ struct channel_process {
 	uint32_t flush_done;        /* (m) likewise, of cpprof_flush: a futex */
 	uint64_t code;              /* (m) struct walk_process as one word: first | count << 32; 0: none */
 	uint64_t code_version;      /* (m) raised before and after `code` changes: odd while it does */
-	uint32_t signals_taken;     /* reasons why ticks may be missing: see enum channel_trouble, or-ed */
+	uint32_t findings;          /* enum channel_finding, or-ed */
 	uint32_t threads_unwatched; /* threads for which there was no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: from then on what /proc tells may be of another program */
 	uint32_t order; /* slots that were taken before: a program takes its own after the one that it follows */
 };
 
-enum channel_trouble {
-	CHANNEL_TROUBLE_SIGNAL = 1, /* the program took the timers' signal for itself */
-	CHANNEL_TROUBLE_FPE = 2,    /* ... or handles SIGFPE or SIGTRAP behind our back */
-	CHANNEL_TROUBLE_NEW = 4,    /* operator new of an allocator of its own: not seen */
-	CHANNEL_TROUBLE_ESTIMATED = 8,
-	CHANNEL_TROUBLE_MALLOC = 16, /* the program's own malloc stands before ours: not seen */
-	CHANNEL_TROUBLE_WINDOWS = 32 /* no trouble: not all of its time was to be measured */
+enum channel_finding {
+	CHANNEL_FINDING_SIGNAL = 1, /* the program took the timers' signal for itself */
+	CHANNEL_FINDING_FPE = 2,    /* ... or handles SIGFPE or SIGTRAP behind our back */
+	CHANNEL_FINDING_NEW = 4,    /* operator new of an allocator of its own: not seen */
+	CHANNEL_FINDING_ESTIMATED = 8,
+	CHANNEL_FINDING_MALLOC = 16, /* the program's own malloc stands before ours: not seen */
+	CHANNEL_FINDING_WINDOWS = 32 /* the program started or stopped the measurement itself */
 };
 
 /* --- records ---

@@ -104,7 +104,7 @@ struct tally_header {
 	 * falls between their two time stamps, which is time of the probe point itself, `outside` is that of who called it. */
 	uint64_t probe_inside_ps, probe_outside_ps;
 	/* What could not be done about probe points: of the rules in CPPROF_SITES, or of the user's own implementation. "": nothing */
-	char probes_trouble[256];
+	char rules_finding[256];
 	/* The user's own implementation that was told of probe points, too: its name for itself. "": there is none */
 	char implementation[64];
 	uint64_t throttle_calls, throttle_ns; /* the last rule: see tally_probe.throttled_calls. 0: there is none */

@@ -80,7 +80,7 @@ bool probes_pattern_matches(const char *pattern, const struct tally_probe *told)
 struct probes_turned {
 	uint32_t known, matching,
 		changed;     /* probe points: so far, those that the rule is about, those that it switched */
-	const char *trouble; /* NULL: none, else nothing was done */
+	const char *refusal; /* NULL: none, else nothing was done */
 };
 
 /* The line is a rule from now on. Async-signal-safe, by any thread, also by one that the C library does not know. */
@@ -90,7 +90,7 @@ struct probes_turned probes_obey(const char *line, size_t bytes);
 void probes_rules_begin(void);
 
 /* The tally says what was wrong with a file, or a line of it (0: none); the first such thing of a run is kept. */
-void probes_say_trouble(const char *path, uint64_t line, const char *what);
+void probes_report_refusal(const char *path, uint64_t line, const char *what);
 
 /* --- probe points that turn themselves off (probes/throttle.c) --- */
 
