@@ -129,7 +129,7 @@ int lookup_functions(const struct view *view, const char *name, struct label_set
 
 static int bad_term(const char *term, const char *why, struct error *error)
 {
-	return error_set(error, ERROR_USAGE, "what-if %s: %s, as in 'main;qsort=0.5'", QUOTE(term), why);
+	return error_set(error, ERROR_USAGE, "what-if %s: %s (as in 'main;qsort=0.5')", QUOTE(term), why);
 }
 
 static int bad_factor(const char *term, struct error *error)

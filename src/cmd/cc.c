@@ -100,8 +100,8 @@ static const char *const usage[] = { "[OPTION]... -- COMPILER [ARGUMENT]...", NU
 
 static const struct command_option options[] = {
 	{ OPTION_SELECT, 's', "select", "FILE",
-	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
-	  "names one, too",
+	  "Read the instrumentation filter FILE: rules, or lists of TAU or Score-P; may be given several times. "
+	  "CPPROF_SELECT names one, too",
 	  NULL },
 	{ OPTION_RULE, 0, "rule", "RULE", "One more rule, as a line of such a file: 'exclude function get*'", NULL },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },

@@ -117,7 +117,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME] [-o FILE] [FILE]", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What to write", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Write this format", "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
 	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },

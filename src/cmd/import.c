@@ -122,7 +122,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Read this format", "folded" },
 	{ OPTION_IMAGE, 0, "image", "FILE", "gmon: the program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
@@ -130,8 +130,8 @@ static const struct command_option options[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "cpprof import --format folded stacks.txt", "read what a flame graph is drawn from" },
-	{ "cpprof import --format gmon --image ./a.out gmon.out", "what a program built with -pg left" },
+	{ "cpprof import --format folded stacks.txt", "read the input of a flame graph" },
+	{ "cpprof import --format gmon --image ./a.out gmon.out", "the file that a program built with -pg wrote" },
 	{ "cpprof import -o run.data - < stacks.txt", "the same from standard input" },
 	{ 0 },
 };

@@ -274,8 +274,8 @@ static const struct command_option options[] = {
 	  "In C, mark each exit of a function in the copy; the default for compilers without a cleanup attribute (tcc)",
 	  NULL },
 	{ OPTION_SELECT, 's', "select", "FILE",
-	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
-	  "names one, too",
+	  "Read the instrumentation filter FILE: rules, or lists of TAU or Score-P; may be given several times. "
+	  "CPPROF_SELECT names one, too",
 	  NULL },
 	{ OPTION_RULE, 0, "rule", "RULE", "One more rule, as a line of such a file: 'exclude function get*'", NULL },
 	{ OPTION_DATABASE, 'p', "database", "PATH",

@@ -329,8 +329,7 @@ static const struct command_option options[] = {
 	  "paths" },
 	{ OPTION_WRAP, 0, "wrap", NULL,
 	  "With --instrumented: count the command's calls of the C library too, those of threads, input and output, "
-	  "and "
-	  "memory, as functions of group RUNTIME; what is linked with -lcpprof-wrap needs no option",
+	  "and memory, as functions of group RUNTIME; programs linked with -lcpprof-wrap need no option",
 	  NULL },
 	{ OPTION_GMON, 0, "gmon", NULL,
 	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",

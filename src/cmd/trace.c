@@ -8,6 +8,7 @@
 #include "cmd/subject.h"
 #include "cmd/trace_events.h"
 #include "collect/sample/monitor.h"
+#include "profile/findings.h"
 #include "render/render.h"
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
@@ -102,6 +103,24 @@ static void say_result(const struct trace_events *events, const struct record_re
 			broken == 1 ? "" : "s");
 }
 
+/* The findings of a recording's closing line, a line each. What a trace costs
+ * and leaves out was requested by its resources and intervals. */
+static void print_findings(const struct profile *profile)
+{
+	struct finding_walk walk = { 0 };
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
+		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+		bool is_closing = row && row->output == FINDING_IN_CLOSING;
+		bool is_requested =
+			row == &finding_codes[FINDING_SAMPLES_COSTLY] || row == &finding_codes[FINDING_UNSAMPLED];
+		if (is_requested || !(is_closing || finding->severity > FINDING_NOTE))
+			continue;
+		fprintf(stderr, "cpprof: %s: ", finding_severity_name(finding->severity));
+		render_safe_text(stderr, profile_string(profile, finding->text));
+		fputc('\n', stderr);
+	}
+}
+
 static void on_warning(void *context, const char *sentence)
 {
 	warning(context, "%s", sentence);
@@ -118,6 +137,8 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	if (record_run(options, &result, &error) < 0)
 		return failure_of(invocation, &error);
 	say_result(events, &result);
+	if (result.profile)
+		print_findings(result.profile);
 	profile_free(result.profile);
 	if (result.incomplete)
 		return failure(invocation, "the trace is incomplete: %s", error.message);
@@ -157,9 +178,10 @@ static const struct command_option options[] = {
 	{ OPTION_MIN, 0, "min", "AMOUNT",
 	  "Show only events of at least so much, as 64KiB or 5ms; once for each kind of amount", NULL },
 	{ OPTION_NAME, 0, "name", "PATTERN",
-	  "Show only events whose system call or resource has a name like it, as 'open*'; several: one of them", NULL },
+	  "Show only events whose system call or resource matches PATTERN, as 'open*'; of several, one must match",
+	  NULL },
 	{ OPTION_PATH, 0, "path", "FUNCTION",
-	  "Show only events with this function in their call path; several: all of them", NULL },
+	  "Show only events with FUNCTION in their call path; of several, all must be there", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the events to FILE", "standard error" },
 	{ SUBJECT_PID, 'p', "pid", "PID",
 	  "Trace a running process, all its threads, and leave it running; ^C ends the tracing", NULL },

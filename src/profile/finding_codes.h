@@ -92,8 +92,7 @@
 	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \
 	  "The allocations of the program are missing; --backend bpf sees them.") \
 	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
-	  "Time is sampled less often than was asked for; each sample stands for as many hits as its time has " \
-	  "intervals.") \
+	  "Time is sampled less often than requested; each sample stands for as many hits as its time has intervals.") \
 	X(PARTS_MEASURED, "parts-measured", NOTE, INFO, "", \
 	  "The totals cover the parts between cpprof_start and cpprof_stop only.") \
 	/* the compiler's hooks */ \

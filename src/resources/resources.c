@@ -271,7 +271,7 @@ const struct resource_row resource_rows[] = {
 	  .parse = resource_parse_own,
 	  .title = "Own",
 	  .gtick = "unit",
-	  .summary = "what the program itself counts under this name, by cpprof_tick()",
+	  .summary = "a counter of the program itself, by cpprof_tick()",
 	  .default_interval = 1000 },
 	{ .name = NULL },
 };

@@ -10,7 +10,7 @@ from cli_support import CPPROF, INPUTS, check_failure, done, run
 def test_empty_import_says_so(tmp_path):
 	(tmp_path / "a.folded").write_text("# nothing\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
-	assert "no samples: what was imported has none" in done("report", tmp_path / "a.data")
+	assert "no samples: the imported file has none" in done("report", tmp_path / "a.data")
 
 
 def test_import_keeps_every_line(tmp_path):

@@ -36,7 +36,7 @@ static int read_header(struct tally *tally, const char *name, struct error *erro
 	if (header->version != TALLY_VERSION || header->measurement >= TALLY_MEASUREMENTS ||
 	    header->request_count > TALLY_REQUESTS || header->used < TALLY_HEADER_BYTES)
 		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: invalid header", name);
-	END_TEXT(header->probes_trouble);
+	END_TEXT(header->rules_finding);
 	END_TEXT(header->implementation);
 	for (uint32_t i = 0; i < header->request_count; i++) {
 		struct tally_request *request = &header->requests[i];

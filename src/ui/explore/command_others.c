@@ -126,7 +126,7 @@ static int info_run(struct session *session, const char *arguments, FILE *out, s
 const struct explore_command explore_info = {
 	.name = "info",
 	.arguments = "",
-	.summary = "what was recorded, and how good it is",
+	.summary = "what was recorded, and its quality",
 	.run = info_run,
 };
 

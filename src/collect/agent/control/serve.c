@@ -130,9 +130,9 @@ static void list(struct answer *answer, const char *patterns, size_t bytes)
 static void obey(struct answer *answer, const char *line, size_t bytes)
 {
 	struct probes_turned turned = probes_obey(line, bytes);
-	put_word(answer, turned.trouble ? "error " : "ok ");
-	if (turned.trouble) {
-		put_word(answer, turned.trouble);
+	put_word(answer, turned.refusal ? "error " : "ok ");
+	if (turned.refusal) {
+		put_word(answer, turned.refusal);
 	} else {
 		put_number(answer, turned.known);
 		put_byte(answer, ' ');

@@ -287,7 +287,7 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 {
 	struct words words = { line, line + bytes_before_comment(line, bytes) };
 	size_t word_bytes;
-	const char *word = next_word(&words, &word_bytes), *trouble = NULL;
+	const char *word = next_word(&words, &word_bytes), *refusal = NULL;
 	memset(rule, 0, sizeof(*rule));
 	if (word_bytes == 0)
 		return NULL;
@@ -295,16 +295,16 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 		rule->kind = PROBES_TURN;
 		rule->on = is_word(word, word_bytes, "on");
 		word = rest_of(&words, &word_bytes);
-		trouble = take_pattern(rule, word, word_bytes);
+		refusal = take_pattern(rule, word, word_bytes);
 	} else if (is_word(word, word_bytes, "group")) {
-		trouble = read_group(rule, &words);
+		refusal = read_group(rule, &words);
 	} else if (is_word(word, word_bytes, "level")) {
-		trouble = read_level(rule, &words);
+		refusal = read_level(rule, &words);
 	} else if (is_word(word, word_bytes, "throttle")) {
-		trouble = read_throttle(rule, &words);
+		refusal = read_throttle(rule, &words);
 	} else {
 		return "a rule begins with on, off, group, level or throttle";
 	}
 	(void)next_word(&words, &word_bytes);
-	return !trouble && word_bytes > 0 ? "there is more on the line than the rule needs" : trouble;
+	return !refusal && word_bytes > 0 ? "there is more on the line than the rule needs" : refusal;
 }
