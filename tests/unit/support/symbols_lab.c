@@ -22,7 +22,7 @@ int lab_setup(void **state)
 	const char *temporary = getenv("TMPDIR");
 	snprintf(folder, sizeof(folder), "%s/cpprof-symbols-XXXXXX", temporary ? temporary : "/tmp");
 	setenv("S", SYMBOLS_SOURCES, 1);
-	/* No test may ask a server. */
+	/* Tests must not query a debuginfod server. */
 	unsetenv("DEBUGINFOD_URLS");
 	return mkdtemp(folder) ? 0 : -1;
 }
