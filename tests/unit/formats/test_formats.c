@@ -83,7 +83,7 @@ static void test_lines(void **state)
 	assert_folds("a;b;c 12", "a;b;c 12\n");                         /* no newline at the end */
 	assert_folds("a;b 1\r\nb 2\r\n", "a;b 1\nb 2\n");               /* CR LF */
 	assert_folds("# x 1\n\n  \na 1\n", "a 1\n");                    /* comments and empty lines */
-	assert_folds("#\n#!/bin/sh\n#x;b 2\n#x 1\n", "#x 1\n#x;b 2\n"); /* functions with such names */
+	assert_folds("#\n#!/bin/sh\n#x;b 2\n#x 1\n", "#x 1\n#x;b 2\n"); /* only the first two lines are comments */
 	assert_folds("a;b 1\na;b;c 2\na 4\na;bc 8\n", "a 4\na;b 1\na;b;c 2\na;bc 8\n");
 	assert_folds("a;b 1\na;c 2\na;b 3\n", "a;b 4\na;c 2\n");          /* equal paths merge */
 	assert_folds("operator new;a b c 3\n", "operator new;a b c 3\n"); /* blanks in names */
