@@ -117,8 +117,8 @@ static void a_root_must_be_somewhere(void **state)
 	struct results results = { 0 };
 	struct error error = { 0 };
 	struct report_request request = request_of("down", resources);
-	request.view.by =
-		VIEW_CALLSITE; /* by call site, a label exists only if it has hits in the selection; by function, always */
+	/* By call site, a label exists only if it has hits in the selection; by function, it always exists. */
+	request.view.by = VIEW_CALLSITE;
 	request.root = "cmp";
 	assert_int_equal(build(&request, &results, &error), 0);
 	assert_int_equal(results.items[0].missing.code, 0);

@@ -1,4 +1,4 @@
-/* Call frame instructions to rows, by hand-made sections; and expressions. */
+/* Conversion of call frame instructions to unwind rows, with hand-made sections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
-/* CFA = rsp + 8, return address at CFA - 8: how every function begins. */
+/* CFA = rsp + 8, return address at CFA - 8: the state at the entry of every function. */
 #define USUAL BYTES(0x0c, 7, 8, 0x90, 1)
 
 enum { FUNCTION = TINY_BASE + 0x1000, FUNCTION_BYTES = 0x40 };
@@ -35,7 +35,7 @@ static struct unwind_table *table_of(const struct buffer *eh_frame, const struct
 	return table;
 }
 
-/* "1000 rsp+8; 1001 rsp+16 rbp-16; 1040 none" */
+/* Returns the rows as text, "1000 rsp+8; 1001 rsp+16 rbp-16; 1040 none". */
 static const char *rows_text(const struct unwind_table *table)
 {
 	static const char *const kinds[] = { "none", "rsp", "rbp", "deref", "plt", "signal", "end", "slow" };
@@ -140,7 +140,7 @@ static void instructions_become_rows(void **state)
 		if (strcmp(rows_text(table), golden->rows) != 0)
 			fail_msg("%s: %s, not %s", golden->name, rows_text(table), golden->rows);
 		unwind_table_free(table);
-		/* Stripped: by PT_GNU_EH_FRAME and the terminator. */
+		/* In a stripped file, PT_GNU_EH_FRAME gives the start of the section, and its terminator the end. */
 		buffer_append(&section, "\0\0\0\0garbage", 11);
 		table = table_of(&section, NULL, false);
 		assert_string_equal(rows_text(table), golden->rows);
@@ -216,7 +216,7 @@ static void put(struct buffer *buffer, const void *bytes, size_t size)
 	buffer_append(buffer, bytes, size);
 }
 
-/* A CIE with these bytes after its id, and one FDE with these after its CIE pointer. */
+/* Returns the rows of a CIE with these bytes after its id, and one FDE with these bytes after its CIE pointer. */
 static char *rows_of_entries(bool is_eh, const void *cie, size_t cie_size, const void *fde, size_t fde_size)
 {
 	struct buffer section, content;
@@ -255,16 +255,16 @@ static void pointers_and_augmentations(void **state)
 	assert_string_equal(rows_of_entries(true, udata4, sizeof(udata4), BYTES(FDE_4, 0)), GOOD);
 	const uint8_t uleb[] = { 3, 'z', 'R', 0, 1, 0x78, 16, 1, 0x01, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, uleb, sizeof(uleb), BYTES(0x80, 0xa0, 0x80, 2, 0x40, 0)), GOOD);
-	/* personality (pcrel sdata4), language data, and pointers of sdata4, pcrel */
+	/* personality (pcrel sdata4), language data, and FDE pointers (pcrel sdata4) */
 	const uint8_t usual[] = { 1, 'z', 'P', 'L', 'R', 0, 1, 0x78, 16, 7, 0x9b, 1, 2, 3, 4, 0x1b, 0x1b, CIE_USUAL };
 	int32_t to_function = FUNCTION - (TINY_EH_FRAME + 4 + 4 + (int)sizeof(usual) + 8);
 	uint8_t pcrel[] = { 0, 0, 0, 0, 0x40, 0, 0, 0, 4, 9, 9, 9, 9 };
 	memcpy(pcrel, &to_function, sizeof(to_function));
 	assert_string_equal(rows_of_entries(true, usual, sizeof(usual), pcrel, sizeof(pcrel)), GOOD);
-	/* An unknown letter: what it describes is skipped by its length ... */
+	/* The data of an unknown letter is skipped by the length of the augmentation ... */
 	const uint8_t unknown[] = { 1, 'z', 'R', 'Q', 0, 1, 0x78, 16, 4, 0x03, 7, 7, 7, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, unknown, sizeof(unknown), BYTES(FDE_4, 0)), GOOD);
-	/* ... unless the pointers' encoding is behind it, or no length is there. */
+	/* ... unless the encoding of the pointers follows it, or the augmentation has no length. */
 	const uint8_t hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, 16, 2, 0x03, 0x03, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, hidden, sizeof(hidden), BYTES(FDE_4, 0)), " skipped 1");
 	const uint8_t no_length[] = { 1, 'Q', 0, 1, 0x78, 16, CIE_USUAL };
@@ -317,7 +317,7 @@ static void entries_of_64_bits(void **state)
 	struct unwind_table *table = table_of(NULL, &section, true);
 	assert_string_equal(rows_text(table), "1000 rsp+8; 1040 none");
 	unwind_table_free(table);
-	/* A length beyond the end. */
+	/* A length beyond the end of the section. */
 	buffer_append(&section, "\xf0\0\0\0abc", 7);
 	table = table_of(NULL, &section, true);
 	assert_string_equal(rows_text(table), "1000 rsp+8; 1040 none");
@@ -360,7 +360,7 @@ static void every_allocation_may_fail(void **state)
 		try_to_build(&bytes, "fc0 rsp+32; 1000 rsp+24; 1040 rsp+16; 1080 none", &was_built);
 		failures += !was_built;
 	});
-	assert_true(was_built); /* the last time nothing failed */
+	assert_true(was_built); /* the last build had no failure */
 	assert_true(failures >= 8);
 	buffer_release(&eh);
 	buffer_release(&debug);

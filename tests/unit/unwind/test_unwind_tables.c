@@ -1,8 +1,7 @@
 /*
- * Whole tables of real libraries against libdw: at the boundaries of rows, and
- * at the last byte before them, a row must mean what libdw reads from the same
- * CFI: the CFA's expression, and where rbp and the return address are.
- * Usage: test_unwind_tables FILE...
+ * Compares the unwind tables of real libraries with libdw. At the first byte of a row and at the last byte before
+ * it, the row must mean the same as libdw's rules from the same CFI: the expression of the CFA, and where rbp and
+ * the return address are saved. Usage: test_unwind_tables FILE...
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +37,7 @@ static bool is(const Dwarf_Op *operation, unsigned atom, uint64_t number)
 	return operation->atom == atom && operation->number == number;
 }
 
-/* What libdw gives for "saved at CFA + offset": call_frame_cfa; plus_uconst,
- * or constants and plus for what it cannot say so. */
+/* libdw expresses "saved at CFA + offset" as call_frame_cfa, followed by plus_uconst unless the offset is 0. */
 static bool is_at_cfa(const Dwarf_Op *operations, size_t count, int64_t offset)
 {
 	if (count == 0 || operations[0].atom != DW_OP_call_frame_cfa)
@@ -49,7 +47,7 @@ static bool is_at_cfa(const Dwarf_Op *operations, size_t count, int64_t offset)
 	return count == 2 && is(&operations[1], DW_OP_plus_uconst, (uint64_t)offset);
 }
 
-/* libdw's convention: no operations and the array itself for undefined, NULL for same value. */
+/* libdw returns no operations for both: NULL means the same value, and the caller's array means undefined. */
 enum { PLACE_UNDEFINED, PLACE_SAME, PLACE_EXPRESSION };
 
 static int place_of(Dwarf_Frame *frame, int number, Dwarf_Op **operations, size_t *count)
@@ -76,7 +74,7 @@ static bool rbp_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigne
 	if (row->kind == UNWIND_FP_DEREF)
 		return place == PLACE_EXPRESSION && count >= 1 && is(&operations[count - 1], DW_OP_breg6, 0);
 	if (row->fp == 0 && row->kind == UNWIND_SP && place == PLACE_EXPRESSION) {
-		/* Popped already: libdw's slot must be below rsp. */
+		/* rbp is popped already: libdw's slot must be below rsp. */
 		++*popped;
 		return count == 2 && is_at_cfa(operations, count, (int64_t)operations[1].number) &&
 		       8 * (int64_t)row->cfa + (int64_t)operations[1].number < 0;
@@ -106,7 +104,7 @@ static bool cfa_agrees(const struct unwind_row *row, const Dwarf_Op *cfa, size_t
 	}
 }
 
-/* The same for the kinds that are not of the form above. */
+/* Compares the row kinds that have no CFA and no slot of rbp. */
 static bool special_agrees(Dwarf_Frame *frame, const struct unwind_row *row, bool is_signal)
 {
 	Dwarf_Op *operations;
@@ -126,7 +124,7 @@ static bool row_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigne
 	size_t count;
 	int number = dwarf_frame_info(frame, &start, &end, &is_signal);
 	if (row->kind == UNWIND_SLOW)
-		return true; /* evaluated from the CFI itself: see test_unwind_stepped */
+		return true; /* the walk evaluates the CFI: see test_unwind_stepped */
 	if (row->kind == UNWIND_END || row->kind == UNWIND_SIGNAL)
 		return special_agrees(frame, row, is_signal);
 	if (number != ARCH_PC_REGISTER || is_signal ||
@@ -136,13 +134,13 @@ static bool row_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigne
 	Dwarf_Op *cfa;
 	size_t cfa_count;
 	assert_int_equal(dwarf_frame_cfa(frame, &cfa, &cfa_count), 0);
-	/* The PLT's last operation. */
+	/* The last operation of the PLT's expression. */
 	if (row->kind == UNWIND_PLT)
 		return cfa_count == 9 && cfa[8].atom == DW_OP_plus && cfa_agrees(row, cfa, 8);
 	return cfa_agrees(row, cfa, cfa_count);
 }
 
-/* Could libdw's rule have been a fast row? Then a slow one would be a loss. */
+/* Whether libdw's rule cannot be expressed as a fast row. If it can, a slow row wastes time. */
 static bool slow_is_needed(Dwarf_Frame *frame)
 {
 	Dwarf_Op *cfa;
@@ -203,7 +201,7 @@ static void whole_table(void **state)
 	assert_int_equal(library.table->skipped, 0);
 	uint32_t rows = library.table->row_count;
 	assert_true(rows > 0);
-	/* An odd stride, so that all kinds of rows are met. */
+	/* An odd stride, so that rows of all kinds are compared. */
 	uint32_t stride = rows / LOOKS_PER_FILE | 1;
 	for (uint32_t i = 0; i < rows; i += stride) {
 		uint64_t address = library.table->base + library.table->rows[i].pc;
