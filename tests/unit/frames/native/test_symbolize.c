@@ -105,7 +105,7 @@ static void test_agrees_with_addr2line(void **state)
 			char *name = strsep(&rest, "\n");
 			char *place = strsep(&rest, "\n");
 			if (strstr(lab_name(profile, i, f), "+0x"))
-				continue; /* padding between functions, which addr2line assigns to the function before it */
+				continue; /* padding, which addr2line assigns to the function before it */
 			assert_non_null(place);
 			assert_string_equal(name, lab_name(profile, i, f));
 			char expected[600];
