@@ -57,7 +57,7 @@ def table(kind, first, *columns, codec=0, delta=()):
 
 
 def blocks(codec=0):
-    """Returns at least one block of each type, in the order of a writer."""
+    """Returns blocks of each type up to format 1.2, in the order of a writer."""
     texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root", b"[heap]", b"[thread]",
              b"tenant", b"acme", b"kind", b"cheap"]
     return [

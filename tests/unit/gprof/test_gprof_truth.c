@@ -107,8 +107,8 @@ static void test_example(void **state)
 	assert_int_equal(truth_graph(&truth, false, &graph), 0);
 	assert_true(passed(&truth, &graph, "heavy", "work") == 100 && passed(&truth, &graph, "light", "work") == 0);
 	assert_true(passed(&truth, &graph, "work", "memset") == 20);
-	assert_in_range(graph.nodes[number(&truth, "main")].index, 1,
-			3); /* main, heavy and work each have all of the time */
+	/* main, heavy and work each have all of the time. */
+	assert_in_range(graph.nodes[number(&truth, "main")].index, 1, 3);
 	assert_int_equal(graph.nodes[number(&truth, "light")].index, 5);
 	graph_release(&graph);
 

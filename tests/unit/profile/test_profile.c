@@ -135,8 +135,7 @@ static void test_labels_of_hits(void **state)
 	static const uint32_t wanted[] = { 0, 1, 1, 0 };
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(profile_hit_labels(profile, i), wanted[i]);
-	assert_int_equal(profile_label_hits(profile, 2, PROFILE_NO_LABELS),
-			 0); /* overrides the labels of the last two rows */
+	assert_int_equal(profile_label_hits(profile, 2, PROFILE_NO_LABELS), 0); /* overrides the last two rows */
 	assert_int_equal(profile_hit_labels(profile, 1), 1);
 	assert_int_equal(profile_hit_labels(profile, 2), 0);
 	profile_clear_hits(profile);
@@ -155,8 +154,7 @@ static void test_reserve_hits(void **state)
 		assert_int_equal(profile_reserve_hits(profile, 1000000), 0);
 		assert_true(profile->hit_capacity >= 1000000);
 		profile->hits[999999].count = 1;
-		assert_int_equal(profile_reserve_hits(profile, 2000000),
-				 0); /* a larger reservation extends the first */
+		assert_int_equal(profile_reserve_hits(profile, 2000000), 0); /* extends the first */
 		profile->hits[1999999].count = 1;
 		assert_int_equal(profile_reserve_hits(profile, SIZE_MAX / 8), ERROR_MEMORY);
 		profile_free(profile);

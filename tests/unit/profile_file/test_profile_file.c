@@ -454,8 +454,7 @@ static void test_hostile_touches(void **state)
 		add_block(&made, BLOCK_TOUCHES, 1, 0);
 		assert_made_refused(&made);
 	}
-	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0, 99 },
-		    6); /* the string of the control group does not exist */
+	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0, 99 }, 6); /* a control group without a string */
 	add_block(&made, BLOCK_PROCESSES, 1, 0);
 	assert_made_refused(&made);
 	end(&made);
@@ -838,8 +837,8 @@ static void test_disk_fills_up(void **state)
 		struct profile *read = reader_load(path, &error);
 		assert_non_null(read);
 		assert_true(read->hit_count >= kept);
-		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED),
-				 0); /* the writer truncated the file to its last complete block */
+		/* The writer truncated the file to its last complete block. */
+		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0);
 		assert_false(read->ended);
 		profile_free(read);
 		profile_free(profile);

@@ -24,7 +24,7 @@ struct unwind_source remote_source(struct remote *remote);
 struct arch_registers remote_registers(pid_t tid);
 
 /* Writes libdwfl's frames of a stopped thread to `pcs`, with the pc as in struct unwind_frame. Returns their
- * number, or 0 if libdwfl failed. */
+ * number, or 0 if libdwfl did not walk to the end. */
 size_t remote_reference_walk(struct remote *remote, pid_t tid, uint64_t *pcs, size_t limit);
 
 /* Returns the pc as text, "libc.so.6+0x1234", valid until the next call. */

@@ -130,7 +130,7 @@ static bool add_touches(struct profile *profile, struct random *random, size_t c
 	return good;
 }
 
-/* Labels some of the hits since `first`. Half of the calls set no label, as for a thread without a task. */
+/* Gives the hits since `first` a random label set, mostly the empty one, as of a thread without a task. */
 static bool label_hits(struct profile *profile, struct random *random, size_t first)
 {
 	struct profile_label labels[4];

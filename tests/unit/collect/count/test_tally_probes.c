@@ -192,8 +192,7 @@ static void probe_points_are_functions(void **state)
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
 	struct profile *profile = read_world(&world);
-	assert_int_equal(hits_at(profile, "calls", "start 0, main 3"),
-			 1); /* the caller of main is code without a probe */
+	assert_int_equal(hits_at(profile, "calls", "start 0, main 3"), 1); /* main's caller has no probe */
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 20"), 4);
 	/* A region has the line at which it begins; swap, which is inlined into it, has its own line. */
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 33, sort: row 33"), 40);
@@ -456,7 +455,7 @@ static void signatures_become_names(void **state)
 		{ "ns::C<T>::operator int() const [with T = char]", "ns::C<char>::operator int() const" },
 		{ "ns::C<T>::~C() [with T = char]", "ns::C<char>::~C()" },
 		{ "main()::<lambda(int, int)>", "main()::<lambda(int, int)>" },
-		{ "broken [", "[" }, /* an incomplete signature ends the search */
+		{ "broken [", "[" }, /* incomplete: the parser must end */
 		{ "broken [with T", "T" },
 		{ "broken [with T]", "broken" },
 		{ " [] = ]", "" },

@@ -241,7 +241,7 @@ static void test_hostile_bell(void **state)
 	preload_channel_free(channel);
 }
 
-/* The beat advances whether or not the bell is rung. */
+/* The beat advances whether or not the bell is rung or heard. */
 static void test_beat(void **state)
 {
 	(void)state;
