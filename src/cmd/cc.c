@@ -119,10 +119,9 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-#define EXIT_STATUS                                                                                                 \
-	"That of the compiler; 127 if it is not found, 126 if it cannot be run; 1 if the selection is wrong; 2 if " \
-	"the "                                                                                                      \
-	"arguments are"
+#define EXIT_STATUS                                                                                                  \
+	"That of the compiler; 127 if it is not found, 126 if it cannot be run; 1 if the instrumentation filter is " \
+	"invalid; 2 for a usage error"
 
 static const struct command_example examples[] = {
 	{ "make CC='cpprof cc -- gcc'", "build a program of C with an object in each function" },

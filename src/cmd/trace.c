@@ -86,8 +86,8 @@ static void say_result(const struct trace_events *events, const struct record_re
 	for (size_t i = 0; i < events->request_count; i++) {
 		const struct resource_request *request = &events->requests[i];
 		const struct trace_sum *sum = &events->sums[i];
-		fprintf(stderr, "cpprof: %s: %" PRIu64 " of %" PRIu64 " events shown, ", request->name, sum->shown,
-			sum->events);
+		fprintf(stderr, "cpprof: %s: %" PRIu64 " of %" PRIu64 " event%s shown, ", request->name, sum->shown,
+			sum->events, sum->events == 1 ? "" : "s");
 		trace_print_amount(stderr, request, sum->amount);
 		fprintf(stderr, " in all, %" PRIu64 " lost, by %s\n", sum->lost, result->backend);
 	}

@@ -62,8 +62,9 @@ static void print_quality(FILE *out, const struct info *info)
 		print_pair(out, "complete", "unknown: no stacks were taken");
 		return;
 	}
-	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " stacks reach their root)",
-		 quality_percent(quality->whole, quality->stacks), quality->whole, quality->stacks);
+	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " %s root)",
+		 quality_percent(quality->whole, quality->stacks), quality->whole, quality->stacks,
+		 quality->stacks == 1 ? "stack reaches its" : "stacks reach their");
 	print_pair(out, "complete", text);
 	snprintf(text, sizeof(text), "%" PRIu64 " of these by memory from outside the copied stack",
 		 quality->completed);
@@ -99,10 +100,10 @@ static void print_resource(FILE *out, const struct profile *profile, uint32_t in
 	if (resource->kind == RESOURCE_EXACT)
 		fputs("): counted exactly", out);
 	else
-		fprintf(out, "): every %s, %" PRIu64 " samples, %" PRIu64 " hits, %" PRIu64 " lost",
+		fprintf(out, "): every %s, %" PRIu64 " sample%s, %" PRIu64 " hit%s, %" PRIu64 " lost",
 			render_interval(amount, sizeof(amount), resource->interval,
 					profile_string(profile, resource->unit)),
-			sum.samples, sum.hits, resource->lost);
+			sum.samples, sum.samples == 1 ? "" : "s", sum.hits, sum.hits == 1 ? "" : "s", resource->lost);
 	print_total(out, profile, resource, &sum);
 	const char *backend = profile_string(profile, resource->backend);
 	if (backend[0]) {

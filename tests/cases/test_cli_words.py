@@ -112,3 +112,42 @@ def test_a_function_in_place_of_a_file(profiles, tmp_path):
 	result = run("report", "main", directory=tmp_path)
 	assert result.returncode == 1
 	assert "cpprof report --down main" in result.stderr
+
+
+@pytest.mark.parametrize("words, message", [
+	(["record", "-F", "1e9", "true"], "-F 1e9 is out of range (0.02 to 50000 Hz)"),
+	(["record", "-F", "fast", "true"], "'fast' is not a frequency (samples per second of CPU time, as -F 1000)"),
+	(["record", "-r", "cpu/1us", "true"], "interval 1us of cpu is out of range (20us to 60s)"),
+	(["record", "-r", "cpu/1x", "true"], "'1x' is not an interval of cpu (a time with its unit, as 1ms, 500us or 0.1s)"),
+	(["record", "-r", "cpus", "true"], "unknown resource 'cpus' (did you mean cpu?)"),
+	(["record", "-r"], "option '-r' needs a value (RES[/INTERVAL])"),
+	(["record", "--backend", "perv", "true"], "unknown backend 'perv' (did you mean perf?)"),
+	(["record", "-o", "-", "true"], "cannot write the profile to standard output: the command writes there (-o FILE)"),
+	(["record", "-p", "many"], "'many' is not a process id (-p PID)"),
+	(["record", "--duration", "1"], "--duration needs a running target (-p PID, or record -a)"),
+	(["instrument"], "missing argument FILE (or -p compile_commands.json, for all that it lists)"),
+	(["instrument", "--report", "--format", "xml", "a.c"], "unknown format 'xml' (text, json or csv)"),
+	(["control", "init"], "'init' is not a process id; try 'cpprof control --help'"),
+	(["report", "--by", "colour", "whole.data"], "unknown kind of frame 'colour' (function, callsite, line, module or group)"),
+	(["resources", "--format", "csv"], "--format csv is not available here (--format text or json)"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_usage_error_has_one_remedy(workplace, words, message):
+	"""The whole line: a remedy in parentheses needs no reference to --help."""
+	result = run(*words, directory=workplace)
+	assert (result.returncode, result.stdout) == (2, "")
+	assert result.stderr == f"cpprof {words[0]}: {message}\n"
+
+
+def test_group_that_the_profile_lacks(workplace):
+	result = run("report", "--group", "io", directory=workplace)
+	assert (result.returncode, result.stdout) == (1, "")
+	assert result.stderr == "cpprof report: no function of this profile belongs to a group (the source declares groups: docs/source.md)\n"
+
+
+def test_one_of_each_is_singular(tmp_path):
+	"""A profile of one sample, as each command counts it."""
+	(tmp_path / "one.folded").write_text("main 1\n")
+	imported = run("import", "one.folded", directory=tmp_path)
+	assert "1 sample, 1 call path, " in imported.stderr
+	assert "\n1 sample, sampled every 1 gtick (1 gtick = 1 sample)\n" in done("report", directory=tmp_path)
+	assert "every 1 sample, 1 sample, 1 hit, 0 lost; total 1 sample " in done("info", directory=tmp_path)

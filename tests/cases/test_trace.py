@@ -12,7 +12,7 @@ pytestmark = needs_perf
 
 LINE = re.compile(r"(?P<time>\d+\.\d{6}) (?P<tid>\d+)/(?P<thread>\S+) (?P<resource>\S+) (?P<amount>\d+) (?P<unit>\S+) "
 	r"(?:at (?P<address>0x[0-9a-f]+) )?\((?P<path>[^()]*)\)")
-SUM = re.compile(r"^cpprof: (\S+): (\d+) of (\d+) events shown, (\d+) (\S+) in all, (\d+) lost, by (\S+)$", re.MULTILINE)
+SUM = re.compile(r"^cpprof: (\S+): (\d+) of (\d+) events? shown, (\d+) (\S+) in all, (\d+) lost, by (\S+)$", re.MULTILINE)
 
 
 def parse(text):

@@ -74,11 +74,11 @@ static void add_each(const struct tally *tally, struct profile *profile, struct 
 	if (count <= SHOWN_MAX)
 		return;
 	if (is_meant == is_throttled)
-		finding_add(profile, FINDING_POINTS_THROTTLED, 0, "%" PRIu64 " more turned themselves off",
-			    count - SHOWN_MAX);
+		finding_add(profile, FINDING_POINTS_THROTTLED, 0, "%" PRIu64 " more turned %s off", count - SHOWN_MAX,
+			    count - SHOWN_MAX == 1 ? "itself" : "themselves");
 	else
-		finding_add(profile, FINDING_POINTS_SWITCHED_OFF, 0, "%" PRIu64 " more were switched off",
-			    count - SHOWN_MAX);
+		finding_add(profile, FINDING_POINTS_SWITCHED_OFF, 0, "%" PRIu64 " more %s switched off",
+			    count - SHOWN_MAX, count - SHOWN_MAX == 1 ? "was" : "were");
 }
 
 int tally_add_points_off(const struct tally *tally, struct profile *profile)

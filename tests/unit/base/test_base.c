@@ -17,10 +17,12 @@
 #include "base/cxx_name.h"
 #include "base/error.h"
 #include "base/hash_map.h"
+#include "base/near_names.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/sink.h"
 #include "base/strings.h"
+#include "base/words.h"
 #include "support/alloc_fail.h"
 
 static void test_array_grows(void **state)
@@ -344,6 +346,38 @@ static void test_name_ends_with(void **state)
 		assert_false(cxx_name_ends_with(name, strlen(name), bad[i], strlen(bad[i])));
 }
 
+static const char *const listed[] = { "text", "json", "csv", NULL };
+static size_t listed_from;
+
+static const char *listed_word(size_t index)
+{
+	return listed[listed_from + index];
+}
+
+static void test_words(void **state)
+{
+	static const char *const lists[] = { "text, json or csv", "json or csv", "csv", "" };
+	char list[32], cut[8];
+	(void)state;
+	for (listed_from = 0; listed_from < 4; listed_from++)
+		assert_string_equal(words_list(listed_word, list, sizeof(list)), lists[listed_from]);
+	listed_from = 0;
+	assert_string_equal(words_list(listed_word, cut, sizeof(cut)), "text, j");
+}
+
+static void test_near_names(void **state)
+{
+	struct near_names near;
+	(void)state;
+	near_names_init(&near, "raed");
+	assert_string_equal(near_names_text(&near), "");
+	near_names_offer(&near, "select");
+	near_names_offer(&near, "read");
+	assert_string_equal(near_names_text(&near), " (did you mean read?)");
+	near_names_offer(&near, "raid");
+	assert_string_equal(near_names_text(&near), " (did you mean read, raid?)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +392,8 @@ int main(void)
 		cmocka_unit_test(test_strings_without_memory),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_near_names),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_regular_files),
 		cmocka_unit_test(test_sink),
 	};

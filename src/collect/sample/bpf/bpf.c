@@ -394,7 +394,8 @@ static void add_walks(const struct backend *backend, struct profile *profile)
 	}
 	if (in_all > 0)
 		finding_add(profile, FINDING_KERNEL_STACKS, in_all - walked,
-			    "%" PRIu64 " of %" PRIu64 " stacks were unwound in the kernel%s", walked, in_all, text);
+			    "%" PRIu64 " of %" PRIu64 " stack%s unwound in the kernel%s", walked, in_all,
+			    in_all == 1 ? " was" : "s were", text);
 }
 
 /* Returns whether a clock interrupts more often than this setting permits. The kernel then pauses the

@@ -155,15 +155,16 @@ static int no_function(struct search *search, const char *only)
 		module_file_close(&file);
 	}
 	say_where(search, where, sizeof(where));
+	const char *nearest = near_names_text(&near);
 	if (is_stripped)
 		return error_set(search->error, ERROR_NOT_FOUND,
 				 "%s: no function '%s' in %s%s (%s is stripped, so only exported functions have names: "
 				 "install its separate debug symbols, or build it without stripping)",
-				 search->request->name, name, where, near_names_text(&near),
+				 search->request->name, name, where, nearest,
 				 path_basename(only ? only : search->libraries.items[0].name));
-	return error_set(search->error, ERROR_NOT_FOUND,
-			 "%s: no function '%s' in %s%s (a function that is inlined everywhere has no code of its own)",
-			 search->request->name, name, where, near_names_text(&near));
+	return error_set(search->error, ERROR_NOT_FOUND, "%s: no function '%s' in %s%s", search->request->name, name,
+			 where,
+			 nearest[0] ? nearest : " (a function that is inlined everywhere has no code of its own)");
 }
 
 static int find_in_module(struct search *search)
