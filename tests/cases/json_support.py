@@ -1,4 +1,4 @@
-"""JSON of cpprof's, valid by docs/json.schema.json."""
+"""Parses JSON that cpprof printed and checks it against docs/json.schema.json."""
 import json
 from pathlib import Path
 
