@@ -1,4 +1,4 @@
-"""Help, manual pages and completion, which are made from the command table."""
+"""Help, manual pages and shell completion, which cpprof generates from the command table."""
 import functools
 import re
 import subprocess
@@ -41,7 +41,7 @@ def test_manual_page_has_every_option(command):
 
 
 def test_help_and_manual_of_explore_list_its_commands(profiles):
-	"""The loop's own list, word for word, and the exit status."""
+	"""The help and the manual page of explore list the commands as the loop's own help does, and document the exit status."""
 	(profiles / "commands").write_text("help\n")
 	with open(profiles / "commands") as commands:
 		listed = done("explore", "forms.data", directory=profiles, stdin=commands)
@@ -64,7 +64,7 @@ def test_completion_is_bash():
 
 
 def completed(*words):
-	"""What bash would offer in the place of the last word."""
+	"""The completions that bash offers for the last word."""
 	script = done("completion") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cpprof; echo "${COMPREPLY[*]}"\n'
 	result = subprocess.run(["bash", "-c", script, "bash", "cpprof", *words], capture_output=True, text=True,
 		timeout=SECONDS_ALLOWED)

@@ -1,4 +1,4 @@
-"""import and export: folded stacks in and out."""
+"""import and export of folded stacks."""
 import os
 import threading
 
