@@ -1,4 +1,4 @@
-"""Parses JSON that cpprof printed and checks it against docs/json.schema.json."""
+"""JSON of cpprof's, valid by docs/json.schema.json."""
 import json
 from pathlib import Path
 

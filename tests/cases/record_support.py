@@ -1,5 +1,4 @@
-"""Helpers for the tests of `cpprof record`: they build programs, record them, read the profile back, and compare it with what the
-program states about itself."""
+"""What the tests of `cpprof record` share: building programs, recording them, and reading back what was recorded."""
 import ctypes
 import functools
 import hashlib
@@ -26,7 +25,7 @@ CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) %
 
 @functools.cache
 def perf_refusal():
-	"""Returns the error with which the kernel refuses a user-mode CPU clock of our own process, or None."""
+	"""Why the kernel refuses a user-mode CPU clock of our own process, or None."""
 	attribute = bytearray(128)
 	exclude_kernel_and_hypervisor = 0x60
 	struct.pack_into("=IIQQQQQ", attribute, 0, 1, 128, 0, 1000000, 0, 0, exclude_kernel_and_hypervisor)
@@ -43,7 +42,7 @@ needs_perf = pytest.mark.skipif(perf_refusal() is not None, reason=f"perf events
 
 @functools.cache
 def bpf_refusal():
-	"""Returns the reason why system calls cannot be counted in the kernel here, as `cpprof resources` prints it, or None."""
+	"""Why nothing can be counted in the kernel here, as `cpprof resources` says of system calls, or None."""
 	if not os.path.exists(CPPROF):
 		return None
 	result = subprocess.run([CPPROF, "resources"], capture_output=True, text=True, check=False)
@@ -63,7 +62,7 @@ LINKAGES = {
 
 
 def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None, strip=False):
-	"""Compiles a file of tests/programs, once for the same text and flags, and returns the program's path."""
+	"""Compiles a file of tests/programs (once, ever, for the same text and flags) and returns the program's path."""
 	path = PROGRAMS / source
 	if path.suffix == ".rs":
 		command = ["rustc", "--edition=2021", "-O", "-g", *flags]
@@ -89,7 +88,7 @@ def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None,
 
 
 class Recorded:
-	"""One run of `cpprof record`: its status and output, and its profile."""
+	"""One run of `cpprof record`: what it said, and what its file holds."""
 
 	def __init__(self, result, path):
 		self.status = result.returncode
@@ -113,14 +112,14 @@ class Recorded:
 		return valid_json(result.stdout)
 
 	def resource(self, name):
-		"""The entry of `cpprof info` for a resource: its total, hits, samples, interval, unit."""
+		"""What `cpprof info` tells of a resource: its total, hits, samples, interval, unit."""
 		found = [resource for resource in self.info()["resources"] if resource["name"] == name]
 		assert len(found) == 1, self.info()["resources"]
 		return found[0]
 
 
 def run_cpprof(*args, before=(), **options):
-	"""Runs cpprof; `before`: words in front of it, such as setpriv's."""
+	"""`before`: words that cpprof is started by, such as setpriv's."""
 	settings = {"capture_output": True, "text": True, "timeout": SECONDS_ALLOWED, **options}
 	return subprocess.run([*before, CPPROF, *map(str, args)], check=False, **settings)
 
@@ -136,8 +135,8 @@ NEW_THREAD = [("clone3",), ("clone",), ("__clone3",), ("__clone",)]
 
 
 def record_well(folder, command, *options, status=0, **settings):
-	"""Records a command that must end with the given status. The recording must lose nothing and have at most 1 % broken paths. Broken
-	paths of threads that have not returned from their first system call are not counted: such a path has no caller, and its time varies."""
+	"""... which must end with the given status, lose nothing, and have complete paths: at most 1 % of them broken, but for those of
+	threads that have not come out of their first system call, which have no caller and take whatever time they take."""
 	recorded = record(folder, command, *options, **settings)
 	assert recorded.status == status, recorded.err
 	samples, lost, complete = recorded.closing()
@@ -165,18 +164,18 @@ def folded(path, resource=None):
 
 
 def frame_is(frame, name):
-	"""Returns whether a frame shows this function, whatever its parameters, template arguments, namespaces and clone suffix are."""
+	"""Does a frame show this function? Parameters, template arguments, namespaces and clones aside."""
 	return re.search(rf"(?:^|[:\s]){re.escape(name)}(?:$|[.(<@\s])", frame) is not None
 
 
 def holds(path, names):
-	"""Returns whether the path has frames of these names in this order; other frames may be between them."""
+	"""Has the path frames of these names in this order, with any frames between?"""
 	frames = iter(path)
 	return all(any(frame_is(frame, name) for frame in frames) for name in names)
 
 
 def hits(paths, *names):
-	"""Hits of all paths that hold these names in this order; without names, all hits."""
+	"""Hits of all paths that hold these names in order; with no name, all hits."""
 	return sum(count for path, count in paths.items() if holds(path, names))
 
 
@@ -185,7 +184,7 @@ FALSE_ALARM = 1e-7 # the probability that one comparison fails by chance; there 
 
 @functools.cache
 def tail(samples, count, fraction):
-	"""The probability that at least `count` of `samples` independent samples fall into a part that is `fraction` of the whole."""
+	"""The probability that at least so many of independent samples fall where this fraction does."""
 	if count <= 0:
 		return 1.0
 	if fraction <= 0 or count > samples:
@@ -205,7 +204,7 @@ def tail(samples, count, fraction):
 
 @functools.cache
 def most_by_chance(fraction, samples):
-	"""The largest number of independent samples that falls into this fraction, except with the probability FALSE_ALARM."""
+	"""The largest number of independent samples that falls where this fraction does, but for FALSE_ALARM."""
 	low, high = int(fraction * samples), samples
 	while low < high:
 		middle = (low + high + 1) // 2
@@ -214,10 +213,9 @@ def most_by_chance(fraction, samples):
 
 
 def tolerance(fraction, samples):
-	"""The largest difference by chance, in either direction, between this fraction and its share of the samples, except with the
-	probability FALSE_ALARM. It is exact by the binomial distribution (5.3 standard errors where there are many samples); clocks that
-	sample at even intervals stay well below it. It is at least half a percent, for what a program does besides its work and what the
-	compiler inlines."""
+	"""By how much a fraction of so many samples may be off by chance, to either side, but for FALSE_ALARM: exact, by the binomial
+	distribution, which clocks that sample at even intervals stay well within. (5.3 standard errors where there are many samples.)
+	Near 0 and 1 another half percent: what a program does besides its work, and what of that is inlined."""
 	samples = max(int(samples), 1)
 	above = most_by_chance(fraction, samples) / samples - fraction
 	below = most_by_chance(1 - fraction, samples) / samples - (1 - fraction)
@@ -225,8 +223,8 @@ def tolerance(fraction, samples):
 
 
 def agrees(paths, names, fraction, work=None):
-	"""Fails unless `fraction` of the samples holds these names. Only samples that hold one of the names `work` count. The share may be
-	lower by the share of broken stacks."""
+	"""Fails unless the share of the samples that hold these names is as it should be: of those that hold one of the names `work`. As
+	many more as have broken stacks may be missing."""
 	paths = of_work(paths, work or names[-1:])
 	total = hits(paths)
 	assert total > 50, f"{total} samples"
@@ -238,12 +236,12 @@ def agrees(paths, names, fraction, work=None):
 
 
 def of_work(paths, work):
-	"""The paths that hold one of these names. This leaves out the start and end of processes and threads, whose time varies."""
+	"""Those that hold one of these names: without process and thread start and end, which take whatever time they take."""
 	return {path: count for path, count in paths.items() if any(holds(path, [name]) for name in work)}
 
 
 def of_main(paths):
-	"""The paths that do not begin where the kernel, the dynamic linker or the C library starts or ends a process."""
+	"""Those that do not begin where the kernel, the dynamic linker and the C library start and end a process."""
 	return {path: count for path, count in paths.items()
 		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]") and not path[0].startswith("_dl_")}
 
@@ -256,14 +254,14 @@ def show(paths, most=12):
 
 
 def truths(text):
-	"""The program's own statement, from its `share` lines: [([names], fraction)]."""
+	"""The program's own statement: [([names], fraction)] of its `share` lines."""
 	found = re.findall(r"^share (\S+) ([\d.]+)$", text, re.MULTILINE)
 	assert found, f"the program stated nothing: {text!r}"
 	return [(path.split(";"), float(fraction)) for path, fraction in found]
 
 
 def check_truths(recorded, within=()):
-	"""Checks the shares that the program states; `within`: only in paths that hold these names, if other programs were recorded too."""
+	"""The program's statements hold; `within`: of the paths that hold these names, as other programs ran beside it."""
 	paths = recorded.paths()
 	stated = truths(recorded.out)
 	work = {names[-1] for names, _ in stated}
@@ -274,14 +272,14 @@ def check_truths(recorded, within=()):
 
 
 def amounts(text):
-	"""The program's own statement, from its `amount` lines: [(resource, [names], gticks)]."""
+	"""The program's own statement: [(resource, [names], gticks)] of its `amount` lines."""
 	found = re.findall(r"^amount (.+) (\S+) (\d+)$", text, re.MULTILINE)
 	assert found, f"the program stated nothing: {text!r}"
 	return [(resource, path.split(";"), int(gticks)) for resource, path, gticks in found]
 
 
 def check_amounts(recorded, resource):
-	"""Checks a recording at interval 1, in which each gtick is a hit: each amount that the program states, and the total, must be exact."""
+	"""Recorded at interval 1, each gtick is a hit: the program's statements hold to the last one, and so does the total."""
 	told = recorded.resource(resource)
 	paths = recorded.paths(resource)
 	assert told["interval"] == 1 and told["lost"] == 0, told

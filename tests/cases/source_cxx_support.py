@@ -1,13 +1,13 @@
-"""Helpers for the tests of C++ constructs. The programs state in their comments what they print and how often each of their functions is
-called. Function names are reduced to the part on which compilers agree.
+"""What the tests of C++ constructs share: programs that state in their comments what they print and how often each of their functions
+is called, and functions' names cut down to what compilers agree on.
 
-    // standards: 20 23             default: all
+    // standards: 20 23             all, if it does not say
     // options: -Wno-vla            for the compiler
-    // counts: Stack::push 12       functions without a statement are not called, or not instrumented
-    // counts if 17: lambda 42      since C++17
-    // prints: 42                   one line of its output
-    // prints if 20: 47             since C++20; replaces the whole output
-    // skipped: task coroutine      the reason in the instrumenter's report why it was not instrumented
+    // counts: Stack::push 12       functions that are not stated are not called, or not instrumented
+    // counts if 17: lambda 42      ... from C++17 on
+    // prints: 42                   its output, line by line
+    // prints if 20: 47             ... from C++20 on, all of it
+    // skipped: task coroutine      what the report of the instrumenter says why it was left alone
 """
 import json
 import re
@@ -21,7 +21,7 @@ OPERATORS = re.compile(r"operator ?(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)")
 
 
 class Stated:
-	"""The statements in a program's comments."""
+	"""What a program says of itself."""
 
 	def __init__(self, path):
 		self.path = path
@@ -33,7 +33,7 @@ class Stated:
 		return [text for kind, _, text in self.statements if kind == what]
 
 	def counts(self, standard):
-		"""{function: calls}; the statement of the newest standard that applies wins."""
+		"""{function: calls}; the last statement that holds counts."""
 		found = {}
 		for what, since, text in sorted(self.statements, key=lambda statement: statement[1]):
 			if what == "counts" and since <= standard:
@@ -50,7 +50,7 @@ class Stated:
 
 
 def without_pairs(text, opening, closing):
-	"""The text without bracket pairs and what they contain."""
+	"""Without what stands in brackets, and these."""
 	kept, depth = "", 0
 	for byte in text:
 		depth += byte == opening
@@ -61,7 +61,7 @@ def without_pairs(text, opening, closing):
 
 
 def short_name(name):
-	"""`ns::C::f` for `int ns::C<int>::f<long>(int) const`; "lambda" for all lambdas, because each compiler names them in its own way."""
+	"""`ns::C::f` of `int ns::C<int>::f<long>(int) const`; "lambda" of all lambdas, which each compiler names in its own way."""
 	name = re.sub(r"\{lambda(?:\([^{}]*\)#\d+)?\}|\$_\d+", "{}", name).replace("(anonymous namespace)::", "")
 	operators = []
 	def hide(match):
