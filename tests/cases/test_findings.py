@@ -43,7 +43,7 @@ def test_monitor(tmp_path):
 
 @needs_perf
 def test_trace(tmp_path):
-	"""No file keeps the findings of a trace, so it prints them itself: a line each, and none where there is none."""
+	"""trace writes no profile, so it prints its findings itself: one line each, and none if there are no findings."""
 	words = ["trace", "--backend", "perf", "-r", "page-faults", "-o", tmp_path / "events", "--"]
 	result = run_cpprof(*words, "sh", "-c", "sleep 60 >/dev/null 2>&1 </dev/null & echo $!", cwd=tmp_path)
 	try:
