@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a run of cpprof, what a failure looks like, the profiles that they read."""
+"""Helpers for the tests of the command line: they run cpprof, check a failure, and make the profiles that the tests read."""
 import os
 import subprocess
 import tempfile
@@ -41,11 +41,12 @@ def make_input(text):
 
 
 def make_profiles(directory):
-	"""Fills a directory with one profile for each input: NAME.data."""
+	"""Fills a directory with the profiles of the tests: one for each folded file of INPUTS and one for each kind of MAKE_PROFILE, as
+	NAME.data."""
 	for source in sorted(INPUTS.glob("*.folded")):
 		done("import", "--format", "folded", "-o", directory / f"{source.stem}.data", source)
 	for kind in ("whole", "killed", "lossy", "empty", "programs", "program", "server", "labels"):
 		subprocess.run([MAKE_PROFILE, kind, directory / f"{kind}.data"], check=True)
-	# The source that the made profiles speak of, where they are looked for: below the current directory.
+	# The made profiles name this source file. cpprof looks for it below the current directory.
 	(directory / "inputs").mkdir()
 	(directory / "inputs/demo.cpp").write_text((INPUTS / "demo.cpp").read_text())

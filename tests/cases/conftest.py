@@ -1,10 +1,10 @@
-"""Fixtures of several files, and the repetition of measurements that other processes may disturb.
+"""Fixtures that several test files use, and the repetition of measurements that other processes may disturb.
 
-A test with the mark `measured(reason)` compares times or counts of a moment with those of another clock or another
-recording. A process that runs in between changes them by any amount, so no tolerance excludes it; the mark's reason
-states what is disturbed. On a machine that disturbs one recording in a hundred, three independent recordings are all
-disturbed once in a million tests. A defect of the product fails all three. Shares of samples need no repetition:
-record_support.py compares them with exact binomial tails.
+A test with the mark `measured(reason)` compares times, or counts within a period, with those of another clock or another recording.
+A process that runs meanwhile changes them by any amount, so no tolerance excludes it. The mark's reason states what is disturbed.
+On a machine that disturbs one recording in a hundred, three independent recordings are all disturbed in one of a million tests,
+whereas a defect of the product fails all three. Shares of samples need no repetition: record_support.py compares them with exact
+binomial tails.
 """
 import subprocess
 from pathlib import Path
@@ -28,7 +28,7 @@ def pytest_pyfunc_call(pyfuncitem):
 		return None
 	assert marker.args and isinstance(marker.args[0], str), "the mark `measured` needs its reason"
 	names = pyfuncitem._fixtureinfo.argnames
-	# A process that a fixture started has been used up.
+	# The first attempt may have ended a process that a fixture started, so such a test has one attempt.
 	is_once = any(isinstance(pyfuncitem.funcargs[name], subprocess.Popen) for name in names)
 	first_error = None
 	for attempt in range(1 if is_once else ATTEMPTS):
@@ -45,7 +45,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 def again(value, attempt):
-	"""A folder that is empty again."""
+	"""Returns a new empty folder in the place of a folder, and any other value unchanged."""
 	if isinstance(value, Path) and value.is_dir():
 		folder = value / f"attempt{attempt + 1}"
 		folder.mkdir()
@@ -55,7 +55,7 @@ def again(value, attempt):
 
 @pytest.fixture(scope="session")
 def profiles(tmp_path_factory):
-	"""A directory with one profile for each input of tests/golden: NAME.data."""
+	"""A directory with the profiles that make_profiles() makes: NAME.data."""
 	directory = tmp_path_factory.mktemp("profiles")
 	make_profiles(directory)
 	return directory
@@ -63,7 +63,7 @@ def profiles(tmp_path_factory):
 
 @pytest.fixture
 def server():
-	"""A process that was there before; a test may end it."""
+	"""A process that runs before cpprof attaches to it. A test may end it."""
 	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 	assert process.stdout.readline() == "ready\n"
 	yield process

@@ -1,5 +1,5 @@
-"""What the tests of `cpprof gprof` share: programs to look at, gmon.out files of the C library's runtime and made-up ones, and
-Debian's gprof beside ours."""
+"""Helpers for the tests of `cpprof gprof`: they build programs, produce gmon.out files (by the C library's runtime, and made up), and
+compare the output of Debian's gprof with ours."""
 import difflib
 import functools
 import os
@@ -20,12 +20,13 @@ SOURCES = {
 	"many": ["many.c"],
 }
 CXX = {"gcc": "g++", "clang": "clang++"}
-# binutils 2.40 takes a file's second name for its first in DWARF 5: functions of a header are said to be in the .c file.
+# binutils 2.40 takes the second entry of DWARF 5's file table for the first, and so reports functions of a header as functions of the .c
+# file.
 DEBUG = ["-gdwarf-4"]
 
 
 def program(name, *flags, compiler="gcc", level="-O0", debug=DEBUG):
-	"""A program with mcount, built once; its path."""
+	"""Builds a program with mcount, once. Returns its path."""
 	sources = [FOLDER / source for source in SOURCES[name]]
 	driver = CXX[compiler] if sources[0].suffix == ".cpp" else compiler
 	return compile_once([driver, "-pg", level, *debug, f"-I{FOLDER}", *flags], sources, name)
@@ -33,7 +34,7 @@ def program(name, *flags, compiler="gcc", level="-O0", debug=DEBUG):
 
 @functools.cache
 def run_of(path):
-	"""The gmon.out that the C library writes when the program ends."""
+	"""Runs the program. Returns the path of the gmon.out file that the C library wrote when it ended."""
 	prefix = Path(f"{path}.{os.getpid()}.gmon")
 	result = subprocess.run([path], check=False, env={**os.environ, "GMON_OUT_PREFIX": str(prefix)}, cwd=path.parent,
 		timeout=SECONDS_ALLOWED)
@@ -44,7 +45,7 @@ def run_of(path):
 
 @dataclass
 class Gmon:
-	"""A gmon.out file to be written."""
+	"""The content of a gmon.out file that a test writes."""
 	histograms: list = field(default_factory=list)
 	arcs: list = field(default_factory=list)
 	blocks: list = field(default_factory=list)
@@ -68,7 +69,7 @@ class Gmon:
 
 @functools.cache
 def symbols(path):
-	"""{name: address} of what is in .text, of several of a name one."""
+	"""{name: address} of the symbols in .text; one address if several symbols have the same name."""
 	lines = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout.splitlines()
 	return {line.split()[2]: int(line.split()[0], 16) for line in lines if re.match(r"[0-9a-f]+ [tT] ", line)}
 
@@ -82,13 +83,13 @@ def text_range(path):
 
 @functools.cache
 def line_addresses(path):
-	"""Where rows of the line table begin."""
+	"""The sorted addresses at which rows of the line table begin."""
 	lines = subprocess.run(["objdump", "--dwarf=decodedline", path], check=True, capture_output=True, text=True).stdout
 	return sorted({int(address, 16) for address in re.findall(r"^\S+ +\d+ +(0x[0-9a-f]+)", lines, re.MULTILINE)})
 
 
 def made_up(path, seed, arcs=400, samples=3000, bin_bytes=4, blocks=0):
-	"""Calls between any functions of a program, so with many cycles, and samples anywhere: nothing like a real run."""
+	"""Returns a Gmon with calls between random functions of a program, and so with many cycles, and with samples at random addresses."""
 	chance = random.Random(seed)
 	low, high = text_range(path)
 	starts = sorted(address for address in symbols(path).values() if low <= address < high)
@@ -113,7 +114,7 @@ def our_gprof(*words, **settings):
 
 
 def run(command, status=0, **settings):
-	"""What it printed, but for blanks at the ends of lines."""
+	"""Returns the command's standard output, without blanks at the ends of lines."""
 	result = subprocess.run([str(word) for word in command], check=False, capture_output=True, text=True, timeout=SECONDS_ALLOWED,
 		**settings)
 	assert result.returncode == status, f"{command}\n{result.stderr}"
@@ -121,7 +122,7 @@ def run(command, status=0, **settings):
 
 
 def expect_same(*words, ours=(), change=lambda text: text, **settings):
-	"""Both print the same, byte for byte; `ours`: further words for our gprof. Returns it."""
+	"""Fails unless both gprofs print the same text; `ours`: additional words for our gprof. Returns the text."""
 	expected = change(real_gprof(*words, **settings))
 	printed = change(our_gprof(*ours, *words, **settings))
 	if printed != expected:

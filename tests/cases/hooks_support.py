@@ -1,5 +1,5 @@
-"""What the tests of compiler instrumentation share: building programs with a hook, counting their calls by valgrind, which knows
-nothing of hooks, and by `cpprof record --instrumented`."""
+"""Helpers for the tests of compiler instrumentation: they build programs with a hook and count their calls in two ways, by valgrind,
+which does not depend on the hooks, and by `cpprof record --instrumented`."""
 import hashlib
 import os
 import re
@@ -17,7 +17,7 @@ HOOKS = {
 	"cyg": ["-finstrument-functions"],
 }
 HOOK_FUNCTIONS = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "__cyg_profile_func_enter"}
-# Compilers know what malloc does, and of this one it is not so.
+# Compilers assume the C library's malloc, but this program defines its own.
 FLAGS = {"allocator": ["-fno-builtin"]}
 # Debian 12's valgrind cannot read clang's DWARF 5.
 SYMBOLS = {"gcc": "-g", "clang": "-gdwarf-4"}
@@ -25,7 +25,7 @@ CXX = {"gcc": "g++", "clang": "clang++"}
 
 
 def compile_once(command, sources, output_name, libraries=()):
-	"""Runs a compiler unless it did so before, on the same text by the same command; returns the output's path."""
+	"""Runs a compiler, unless an earlier run compiled the same text with the same command. Returns the output's path."""
 	key = hashlib.sha256(repr(command).encode())
 	for source in [*sources, *libraries, *sorted(FOLDER.glob("*.h"))]:
 		key.update(source.read_bytes())
@@ -63,7 +63,7 @@ class Program:
 		self.objects = {name, *(f"lib{name}.so" for _ in own_libraries)}
 
 	def functions(self):
-		"""Names of the functions that its sources define, as they are laid out, but for those that are not to be counted."""
+		"""Names of the functions that the sources define, without those that have no hooks. Finds them by the layout of the source."""
 		text = "".join(source.read_text() for source in [self.source, *self.libraries])
 		names = set(re.findall(r"(~?\w+)(?=\([^;{}]*\)[^;{}]*\{)", text))
 		text = (FOLDER / "hooks.h").read_text() + text
@@ -77,8 +77,9 @@ POSITION = re.compile(r"^(ob|fn|cob|cfn)=(.*)$")
 
 
 def base_name(name):
-	"""The function of `name(int)`, `space::name<int>`, `name.constprop.0`, `name'2` (callgrind's second level of a recursion), `name@object`
-	(where two objects have functions of that name in the profile: a shell that a program starts has a main, too, if a tick found it there)."""
+	"""The function's name without parameters, namespace, template arguments, clone suffix (`name.constprop.0`), callgrind's suffix for a
+	deeper level of recursion (`name'2`), and cpprof's `@object`. cpprof appends that where two objects have functions of the same name:
+	a shell that a program starts has a main as well, which is in the profile if a tick interrupted it."""
 	name = re.sub(r"'\d+", "", name)
 	name = re.sub(r"@[^@]*$", "", name)
 	name = re.sub(r" \[clone [^\]]*\]", "", name)
@@ -89,7 +90,7 @@ def base_name(name):
 
 
 def add_callgrind_file(path, calls):
-	"""Adds {((object, function), (object, function)): calls} of one process: of a caller, and what it calls."""
+	"""Adds the calls of one process to `calls`: {(caller, callee): calls}, each of the two as (object, function)."""
 	current, called = {"ob": "", "fn": ""}, {}
 	for line in path.read_text().splitlines():
 		position = POSITION.match(line)
@@ -104,7 +105,7 @@ def add_callgrind_file(path, calls):
 
 
 class Callgrind:
-	"""A run by valgrind, with hooks that do nothing, and all calls of all its processes."""
+	"""One run under valgrind, with hooks that do nothing: all calls of all its processes."""
 
 	def __init__(self, command, hook, folder):
 		folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
@@ -119,8 +120,8 @@ class Callgrind:
 			add_callgrind_file(path, self.calls)
 
 	def hooked(self, objects):
-		"""{function: calls of the hook by it} of these objects' functions: how often each was entered, whoever called it, and what is
-		inlined into it as well. (That is known of handlers and of the first function of a thread, too; calls of them are not.)"""
+		"""{function: calls of the hook by it} of the functions of these objects. That is how often each was entered, including what is
+		inlined into it. callgrind records the hooks of signal handlers and of a thread's first function too, but not the calls of these."""
 		found = {}
 		for ((binary, function), callee), count in self.calls.items():
 			if callee[1] == self.hook and binary in objects:
@@ -129,7 +130,7 @@ class Callgrind:
 		return found
 
 	def total(self):
-		"""Calls of the hook by all there are."""
+		"""Calls of the hook by all functions."""
 		return sum(count for (_, callee), count in self.calls.items() if callee[1] == self.hook)
 
 
@@ -137,7 +138,7 @@ class Callgrind:
 
 
 class Counted:
-	"""One run of `cpprof record --instrumented`: what it and the program said, and what was counted."""
+	"""One run of `cpprof record --instrumented`: its status, the output of cpprof and the program, and the calls that were counted."""
 
 	def __init__(self, command, folder, measurement="arcs", options=(), name="out.data", **settings):
 		self.path = Path(folder) / name
@@ -169,6 +170,6 @@ def by_base_name(calls):
 
 
 def differences(expected, found, names):
-	"""Lines that say for which of these functions the counts differ; none if all agree."""
+	"""One line for each of these functions whose two counts differ."""
 	return [f"{name}: {found.get(name, 0)} calls counted, not {expected.get(name, 0)}"
 		for name in sorted(names) if expected.get(name, 0) != found.get(name, 0)]

@@ -1,4 +1,4 @@
-"""Where both backends serve a resource they agree, with the program's truth and with each other."""
+"""Resources that both backends support: each backend agrees with the program's own figures and with the other backend."""
 import re
 
 import pytest
@@ -11,7 +11,7 @@ BACKENDS = ["perf", "bpf"]
 
 
 def both(folder, command, *options):
-	"""{backend: what it recorded}"""
+	"""Records the command with each backend. Returns {backend: recording}."""
 	recorded = {}
 	for backend in BACKENDS:
 		(folder / backend).mkdir()
@@ -25,7 +25,7 @@ def number(text, name):
 
 
 def alike(one, other, names):
-	"""The shares of the two, each with its error."""
+	"""Fails unless the two shares are equal within their combined error."""
 	shares, errors = [], []
 	for paths in (one, other):
 		total = hits(paths)
@@ -91,7 +91,7 @@ def test_migrations(tmp_path):
 		assert one.status == 0, one.err
 		paths = one.paths("migrations")
 		for _, names, gticks in amounts(one.out):
-			# The kernel may move it once more between the two.
+			# The kernel may move the process once more between two of its own migrations.
 			assert abs(hits(paths, *names) - gticks) <= 4, f"{names}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
 
 
@@ -101,7 +101,7 @@ def test_bpf_is_taken_where_it_can_be(tmp_path):
 
 
 def test_what_perf_cannot(tmp_path):
-	"""Refused with what can, and the target is not run."""
+	"""The refusal names the backend that supports the resource, and the target is not run."""
 	witness = tmp_path / "ran"
 	result = run_cpprof("record", "--backend", "perf", "-r", "read-bytes", "--", "touch", witness, cwd=tmp_path)
 	assert result.returncode == 1

@@ -1,4 +1,5 @@
-"""What the kernel cannot be asked for: a message with the remedy, status 1, the target not run. And nothing of ours stays."""
+"""Requests that the kernel cannot satisfy: cpprof prints a message with the remedy, exits with status 1 and does not run the target.
+cpprof leaves no objects in the kernel behind."""
 import json
 import os
 import re
@@ -19,7 +20,7 @@ BPF = ["--backend", "bpf"]
 
 @pytest.fixture
 def witness(tmp_path):
-	"""What a command would leave behind if it ever ran; and no profile may be begun."""
+	"""A file that the command would create. Neither it nor a profile may exist after the test."""
 	path = tmp_path / "ran"
 	yield path
 	assert not path.exists(), "the target ran"
@@ -49,7 +50,7 @@ def refused(result, *words, status=1):
 	("usdt:no_such_provider:probe", ["no_such_provider"]),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_not_to_be_found(tmp_path, witness, resource, words):
-	"""Found out before the target runs, with what resembles it."""
+	"""cpprof detects an unknown name before the target runs, and suggests similar names."""
 	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
 	result = run_cpprof("record", *BPF, "-r", resource, "--", program, cwd=tmp_path)
 	refused(result, *words)
@@ -101,7 +102,7 @@ def test_function_of_a_process_gone(tmp_path, witness):
 
 
 def in_own_mounts(script, *words, **options):
-	"""Runs cpprof where `script` has changed what is mounted."""
+	"""Runs cpprof in a mount namespace of its own, after `script` has changed what is mounted."""
 	command = ["unshare", "-m", "sh", "-c", f'{script} || exit 99; exec "$0" "$@"', CPPROF, *map(str, words)]
 	result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
 	if result.returncode == 99 or "unshare" in result.stderr:
@@ -114,7 +115,7 @@ NO_TRACEFS = "umount -a -t tracefs; ! mount | grep -q tracefs"
 
 @pytest.mark.parametrize("resource", ["syscalls:getppid", "tracepoint:syscalls:sys_enter_getppid", "tracepoint:raw_syscalls:sys_enter"])
 def test_tracefs_not_mounted(tmp_path, resource):
-	"""It is mounted for us alone, or not needed."""
+	"""cpprof mounts tracefs for itself alone, or does not need it."""
 	path = tmp_path / "out.data"
 	result = in_own_mounts(NO_TRACEFS, "record", *BPF, "-o", path, "-r", f"{resource}/1", "--", build("syscalls.c"), "50")
 	assert result.returncode == 0, result.stderr
@@ -137,7 +138,7 @@ def test_no_description_of_the_kernels_types(tmp_path, witness):
 
 @pytest.fixture
 def reachable():
-	"""A folder that an unprivileged user reaches, with a copy of cpprof."""
+	"""A folder with a copy of cpprof, which an unprivileged user can access."""
 	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
 		folder = Path(name)
 		folder.chmod(0o777)
@@ -149,7 +150,7 @@ def reachable():
 @pytest.mark.parametrize("options", [["-r", "syscalls"], [*BPF, "-r", "syscalls"], [*BPF, "-r", "user"], ["-r", "traps", "-r", "user"],
 	["-r", "calls:main"]], ids=" ".join)
 def test_unprivileged_user(reachable, options):
-	"""The capabilities that lack are named; the target is not run."""
+	"""The message names the missing capabilities. The target is not run."""
 	command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", reachable / "cpprof", "record", *options, "--",
 		"touch", "ran"]
 	result = subprocess.run(command, cwd=reachable, capture_output=True, text=True, check=False, timeout=60)
@@ -158,7 +159,7 @@ def test_unprivileged_user(reachable, options):
 
 
 def test_two_recorders_at_once(tmp_path):
-	"""Each counts its own target's system calls and calls, all of them and no other's."""
+	"""Two recorders run at the same time: each counts all calls of its own target, and none of the other's."""
 	program = build("calls.c", build("calls_library.c", linkage="shared", name="libcalls_library.so"))
 	resources = ["calls:static_work", "uprobe:calls:consume:arg2"]
 	options = [word for resource in resources for word in ("-r", f"{resource}/1")]
@@ -176,7 +177,7 @@ def test_two_recorders_at_once(tmp_path):
 
 
 def test_two_recorders_of_one_process(tmp_path, server):
-	"""Their sums are within what the moments of their beginnings and ends leave open."""
+	"""Two recorders attach to one process: their totals differ only by what happens between their starts and between their ends."""
 	command = [CPPROF, "record", *BPF, "-r", "calls:burn/1", "-r", "cpu/1ms", "-p", str(server.pid), "--duration", "1", "-o"]
 	recorders = [subprocess.Popen([*command, str(tmp_path / name)], stderr=subprocess.PIPE, text=True) for name in ("one", "two")]
 	totals = []
@@ -191,7 +192,7 @@ def test_two_recorders_of_one_process(tmp_path, server):
 
 
 def in_kernel():
-	"""(kind, id) of all BPF programs, maps and links, whoever made them."""
+	"""(kind, id) of all BPF programs, maps and links in the kernel, of any owner."""
 	found = set()
 	for kind in ("prog", "map", "link"):
 		result = subprocess.run(["bpftool", kind, "list", "-j"], capture_output=True, text=True, check=True)
@@ -202,7 +203,7 @@ def in_kernel():
 @pytest.mark.skipif(not have("bpftool"), reason="bpftool is not installed")
 @pytest.mark.parametrize("attached", [False, True], ids=["command", "attached"])
 def test_killed_recorder_leaves_nothing(tmp_path, server, attached):
-	"""No program, map, link or probe; and the target goes on."""
+	"""A killed recorder leaves no BPF program, map, link or probe behind, and the target keeps running."""
 	before = in_kernel()
 	probes = Path("/sys/kernel/tracing/uprobe_events")
 	probes_before = probes.read_text() if probes.exists() else ""
@@ -242,7 +243,8 @@ def test_command_keeps_its_status(tmp_path):
 
 
 def test_losses_are_counted_by_resource(tmp_path):
-	"""A sample at each of 400,000 events, perhaps faster than they can be read: the total is exact, and nothing is made up."""
+	"""A sample at each of 400,000 events, which may be faster than cpprof reads them: the total stays exact, and hits and lost add up to
+	it."""
 	recorded = record(tmp_path, [build("syscalls.c"), "100000"], *BPF, "-r", "syscalls:getppid/1")
 	assert recorded.status == 0, recorded.err
 	told = recorded.resource("syscalls:getppid")

@@ -1,4 +1,4 @@
-"""What probes do to a program does not show in its profile; and what is odd in a program is counted as what it is."""
+"""Side effects of probes on a program do not appear in its profile, and unusual programs are counted correctly."""
 import os
 import shutil
 import signal
@@ -23,15 +23,15 @@ def test_negative_argument(tmp_path):
 
 
 def test_more_than_there_can_be(tmp_path):
-	"""No bytes for requests that are larger than all addresses, or whose product is."""
+	"""A request that is larger than the address space, or whose product overflows, counts no bytes."""
 	recorded = record(tmp_path, [build("probed.c"), "huge"], *BPF, "-r", "alloc-bytes/1", "-r", "allocs/1")
 	assert recorded.status == 0, recorded.err
-	# 2^48 bytes are too many too; what is left is the start-up's own, if any.
+	# Requests of 2^48 bytes are too large as well. The total has at most what the program allocates as it starts.
 	assert recorded.resource("alloc-bytes")["total"] < 1 << 20
 
 
 def test_probes_at_returns(tmp_path):
-	"""Paths are whole below 50 of them, and the probes' own system calls are nobody's."""
+	"""Paths below 50 probed returns are complete, and the probes' own system calls are not counted."""
 	recorded = record_each(tmp_path, "returns", "syscalls:getppid", "syscalls:rt_sigreturn", "uprobe:probed:descend:ret")
 	assert recorded.status == 0, recorded.err
 	check_amounts(recorded, "syscalls:getppid")
@@ -42,7 +42,7 @@ def test_probes_at_returns(tmp_path):
 
 
 def test_probe_on_a_nop(tmp_path):
-	"""Kernels from 6.18 on make a call of it, and a system call of that."""
+	"""Kernels since 6.18 replace the nop with a call, which makes a system call: that system call is not counted."""
 	recorded = record_each(tmp_path, "nops", "calls:nop_first", "syscalls:rt_sigreturn")
 	check_amounts(recorded, "calls:nop_first")
 	assert recorded.resource("syscalls:rt_sigreturn")["total"] == 0
@@ -50,7 +50,7 @@ def test_probe_on_a_nop(tmp_path):
 
 
 def test_calls_by_32_bit_numbers(tmp_path):
-	"""They are system calls, but not those that have the same number in 64-bit programs."""
+	"""32-bit system calls count as system calls, but not as the 64-bit system calls with the same numbers."""
 	if subprocess.run([build("probed.c"), "old_calls"], capture_output=True, check=False).returncode == -signal.SIGSEGV:
 		pytest.skip("this kernel has no system calls of 32-bit programs")
 	recorded = record_each(tmp_path, "old_calls", "syscalls", "syscalls:getppid", "syscalls:writev", "write-bytes:requested")
@@ -61,7 +61,7 @@ def test_calls_by_32_bit_numbers(tmp_path):
 
 
 def test_exec_from_a_thread(tmp_path):
-	"""The new program is its process's first thread, with paths of its own."""
+	"""The new program runs as the first thread of its process, and its paths begin at its own main."""
 	recorded = record_each(tmp_path, "exec_from_thread", "syscalls:getppid")
 	check_amounts(recorded, "syscalls:getppid")
 	assert set(path[0] for path in recorded.paths("syscalls:getppid")) == {"main"}
@@ -75,7 +75,7 @@ def test_calls_in_children(tmp_path):
 
 
 def test_bystanders_are_not_probed(tmp_path):
-	"""While one process's calls are watched, others run the function as it is."""
+	"""While cpprof counts the calls of one process, the function is unchanged in other processes of the same program."""
 	program = build("probed.c")
 	with subprocess.Popen([program, "bystander"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other, \
 			subprocess.Popen([program, "bystander"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
@@ -100,7 +100,7 @@ def test_bystanders_are_not_probed(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program set-user-ID")
 def test_set_user_id_program(tmp_path):
-	"""Root sees all of it, though the kernel ends the perf events of such a process."""
+	"""Root records the whole set-user-ID program, although the kernel ends the perf events of such a process."""
 	program = Path(shutil.copy(build("syscalls.c"), tmp_path / "syscalls"))
 	os.chown(program, 65534, 65534)
 	program.chmod(program.stat().st_mode | stat.S_ISUID)
@@ -112,7 +112,7 @@ def test_set_user_id_program(tmp_path):
 
 
 def test_whole_machine_of_a_pid_namespace(tmp_path):
-	"""Only what can be seen from there is recorded, and by the numbers that it has there."""
+	"""Within a PID namespace, -a records only the processes of the namespace, with the PIDs that they have there."""
 	path = tmp_path / "out.data"
 	command = ["unshare", "-p", "-f", "--mount-proc", CPPROF, "record", *BPF, "-a", "-o", path, "-r", "syscalls/1",
 		"--", build("syscalls.c"), "50"]
@@ -131,7 +131,7 @@ def test_whole_machine_of_a_pid_namespace(tmp_path):
 
 @pytest.fixture
 def group():
-	"""A control group of its own, and its path as processes see it."""
+	"""A new control group: its folder, and its path as its processes see it."""
 	for root in (Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup")):
 		folder = root / "cpprof-test"
 		try:
@@ -147,7 +147,7 @@ def group():
 
 
 def test_control_groups(tmp_path, group):
-	"""What ran in one is told from the rest of the machine."""
+	"""The profile separates processes in a control group from the rest of the machine."""
 	folder, name = group
 	inside = f'echo $$ > {folder}/cgroup.procs && exec "$0" 50'
 	path = tmp_path / "out.data"

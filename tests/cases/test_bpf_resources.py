@@ -1,4 +1,5 @@
-"""What is counted in the kernel is what the program did: exactly at interval 1, exact totals and right shares at any other."""
+"""Counts in the kernel equal what the program did: exactly at interval 1; at other intervals the totals are exact and the shares are
+within their error."""
 import os
 import re
 import subprocess
@@ -25,7 +26,7 @@ def at(interval, *resources):
 
 
 def stated(text):
-	"""The resources of which a program says how much it used."""
+	"""The resources for which a program states how much it used."""
 	return sorted({resource for resource, _, _ in amounts(text)})
 
 
@@ -34,7 +35,7 @@ def run_bare(command):
 
 
 def check_exactly(folder, command, resources=None):
-	"""Each gtick of these resources, or of all that the program speaks of, is where the program says."""
+	"""Checks that each gtick of these resources (default: all that the program states) is at the path that the program states."""
 	resources = resources or stated(run_bare(command))
 	recorded = record(folder, command, *at(1, *resources))
 	assert recorded.status == 0, recorded.err
@@ -46,12 +47,12 @@ def check_exactly(folder, command, resources=None):
 @pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested",
 	"io-calls"])
 def test_bytes_of_each_system_call(tmp_path, resource):
-	"""Those really moved, by every call that moves any, from messages too; nothing for calls that fail, but as calls they count."""
+	"""Counts the bytes that each system call really moved, also in messages. A call that fails moves none, but counts as a call."""
 	check_exactly(tmp_path, [build("io_bytes.c"), "2"], [resource])
 
 
 def test_system_calls(tmp_path):
-	"""Also those that fail, those of children, and those that return from signal handlers."""
+	"""Counts all system calls: those that fail, those of child processes, and returns from signal handlers."""
 	check_exactly(tmp_path, [build("syscalls.c"), "50"])
 
 
@@ -61,12 +62,12 @@ def test_system_calls_of_other_linkages(tmp_path, linkage):
 
 
 def test_signals(tmp_path):
-	"""Delivered ones; those that are ignored or blocked reach nobody."""
+	"""Counts delivered signals, but not those that the program ignores or blocks."""
 	check_exactly(tmp_path, [build("signals_received.c"), "50"])
 
 
 def test_traps(tmp_path):
-	"""Page faults are CPU exceptions: there are as many below the function that touches fresh pages as it touches."""
+	"""Page faults are CPU exceptions: below the function that touches fresh pages there are as many traps as pages."""
 	recorded = record(tmp_path, [build("page_faults.c"), "500"], *at(1, "traps", "page-faults"))
 	assert recorded.status == 0, recorded.err
 	for resource in ("traps", "page-faults"):
@@ -74,7 +75,7 @@ def test_traps(tmp_path):
 
 
 def check_close(recorded, resource, most):
-	"""As stated, but for a few more of what stands around it: calls of library functions touch pages too."""
+	"""Checks the stated amounts, with up to `most` more each: calls of library functions touch pages too."""
 	told, paths = recorded.resource(resource), recorded.paths(resource)
 	assert told["lost"] == 0
 	assert told["total"] == told["hits"] == hits(paths)
@@ -101,7 +102,7 @@ def test_disk_bytes(tmp_path):
 
 
 def test_calls_of_functions(tmp_path):
-	"""Global, static, recursive, a library's; and what they are given and return."""
+	"""Counts calls of global, static, recursive and library functions, and sums their arguments and return values."""
 	check_exactly(tmp_path, [calls_program(), "50"])
 
 
@@ -111,7 +112,7 @@ def test_calls_of_methods(tmp_path):
 
 @pytest.mark.parametrize("linkage", ["pie", "static"])
 def test_allocations(tmp_path, linkage):
-	"""Each call of the program is one, of as many bytes as it asks for, also where the C library calls itself."""
+	"""Each allocation call of the program counts once, with the bytes that it requests, even if the C library's allocator calls itself."""
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", linkage=linkage), "20"])
 
 
@@ -120,7 +121,7 @@ def test_allocations_of_threads(tmp_path):
 
 
 def test_allocations_of_an_allocator_of_its_own(tmp_path):
-	"""The program's functions stand before the C library's, whose own allocations they serve too."""
+	"""The program's own functions replace those of the C library, whose allocations call them too."""
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "20", "2"])
 
 
@@ -132,7 +133,7 @@ def test_allocations_of_a_preloaded_allocator(tmp_path, monkeypatch):
 
 
 def test_calls_of_a_library_loaded_while_running(tmp_path):
-	"""Which the program does not need, so it is named; it comes and goes thirty times."""
+	"""The program is not linked with the library, so the resource names it. The program loads and unloads it thirty times."""
 	plugins = [build("plugin.c", f"-DNAME={name}", linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
 	resource = f"calls:plugin_run@{plugins[0]}"
 	recorded = record(tmp_path, [build("dlclose.c"), *plugins], *at(1, resource))
@@ -149,7 +150,7 @@ def test_static_probes(tmp_path, flags):
 
 
 def test_fields_of_tracepoints(tmp_path):
-	"""The sum of a field: what reads returned, and nothing where that was negative."""
+	"""Sums a field of a tracepoint: the results of reads, where negative results count nothing."""
 	field, same = "tracepoint:syscalls:sys_exit_read:ret", "syscalls:read"
 	recorded = record(tmp_path, [build("io_bytes.c"), "2"], *at(1, field, same))
 	assert recorded.status == 0, recorded.err
@@ -173,7 +174,7 @@ def test_fields_of_tracepoints(tmp_path):
 ], ids=lambda words: words[0])
 @MEASURED
 def test_shares_and_totals_at_an_interval(tmp_path, words):
-	"""The total is that of a run at interval 1; hits stand for it up to the last interval; shares are within their error."""
+	"""The total is exact. The hits represent it up to the last interval of each thread, and the shares are within their error."""
 	resource, source, rounds = words
 	name = resource.rsplit("/", 1)[0]
 	flags = ["-fno-builtin"] if source == "allocations.c" else []
@@ -199,7 +200,7 @@ def functions_reported(recorded, resource, *options):
 
 @MEASURED
 def test_reports_of_bytes(tmp_path):
-	"""The report's own words: down from main, and by function."""
+	"""`report` prints the correct shares, both down from main and by function."""
 	recorded = record_well(tmp_path, [build("io_bytes.c"), "300"], *BPF, "-r", "read-bytes/16KiB")
 	samples = recorded.resource("read-bytes")["hits"]
 	functions = functions_reported(recorded, "read-bytes", "--functions")
@@ -212,7 +213,7 @@ def test_reports_of_bytes(tmp_path):
 
 
 def us_near(measured, expected, turns):
-	"""Waits are timed by the program from outside: it cannot see when it was woken, only when it ran."""
+	"""Compares a wait's time. The program times its waits from outside: it sees when it ran again, not when the kernel woke it."""
 	assert abs(measured - expected) <= 0.03 * expected + turns * 400, f"{measured} us, not {expected}"
 
 
@@ -222,7 +223,7 @@ WAITS = ["real", "blocked", "io-time", "lock-wait"]
 @MEASURED
 @pytest.mark.parametrize("interval", ["50us", "1ms"])
 def test_waiting(tmp_path, interval):
-	"""Sleeping, waiting for a lock, for a pipe, and until the end: each as long as it took, where it waited."""
+	"""Sleeping, and waiting for a lock, for a pipe and for threads: each wait has its duration, at the path that waited."""
 	options = [word for name in WAITS for word in ("-r", f"{name}/{interval}")]
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, *options)
 	unit = {"50us": 50, "1ms": 1000}[interval]
@@ -235,9 +236,9 @@ def test_waiting(tmp_path, interval):
 	threads = len(recorded.info()["threads"])
 	for name in WAITS:
 		told = recorded.resource(name)
-		# Of real time, what is spent on the CPU is sampled, not counted.
+		# In real time, the time on the CPU is sampled, not counted.
 		sampled_us = 60000 if name == "real" else 0
-		# On a busy machine its ticks come late now and then: a hundredth of all time is allowed for that.
+		# On a busy machine ticks are sometimes late: allow a hundredth of the total for them.
 		late_us = told["total"] / 100 if name == "real" else 0
 		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us + late_us
 		assert abs(told["hits"] * unit - told["total"]) <= most, told
@@ -245,7 +246,7 @@ def test_waiting(tmp_path, interval):
 
 @MEASURED
 def test_real_time_is_running_and_waiting(tmp_path):
-	"""What is real but not blocked is about what was computed."""
+	"""Real time without blocked time is about the CPU time."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, "-r", "real/100us", "-r", "blocked/100us", "-r", "cpu/100us")
 	real, blocked = (recorded.resource(name)["total"] for name in ("real", "blocked"))
 	cpu_us = recorded.resource("cpu")["total"] / 1000
@@ -254,7 +255,7 @@ def test_real_time_is_running_and_waiting(tmp_path):
 
 @MEASURED
 def test_still_waiting_when_the_recording_ends(tmp_path):
-	"""A process that sleeps all along, recorded from outside: all of that time is there, where it sleeps."""
+	"""A process that sleeps during the whole recording: the profile has all of this time, at the path that sleeps."""
 	target = subprocess.Popen(["sleep", "1000"])
 	try:
 		path = tmp_path / "out.data"
@@ -275,7 +276,7 @@ TOGETHER = ["page-faults", "syscalls", "read-bytes", "alloc-bytes"]
 
 
 def test_all_in_one_run(tmp_path):
-	"""Six at a time: each total is that of a run that measures it alone, and of its own program's account."""
+	"""Six resources in one recording: each total equals that of a recording of this resource alone, and what the program states."""
 	command = [build("everything.c", "-fno-builtin"), "/proc/self/exe", "50"]
 	together = record(tmp_path, command, *BPF, "-r", "cpu", "-r", "real", *at(1, *TOGETHER)[2:])
 	assert together.status == 0, together.err
@@ -283,7 +284,7 @@ def test_all_in_one_run(tmp_path):
 		check_close(together, resource, 20 if resource == "page-faults" else 0)
 		(tmp_path / resource).mkdir()
 		alone = record(tmp_path / resource, command, *BPF, "-r", resource)
-		# Where stack and heap are differs from run to run, and so do the pages around their ends.
+		# The positions of stack and heap vary between runs, and so do the pages at their ends.
 		most = 10 if resource == "page-faults" else 0
 		assert abs(alone.resource(resource)["total"] - together.resource(resource)["total"]) <= most, resource
 	for resource in ("cpu", "real"):
@@ -293,7 +294,7 @@ def test_all_in_one_run(tmp_path):
 
 @MEASURED
 def test_touched_pages(tmp_path):
-	"""Of heap, mapped file, stack and anonymous memory: as many faults below each function as it touches pages."""
+	"""Heap, mapped file, stack and anonymous memory: below each function there are as many page faults as it touches pages."""
 	file = tmp_path / "mapped"
 	recorded = record(tmp_path, [build("touched_pages.c"), file], *at(1, "page-faults"))
 	assert recorded.status == 0, recorded.err
@@ -311,14 +312,14 @@ TOUCHING = {
 
 
 def touched(text):
-	"""{function: how many pages it touched}, as the program says."""
+	"""{function: pages that it touched}, as the program states."""
 	return {name: int(pages) for name, pages in re.findall(r"^pages (\S+) (\d+)$", text, re.MULTILINE)}
 
 
 @MEASURED
 @pytest.mark.parametrize("backend", ["perf", "bpf"])
 def test_mappings_of_touched_pages(tmp_path, backend):
-	"""`report --pages`: each function's pages are in its mapping, all of them, and no others are."""
+	"""`report --pages` lists all pages of each function under the right mapping, and under no other."""
 	file = tmp_path / "mapped"
 	recorded = record(tmp_path, [build("touched_pages.c"), file], "--backend", backend, "-r", "page-faults/1")
 	result = run_cpprof("report", "--pages", "--limit", 0, "--threshold", 0, "-r", "page-faults", recorded.path)

@@ -1,4 +1,5 @@
-"""Stacks walked in the kernel come out as whole as those walked outside: the forms of test_record_unwind.py, with bpf."""
+"""Stacks that the kernel side unwinds are as complete as those that the monitor unwinds: the stack forms of test_record_unwind.py, with
+bpf."""
 import re
 
 import pytest
@@ -52,7 +53,7 @@ def test_deep_recursion(tmp_path, how, depth):
 
 @pytest.mark.parametrize("depth", [5000, 10000])
 def test_deeper_than_is_promised(tmp_path, depth):
-	"""Whole, or counted as what is too deep: never a path that seems whole and is not."""
+	"""A stack beyond the documented depth is complete, or counted as too deep. No path looks complete and is not."""
 	recorded = record(tmp_path, [build("recursion.c", *NO_TAILS), "once", str(depth)], "--backend", "bpf", "-r", "cpu/2ms")
 	assert recorded.status == 0, recorded.err
 	samples, lost, complete = recorded.closing()
@@ -104,7 +105,8 @@ def test_callback(tmp_path):
 
 
 def test_library_replaced_at_the_same_address(tmp_path):
-	"""Code that comes and goes while running: its rows are there within moments, and those of the old are not used."""
+	"""Code is unloaded and replaced at the same address: the unwind rows of the new code are installed shortly after, and those of the
+	old code are not used."""
 	plugins = [build("plugin.c", f"-DNAME={name}", linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
 	recorded = record_well(tmp_path, [build("dlclose.c"), *plugins], *FINE)
 	assert int(re.search(r"same (\d+) of", recorded.out)[1]) >= 10
@@ -133,7 +135,8 @@ def test_stripped(tmp_path):
 
 @pytest.mark.parametrize("how", ["framed", "bare"])
 def test_code_without_unwind_rules(tmp_path, how):
-	"""Code made while running: what it does is charged to the functions it calls, and paths that end in it are said to."""
+	"""Code made at run time has no unwind rows: its work is charged to the functions that it calls, and paths that end in it are marked
+	incomplete."""
 	recorded = record(tmp_path, [build("jit.c"), how], *FINE)
 	assert recorded.status == 0, recorded.err
 	assert recorded.closing()[1] == 0
@@ -163,12 +166,12 @@ def test_fork_tree(tmp_path):
 
 
 def test_burst_of_short_threads(tmp_path):
-	"""Threads shorter than the interval are sampled as any others: their clocks do not begin anew."""
+	"""Threads that run shorter than the interval are sampled in proportion: a new thread does not start a new interval."""
 	recorded = record_well(tmp_path, [build("threads.c"), "1000", "400"], "--backend", "bpf", "-r", "cpu/250us")
 	paths = recorded.paths()
 	short, long = hits(paths, "worker", "short_work"), hits(paths, "worker", "long_work")
 	assert short + long >= 0.3 / 0.00025, recorded.err
-	# Reading the clock once more costs about as much of 100 us as of 300.
+	# Each burn() reads the clock once more than it needs, which costs 100 us of work as much as 300 us.
 	assert abs(short / (short + long) - 0.25) <= tolerance(0.25, short + long) + 0.05, show(paths)
 	assert "not sampled" not in recorded.err
 
@@ -182,7 +185,7 @@ def test_high_rate(tmp_path):
 
 
 def test_short_sleeps(tmp_path):
-	"""Samples where a thread waits have the path that led to the wait, down into the C library."""
+	"""A sample of a wait has the path that led to the wait, including the C library's functions."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], "--backend", "bpf", "-r", "blocked/200us")
 	paths = recorded.paths("blocked")
 	for names in (["sleeper", "sleep_long"], ["lock_waiter", "take_lock"], ["reader", "read_late"], ["napping_worker", "nap"]):

@@ -1,4 +1,4 @@
-"""Threads hang below the path that started them, whoever measures: one root tells of the whole process."""
+"""The paths of a thread begin with the path that created it, with each backend: one root covers the whole process."""
 import re
 
 import pytest
@@ -21,7 +21,7 @@ def test_threads_of_cpp(tmp_path, fine):
 
 
 def test_chain_of_threads(tmp_path, fine):
-	"""100 threads, each started by the one before: all below main, and as many of them in a path as it may grow to."""
+	"""100 threads, each created by the one before: all paths begin at main and hold as many creators as the longest path allows."""
 	recorded = record_well(tmp_path, [build("spawners.c"), "chain"], *fine)
 	paths = recorded.paths()
 	assert hits(paths, "main", "start_chain", "link_of_chain", "work") == hits(paths, "work") > 0.9 * 200_000 / 250, show(paths)
@@ -47,7 +47,7 @@ def test_down_main_covers_workers(tmp_path, fine):
 
 
 def test_apart_on_request(tmp_path, fine):
-	"""--no-stitch: the same file, threads by themselves."""
+	"""With --no-stitch, the same file shows threads as separate roots."""
 	recorded = record_well(tmp_path, [build("spawners.c"), "two"], *fine)
 	down = report(recorded, "--no-stitch", "--down", "main")
 	assert "worker" not in down, down
@@ -67,7 +67,7 @@ def test_threads_keep_their_names(tmp_path, fine):
 
 @needs_bpf
 def test_waits_hang_below_their_creators(tmp_path):
-	"""Not only CPU time: each resource of a thread does."""
+	"""Stitching applies to each resource of a thread, not only to CPU time."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], "--backend", "bpf", "-r", "blocked/1ms")
 	paths = recorded.paths("blocked")
 	for names in (["main", "sleeper", "sleep_long"], ["main", "lock_waiter", "take_lock"], ["main", "waits_on"]):

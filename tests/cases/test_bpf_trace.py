@@ -1,4 +1,4 @@
-"""`cpprof trace`: one line per event, each where the program says it happens, with what it was."""
+"""`cpprof trace` prints one line per event, with the path at which the program states it and the event's details."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ class Event:
 
 
 def trace(folder, *words, status=0):
-	"""(events, the command's own output)"""
+	"""Returns (events, the command's own output)."""
 	log = folder / "trace.txt"
 	result = run_cpprof("trace", "-o", log, *words, cwd=folder)
 	assert result.returncode == status, result.stderr
@@ -35,7 +35,7 @@ def trace(folder, *words, status=0):
 
 
 def test_each_system_call(tmp_path):
-	"""As many lines as calls, in order of time, each with its name, its result and its path."""
+	"""One line per system call, in order of time, with its name, result and path."""
 	events, out = trace(tmp_path, "-r", "syscalls", "--", build("syscalls.c"), "20")
 	for resource, names, gticks in amounts(out):
 		if not resource.startswith("syscalls"):
@@ -83,7 +83,7 @@ def test_paths(tmp_path):
 
 
 def test_touched_pages(tmp_path):
-	"""The addresses are one page apart, from the first to the last that was touched."""
+	"""The addresses are one page apart, from the first touched page to the last."""
 	events, out = trace(tmp_path, "-r", "page-faults", "--", build("touched_pages.c"), tmp_path / "mapped")
 	start, pages = re.search(r"anonymous (0x[0-9a-f]+) pages (\d+)", out).groups()
 	found = [int(event.address, 16) for event in events if holds(event.path, ["touch_anonymous", "touch"])]
@@ -92,7 +92,7 @@ def test_touched_pages(tmp_path):
 
 @MEASURED
 def test_waits(tmp_path):
-	"""Each wait is one line, as long as it took."""
+	"""Each wait is one line, and its amount is the duration of the wait."""
 	events, out = trace(tmp_path, "-r", "lock-wait", "--min", "5ms", "--", build("waits.c"), "1")
 	waits = [event for event in events if holds(event.path, ["lock_waiter", "take_lock"])]
 	assert len(waits) == 10
@@ -115,7 +115,7 @@ def test_status_is_the_commands(tmp_path):
 
 
 def test_output_is_not_mixed(tmp_path):
-	"""Without -o the lines go to standard error; what the command prints is the command's."""
+	"""Without -o the lines go to standard error, and standard output has only what the command prints."""
 	result = run_cpprof("trace", "-r", "syscalls:write", "--", "echo", "hello", cwd=tmp_path)
 	assert result.returncode == 0, result.stderr
 	assert result.stdout == "hello\n"

@@ -1,4 +1,5 @@
-"""`cpprof cc` and `cpprof instrument`: a build with them is the build without them, but for the objects in the functions."""
+"""`cpprof cc` and `cpprof instrument`: a build with them equals the build without them, except for the Profiler objects in the
+functions."""
 import csv
 import io
 import json
@@ -45,7 +46,7 @@ COUNTS = {"main": 1, "work": 1, "twice": 10, "other": 1}
 
 @pytest.fixture
 def project(tmp_path):
-	"""A program in src/ and inc/; its temporary files have a folder of their own, which must be empty in the end."""
+	"""A program in src/ and inc/. Its temporary files have a folder of their own, which must be empty after the test."""
 	root, scratch = tmp_path / "project", tmp_path / "scratch"
 	for folder in [root / "src", root / "inc/sub", root / "build", scratch]:
 		folder.mkdir(parents=True)
@@ -59,7 +60,7 @@ def project(tmp_path):
 
 
 def environment(folder, **more):
-	"""Without what make says to makes that it starts: `make check` may be what runs this."""
+	"""The environment without make's variables, because `make check` may have started this test."""
 	ours = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "MFLAGS"}
 	return {**ours, "LC_ALL": "C", "TMPDIR": str(folder.parent / "scratch"), **more}
 
@@ -77,7 +78,7 @@ def cc(words, folder, options=(), **more):
 
 
 def counts(program, folder):
-	"""{function: calls} of a run."""
+	"""Records a run. Returns {function: calls}."""
 	run([CPPROF, "record", "--instrumented", "-o", "run.data", program], folder, status=None)
 	listed = run([CPPROF, "report", "-r", "calls", "--body", "--threshold", "0", "--format", "csv", "run.data"], folder).stdout
 	return {row["path"]: int(row["hits"]) for row in csv.DictReader(io.StringIO(listed))}
@@ -88,7 +89,7 @@ def made(folder):
 
 
 def rules(path):
-	"""The names in a file of dependencies, in their order."""
+	"""The names in a dependency file, in their order."""
 	return path.read_text().replace("\\\n", " ").split()
 
 
@@ -149,7 +150,7 @@ def test_error_comes_once(project, compiler):
 
 @BOTH
 def test_warning_in_a_line_with_an_object(project, compiler):
-	"""Columns are those of the original."""
+	"""A warning in a line with a Profiler object has the column of the original source."""
 	(project / "src/line.c").write_text("int f(int x) { int u = x;\n return 1; }\n")
 	words = [compiler, "-Wall", "-c", "src/line.c"]
 	expected = run(words, project).stderr
@@ -159,7 +160,7 @@ def test_warning_in_a_line_with_an_object(project, compiler):
 
 @pytest.mark.parametrize("compiler, error", [("gcc", "-Werror=frame-larger-than=240"), ("clang", "-Werror -Wframe-larger-than=240")])
 def test_warning_that_the_object_brings_is_none(project, compiler, error):
-	"""Not an error either; what is one of the original, is."""
+	"""A warning or error that only the Profiler object causes is suppressed; one that the original causes as well is reported."""
 	(project / "src/frame.c").write_text("int f(int x)\n{\n\tvolatile char room[200];\n\troom[x] = 1;\n\treturn room[0];\n}\n")
 	assert cc([compiler, "-c", "src/frame.c", *error.split()], project).stderr == "" and has_object(project / "frame.o")
 	(project / "frame.o").unlink()
@@ -200,7 +201,7 @@ def test_response_file(project):
 	(project / "words").write_text("-DNAME='\"a b\"' -c \"src/other.c\"\n-o build/o.o")
 	cc(["gcc", "@words"], project)
 	assert has_object(project / "build/o.o")
-	# More than a command line may have.
+	# More words than a command line may have.
 	run(["ar", "rcs", "lib.a", "build/o.o"], project)
 	archives = " ".join([f"{'./' * 500}lib.a"] * 3000)
 	(project / "words").write_text(f"-Wextra -Iinc src/main.c {archives} -o program")
@@ -245,7 +246,7 @@ def test_precompiled_header(project):
 	assert (project / "src/all.h.gch").exists()
 	assert cc(["gcc", "-include", "src/all.h", "-c", "src/p.c"], project).stderr == ""
 	assert has_object(project / "p.o")
-	# As CMake writes it for clang; and where nobody says what is in it.
+	# The form that CMake writes for clang, and then a precompiled header alone, whose content the instrumenter cannot see.
 	(project / "src/p.c").write_text('int main(void)\n{\n\tputs("x");\n\treturn 0;\n}\nint f(void)\n{\n\tFILE *file = stdin;\n\treturn !file;\n}\n')
 	run(["clang", "-x", "c-header", "src/all.h", "-o", "src/all.h.pch"], project)
 	passed = [word for pair in ["-include-pch", "src/all.h.pch", "-include", "src/all.h"] for word in ("-Xclang", pair)]
@@ -256,7 +257,7 @@ def test_precompiled_header(project):
 
 @BOTH
 def test_warnings_about_how_it_is_written(project, compiler):
-	"""Not of a line with an object in it: the compiler looks at how lines are indented."""
+	"""Compilers judge how lines are indented: a line with a Profiler object causes no such warning beside those of the original."""
 	(project / "src/a=b.c").write_text("int f(int x)\n{\n\tif (x)\n\t\tx++; x++;\n\treturn x;\n}\n")
 	(project / "src/mis.c").write_text((project / "src/a=b.c").read_text() + "const char *g(void)\n{\n\treturn __FILE__ __BASE_FILE__;\n}\n")
 	plain = run([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)
@@ -270,7 +271,7 @@ def test_warnings_about_how_it_is_written(project, compiler):
 	assert has_object(project / "a=b.o") and b"cpprof-cc" not in (project / "a=b.o").read_bytes()
 
 
-# --- doubts ---
+# --- fallbacks and failures ---
 
 def test_falls_back_and_says_so(project):
 	(project / "src/gnu.c").write_text("#ifdef __clang__\n#error not for clang\n#endif\nint f(int x)\n{\n\treturn x;\n}\n")
@@ -300,7 +301,8 @@ def script(project, text):
 
 
 def test_functions_that_the_compiler_does_not_take(project):
-	"""What its errors are about is left out; the others stay."""
+	"""A function in whose instrumented form the compiler finds an error is compiled without instrumentation; the others stay
+	instrumented."""
 	(project / "src/two.c").write_text("int f(int x)\n{\n\treturn x;\n}\nint g(int x)\n{\n\treturn x;\n}\n")
 	like = script(project, "for word; do case $word in /*/two.c) if sed -n 2p $word | grep -q CPPROF; then\n"
 		"echo 'src/two.c:2:1: error: not here' >&2; exit 1; fi;; esac; done; exec gcc \"$@\"")
@@ -380,7 +382,7 @@ def test_headers(project, compiler):
 	assert b"cpprof-cc-" not in (project / "program").read_bytes()
 
 
-# --- what is chosen ---
+# --- which functions are chosen ---
 
 def test_selection(project):
 	(project / "my.select").write_text("include function w*\nBEGIN_EXCLUDE_LIST\n#nothing\nEND_EXCLUDE_LIST\ngroup busy function work\n")

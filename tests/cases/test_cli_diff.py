@@ -1,4 +1,4 @@
-"""diff: which resources, functions and paths of two profiles it compares."""
+"""diff: the resources, functions and paths of two profiles that it compares."""
 import csv
 import io
 import json
@@ -7,7 +7,7 @@ from cli_support import check_failure, done, run
 
 
 def changes(*words, directory):
-	"""path -> (fraction in A, fraction in B, marked), of the one section that is printed."""
+	"""The only section that `diff` prints, and its rows: {path: (fraction in A, fraction in B, significant)}."""
 	(section,) = json.loads(done("diff", *words, "--limit", "0", "--threshold", "0", "--format", "json", directory=directory))["results"]
 	rows = {tuple(row["path"]): (row["fraction_a"], row["fraction_b"], row["significant"]) for row in section["entries"]}
 	assert len(rows) == len(section["entries"])
@@ -29,7 +29,7 @@ def test_diff_compares_the_resources_that_both_have(profiles):
 
 
 def test_diff_matches_functions_whatever_else_ran(profiles):
-	"""main of one profile is main@pack of the other, which ran more programs."""
+	"""diff pairs main of one profile with main@pack of the other, which recorded more programs."""
 	section, rows = changes("--down", "main", "-r", "cpu", "program.data", "programs.data", directory=profiles)
 	assert rows == {
 		("main@pack",): (1, 0.4, True), ("main@pack", "parse@pack"): (0.75, 0.3, True),
@@ -50,7 +50,7 @@ def test_diff_takes_labels_by_callsite_and_line(profiles):
 
 
 def test_diff_of_several_programs(profiles):
-	"""The paths below main are compared without being asked for, also if main is several functions."""
+	"""By default diff compares the paths below main, also if main is several functions."""
 	text = done("diff", "programs.data", "programs.data", "-r", "cpu", directory=profiles)
 	assert "+0.0000 (0.6000 0.6000) 0 ns main@sort" in text and "*" not in text.split("-----")[-1]
 
@@ -68,7 +68,7 @@ def test_diff_keeps_different_paths_apart(tmp_path):
 
 
 def test_diff_prints_nothing_if_any_part_fails(profiles):
-	"""parse is one function where page faults are counted, and several for cpu time."""
+	"""parse is one function in page faults and two in CPU time: diff prints nothing for either if one of them fails."""
 	for words in (("-r", "page-faults", "-r", "cpu"), ()):
 		result = run("diff", *words, "--up", "parse", "--format", "json", "programs.data", "programs.data", directory=profiles)
 		check_failure(result, "'parse' fits 2 functions")

@@ -1,4 +1,4 @@
-"""explore: what the interactive loop shares with report."""
+"""explore: the behaviour that the interactive loop shares with report."""
 import subprocess
 
 from cli_support import CPPROF, SECONDS_ALLOWED, run
@@ -25,7 +25,7 @@ def test_explore_chooses_processes_and_stitches(profiles):
 
 
 def test_explore_shows_the_pages_that_report_does(profiles):
-	"""Whether or not another report was shown before, for which no places were kept."""
+	"""explore prints the same pages as report, also after another report, which read the profile without touched addresses."""
 	wanted = run("report", "--pages", "-r", "page-faults", "server.data", directory=profiles).stdout
 	for before in ["", "functions\n"]:
 		result = subprocess.run([CPPROF, "explore", "server.data"], input=f"resource page-faults\n{before}pages\n",

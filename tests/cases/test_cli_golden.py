@@ -1,6 +1,7 @@
-"""The commands that read profiles: what they print (tests/golden/).
+"""The output of the commands that read profiles, compared with the golden files of tests/golden.
 
-UPDATE_GOLDEN=1 writes the golden files instead of comparing with them; `git diff` then shows what changed."""
+UPDATE_GOLDEN=1 writes the golden files instead of comparing; `git diff` then shows the changes.
+"""
 import csv
 import io
 import json
@@ -10,7 +11,7 @@ import re
 import pytest
 from cli_support import GOLDEN, done
 
-# (input, command line without the profile's name); the golden file's name comes from both.
+# (input, command line without the profile's name); the name of the golden file is made from both.
 TABLE = [
 	("forms", "report"),
 	("forms", "report --functions --threshold 17.2%"),
@@ -133,7 +134,7 @@ def compare_golden(path, actual):
 
 
 def without_what_varies(text):
-	"""A compressor of another version may make a file of another size."""
+	"""Replaces file sizes, because another version of the compressor may produce another size."""
 	text = re.sub(r'^size: .*$', "size:         (size)", text, flags=re.MULTILINE)
 	return re.sub(r'"file_bytes": \d+', '"file_bytes": 1', text)
 

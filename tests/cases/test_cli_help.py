@@ -1,4 +1,4 @@
-"""Help, manual pages and completion, which are made from the command table."""
+"""Help, manual pages and shell completion, which cpprof generates from the command table."""
 import functools
 import re
 import shutil
@@ -42,7 +42,7 @@ def test_manual_page_has_every_option(command):
 
 
 def test_help_and_manual_of_explore_list_its_commands(profiles):
-	"""The loop's own list, word for word, and the exit status."""
+	"""The help and the manual page of explore list the commands as the loop's own help does, and document the exit status."""
 	(profiles / "commands").write_text("help\n")
 	with open(profiles / "commands") as commands:
 		listed = done("explore", "forms.data", directory=profiles, stdin=commands)
@@ -55,15 +55,16 @@ def test_help_and_manual_of_explore_list_its_commands(profiles):
 
 
 def completed_by_bash(*words):
-	"""What bash would offer for the last word."""
+	"""The completions that bash offers for the last word."""
 	script = done("completion", "bash") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cpprof; echo "${COMPREPLY[*]}"\n'
-	# Words as bash splits them: '=' is one of its own.
+	# The words as bash splits them: '=' is a word.
 	split = [part for word in words for part in re.findall("=|[^=]+|^$", word)]
 	return interpreted(["bash", "-c", script, "bash", "cpprof", *split])
 
 
 def completed_by_zsh(*words):
-	"""zsh's own functions need a terminal; some that print stand in for them, and the prefix is matched here."""
+	"""The completions that zsh offers. zsh's completion functions need a terminal, so functions that print replace them, and the
+	prefix is matched here."""
 	script = """
 		compdef() {}
 		_files() {}
@@ -122,7 +123,7 @@ def test_completion_offers_values(completed):
 
 @pytest.mark.parametrize("shell", COMPLETED)
 def test_completion_follows_the_tables(profiles, shell):
-	"""What usage errors list is what the script offers: both come from the same tables."""
+	"""The script offers the same values as the usage errors list, because both come from the same tables."""
 	script = done("completion", shell)
 	for words in (["report", "--by", "?"], ["report", "--format", "?"], ["export", "--format", "?"], ["import", "--format", "?", "-"]):
 		message = run(*words, *([] if words[0] == "import" else ["whole.data"]), directory=profiles).stderr

@@ -1,4 +1,4 @@
-"""import and export: folded stacks in and out."""
+"""import and export of folded stacks."""
 import os
 import subprocess
 import threading
@@ -77,7 +77,7 @@ def test_export_of_one_of_several_resources_says_which(profiles):
 @pytest.mark.parametrize("options", [[], ["--format", "gmon", "--image", "/bin/true"]], ids=["folded", "gmon"])
 @pytest.mark.parametrize("way", ["file", "standard input", "pipe"])
 def test_import_of_a_cpprof_profile(profiles, tmp_path, options, way):
-	"""It says that it is one, and what opens it."""
+	"""import refuses a cpprof profile, and names the command that opens it."""
 	profile = profiles / "whole.data"
 	if way == "file":
 		result = run("import", *options, profile, directory=tmp_path)

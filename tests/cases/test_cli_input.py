@@ -1,4 +1,4 @@
-"""Profiles that are missing, damaged, cut or lossy, and where they come from."""
+"""Input profiles that are missing, damaged, truncated or lossy, and where the commands look for them."""
 import re
 
 from cli_support import INPUTS, check_failure, done, run

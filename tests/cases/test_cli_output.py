@@ -1,4 +1,4 @@
-"""Where the output goes: files, pipes, terminals, full disks."""
+"""Output to files, pipes, terminals and full disks."""
 import os
 import signal
 import subprocess
@@ -40,7 +40,8 @@ def test_closed_output_is_noticed(profiles, tmp_path):
 
 
 def test_long_reading_is_told_on_a_terminal(tmp_path):
-	"""The input comes only when the line has been seen, so that reading takes as long as the line needs."""
+	"""On a terminal, cpprof shows a progress line after 1 s of reading. The test writes the input only when it has seen this
+	line."""
 	os.mkfifo(tmp_path / "slow")
 	master, slave = os.openpty()
 	process = subprocess.Popen([CPPROF, "import", "--format", "folded", "slow"], cwd=tmp_path, stderr=slave,

@@ -1,4 +1,4 @@
-"""report: which functions, modules, threads, processes and control groups an option selects."""
+"""report: the functions, modules, threads, processes and control groups that an option selects."""
 import re
 
 from cli_support import check_failure, done, make_input, run
@@ -36,7 +36,8 @@ def test_ambiguous_function_gets_the_list(profiles):
 
 
 def test_main_is_the_main_of_every_program(profiles):
-	"""Of a recording of several programs: labels stay told apart, and what has no hits does not compete."""
+	"""In a recording of several programs, `main` means the main of each program. Their labels stay distinct, and a main without
+	hits is not among them."""
 	text = done("report", "--down", "main", "-r", "cpu", "programs.data", directory=profiles)
 	assert "(main@sort) [120]" in text and "(main@pack) [80]" in text and "(main@pack parse@pack) [60]" in text
 	assert "main@sh" not in text
@@ -59,7 +60,8 @@ def test_only_functions_with_hits_compete(profiles):
 
 
 def test_function_is_a_root_whatever_frames_show(profiles):
-	"""A name means all labels of the function, a label itself; the outermost of them starts the path."""
+	"""The name of a function selects all its labels, and a label selects itself. The outermost frame that matches starts the
+	path."""
 	words = ("report", "-r", "cpu", "--limit", "0", "--threshold", "0", "whole.data")
 	text = done(*words, "--down", "sort", "--by", "line", directory=profiles)
 	assert "(ns::sort(int*, int*):12) [200]" in text and "(ns::sort(int*, int*):13) [100]" in text

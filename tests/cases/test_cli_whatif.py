@@ -1,4 +1,4 @@
-"""whatif: its terms."""
+"""whatif: the forms of its terms."""
 
 from cli_support import check_failure, done, make_input, run
 
@@ -26,6 +26,6 @@ def test_whatif_names_that_hold_marks(tmp_path):
 
 
 def test_semicolon_in_a_name(profiles):
-	"""Only a recording can hold one."""
+	"""A name with a semicolon comes only from a recording: folded stacks cannot hold one."""
 	text = done("whatif", "programs.data", r"main;finish\;all=0", "-r", "cpu", directory=profiles)
 	assert "predicted total: 0.9000" in text and "(main finish;all@sort) [20] x 0" in text

@@ -1,4 +1,4 @@
-"""Options and arguments in every form, and the usage errors."""
+"""Options and arguments in each of their forms, and the usage errors."""
 import re
 import shutil
 
@@ -57,7 +57,7 @@ WRONG_WORDS = [
 
 @pytest.fixture(scope="module")
 def workplace(profiles, tmp_path_factory):
-	"""A directory in which cpprof.data is the whole profile."""
+	"""A directory in which cpprof.data is a copy of whole.data."""
 	directory = tmp_path_factory.mktemp("workplace")
 	for name in ("whole.data", "cpprof.data"):
 		(directory / name).write_bytes((profiles / "whole.data").read_bytes())

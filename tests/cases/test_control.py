@@ -1,5 +1,5 @@
-"""What of a program's probe points is measured, and who says so: `cpprof control` over its socket, rules at start, the program itself, probe points
-that turn themselves off; and implementations that users write."""
+"""Control of the probe points of a running program: by `cpprof control` over its socket, by rules at the start, by the program
+itself, and by throttling; and implementations that users write."""
 import os
 import re
 import shutil
@@ -21,7 +21,7 @@ OWN_SOCKETS = Path(f"/tmp/cpprof-{os.geteuid()}")
 
 
 def build(name, source, *flags, compiler="gcc"):
-	"""Others may do the same at the same time."""
+	"""Compiles into a file of its own and renames it, because parallel tests may build the same program."""
 	output = BUILD / "tests/programs/source" / name
 	output.parent.mkdir(parents=True, exist_ok=True)
 	partial = output.with_name(f"{name}.{os.getpid()}")
@@ -41,7 +41,7 @@ def plugin():
 
 
 class Steered:
-	"""A run of steered.c, alone, which does as it is told."""
+	"""One run of steered.c without `cpprof record`. It executes the commands that the test sends."""
 
 	def __init__(self, program, folder, **variables):
 		self.output = Path(folder) / "out.data"
@@ -74,12 +74,12 @@ class Steered:
 		return control(self.pid, *words)
 
 	def calls(self):
-		"""{function: calls}, after its end."""
+		"""{function: calls}, after the program has ended."""
 		return calls(self.output)
 
 
 def wait_until_listening(pid):
-	"""Its thread has been started when the first probe point was reached, but need not have run yet."""
+	"""Waits for the socket. The first probe point starts the thread that listens, but the thread may run later."""
 	path = OWN_SOCKETS / str(pid)
 	with subprocess.Popen(["timeout", str(SECONDS_ALLOWED), "sh", "-c", f"until test -S {path}; do :; done"]) as waiting:
 		assert waiting.wait() == 0
@@ -97,7 +97,7 @@ def calls(path):
 
 
 def states(text):
-	"""{probe point: state} of what `list` prints."""
+	"""{probe point: state} from the output of `list`."""
 	return {re.split("  +", line)[2]: line.split()[0] for line in text.splitlines()[1:]}
 
 
@@ -164,7 +164,7 @@ WRONG_RULES = [
 ]
 
 
-# What they turn off of named.cpp.
+# {rule pattern: the probe points of named.cpp that `off` with this pattern turns off}
 NAMES = {
 	"work": {"work(int)", "work(double)"},
 	"C<T>::work": {"work(int)", "work(double)"},
@@ -184,7 +184,7 @@ NAMES = {
 
 
 def kinds_of(path):
-	"""Which of them were counted."""
+	"""The kinds of functions of named.cpp that were counted."""
 	marks = {"work(int)": "C<int>::work", "work(double)": "C<double>::work", "operator()": "C<int>::operator()", "operator bool": "operator bool", "plain": "plain",
 		"called": "called"}
 	counted = calls(path)
@@ -198,7 +198,7 @@ def test_names_of_cxx(tmp_path):
 		(tmp_path / "rules").write_text(f"off {pattern}\n")
 		output = tmp_path / f"{number}.data"
 		subprocess.run([named], env={**os.environ, "CPPROF_SITES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
-		# Where all is off nothing is counted.
+		# If all probe points are off, nothing is counted.
 		assert (set() if turned_off == everything else kinds_of(output)) == everything - turned_off, pattern
 
 
@@ -267,7 +267,7 @@ def test_the_socket_is_private_and_goes_with_the_program(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert stat.S_IMODE(OWN_SOCKETS.stat().st_mode) == 0o700
 		assert stat.S_IMODE(run.socket.stat().st_mode) == 0o600
-		# Nothing of it is the program's: descriptors (its three, and that of the folder), or another thread.
+		# The program sees no effect: it has its own three descriptors and that of the folder, and one thread.
 		assert run.tell("state") == "4 1"
 		run.end()
 		assert not run.socket.exists()
@@ -281,7 +281,7 @@ def test_what_was_killed_leaves_nothing_for_long(program, tmp_path):
 		assert (gone.returncode, gone.stdout) == (1, "")
 		assert f"there is no process {run.pid}" in gone.stderr
 	with Steered(program, tmp_path) as other:
-		# Who listens has removed it before.
+		# The other program has removed the dead socket before it listens.
 		assert other.control("list").returncode == 0
 		assert not run.socket.exists()
 
@@ -296,7 +296,7 @@ def test_a_program_that_becomes_another_listens_again(program, tmp_path):
 
 
 def retried(ask):
-	"""The output of what may be asked a moment too early: the socket of before is replaced."""
+	"""The output of a request that is repeated until it succeeds, because the old socket may not be replaced yet."""
 	for _ in range(1000):
 		result = ask()
 		if result.returncode == 0:
@@ -316,7 +316,7 @@ def test_forked_processes_are_controlled_by_themselves(program, tmp_path):
 		run.tell("late 2")
 		run.tell("tiny 10")
 		run.end()
-	with socket.socket(socket.AF_UNIX) as ended: # the child ends when its parent has
+	with socket.socket(socket.AF_UNIX) as ended: # the child ends when its parent has ended
 		while ended.connect_ex(str(OWN_SOCKETS / str(child))) == 0:
 			ended.close()
 			ended = socket.socket(socket.AF_UNIX)
@@ -350,7 +350,7 @@ def test_odd_clients_do_no_harm(program, tmp_path):
 		assert states(run.control().stdout)["tiny"] == "on"
 		for client in clients:
 			client.close()
-		with socket.socket(socket.AF_UNIX) as silent: # says nothing: given up before the next one's patience ends
+		with socket.socket(socket.AF_UNIX) as silent: # sends nothing; the program drops it before the next client's timeout
 			silent.connect(str(run.socket))
 			assert run.control("off", "tiny").returncode == 0
 		run.end()
@@ -410,7 +410,7 @@ def test_somebody_else_s_folder_is_not_used(program, tmp_path):
 # --- implementations that users write ---
 
 def histories(path):
-	"""{probe point: (entered, left, wrong)}, as histories.c has written it."""
+	"""{probe point: (entered, left, wrong)}, from the file that histories.c writes."""
 	return {line.split()[0]: tuple(map(int, line.split()[1:])) for line in Path(f"{path}.histories").read_text().splitlines()}
 
 

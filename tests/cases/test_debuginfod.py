@@ -1,4 +1,4 @@
-"""A server of debug information is asked if, and only if, DEBUGINFOD_URLS names one."""
+"""cpprof queries a server of debug information if, and only if, DEBUGINFOD_URLS names one."""
 import http.server
 import os
 import shutil
@@ -12,7 +12,7 @@ pytestmark = needs_perf
 
 
 class Server(http.server.ThreadingHTTPServer):
-	"""Serves one debug file under any build-id, and keeps what was asked for."""
+	"""Serves one debug file under its program's build-id, and records the requests."""
 
 	def __init__(self, debug_file):
 		self.asked = []
@@ -39,7 +39,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def stripped(tmp_path):
-	"""A program without symbols, and the file that they went to."""
+	"""A program without symbols, and the debug file that holds them."""
 	program, debug_file = tmp_path / "forms", tmp_path / "elsewhere"
 	shutil.copy(build("forms.c"), program)
 	subprocess.run(["objcopy", "--only-keep-debug", program, debug_file], check=True)

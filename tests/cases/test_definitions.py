@@ -1,4 +1,4 @@
-"""The product's analyses against the definitions, on thousands of random trees."""
+"""Compares the product's analyses with the definitions, on thousands of random trees."""
 
 import os
 import random
@@ -22,7 +22,7 @@ NAMES = "abcdefg"
 def random_stack(rng, names, deepest):
     stack = [rng.choice(names)]
     while len(stack) < deepest and rng.random() < 0.85:
-        # Recursion of all kinds: the same again, the one before, anything.
+        # Recursion of several kinds: the same function again, its caller again, or any function.
         stack.append(rng.choice([stack[-1], stack[-2] if len(stack) > 1 else stack[0], rng.choice(names)]))
     return tuple(stack)
 
@@ -31,7 +31,7 @@ def random_samples(rng):
     names = NAMES[: rng.randint(1, len(NAMES))]
     deepest = rng.randint(1, 12)
     samples = [(random_stack(rng, names, deepest), rng.randint(1, 20)) for _ in range(rng.randint(1, 20))]
-    # Stacks that share a beginning make a tree, not a comb.
+    # Stacks with a common beginning, so that the tree has branches at several depths.
     for _ in range(rng.randint(0, 10)):
         stack, _ = rng.choice(samples)
         keep = rng.randint(1, len(stack))
@@ -41,7 +41,7 @@ def random_samples(rng):
 
 
 def random_changes(rng, samples):
-    """Paths of downward profiles, and some that are none, with factors. Some steps are several labels."""
+    """Paths of downward profiles, and some other paths, with factors. Some steps are sets of labels."""
     names = sorted({name for stack, _ in samples for name in stack})
     changes = []
     for _ in range(rng.randint(1, 4)):
@@ -56,12 +56,12 @@ def random_changes(rng, samples):
 
 
 def widened(rng, name, names):
-    """The label, or a set of labels with it in it."""
+    """Returns a set with the label alone, or with other labels too."""
     return (name,) if rng.random() < 0.7 else tuple(sorted({name, *rng.sample(names, rng.randint(0, len(names)))}))
 
 
 def random_roots(rng, samples):
-    """Every label as a root, and sets of labels: a function with several."""
+    """Each label as a root, and some sets of labels, as for a function that has several."""
     names = sorted({name for stack, _ in samples for name in stack})
     return [(name,) for name in names] + [widened(rng, rng.choice(names), names) for _ in range(2)]
 
@@ -126,7 +126,7 @@ def role_of(name):
 
 
 def random_threads(rng):
-    """Stacks in which threads start, some of them much alike, some from start code alone."""
+    """Stacks in which threads start. Some differ little, and some consist of start code alone."""
     names = [*"abc", "START1", "START2", "START3", "CREATE1", "CREATE2", "|"]
     names = rng.sample(names, rng.randint(2, len(names))) + ["|", "START1"][: rng.randint(0, 2)]
     samples = [(random_stack(rng, names, rng.randint(1, 30)), rng.randint(1, 20)) for _ in range(rng.randint(1, 10))]

@@ -1,4 +1,4 @@
-"""The interactive loop: from a pipe, where it is a script, and on a terminal, where it edits lines."""
+"""The interactive loop: from a pipe it runs a script, and on a terminal it edits lines."""
 import os
 import pty
 import re
@@ -43,7 +43,7 @@ def explore(directory, commands, **options):
 
 
 def answer(directory, *commands):
-	"""What the commands print, without the greeting; all of them must work."""
+	"""The output of the commands without the greeting. Fails unless all of them succeed."""
 	status, out, err = explore(directory, "\n".join(commands) + "\n")
 	assert (status, err) == (0, "")
 	assert out.startswith(GREETING)
@@ -51,7 +51,7 @@ def answer(directory, *commands):
 
 
 def complaint(directory, *commands):
-	"""What the last command complains; those before it must work."""
+	"""The error message of the last command. Fails unless all commands before it succeed."""
 	status, _, err = explore(directory, "\n".join(commands) + "\n")
 	assert status == 1
 	prefix = f"cpprof: line {len(commands)}: "
@@ -78,7 +78,7 @@ def test_reports_are_those_of_report(directory, command, words):
 
 
 def test_call_graph_is_that_of_report(directory):
-	"""With the note that report prints on standard error behind it."""
+	"""explore appends the note that report prints on standard error."""
 	report = subprocess.run([CPPROF, "report", "x.data", "--call-graph"], cwd=directory, capture_output=True, text=True, check=True)
 	note = report.stderr.removeprefix("cpprof report: ")
 	assert note.startswith("calls were not counted")
@@ -127,7 +127,7 @@ def test_settings_hold(directory):
 	assert answer(directory, "limit 7", "limit") == "limit: 7\nlimit: 7\n"
 	assert answer(directory, "time 1.5 2", "time all", "time 0 end") == "time: 1.5 s to 2 s\ntime: all\ntime: all\n"
 	assert answer(directory, "inlines off", "trim off") == "inlines: off\ntrim: off\n"
-	# A wrong value leaves the old one.
+	# A wrong value does not change the setting.
 	assert "limit: 40\n" in explore(directory, "limit -3\nlimit\n")[1]
 
 
@@ -154,7 +154,7 @@ def test_hostile_lines(directory):
 	assert status == 1 and out == GREETING + "limit: 40\n"
 	assert re.findall(r"line (\d): (.{10})", err) == [("1", "a line of "), ("2", "a NUL byte"), ("3", "no command")]
 	assert "\x1b" not in err
-	# The longest line that is taken.
+	# The longest accepted line.
 	assert explore(directory, b" " * 65530 + b"limit\n") [0] == 0
 
 
@@ -184,11 +184,11 @@ def test_export_and_info(directory):
 
 def test_pipe(directory):
 	assert answer(directory, "functions | grep -c '^[01]'", "limit") == "8\nlimit: 40\n"
-	# A reader that goes away early is no failure, and order is kept.
+	# A reader that exits early is no failure, and the output stays in order.
 	assert answer(directory, "limit 3", "tree | head -1 | cut -c 1-11", "limit 4").split("\n") == [
 		"limit: 3", "Sample Tree", "limit: 4", ""]
 	assert answer(directory, "help | true") == ""
-	# The programs in the pipe have the usual SIGPIPE.
+	# The programs in the pipe have the default action for SIGPIPE.
 	assert answer(directory, "functions | (yes; echo $? >&3) 3>&1 | head -1") in ("y\n", "141\ny\n", "y\n141\n")
 	assert "could not run" in explore(directory, "functions | no-such-command-here\n")[2]
 
@@ -201,7 +201,7 @@ def test_reader_that_goes_away(directory):
 			process.stdin.write(b"help\n" * 100000)
 			process.stdin.close()
 		except BrokenPipeError:
-			pass # it ended before it read everything: as it should
+			pass # correct: explore may exit before it has read everything
 		assert process.stderr.read() == b""
 		assert process.wait(SECONDS_ALLOWED) >= 0
 
@@ -233,7 +233,7 @@ class Terminal:
 				**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", "HOME": str(directory), **environment})
 
 	def read(self):
-		"""More output; False at the end of it."""
+		"""Reads more output. Returns False at its end."""
 		ready, _, _ = select.select([self.fd], [], [], SECONDS_ALLOWED)
 		assert ready, f"nothing more came after {self.seen!r}"
 		try:
@@ -244,7 +244,7 @@ class Terminal:
 		return bool(data)
 
 	def until(self, text):
-		"""Waits for the text; returns what came before it."""
+		"""Waits for the text. Returns the output before it."""
 		while text not in self.seen:
 			assert self.read(), f"ended before {text!r}: {self.seen!r}"
 		before, self.seen = self.seen.split(text, 1)
@@ -254,7 +254,7 @@ class Terminal:
 		os.write(self.fd, keys.encode())
 
 	def ask(self, line):
-		"""Types a line; returns all that appears up to the next prompt."""
+		"""Types a line. Returns all output up to the next prompt."""
 		self.type(line + "\n")
 		return self.until("cpprof> ").replace("\r\n", "\n")
 
@@ -276,7 +276,7 @@ def terminal(directory, tmp_path):
 		os.kill(terminal.pid, signal.SIGKILL)
 		os.waitpid(terminal.pid, 0)
 	except (ProcessLookupError, ChildProcessError):
-		pass # it has ended, as it should
+		pass # correct: it has ended
 
 
 def test_terminal_gives_the_same_answers(terminal, directory):
@@ -285,7 +285,7 @@ def test_terminal_gives_the_same_answers(terminal, directory):
 	assert answer(directory, "limit 3", "down main").split("\n", 1)[1] in colourless
 	assert "cpprof: no command 'nonsense'" in terminal.ask("nonsense")
 	terminal.type("quit\n")
-	assert terminal.end() == 0 # failed commands are a script's business
+	assert terminal.end() == 0 # on a terminal, failed commands do not change the status
 
 
 def test_no_colour_into_a_pipe(terminal):
@@ -309,7 +309,7 @@ def test_completion(terminal):
 	assert "(b qsort)" in terminal.ask("")
 	terminal.type("down ns::f(i\t")
 	assert "(ns::f(int, char))" in terminal.ask("")
-	terminal.type("down f(d\t") # a part of the name
+	terminal.type("down f(d\t") # the beginning of a part of the name
 	assert "(ns::f(double))" in terminal.ask("")
 	terminal.type("whatif main;b;c\t;qs\t")
 	assert "no function" not in terminal.ask("=0")
@@ -331,7 +331,7 @@ def test_interrupt_ends_the_line_and_not_the_loop(terminal):
 	terminal.type("\x03")
 	terminal.until("cpprof> ")
 	assert "no command" not in terminal.ask("limit")
-	# A program in a pipe is ended by ^C; the loop goes on.
+	# ^C ends a program in a pipe; the loop continues.
 	terminal.type("limit | (echo started; cat >/dev/null; exec sleep 1000)\n")
 	terminal.until("\nstarted")
 	terminal.type("\x03")
@@ -369,7 +369,7 @@ def test_history_is_kept_and_private(directory, tmp_path):
 	assert os.listdir(path.parent) == ["history"]
 	second = Terminal(directory, **state)
 	second.until("cpprof> ")
-	second.type("\x1b[A\x1b[A\x1b[A") # up to before quit and threshold
+	second.type("\x1b[A\x1b[A\x1b[A") # up, past quit and threshold
 	assert "limit: 17\n" in second.ask("")
 	second.type("\x04")
 	assert second.end() == 0

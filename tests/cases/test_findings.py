@@ -1,4 +1,4 @@
-"""Findings: what each backend and each reader found is in the closing line, in info and in JSON."""
+"""Findings: the closing line, info and JSON report what each backend and each reader found."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ from record_support import PROGRAMS, build, needs_bpf, needs_perf, record, run_c
 
 
 def findings_of(path):
-	"""{code: finding} of a profile, by its JSON; info prints the same, the most severe first."""
+	"""{code: finding} of a profile, from its JSON. Checks that info prints the same findings, the most severe first."""
 	findings = json.loads(run_cpprof("info", "--format", "json", path).stdout)["findings"]
 	text = run_cpprof("info", path).stdout
 	assert f"\nfindings ({len(findings)})\n" in text
@@ -24,7 +24,7 @@ def findings_of(path):
 
 
 def check(recorded, code, severity, text, in_closing=True):
-	"""The finding, which is in the closing line or not."""
+	"""Checks a finding of the profile, and whether the closing line prints it. Returns it."""
 	finding = findings_of(recorded.path)[code]
 	assert finding["severity"] == severity and re.fullmatch(text, finding["text"]), finding
 	assert (finding["text"] in recorded.err) == in_closing, recorded.err
@@ -43,7 +43,7 @@ def test_monitor(tmp_path):
 
 @needs_perf
 def test_trace(tmp_path):
-	"""No file keeps the findings of a trace, so it prints them itself: a line each, and none where there is none."""
+	"""trace writes no profile, so it prints its findings itself: one line each, and none if there are no findings."""
 	words = ["trace", "--backend", "perf", "-r", "page-faults", "-o", tmp_path / "events", "--"]
 	result = run_cpprof(*words, "sh", "-c", "sleep 60 >/dev/null 2>&1 </dev/null & echo $!", cwd=tmp_path)
 	try:
@@ -61,7 +61,7 @@ def test_trace_of_an_undeclared_resource(tmp_path):
 
 @needs_perf
 def test_perf(tmp_path):
-	"""A hundred page faults in each of many processes, by an interval that none of them reaches."""
+	"""About a hundred page faults in each of many processes, at an interval that none of them reaches: the finding counts them."""
 	many = ["sh", "-c", "for i in $(seq 200); do /bin/true; done"]
 	recorded = record(tmp_path, many, "--backend", "perf", "-r", "page-faults/300")
 	finding = check(recorded, "unsampled", "warning", r"\d+ % of page-faults not sampled: .*")
@@ -89,7 +89,7 @@ def test_hooks(tmp_path):
 
 @needs_perf
 def test_reader(tmp_path):
-	"""A file that was cut: each command that reads it warns."""
+	"""A truncated file: each command that reads it warns."""
 	recorded = record(tmp_path, [build("forms.c")], "--backend", "perf")
 	cut = tmp_path / "cut.data"
 	cut.write_bytes(recorded.path.read_bytes()[:-20])

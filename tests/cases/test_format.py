@@ -1,4 +1,4 @@
-"""The file format: the decoder written from docs/format.md alone agrees with the product on every kind of file."""
+"""The file format: a decoder written from docs/format.md alone agrees with the product on every kind of file."""
 import collections
 import json
 import os
@@ -31,7 +31,8 @@ def exported(path, *words):
 
 
 def depths(folded):
-	"""Hits by the number of frames: what stays when the product names, as it reads, what the recorder could not."""
+	"""Hits by the number of frames. They stay the same when the product adds names, as it reads, that the recorder did not
+	write."""
 	hits = collections.Counter()
 	for line in folded.splitlines():
 		path, count = line.rsplit(b" ", 1)
@@ -40,7 +41,7 @@ def depths(folded):
 
 
 SEVERITIES = ["note", "warning", "error"]
-# These the product finds while it reads.
+# The product adds these findings as it reads.
 FOUND_IN_READING = {b"recording-cut", b"bytes-skipped", b"blocks-skipped", b"file-unreadable"}
 
 
@@ -57,7 +58,7 @@ def findings_agree(profile, path):
 
 
 def agree(path):
-	"""Decodes a file both ways, with each choice that an export has; returns the decoder's profile."""
+	"""Decodes a file in both ways, with each option of an export. Returns the decoder's profile."""
 	profile = decode.Profile(path.read_bytes())
 	assert profile.folded() == exported(path)
 	assert profile.folded(inlines=False) == exported(path, "--no-inlines")
@@ -80,7 +81,7 @@ def random_folded(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_profiles(tmp_path, seed):
-	"""Every table, every odd value, in several flushes."""
+	"""Profiles with every table and with unusual values, in several flushes."""
 	path = tmp_path / "sample.data"
 	subprocess.run([WRITE_SAMPLE, str(seed + 1), path], check=True)
 	profile = agree(path)
@@ -88,7 +89,7 @@ def test_random_profiles(tmp_path, seed):
 
 
 def test_killed(tmp_path):
-	"""No end block, no names."""
+	"""The file of a killed recorder has no end block and no names."""
 	path = tmp_path / "killed.data"
 	subprocess.run([WRITE_SAMPLE, "77", path, "killed"], check=True)
 	profile = decode.Profile(path.read_bytes())
@@ -101,7 +102,7 @@ def test_cut_anywhere(tmp_path):
 	subprocess.run([WRITE_SAMPLE, "5", whole], check=True)
 	data = whole.read_bytes()
 	blocks = list(decode.blocks_of(data))
-	# From where there is a resource to export, on both sides of each block's end.
+	# Cuts on both sides of each block's end, after the first block with a resource to export.
 	first = next(block.offset for block in blocks if block.type == 14)
 	for block in blocks:
 		for size in (block.offset - 1, block.offset, block.offset + 39, block.offset + 40):
@@ -112,7 +113,7 @@ def test_cut_anywhere(tmp_path):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_imported_stacks(tmp_path, seed):
-	"""Folded stacks go in and come out of both decoders as they were."""
+	"""Folded stacks are imported, and both decoders export them unchanged."""
 	text, path = random_folded(seed), tmp_path / "imported.data"
 	cpprof("import", "--format", "folded", "-o", path, "-", input=text)
 	profile = decode.Profile(path.read_bytes())
@@ -121,7 +122,7 @@ def test_imported_stacks(tmp_path, seed):
 
 
 def test_a_million_lines(tmp_path):
-	"""None is lost."""
+	"""A million stacks are imported and exported without loss."""
 	lines = 1_000_000
 	path, source = tmp_path / "million.data", tmp_path / "million.folded"
 	with open(source, "w", encoding="ascii") as file:
@@ -144,7 +145,7 @@ def test_a_real_recording(tmp_path):
 
 
 def test_newer_blocks_are_skipped(tmp_path):
-	"""Both decoders pass over a block of a type that they do not know."""
+	"""Both decoders skip a block of an unknown type."""
 	path, newer = tmp_path / "sample.data", tmp_path / "newer.data"
 	subprocess.run([WRITE_SAMPLE, "9", path], check=True)
 	data = path.read_bytes()
@@ -156,14 +157,14 @@ def test_newer_blocks_are_skipped(tmp_path):
 
 
 def test_documented_types():
-	"""docs/format.md has a section for each block type of the decoder, and the other way round."""
+	"""docs/format.md has one section for each block type of the decoder, and no others."""
 	text = (REPOSITORY / "docs/format.md").read_text()
 	sections = {int(line.split()[1]) for line in text.splitlines() if line.startswith("### ") and line.split()[1].isdigit()}
 	assert sections == set(decode.TABLES) | {decode.END, decode.STRINGS}
 
 
 def test_disk_full(tmp_path):
-	"""Told so, and nothing is lost that was there."""
+	"""On a full disk the command reports the error and exits with status 1."""
 	source = tmp_path / "in.folded"
 	source.write_bytes(random_folded(1))
 	result = subprocess.run([CPPROF, "import", "--format", "folded", "-o", "/dev/full", source], capture_output=True,

@@ -1,4 +1,4 @@
-"""gmon.out in and out of profiles: what the C library's runtime wrote, what is damaged, and what other words are wrong."""
+"""gmon.out as input and output of profiles: files that the C library's runtime wrote, damaged files, and usage errors."""
 import json
 import re
 import struct
@@ -9,14 +9,14 @@ from gprof_support import Gmon, program, run_of, symbols
 from record_support import REPOSITORY, run_cpprof
 
 CORPUS = REPOSITORY / "tests/fuzz/corpus/gmon"
-# What the corpus's files are called that can be read; of all others something is wrong.
+# Files of the corpus that can be read. All others are damaged.
 READABLE = {"header", "real", "real-no-pie", "real-twice", "blocks", "blocks-wide", "blocks-none", "blocks-none-wide",
 	"histograms", "histogram-empty"}
 FLAT = re.compile(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(?:(\d+) +[\d.]+ +[\d.]+ +)?(\S.*)$", re.MULTILINE)
 
 
 def gprof_calls(image, gmon):
-	"""{function: calls} of the flat profile of Debian's gprof, namesakes together."""
+	"""{function: calls} from the flat profile of Debian's gprof; functions of the same name are added up."""
 	text = subprocess.run(["gprof", "-b", "-p", image, gmon], check=True, capture_output=True, text=True).stdout
 	found = {}
 	for calls, name in FLAT.findall(text):
@@ -25,7 +25,7 @@ def gprof_calls(image, gmon):
 
 
 def calls_of(path):
-	"""{function: calls by others}, as gprof's flat profile has it."""
+	"""{function: calls by other functions}, as in gprof's flat profile."""
 	result = run_cpprof("export", "-r", "calls", "--untrimmed", path)
 	assert result.returncode == 0, result.stderr
 	found = {}
@@ -56,7 +56,7 @@ def test_what_the_c_library_wrote(tmp_path, linkage):
 
 
 def test_samples_are_their_functions(tmp_path):
-	"""A bin of two bytes in which a function begins is that function's, as with gprof."""
+	"""A bin of two bytes belongs to the function that begins in it, as with gprof."""
 	image = program("expressions")
 	at = symbols(image)
 	low, high = min(at.values()) & ~15, (max(at.values()) + 256) & ~15
@@ -74,7 +74,7 @@ def test_samples_are_their_functions(tmp_path):
 
 
 def test_round_trip(tmp_path):
-	"""Arcs, blocks and samples that a record's fields cannot hold come back as they were."""
+	"""Arcs, blocks and samples that exceed a record's fields are the same after import and export."""
 	image = program("expressions")
 	at = symbols(image)
 	arcs = [(at["main"] + 9, at["term"], 0xffffffff)] * 3 + [(at["term"] + 5, at["factor"], 7)]
@@ -110,7 +110,7 @@ def test_hostile_files(tmp_path, path):
 
 
 def test_another_program(tmp_path):
-	"""gmon.out does not say whose it is: what lies outside of the code does."""
+	"""gmon.out does not name its program. Addresses outside the code show that the image is another program or build."""
 	gmon = Gmon([], [(0x90000000, 0x90000010, 3)]).write(tmp_path / "gmon.out")
 	profile, _ = imported(tmp_path, program("expressions"), gmon)
 	assert "of another program or of another build" in run_cpprof("info", profile).stdout

@@ -1,5 +1,5 @@
-"""`cpprof gprof` as a whole: runs of real programs beside Debian's gprof, the errors of sampled figures, what is said of files that do
-not fit, and the call graph with the times of call paths. (test_gprof_options.py goes through the options.)"""
+"""`cpprof gprof` as a whole: runs of real programs compared with Debian's gprof, the errors of sampled figures, the warnings
+about files that do not match, and the call graph with the times of call paths. (test_gprof_options.py tests each option.)"""
 import math
 import random
 import re
@@ -92,7 +92,7 @@ def run(folder):
 
 
 def warnings(*words, status=0, **settings):
-	"""What it said on standard error."""
+	"""Returns what `cpprof gprof` prints on standard error."""
 	result = subprocess.run([CPPROF, "gprof", *map(str, words)], check=False, capture_output=True, text=True, timeout=SECONDS_ALLOWED, **settings)
 	assert result.returncode == status, result.stderr
 	return result.stderr
@@ -104,8 +104,8 @@ def warnings(*words, status=0, **settings):
 @needs_gprof
 @pytest.mark.parametrize("flags", [["-O0"], ["-O2", "-fno-inline"], ["-O3", "-no-pie"]], ids=["O0", "O2", "O3-no-pie"])
 def test_runs_and_their_sum(folder, flags):
-	"""Cycles, recursion, statics, aliases, clones; two runs are one profile. Lines: the padding behind a clone is the clone's, and labels
-	have no entries."""
+	"""Cycles, recursion, static functions, aliases and clones; two runs are added up. By line, the padding behind a clone
+	belongs to the clone, and labels have no entries."""
 	path = built(folder, *flags)
 	runs = [run(folder), run(folder)]
 	for options in [["-b"], ["-b", "-z"], ["-b", "-T"], ["-b", "-a"], ["-b", "-l", "-z"], ["-b", "-l", "-a"], ["-b", "-p", "-A_start"]]:
@@ -115,7 +115,7 @@ def test_runs_and_their_sum(folder, flags):
 
 @needs_gprof
 def test_label_behind_all_code(folder):
-	"""Where data_start was not linked, etext is the last symbol: a bin that goes on behind it gives it nothing."""
+	"""Without data_start, etext is the last symbol: a bin that extends beyond it gives it no time."""
 	path = built(folder, "-O1", "-ffunction-sections", "-Wl,--gc-sections", sources=["program.c", "labels.S"])
 	gmon = made_up(path, 1, samples=20000, bin_bytes=64).write(folder / "gmon.out")
 	for options in [["-b"], ["-b", "-l"]]:
@@ -125,7 +125,8 @@ def test_label_behind_all_code(folder):
 @needs_gprof
 @pytest.mark.parametrize("seed", range(4))
 def test_symbols_of_all_kinds(folder, seed):
-	"""Which name an address has, which names are none, and where a function ends: calls and samples everywhere."""
+	"""Calls and samples at all addresses: both gprofs agree on the name of each address, on symbols that are no functions, and
+	on the end of each function."""
 	path = built(folder, "-O1", "-fno-inline", sources=["program.c", "labels.S"])
 	gmon = made_up(path, seed, arcs=300, samples=5000, bin_bytes=[2, 4, 6, 3][seed]).write(folder / "gmon.out")
 	for options in [["-b"], ["-b", "-z", "-p"], ["-b", "-D"], ["-b", "-D", "-a"]]:
@@ -144,7 +145,7 @@ def test_clones_as_functions(folder):
 
 
 def half_width(part, whole):
-	"""E. B. Wilson's interval of 95 %."""
+	"""Half the width of Wilson's interval of 95 %."""
 	z = 1.959963984540054
 	p = part / whole
 	return z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
@@ -161,11 +162,11 @@ def test_errors_of_sampled_figures(tmp_path):
 		assert other.startswith(line)
 		share, error = float(line.split()[0]), float(re.fullmatch(r" *\+- ([\d.]+)", other[len(line):]).group(1))
 		assert abs(error - 100 * half_width(round(share * 7), 700)) < 0.06
-	# Columns before the name are where they were.
+	# The columns before the name stay at their positions.
 	assert others[4].startswith(plain[4].rstrip()) and others[4].endswith("% time")
 
 
-# --- what does not fit ---
+# --- files that do not match ---
 
 
 def test_another_build(folder):
@@ -198,7 +199,7 @@ def test_profile_knows_its_program(folder):
 
 
 def test_profile_without_time(folder):
-	"""Calls alone: there is a call graph, and no time at which it could be wrong."""
+	"""A profile with calls alone has a call graph, and no warning about its times."""
 	path = program("expressions")
 	at = symbols(path)
 	gmon = Gmon([], [(at["main"] + 9, at["term"], 3)]).write(folder / "gmon.out")
@@ -246,7 +247,7 @@ def test_words_that_do_not_fit(tmp_path, words, said):
 
 
 def test_nothing_in_it(tmp_path):
-	"""A header alone: nothing to print, but records to be counted and a sum to be written."""
+	"""A header alone: there is nothing to print, but -i counts its records and -s writes the sum."""
 	path, gmon = program("expressions"), Gmon().write(tmp_path / "gmon.out")
 	for words in [], ["-C"], ["-l"], ["-A"]:
 		said = warnings(*words, path, gmon, status=1)
@@ -257,7 +258,7 @@ def test_nothing_in_it(tmp_path):
 
 
 def test_rate_of_zero(tmp_path):
-	"""A sample has no length then: all times are samples, and said to be so."""
+	"""At a rate of 0 a sample has no duration: times are numbers of samples, and the output states so."""
 	path = program("expressions")
 	low, _ = text_range(path)
 	at = symbols(path)["term"] & ~1
@@ -273,7 +274,7 @@ def test_rate_of_zero(tmp_path):
 @pytest.mark.parametrize("name", ["histogram-narrow", "histogram-escape"])
 @pytest.mark.parametrize("words", [["-b"], ["-s"], ["-i"]])
 def test_histograms_that_are_none(tmp_path, name, words):
-	"""Refused as they are read, whatever is done with them then."""
+	"""A malformed histogram is refused as it is read, with each kind of output."""
 	result = subprocess.run([CPPROF, "gprof", *words, program("expressions"), CORPUS / name], check=False, capture_output=True, text=True,
 		cwd=tmp_path)
 	assert result.returncode == 1 and "\x1b" not in result.stdout + result.stderr
@@ -282,7 +283,7 @@ def test_histograms_that_are_none(tmp_path, name, words):
 
 
 def test_names_in_the_index(tmp_path):
-	"""No byte of a file's that could be a command to a terminal reaches it."""
+	"""The output contains no byte of a file that a terminal could interpret as a command."""
 	(tmp_path / "x.c").write_text("void named(void) {}\nint main(void) { named(); return 0; }\n")
 	subprocess.run(["gcc", "-pg", "-c", "x.c"], cwd=tmp_path, check=True)
 	subprocess.run(["objcopy", "--redefine-sym", "named=na\x1b[31med", "x.o"], cwd=tmp_path, check=True)
@@ -313,7 +314,7 @@ OWN = re.compile(r"^\[\d+\] *([\d.]+) +([\d.]+) +([\d.]+)(?: +[\d+]+)? +(\S+) \[
 
 
 def naive_graph():
-	"""{function: (own, below)}, {(caller, callee): hits}: once per path."""
+	"""{function: (own, below)}, {(caller, callee): hits}, each once per path."""
 	functions, arcs = {}, {}
 	for path, hits in PATHS.items():
 		names = path.split(";")

@@ -1,5 +1,5 @@
-"""Side by side with Debian's gprof, option by option: the same text, so the same figures. Programs are compiled with -pg in the
-usual ways; gmon.out files are those of the C library's runtime, and made-up ones with hundreds of functions in cycles."""
+"""Compares each option with Debian's gprof: the same text, and so the same figures. Programs are compiled with -pg in the usual
+ways. gmon.out files come from the C library's runtime, or are made up with hundreds of functions in cycles."""
 import re
 import shutil
 
@@ -25,7 +25,7 @@ def built(name, build):
 
 @pytest.fixture(name="many")
 def many_fixture(tmp_path):
-	"""A program of some hundred functions, and a file with calls among them all."""
+	"""A program of some hundred functions, and a file with calls between all of them."""
 	path = program("many")
 	return path, made_up(path, seed=1).write(tmp_path / "many.gmon")
 
@@ -43,7 +43,7 @@ def test_runs_of_the_c_library(name, build):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_made_up_calls(tmp_path, seed):
-	"""From few calls to so many that nearly all is one cycle."""
+	"""Numbers of calls from none to so many that nearly all functions are in one cycle."""
 	path = program("many")
 	arcs = [0, 1, 20, 60, 120, 200, 300, 400, 600, 1000, 2000, 5000][seed]
 	gmon = made_up(path, seed, arcs=arcs, samples=[0, 5, 500, 30000][seed % 4], bin_bytes=[1, 2, 4, 8, 64][seed % 5])
@@ -126,7 +126,7 @@ def test_names_that_fit_nothing(many):
 
 
 def test_figures_of_runs(tmp_path):
-	"""Not the text: rows, by their columns, with the statistical error that ours has one column for."""
+	"""Compares rows by their columns instead of the text; a row may have an additional column for the statistical error."""
 	path = program("many")
 	gmon = made_up(path, 3).write(tmp_path / "gmon.out")
 	row = re.compile(r"^ *([\d.]+) +([\d.]+) +([\d.]+)(?: +\S+%?)?? +(\d+) +([\d.]+) +([\d.]+) +(\S+)$", re.MULTILINE)
@@ -149,7 +149,7 @@ def test_sums_are_read_by_either(tmp_path):
 		(tmp_path / folder).mkdir()
 		tool("-s", path, *files, cwd=tmp_path / folder)
 		assert (tmp_path / folder / "gmon.sum").stat().st_size > 0
-	# Among equals the order is that of the records: not the same in a sum.
+	# Entries with equal figures are in the order of the records, which differs in a sum.
 	expected = sorted(real_gprof("-b", "-p", path, *files).splitlines())
 	for folder in ["real", "ours"]:
 		text = expect_same("-b", path, tmp_path / folder / "gmon.sum")
@@ -157,7 +157,7 @@ def test_sums_are_read_by_either(tmp_path):
 
 
 def test_default_names(tmp_path):
-	"""a.out and gmon.out of the current folder."""
+	"""The default files are a.out and gmon.out in the current folder."""
 	path = program("expressions")
 	shutil.copy(path, tmp_path / "a.out")
 	shutil.copy(run_of(path), tmp_path / "gmon.out")
@@ -176,7 +176,7 @@ def test_arcs_from_nowhere_and_into_the_middle(tmp_path):
 
 
 def test_histograms_of_part_of_the_program(tmp_path):
-	"""Two that do not touch, one of them beginning inside a function."""
+	"""Two histograms with a gap between them, one of which begins inside a function."""
 	path = program("many")
 	low, high = text_range(path)
 	middle = symbols(path)["f150"] + 5
@@ -200,7 +200,7 @@ def test_sources_to_files(tmp_path):
 
 
 def test_order_of_options(many):
-	"""Those of a kind add up, whatever their order; options may stand behind the files."""
+	"""Options of one kind add up in any order, and options may follow the files."""
 	path, gmon = many
 	for words in [[path, gmon, "-b", "-p"], ["-p", path, "-b", gmon], ["-bpz", path, gmon], ["-q", "-p", "-b", path, gmon],
 			["-P", "-p", "-b", path, gmon], ["-p", "-P", "-b", path, gmon], ["-b", "-Qf100", "-qf101", path, gmon],
@@ -211,7 +211,7 @@ def test_order_of_options(many):
 
 
 def unused_arcs(text):
-	"""{(caller, callee)} of the lines of a call graph that have a count of 0, by the callees' entries."""
+	"""{(caller, callee)} of the call graph's lines with a count of 0, from the callees' entries."""
 	arcs = set()
 	for entry in re.split(r"^-{20,}$", text, flags=re.MULTILINE):
 		lines = [line for line in entry.splitlines() if re.search(r"\[\d+\]$", line)]
@@ -227,11 +227,12 @@ def unused_arcs(text):
 
 @pytest.mark.parametrize("build", ["gcc", "clang"])
 def test_calls_that_the_code_has(build):
-	"""-c: what gprof finds and, as it takes distances for numbers without a sign, what lies in front of its caller too."""
+	"""With -c ours finds the calls that gprof finds, and also those of functions at lower addresses than the caller. gprof
+	misses these, because it treats the distance as an unsigned number."""
 	path = built("expressions", build)
 	theirs = unused_arcs(real_gprof("-b", "-q", "-c", "-z", path, run_of(path)))
 	ours = unused_arcs(our_gprof("-b", "-q", "-c", "-z", path, run_of(path)))
-	# clang has static functions behind those that call them.
+	# clang places static functions behind their callers.
 	assert theirs <= ours and (theirs or build == "gcc")
 	assert {("unused", "other"), ("unused", "compare"), ("unused_caller", "sort")} <= ours
 	places = symbols(path)
@@ -266,7 +267,7 @@ def test_lines(tmp_path, name):
 
 
 def test_counts_of_blocks(tmp_path):
-	"""A block where each row of the line table begins: gprof has all of them, one for each of its symbols."""
+	"""One block at the start of each row of the line table: gprof has all of them, one for each of its symbols."""
 	path = built("expressions", "gcc-no-pie")
 	gmon = made_up(path, 7, arcs=60, blocks=10000).write(tmp_path / "gmon.out")
 	text = expect_same("-b", "-l", "-C", path, gmon)
@@ -276,7 +277,7 @@ def test_counts_of_blocks(tmp_path):
 
 
 def test_lines_of_mangled_names(tmp_path):
-	"""In -C and in its tables gprof does not demangle."""
+	"""With -C, and in the tables of -A, gprof does not demangle."""
 	path = built("shapes", "gcc")
 	gmon = made_up(path, 9, arcs=60).write(tmp_path / "gmon.out")
 	expect_same("-b", "-C", path, gmon, ours=["--no-demangle"])

@@ -1,5 +1,5 @@
-"""Annotated source, execution counts and linking orders of `cpprof gprof`: what gprof cannot say, or does not. The figures that it
-has are compared in test_gprof_options.py."""
+"""Annotated source, execution counts and link orders of `cpprof gprof`, where gprof has no output or another one.
+test_gprof_options.py compares the figures that gprof has."""
 import re
 import subprocess
 
@@ -28,7 +28,7 @@ int main(void)
 
 @pytest.fixture(name="leaf")
 def leaf_fixture(tmp_path):
-	"""A program built in the folder, and where the rows of its lines begin: {line: [address]}."""
+	"""A program built in the folder, and the addresses at which the rows of its lines begin: {line: [address]}."""
 	(tmp_path / "leaf.c").write_text(SOURCE)
 	subprocess.run(["gcc", "-pg", "-O0", "-no-pie", *DEBUG, "leaf.c", "-o", "leaf"], cwd=tmp_path, check=True)
 	decoded = subprocess.run(["objdump", "--dwarf=decodedline", "leaf"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
@@ -39,13 +39,13 @@ def leaf_fixture(tmp_path):
 
 
 def gutters(text):
-	"""{line's text: what stands in front of it}."""
+	"""{line's text: the count in front of it}."""
 	found = re.findall(r"^ *(\S*) (?:->|  ) (.*)$", text, re.MULTILINE)
 	return {source.strip(): count for count, source in found}
 
 
 def blocks_of_leaf(rows):
-	"""leaf(7): the loop's start, its body and step, its test, the end."""
+	"""The blocks of leaf(7): the loop's start, its body and step, its test, and the end."""
 	body, = rows[5]
 	start, step, test = sorted(rows[4])[:3] if len(rows[4]) > 2 else (*sorted(rows[4]), None)
 	counts = [(rows[3][0], 1), (body, 7), (rows[6][0], 1), (rows[13][0], 1)]
@@ -54,7 +54,7 @@ def blocks_of_leaf(rows):
 
 
 def test_blocks_without_arcs(leaf):
-	"""gprof shows nothing of such a file."""
+	"""gprof prints nothing for such a file."""
 	folder, rows = leaf
 	Gmon(blocks=blocks_of_leaf(rows)).write(folder / "gmon.out")
 	text = our_gprof("-b", "-l", "-A", "leaf", cwd=folder)
@@ -102,7 +102,7 @@ def test_large_counts(leaf):
 
 
 def test_minimum_count(leaf):
-	"""As the manual of gprof says; gprof itself shows all."""
+	"""-m works as gprof's manual documents it; gprof itself prints all counts."""
 	folder, rows = leaf
 	Gmon(blocks=blocks_of_leaf(rows)).write(folder / "gmon.out")
 	counts = our_gprof("-b", "-l", "-C", "-m", "5", "leaf", cwd=folder)
@@ -112,7 +112,8 @@ def test_minimum_count(leaf):
 def test_calls_by_itself(tmp_path):
 	path = program("expressions")
 	text = our_gprof("-C", path, run_of(path))
-	# factorial(0 % 11) to factorial(99 % 11): 100 calls, and 9 * 45 + 0 + ... + 9 - ... by itself.
+	# factorial(n) with n > 1 calls itself n - 1 times: 9 * (1 + ... + 9) calls for the arguments i % 11, besides the 100 calls from
+	# main.
 	deeper = sum(max(0, i % 11 - 1) for i in range(100))
 	assert re.search(rf"\(factorial:0x[0-9a-f]+\) 100 executions, and {deeper} by itself$", text, re.MULTILINE)
 
@@ -151,7 +152,8 @@ def test_source_shorter_than_the_program_thinks(leaf):
 
 
 def test_lines_of_optimised_templates(tmp_path):
-	"""What was inlined is several symbols of a function that is not there; gprof gives up, "somebody miscounted"."""
+	"""An inlined function gives gprof several symbols of a function that does not exist, and gprof fails with "somebody
+	miscounted"."""
 	path = program("shapes", level="-O2")
 	gmon = made_up(path, 3).write(tmp_path / "gmon.out")
 	text = our_gprof("-b", "-l", "-p", "-z", path, gmon)
@@ -159,7 +161,7 @@ def test_lines_of_optimised_templates(tmp_path):
 
 
 def test_dwarf_5(tmp_path):
-	"""A header's functions are in the header."""
+	"""Functions of a header are reported in the header."""
 	path = program("expressions", debug=["-gdwarf-5"])
 	text = our_gprof("-b", "-C", path, run_of(path))
 	assert re.search(rf"^{re.escape(str(FOLDER))}/shared\.h:3: \(mixed:", text, re.MULTILINE)
@@ -173,11 +175,12 @@ def test_no_debug_information(tmp_path):
 	assert "f100" in our_gprof("-b", "-l", "-p", path, gmon)
 
 
-# --- orders to link in ---
+# --- link orders ---
 
 @pytest.fixture(name="ordered")
 def ordered_fixture(tmp_path):
-	"""main calls f310 most, which calls f110; f200 calls f201 less often. By address f110 is before f200 before f310."""
+	"""Calls in this order of their counts: main to f310, f310 to f110, f200 to f201. The addresses rise from f110 to f200 to
+	f310."""
 	path = program("many")
 	names = symbols(path)
 	low, high = text_range(path)
@@ -211,7 +214,7 @@ def test_maps_that_are_none(ordered):
 
 
 def test_folders_of_same_names(tmp_path):
-	"""Two files of one name: two copies."""
+	"""Two source files of the same name are written as two copies."""
 	for folder in ["a", "b"]:
 		(tmp_path / folder).mkdir()
 		(tmp_path / folder / "same.c").write_text(f"int {folder}(void)\n{{\n\treturn 1;\n}}\n")

@@ -1,4 +1,4 @@
-"""Executions of lines, counted by hooks at basic blocks: gcov's figures, wherever the blocks are executed."""
+"""Executions of lines, counted by hooks at basic blocks: they equal gcov's figures, wherever the blocks run."""
 import os
 import re
 import shutil
@@ -16,7 +16,7 @@ HOOKS = {
 	"clang": ["-fsanitize-coverage=trace-pc-guard,pc-table"],
 	"clang-all-blocks": ["-fsanitize-coverage=trace-pc-guard,pc-table,no-prune"],
 }
-# clang would link hooks of its own.
+# Without this option clang links hooks of its own.
 LINK = {"gcc": [], "clang": ["-fno-sanitize-link-runtime"]}
 
 
@@ -25,7 +25,7 @@ def driver(source, compiler):
 
 
 def built(name, hooks, *flags, level="-O0", link=True):
-	"""A program of tests/programs/blocks with hooks at its blocks."""
+	"""Builds a program of tests/programs/blocks with hooks at its basic blocks."""
 	source, compiler = FOLDER / name, hooks.split("-")[0]
 	library = next(path for path in RUNTIME.glob("libcpprof.so.*") if path.is_file() and not path.is_symlink())
 	linked = [f"-Wl,-rpath,{RUNTIME}", "-Wl,--no-as-needed", f"-L{RUNTIME}", f"-l:{library.name}", *LINK[compiler]] if link else []
@@ -34,7 +34,7 @@ def built(name, hooks, *flags, level="-O0", link=True):
 
 
 def counted(folder, program, *words, status=0):
-	"""Records a program's blocks: the profile's path, and what the program wrote."""
+	"""Records a program's blocks. Returns the profile's path and the program's output."""
 	profile = folder / "blocks.data"
 	result = run_cpprof("record", "--instrumented=blocks", "-o", profile, "--", program, *words, cwd=folder)
 	assert result.returncode == status, result.stderr
@@ -54,7 +54,7 @@ def line_counts(profile, function):
 
 
 def all_counts(profile, source):
-	"""{line: executions} of a source file, of all functions with hits and those called `never`."""
+	"""{line: executions} of a source file, from all functions with hits and those named `never`."""
 	names = {entry["path"][0] for entry in entries("--functions", "-r", "lines", profile)}
 	counts = {}
 	for name in names | ({"never"} if "never(" in source.read_text() else set()):
@@ -65,7 +65,7 @@ def all_counts(profile, source):
 
 
 def gcov_counts(folder, source, compiler):
-	"""The same by gcov, or clang's."""
+	"""{line: executions} by gcov, or by clang's gcov."""
 	folder = folder / f"gcov-{compiler}"
 	folder.mkdir()
 	shutil.copy(source, folder)
@@ -76,13 +76,14 @@ def gcov_counts(folder, source, compiler):
 	subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, timeout=SECONDS_ALLOWED)
 	counts = {}
 	for count, line in re.findall(r"^\s*([\d#=]+)\*?:\s*(\d+):", (folder / f"{source.name}.gcov").read_text(), re.MULTILINE):
-		# Of a template's instances the sum comes first.
+		# For a template, gcov lists the sum of the instances first.
 		counts.setdefault(int(line), 0 if count[0] in "#=" else int(count))
 	return counts
 
 
 def unlike(source, ours, gcovs):
-	"""Lines of which gcov counts something that we do not find: {line: (ours, gcovs')}."""
+	"""The lines whose count is not that of any of the gcovs: {line: (ours, theirs, text)}. Skips labels and lines that the
+	source marks."""
 	found = {}
 	for number, text in enumerate(source.read_text().splitlines(), 1):
 		expected = {counts[number] for counts in gcovs if number in counts}
@@ -100,18 +101,18 @@ def test_gcc_counts_lines_as_gcov_does(tmp_path, name):
 	expected = gcov_counts(tmp_path, source, "gcc")
 	assert len(expected) > 40
 	assert unlike(source, ours, [expected]) == {}
-	# What is not counted by gcov is nothing that we would say was never executed.
+	# A line that gcov counts as executed must not have the count 0.
 	assert [line for line, count in ours.items() if count == 0 and expected.get(line, 0) > 0] == []
 
 
 @pytest.mark.parametrize("hooks", ["clang", "clang-all-blocks"])
 def test_clang_counts_lines_as_one_of_the_gcovs_does(tmp_path, hooks):
-	"""They differ from each other in what of a statement they take for a line's."""
+	"""The two gcovs differ in the part of a statement that they charge to a line."""
 	source = FOLDER / "shapes.c"
 	profile, _ = counted(tmp_path, built("shapes.c", hooks))
 	gcovs = [gcov_counts(tmp_path, source, compiler) for compiler in ("gcc", "clang")]
 	different = unlike(source, all_counts(profile, source), gcovs)
-	# What clang makes no code of, its table of what it meant notwithstanding; and a setjmp that comes back within a block.
+	# Lines for which clang makes no code, although its table lists them; and a setjmp that returns again within a block.
 	assert {text.strip() for _, _, text in different.values()} <= {"}", "c;", "while (1) {", "if (r == 0)"}, different
 
 
@@ -121,11 +122,11 @@ def test_threads_lose_nothing(tmp_path, compiler):
 	counts = line_counts(profile, "work")
 	text = (FOLDER / "workers.c").read_text().splitlines()
 	line = {word: number for number, content in enumerate(text, 1) for word in ("in a thread", "i < ROUNDS", "i % 3") if word in content}
-	# clang has the end of the statement there too, and its gcov says so.
+	# With clang the end of the statement is on this line too, and clang's gcov counts it as well.
 	assert counts["workers.c", line["i % 3"]] == 4 * (300000 if compiler == "gcc" else 400000)
 	assert counts["workers.c", line["in a thread"]] == 4 * 100000
 	assert counts["workers.c", line["i < ROUNDS"]] == 4 * 300001
-	# Each thread has its own, which is what can be selected.
+	# Each thread has its own counts, which can be selected.
 	threads = valid_json(run_cpprof("info", "--format", "json", profile).stdout)["threads"]
 	assert len(threads) == 5
 
@@ -156,7 +157,7 @@ def test_what_a_killed_program_had_counted_is_there(tmp_path):
 
 
 def test_many_blocks_are_each_counted(tmp_path):
-	"""More than the first tables hold: they grow."""
+	"""The tables grow when there are more blocks than they have room for."""
 	source = tmp_path / "many.c"
 	functions = 3000
 	source.write_text("int sink;\n" + "".join(f"void f{i}(int n) {{ if (n) sink += {i}; }}\n" for i in range(functions)) +
@@ -166,7 +167,7 @@ def test_many_blocks_are_each_counted(tmp_path):
 		[source], "many")
 	profile, _ = counted(tmp_path, program)
 	blocks = {entry["path"][0]: entry["hits"] for entry in entries("--functions", "-r", "blocks", profile)}
-	# Twice the test, what follows it, and once in every other function what it guards.
+	# Both calls execute the test and the block behind it; the guarded block runs once in every other function.
 	assert [blocks[f"f{i}"] - blocks["f0"] for i in range(functions)] == [i % 2 for i in range(functions)]
 	assert blocks["f0"] > 0
 
@@ -184,7 +185,7 @@ def test_it_is_said_what_never_was_executed_and_what_has_no_code(tmp_path):
 	assert re.search(r"^ +##### +\d+  \t+return 3;$", text, re.MULTILINE), text
 	assert re.search(r"^ +- +\d+  \{$", text, re.MULTILINE), text
 	assert re.search(r"^ +\S+ +\d+  \}\n\Z", text, re.MULTILINE), text
-	# Behind a function of one line comes another one.
+	# Another function of one line follows this one: the listing must end with this one.
 	text = run_cpprof("report", "--source", "brief", "--counts", profile).stdout
 	assert re.search(r"^ +\d+ +\d+  .*int brief\(.*\n\Z", text, re.MULTILINE), text
 	table = run_cpprof("report", "--source", "never", "--counts", "--format", "csv", profile).stdout.splitlines()

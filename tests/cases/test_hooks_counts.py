@@ -1,9 +1,8 @@
-"""
-Calls that compiler hooks count, against valgrind's callgrind, which knows each instruction that ran: programs of one behaviour each,
-built by both compilers with each hook. The numbers must be equal, function by function.
+"""Compares the calls that compiler hooks count with those of valgrind's callgrind, which observes each instruction. The programs
+show one behaviour each, and both compilers build them with each hook. The numbers must be equal, function by function.
 
-Each program meets each hook and both compilers, at levels of optimisation and by measurements that go round; CPPROF_HOOKS_MATRIX=full in the
-environment takes all there are.
+Each program runs with each hook, and the compilers, levels of optimization and measurements alternate. CPPROF_HOOKS_MATRIX=full in
+the environment runs all combinations of hook, compiler and level.
 """
 import os
 
@@ -17,12 +16,13 @@ IS_FULL = os.environ.get("CPPROF_HOOKS_MATRIX") == "full"
 
 NOT_PROGRAMS = ["lambdas", "lives", "none", "short_threads", "steps", "thread_paths"]
 PROGRAMS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.c*")} - set(NOT_PROGRAMS))
-# GNU C's alone.
+# Programs in GNU C, which clang does not compile.
 GCC_ALONE = ["nested_functions"]
-# Those whose numbers hang on the moments at which signals come, or in which processes are killed, which valgrind's file does not outlive:
-# they count themselves.
+# Programs that count their own calls: their numbers depend on the moments of signals, or they kill processes, for which valgrind
+# writes no file.
 STATED_ALONE = ["interrupted", "own_profiler", "sudden_ends"]
-# The C library's functions that are inlined into the program are counted too, and allocations by the linker are its own.
+# Programs whose total differs from valgrind's: functions of the C library that are inlined into them count too, and the dynamic
+# linker makes allocations of its own.
 OTHER_TOTALS = ["allocator"]
 
 
@@ -41,12 +41,13 @@ def builds(name):
 
 
 def expected(program, name, compiler, stated, folder):
-	"""({function: calls}, calls of all functions or None) by valgrind, or as the program states."""
+	"""({function: calls}, calls of all functions or None), by valgrind or as the program states."""
 	if name in STATED_ALONE:
 		return stated, None
 	run = Callgrind(program.command, program.hook, folder)
 	counts, total = run.hooked(program.objects), run.total() if name not in OTHER_TOTALS else None
-	# What is inlined has its hook in another function: those are the calls that are written in the source, as without optimisation.
+	# An inlined function runs its hook in another function. The calls that the source contains are those of a build without
+	# optimization.
 	if program.hook == "cyg" and program.level != "-O0":
 		plain = Program(name, "cyg", compiler, "-O0")
 		counts = Callgrind(plain.command, "cyg", folder).hooked(plain.objects)
@@ -79,6 +80,6 @@ def test_counts_are_callgrinds(name, tmp_path):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_lambdas_that_are_called_alike_are_told_apart(compiler, tmp_path):
 	counted = Counted(Program("lambdas", "cyg", compiler, "-O0").command, tmp_path)
-	# Of each: call<>, twice(), and the operator.
+	# For each lambda: call<>, twice(), and its operator.
 	of_lambdas = {function: count for function, count in counted.calls().items() if "{lambda(" in function or "$_" in function}
 	assert sorted(of_lambdas.values()) == [5, 5, 7, 7, 10, 14], of_lambdas

@@ -1,5 +1,5 @@
-"""gmon.out from what the hooks counted: Debian's gprof and ours read from it what was counted, object by object; and where gprof's
-averages are wrong, the call paths know better."""
+"""gmon.out files made from what hooks counted: Debian's gprof and ours read the same counts from them, object by object. Where
+gprof's averages are wrong, the call paths have the right times."""
 import json
 import re
 import subprocess
@@ -21,7 +21,7 @@ def counted(program, folder, measurement="paths", words=()):
 
 
 def relatives(text, function):
-	"""{caller or callee: (self + children, calls)} of the entry of a function in a call graph, as gprof prints it."""
+	"""{caller or callee: (self + children, calls)} of a function's entry in the call graph that gprof prints."""
 	entry, = [entry for entry in text.split("-----------------------------------------------\n")
 		if re.search(rf"^\[\d+\].* {function} \[\d+\]$", entry, re.MULTILINE)]
 	lines = re.findall(r"^ +([\d.]+) +([\d.]+) +(\d+)/\d+ +(\S+) \[\d+\]$", entry, re.MULTILINE)
@@ -30,7 +30,7 @@ def relatives(text, function):
 
 @pytest.mark.parametrize("hook, linkage, level", [("mcount", "pie", "-O0"), ("fentry", "no-pie", "-O2"), ("cyg", "pie", "-O1")])
 def test_one_file_for_each_object(tmp_path, hook, linkage, level):
-	"""The program's calls and the library's, and those between them: kept under a caller that every object has."""
+	"""Each object has a file with its calls. A call from another object has a caller that exists in each object."""
 	program = Program("library", hook, level=level, linkage=linkage)
 	run = counted(program, tmp_path, "arcs")
 	assert sorted(path.name for path in tmp_path.glob("gmon.out*")) == ["gmon.out", "gmon.out.liblibrary.so"]
@@ -43,13 +43,13 @@ def test_one_file_for_each_object(tmp_path, hook, linkage, level):
 
 
 def library_of(program):
-	"""Where the program's library was built."""
+	"""The path of the program's library."""
 	text = subprocess.run(["ldd", program.path], check=True, capture_output=True, text=True).stdout
 	return re.search(r"liblibrary\.so => (\S+)", text).group(1)
 
 
 def test_callers_outside(tmp_path):
-	"""Comparators, visitors, handlers: all that the C library calls is counted, and called by _start."""
+	"""Comparators, visitors and handlers: the calls by the C library are counted, with _start as their caller."""
 	program = Program("callbacks", "cyg", level="-O0")
 	run = counted(program, tmp_path)
 	calls = run.calls()
@@ -64,7 +64,8 @@ def test_callers_outside(tmp_path):
 
 @pytest.mark.parametrize("name", ["forks", "mutual", "plugins", "constructors", "thread_ends", "vfork_exec"])
 def test_all_calls(tmp_path, name):
-	"""What gprof adds up over all files is what was counted: of forked processes, plugins, threads, before and after main."""
+	"""The counts of all gmon.out files add up to the counts of the profile: forked processes, plugins, threads, before and after
+	main."""
 	program = Program(name, "mcount", level="-O0")
 	run = counted(program, tmp_path)
 	found = {}
@@ -79,14 +80,14 @@ def test_all_calls(tmp_path, name):
 
 
 def modules(path):
-	"""Paths of what the process had loaded."""
+	"""Paths of the modules that the process had loaded."""
 	result = run_cpprof("info", "--format", "json", path)
 	return [module["path"] for module in json.loads(result.stdout).get("modules", [])]
 
 
 @MEASURED
 def test_averages(tmp_path):
-	"""The paper's example: gprof says 50 : 50, and it was 100 : 0."""
+	"""The example of gprof's paper: gprof charges both callers equally for a function that takes time below one of them only."""
 	program = Program("averages", "mcount", level="-O1")
 	run = counted(program, tmp_path, words=[ROUNDS])
 	for command in ["gprof", "-b", "-q", program.path, tmp_path / "gmon.out"], [CPPROF, "gprof", "-b", "-q", program.path, run.path]:
@@ -102,7 +103,7 @@ def test_averages(tmp_path):
 
 
 def test_sums_of_runs(tmp_path):
-	"""Files of several runs have one shape, whatever was sampled: gprof adds them up."""
+	"""The files of several runs have the same layout, whatever was sampled, so gprof can add them up."""
 	program = Program("averages", "fentry", level="-O2")
 	for name, rounds in ("one", "10"), ("two", ROUNDS):
 		(tmp_path / name).mkdir()

@@ -1,5 +1,5 @@
-"""gmon.out files that cpprof writes, read by Debian's gprof and ours: the same figures, and those of the C library's runtime where
-that counts right."""
+"""gmon.out files that cpprof writes: Debian's gprof and ours print the same figures from them, and the same figures as from the
+C library's runtime where that counts right."""
 import re
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def recorded(folder, path, *options):
 
 
 def calls(text):
-	"""{function: calls} of a flat profile; of several of one name the sum."""
+	"""{function: calls} of a flat profile; functions of the same name are added up."""
 	found = {}
 	for count, name in re.findall(r"^ *[\d.]+ +[\d.]+ +[\d.]+ +(\d+) +[\d.]+ +[\d.]+ +(\S.*)$", text, re.MULTILINE):
 		found[name] = found.get(name, 0) + int(count)
@@ -44,7 +44,8 @@ def test_read_by_either(tmp_path, name, build):
 		expect_same(*words, path, gmon)
 	ours, theirs = calls(real_gprof("-b", "-p", path, gmon)), calls(real_gprof("-b", "-p", path, run_of(path)))
 	assert ours.pop("main") == 1
-	# What the C library calls (qsort its comparator) its runtime leaves out; the one of other.c is called 10,000 times.
+	# The C library's runtime omits calls by the C library itself (of qsort's comparator). main's file has one compare, and other.c
+	# another one, which is called 10,000 times.
 	if name == "expressions":
 		assert ours.pop("compare") > theirs.pop("compare") == 10000
 	theirs.pop("main", None)
@@ -63,7 +64,7 @@ int main(void) { for (int i = 0; i < 4; i++) { sum += fib(30); work(30000000); }
 
 
 def test_true_shares_are_of_all(tmp_path):
-	"""What was inlined and what counting cost have entries of their own, and are of the 100 %."""
+	"""Inlined functions and the cost of counting have entries of their own, and the shares of all entries add up to 100 %."""
 	(tmp_path / "parts.c").write_text(PARTS)
 	subprocess.run(["gcc", "-pg", "-O1", "-g", "parts.c", "-o", "parts"], cwd=tmp_path, check=True)
 	recorded(tmp_path, "./parts", "--instrumented")
@@ -105,7 +106,7 @@ def test_blocks(tmp_path, compiler, flag):
 	(tmp_path / "loop.c").write_text(LOOP)
 	runtime = BUILD / "src/collect/agent"
 	subprocess.run([compiler, *DEBUG, "-O0", f"-fsanitize-coverage={flag}", "-c", "loop.c"], cwd=tmp_path, check=True)
-	# clang links hooks of its own with what is linked by that flag.
+	# With that flag, clang's linker step would add hooks of its own.
 	subprocess.run([compiler, "loop.o", "-o", "loop", f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-lcpprof"], cwd=tmp_path, check=True)
 	gmon = recorded(tmp_path, "./loop", "--instrumented=blocks")
 	text = expect_same("-b", "-l", "-C", "loop", gmon, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""What hooks do to the program they are in (nothing), and that each call is counted on the path that it was made on."""
+"""Hooks do not change the program that contains them, and each call is counted on the path on which it was made."""
 import re
 
 import pytest
@@ -20,7 +20,7 @@ def test_all_registers_are_kept(measurement, tmp_path):
 
 
 def own_paths(path, source):
-	"""{"outermost;...;innermost": calls}, of the program's own functions."""
+	"""{"outermost;...;innermost": calls}, with the program's own functions only."""
 	own = set(re.findall(r"(\w+)\([^;{}]*\)\n\{", source)) - {"interrupt", "start_timer", "stop_timer"}
 	found = {}
 	for frames, count in folded(path, "calls").items():
@@ -34,8 +34,8 @@ def own_paths(path, source):
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("hook", HOOKS)
 def test_calls_are_on_their_paths(hook, compiler, words, tmp_path):
-	"""What has returned, or was jumped over, calls nothing, whatever the stack still holds of it; nor does a handler change whose calls
-	are whose, wherever it comes."""
+	"""A call is on the path of the functions that are active. Returned functions, and those that a jump left, have no calls,
+	whatever the stack still holds; a handler that interrupts at any point does not change the callers."""
 	for level in ["-O0", "-O2"] if not words else ["-O2"]:
 		flags = [*HOOKS[hook], "-fno-optimize-sibling-calls", *(["-fno-omit-frame-pointer"] if hook != "cyg" else [])]
 		program = build("hook_paths.c", *flags, compiler=compiler, level=level)

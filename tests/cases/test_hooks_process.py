@@ -1,4 +1,5 @@
-"""What hooks have counted when a process ends, forks, becomes another one, loads and unloads code, or has no memory or disk space for it."""
+"""The counts of hooks when a process ends, forks, executes another program, loads and unloads code, or lacks memory or disk
+space."""
 import os
 import re
 import signal
@@ -22,7 +23,7 @@ def calls_of(*words, folder, hook="mcount", **options):
 
 
 def alone(hook="mcount"):
-	"""Linked with the library: it needs no recorder."""
+	"""A program that is linked with the library and so counts without a recorder."""
 	program = Program("lives", hook, level="-O1", libraries=[RUNTIME / "libcpprof.so"])
 	return program.path, {**os.environ, "LD_LIBRARY_PATH": str(RUNTIME)}
 
@@ -30,7 +31,7 @@ def alone(hook="mcount"):
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("measurement", ["arcs", "paths", "trace"])
 def test_forks_of_nobodys_telling(hook, measurement, tmp_path):
-	"""A child that counted in its parent's tables, or both at once, would lose or double calls."""
+	"""Forks that bypass the handlers of pthread_atfork: calls are lost or doubled if a child counts in its parent's tables."""
 	counted, calls = calls_of("forks", 100, folder=tmp_path, hook=hook, measurement=measurement)
 	assert counted.status == 0, counted.err
 	assert (calls["step"], calls["in_child"]) == (100, 20)
@@ -45,15 +46,16 @@ def test_ends_without_destructors(way, status, total, measurement, tmp_path):
 
 
 def test_moncontrol(tmp_path):
-	"""Between moncontrol(0) and (1), and between _mcleanup and monstartup, nothing is counted; the C library's own call of _mcleanup at exit
-	comes before the destructors, which are."""
+	"""Nothing is counted between moncontrol(0) and moncontrol(1), or between _mcleanup and monstartup. The C library's own call
+	of _mcleanup at exit comes before the destructors, which are counted."""
 	counted, calls = calls_of("control", 10, folder=tmp_path)
 	assert counted.status == 0, counted.err
 	assert (calls["step"], calls["at_end"]) == (30, 1)
 
 
 def test_code_that_comes_and_goes(tmp_path):
-	"""Six hundred times: more than addresses are kept for. All calls have their function's name."""
+	"""A plugin is loaded and unloaded six hundred times, more often than there is room for addresses. All its calls have their
+	function's name."""
 	plugin = Program("plugins", "mcount").words[0]
 	counted, calls = calls_of("load", 600, plugin, folder=tmp_path)
 	assert counted.status == 0, counted.err
@@ -61,7 +63,8 @@ def test_code_that_comes_and_goes(tmp_path):
 
 
 def test_no_disk_space(tmp_path):
-	"""The file may become so large, no larger: the program goes on, what was counted is right, and it is told that some was not."""
+	"""The file size is limited: the program continues, the counts are right, and the closing line reports the threads that were
+	not counted."""
 	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="paths")
 	assert counted.status == 0, counted.err
 	calls = by_base_name(counted.calls())["step"]
@@ -70,7 +73,7 @@ def test_no_disk_space(tmp_path):
 
 
 def test_what_was_lost_is_told_first(tmp_path):
-	"""Of a trace by -pg's hooks there is more to say than fits on a line; that threads were not counted is what must be on it."""
+	"""A trace by -pg's hooks causes more findings than fit on a line. The line begins with the threads that were not counted."""
 	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="trace")
 	assert counted.status == 0, counted.err
 	assert "counted only until" in counted.err or "not counted:" in counted.err
@@ -78,7 +81,7 @@ def test_what_was_lost_is_told_first(tmp_path):
 
 
 def test_little_memory(tmp_path):
-	"""As much address space as the program needs itself, and some more: what hooks take is not as much as that."""
+	"""The address space is limited to little more than the program needs. The hooks' memory fits, and all calls are counted."""
 	counted = Counted(["bash", "-c", f"ulimit -s 512 -v 60000; exec {life()} threads 1000"], tmp_path, measurement="paths")
 	assert counted.status == 0, counted.err
 	assert by_base_name(counted.calls())["step"] == 8000
@@ -92,7 +95,7 @@ def wait_for_calls(path, count):
 
 
 def test_waits_are_left_alone(tmp_path):
-	"""A program that is linked with the library has nothing that would keep ticks out of its waits: none comes there."""
+	"""The library cannot keep ticks out of the waits of a program that is linked with it, so it must not send any there."""
 	path, environment = alone()
 	with subprocess.Popen([path, "wait", "1000000"], cwd=tmp_path, env=environment) as program:
 		wait_for_calls(tmp_path / "cpprof.data", 1000000)
@@ -105,13 +108,13 @@ def test_runs_alone_and_is_killed(tmp_path):
 	path, environment = alone()
 	with subprocess.Popen([path, "wait", "300"], cwd=tmp_path, env=environment) as program:
 		wait_for_calls(tmp_path / "cpprof.data", 300)
-		# Another one meanwhile leaves the file alone.
+		# Another process of the program does not use the file meanwhile.
 		other = subprocess.Popen([path, "_exit", "20"], cwd=tmp_path, env=environment)
 		assert other.wait(SECONDS_ALLOWED) == 7
 		assert by_base_name(counted_calls(tmp_path / f"cpprof.data.{other.pid}"))["step"] == 20
 		program.send_signal(signal.SIGKILL)
 	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 300
-	# Now nobody uses it.
+	# Now no process uses the file.
 	assert subprocess.run([path, "quick_exit", "10"], cwd=tmp_path, env=environment, check=False).returncode == 7
 	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 10
 	assert by_base_name(counted_calls(tmp_path / "cpprof.data.old"))["step"] == 300

@@ -1,5 +1,5 @@
-"""`cpprof record --instrumented` from outside: its words, what it refuses and why, what it leaves on the disk, and the files that the
-runtime itself writes, read by the commands."""
+"""`cpprof record --instrumented` from outside: its options, its refusals and their reasons, the files that it leaves, and the
+files that the runtime itself writes, read by the commands."""
 import json
 import os
 import re
@@ -56,7 +56,7 @@ def source(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(source):
-	"""With -finstrument-functions."""
+	"""The program with -finstrument-functions."""
 	return compile_once(["gcc", "-O1", "-g", "-finstrument-functions"], [source], "leaves")
 
 
@@ -72,7 +72,7 @@ def plain(source):
 
 @pytest.fixture(scope="module")
 def alone(source):
-	"""Linked with libcpprof, so that it needs nobody to count."""
+	"""The program linked with libcpprof, so that it counts without a recorder."""
 	library = next(path for path in RUNTIME.glob("libcpprof.so.*") if path.is_file() and not path.is_symlink())
 	return compile_once(["gcc", "-O1", "-g", "-pg", f"-Wl,-rpath,{RUNTIME}", "-Wl,--no-as-needed", f"-L{RUNTIME}", f"-l:{library.name}"],
 		[source], "leaves_alone")
@@ -83,7 +83,7 @@ def count(folder, *words, **settings):
 
 
 def calls_of(path):
-	"""{function: calls} by the report of a profile, or of what else commands read."""
+	"""{function: calls} of a profile, or of another file that the commands read."""
 	result = run_cpprof("export", "--format", "folded", "-r", "calls", path)
 	assert result.returncode == 0, result.stderr
 	calls = {}
@@ -114,7 +114,7 @@ def assert_refused(result, status, *texts):
 	assert "Traceback" not in result.stderr
 
 
-# --- what comes of a run ---
+# --- the outcome of a run ---
 
 @pytest.mark.parametrize("measurement", ["arcs", "paths", "paths-timed", "trace", "blocks"])
 def test_measurements(program, tmp_path, measurement):
@@ -198,7 +198,7 @@ def test_no_hooks(plain, tmp_path):
 
 def test_no_library(program, tmp_path):
 	result = count(tmp_path, "--instrumented", "env", "-u", "LD_PRELOAD", "sh", "-c", f"env -i {program}")
-	# `env` itself had it, and counts nothing.
+	# `env` itself had the library, and counts nothing.
 	assert_refused(result, 1, "nothing was counted")
 
 
@@ -221,7 +221,7 @@ def test_pg_has_no_blocks(with_pg, tmp_path):
 	assert "no basic blocks were counted" in result.stderr
 
 
-# --- refused before anything runs ---
+# --- refusals before anything runs ---
 
 def test_unwritable_output(program, tmp_path):
 	mark = tmp_path / "ran"
@@ -237,14 +237,14 @@ def test_unwritable_output(program, tmp_path):
 
 @pytest.mark.parametrize("limit", [4096, 24576])
 def test_limit_of_files(program, tmp_path, limit):
-	"""A limit that the file to count in does not fit into is an error, not our end, and nothing is left behind."""
+	"""A file size limit below the size of the tally is an error and does not kill cpprof. No file is left behind."""
 	result = count(tmp_path, "--instrumented", program, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
 	assert result.returncode == 1 and "File too large" in result.stderr, (result.returncode, result.stderr)
 	assert os.listdir(tmp_path) == []
 
 
 def test_full_disk(program, tmp_path):
-	"""What the program may write is limited: it is told, and nothing is left half done."""
+	"""The program's file size is limited: cpprof reports it and leaves no temporary file behind."""
 	result = count(tmp_path, "--instrumented", "sh", "-c", f"ulimit -f 80; exec {program}")
 	assert result.returncode in (0, 1), result.stderr
 	assert "cpprof" in result.stderr
@@ -294,7 +294,7 @@ def test_gmon_beside_the_output(with_pg, tmp_path):
 	assert re.search(r"\s1000\s.*leaf$", flat, re.MULTILINE)
 
 
-# --- tallies as they are ---
+# --- unconverted tallies ---
 
 def wait_for(condition):
 	end = time.monotonic() + SECONDS_ALLOWED
@@ -304,12 +304,12 @@ def wait_for(condition):
 
 
 def test_killed_recorder(program, tmp_path):
-	"""What it leaves is read by all commands; the next one counts elsewhere."""
+	"""All commands read the tally that a killed recorder leaves, and the next recorder counts in another file."""
 	with subprocess.Popen([CPPROF, "record", "--instrumented", program, "waits"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as recorder:
 		assert recorder.stdout.readline() == "waits\n"
 		tally = tmp_path / "cpprof.data.tally"
 		pid = info_of(tally)["processes"][0]["pid"]
-		assert calls_of(tally) == CALLS # while it is written
+		assert calls_of(tally) == CALLS # while the program writes it
 		recorder.kill()
 		recorder.wait()
 		os.kill(pid, signal.SIGKILL)
@@ -332,7 +332,7 @@ def test_recorder_hands_signals_on(program, tmp_path):
 
 
 def test_program_left_behind(program, tmp_path):
-	"""A process that goes on when the command has ended is told of; the profile has what it had counted."""
+	"""cpprof reports a process that continues after the command has ended. The profile has what it had counted until then."""
 	fifo = tmp_path / "fifo"
 	os.mkfifo(fifo)
 	with subprocess.Popen([CPPROF, "record", "--instrumented", "sh", "-c", f"{program} waits >{fifo} 2>&1 & exec head -1 {fifo}"],
@@ -366,7 +366,7 @@ int main(void)
 
 
 def test_time_of_the_hooks_is_theirs(tmp_path):
-	"""Also where they ask the dynamic linker, as about the caller of a comparator: that is no time of the program's."""
+	"""The hooks' own time is charged to [hooks], also when they query the dynamic linker, as for the caller of a comparator."""
 	(tmp_path / "sort.c").write_text(SORT_SOURCE)
 	program = compile_once(["gcc", "-O1", "-pg"], [tmp_path / "sort.c"], "sort")
 	assert count(tmp_path, "--instrumented", program).returncode == 0
@@ -393,7 +393,8 @@ int main(int argc, char **argv)
 
 @pytest.mark.parametrize("rounds, is_mixed", [(1000, False), (1400, True)])
 def test_libraries_that_come_and_go(tmp_path, rounds, is_mixed):
-	"""Of many that are unloaded each keeps its counts; where they are too many, that is said."""
+	"""Of many libraries that are loaded and unloaded, each keeps its counts. cpprof reports if there are too many to keep them
+	apart."""
 	(tmp_path / "program.c").write_text(PLUGINS_SOURCE)
 	(tmp_path / "plugin.c").write_text("void NAME(void) {}\nvoid work(void) { NAME(); }\n")
 	program = compile_once(["gcc"], [tmp_path / "program.c"], "plugins")
@@ -417,7 +418,8 @@ __attribute__((constructor)) static void wait_a_moment(void)
 
 
 def test_program_that_begins_late(program, tmp_path):
-	"""What the command has left is waited for also where nothing has been heard of it when the command ends, as of a daemon's fork."""
+	"""cpprof waits for a process that the command left running, also if the process has not started to count when the command
+	ends (a daemon's fork)."""
 	(tmp_path / "late.c").write_text(LATE_SOURCE)
 	late = compile_once(["gcc", "-shared", "-fPIC"], [tmp_path / "late.c"], "late.so")
 	result = count(tmp_path, "--instrumented", "sh", "-c", f"LD_PRELOAD=$LD_PRELOAD:{late} {program} & exit 0")
@@ -427,7 +429,8 @@ def test_program_that_begins_late(program, tmp_path):
 
 @pytest.mark.parametrize("measurement, said", [("paths", f"{sum(CALLS.values())} calls"), ("trace", "was removed meanwhile")])
 def test_tally_that_is_removed(program, tmp_path, measurement, said):
-	"""A program that clears its folder up: what it counted is read all the same, but a trace is that file."""
+	"""The program deletes the files of its folder. cpprof reads the counts nevertheless, but a trace is that file, and so is
+	lost."""
 	result = count(tmp_path, f"--instrumented={measurement}", "sh", "-c", f"{program}; rm *")
 	assert said in result.stderr and "which 'cpprof report' reads" not in result.stderr, result.stderr
 
@@ -441,7 +444,7 @@ def test_standalone_file(alone, tmp_path):
 	info = run_cpprof("info", path)
 	assert "measurement:  paths" in info.stdout and alone.name in info.stdout
 	assert "CPU Time" in run_cpprof("report", "--functions", path).stdout
-	# `cpprof report` finds it by its usual name.
+	# `cpprof report` finds the file by its default name.
 	assert run_cpprof("report", cwd=tmp_path).returncode == 0
 
 

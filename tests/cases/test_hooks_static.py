@@ -1,5 +1,5 @@
-"""Programs that are linked statically, with libcpprof.a: counted by their hooks when they run alone and when they are recorded, and what the
-library brings into them."""
+"""Programs that are linked statically, with libcpprof.a: their hooks count when the programs run alone and when they are
+recorded. Also tests what the library adds to these programs."""
 import os
 import subprocess
 
@@ -10,7 +10,7 @@ from record_support import BUILD
 RUNTIME = BUILD / "src/collect/agent"
 LIBRARY, SHARED = RUNTIME / "libcpprof.a", RUNTIME / "libcpprof.so"
 LINKAGES = ["static", "static-pie"]
-# Of each kind one: calls, deep and other stacks, handlers, threads that come and end, processes.
+# One of each kind: calls, deep and other stacks, handlers, threads that start and exit, processes.
 PROGRAMS = ["recursion", "long_double", "longjmp_many", "exceptions", "handlers", "contexts", "threads", "thread_ends", "forks", "vfork_exec",
 	"allocator", "deep", "constructors"]
 
@@ -20,7 +20,7 @@ def static_program(name, hook, linkage, compiler="gcc", level="-O2"):
 
 
 def wanted_calls(name, hook, counted, folder):
-	"""Of the program that is not static: none of its functions is called more or less."""
+	"""The expected calls, from the dynamically linked build, which calls each function as often."""
 	program = Program(name, hook, level="-O0" if hook == "cyg" else "-O2")
 	return {**Callgrind(program.command, hook, folder).hooked(program.objects), **counted.stated()}
 
@@ -56,7 +56,8 @@ def test_writes_where_it_is_told(tmp_path):
 @pytest.mark.parametrize("linkage, library, asked, is_said", [("static", LIBRARY, "path", True), ("static", LIBRARY, "./libmine.so", True),
 	("static", LIBRARY, "", False), ("pie", SHARED, "path", True), ("pie", SHARED, "./libmine.so", False)])
 def test_no_such_measurement(linkage, library, asked, is_said, tmp_path):
-	"""It is said once, and paths are counted. What is linked statically loads no implementation."""
+	"""The runtime prints the error once and counts paths. A static program loads no implementation, so a file name is an error
+	too."""
 	program = Program("steps", "mcount", linkage=linkage, libraries=[library])
 	result = subprocess.run([program.path, "1", "10"], cwd=tmp_path, env={**os.environ, "CPPROF_MEASURE": asked, "LD_LIBRARY_PATH": str(RUNTIME)},
 		capture_output=True, text=True, check=True)
@@ -67,7 +68,8 @@ def test_no_such_measurement(linkage, library, asked, is_said, tmp_path):
 
 @pytest.mark.parametrize("starts_late", [False, True])
 def test_counts_beside_who_records_it(starts_late, tmp_path):
-	"""The recorder's file is where it was to be, and the program's own beside it, whichever was there first."""
+	"""The recorder's file has the name that was requested, and the program's own file is beside it, whichever of them starts
+	first."""
 	program = static_program("steps", "mcount", "static")
 	command = ["sh", "-c", 'until [ -e cpprof.data ]; do sleep 0.05; done; exec "$0" 3 1000', program.path]
 	record = [BUILD / "src/cmd/cpprof", "record", "--backend", "perf", *(command if starts_late else [program.path, "3", "1000"])]

@@ -1,4 +1,5 @@
-"""Threads that are counted with compiler hooks: not one call is lost, however many there are at a time, and each is known by its thread."""
+"""Threads that compiler hooks count: no call is lost, however many threads run at a time, and each call is counted in its
+thread."""
 import json
 
 import pytest
@@ -24,7 +25,7 @@ def test_each_thread_has_its_own_calls(hook, tmp_path):
 
 
 def counted_threads(path):
-	"""Calls of each thread."""
+	"""The number of calls of each thread."""
 	info = json.loads(run_cpprof("info", "--format", "json", path).stdout)
 	found = []
 	for thread in info["threads"]:
@@ -44,7 +45,7 @@ def test_more_threads_than_tables(hook, tmp_path):
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_paths_of_threads_begin_where_they_were_created_and_end_with_them(hook, tmp_path):
-	"""Also in a child that such a thread has made, and of what is called when it has ended by pthread_exit."""
+	"""Applies also to a child process that such a thread has forked, and to functions that run after pthread_exit."""
 	counted = Counted(Program("thread_paths", hook).command, tmp_path, "paths")
 	assert counted.status == 0, counted.err
 	foreign = "__nptl_deallocate_tsd"

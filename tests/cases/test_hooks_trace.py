@@ -1,4 +1,5 @@
-"""The trace of hooks: the same statistics as those that are counted without one, and what is left of one that was cut off."""
+"""The trace of hooks: it has the same statistics as counts without a trace, and a truncated trace is refused or read up to its
+end."""
 import os
 import re
 import signal
@@ -21,7 +22,7 @@ def info(path):
 
 
 def words_of(path):
-	"""The words of all events in a trace, a list of each thread, by a reader of its own."""
+	"""The words of all events in a trace, one list per thread, by a reader of the test's own."""
 	data = path.read_bytes()
 	at, words = TALLY_HEADER_BYTES, {}
 	rings = {}
@@ -38,11 +39,11 @@ def words_of(path):
 	return list(words.values())
 
 
-OPERANDS = {1: 1, 2: 3, 3: 3} # by number, of events of no other kind
+OPERANDS = {1: 1, 2: 3, 3: 3} # number of an event of kind 0: its operands
 
 
 def events_of(path):
-	"""(kind, number, operands) of all events."""
+	"""[(kind, number, operands)] of all events."""
 	found = []
 	for of_thread in words_of(path):
 		words = iter(of_thread)
@@ -53,7 +54,7 @@ def events_of(path):
 
 
 def kinds_of(path):
-	"""[events of that kind], of many."""
+	"""[number of events of each kind], without a list of the events."""
 	counts = [0, 0, 0, 0]
 	for of_thread in words_of(path):
 		words = iter(of_thread)
@@ -73,7 +74,7 @@ def test_a_trace_has_the_counts_of_paths_timed(name, tmp_path):
 	assert (timed.status, trace.status) == (0, 0), trace.err
 	assert folded(trace.path, "calls") == folded(timed.path, "calls")
 	assert trace.calls() == timed.calls()
-	# Each call is an event, and none is longer than it needs to be.
+	# Each call is exactly one event of kind 1.
 	entered = [number for kind, number, _ in events_of(trace.path) if kind == 1]
 	assert len(entered) == sum(trace.calls().values())
 
@@ -92,7 +93,7 @@ def test_times_come_from_the_events(tmp_path):
 	trace = Counted(program.command, tmp_path, "trace")
 	times = folded(trace.path, "real")
 	assert sum(times.values()) > 0
-	# Only what was called has time, at the path of its call.
+	# Only functions that were called have time, at the paths of their calls.
 	assert {path[-1] for path in times} <= set(trace.calls())
 	assert set(times) <= {path[:length] for path in folded(trace.path, "calls") for length in range(len(path) + 1)}
 
@@ -122,7 +123,7 @@ def test_a_call_takes_16_bytes(tmp_path):
 	events = events_of(trace.path)
 	words = sum(1 + len(operands) for _, _, operands in events)
 	calls = 200002
-	# 8 bytes where it is entered and 8 where it is left; the time is set anew in each chunk, and ticks are few.
+	# 8 bytes at the entry and 8 at the exit. Each chunk has one event that sets the time, and there are few ticks.
 	assert sum(kind == 1 for kind, _, _ in events) == sum(kind == 2 for kind, _, _ in events) - 2 == calls
 	assert 2 * calls <= words < 2 * calls * 1.01
 
@@ -138,7 +139,7 @@ def test_a_trace_that_was_cut_is_refused_or_read_as_far_as_it_goes(tmp_path):
 		if result.returncode == 1:
 			assert "cut.data" in result.stderr
 		elif "the file is truncated" not in result.stdout.replace("\n", " "):
-			# Only what was not used is missing.
+			# Only unused bytes are missing.
 			assert counted_calls(cut) == trace.calls()
 			assert sum(folded(cut, "real").values()) == sum(folded(trace.path, "real").values())
 
@@ -167,7 +168,7 @@ def test_without_disk_space_calls_are_counted_and_lost_events_are_told(tmp_path)
 	assert "events of the trace were lost" in info(result.path).replace("\n", " ")
 
 
-# --- its list ---
+# --- the list of events ---
 
 RUNTIME = BUILD / "src/collect/agent"
 KNOWN = """enter main
@@ -202,14 +203,15 @@ leave thread
 
 
 def telling(hook="-finstrument-functions", library="libcpprof.so"):
-	"""The program that tells events, linked with the library."""
+	"""Builds events.c, which reports events of its own, and links it with the library."""
 	linkage = ["-static"] if library.endswith(".a") else [f"-Wl,-rpath,{RUNTIME}"]
 	return compile_once(["gcc", "-O2", "-g", "-pthread", hook, *linkage, f"-I{REPOSITORY}/include"], [PROGRAMS / "events.c"], "events",
 		[RUNTIME / library])
 
 
 def listed(path):
-	"""{thread: its lines without times} of a trace; all lines are as they should be, and samples, which come when they like, left out."""
+	"""{thread: [(time, text)]} from the list of events, without samples, because their moments vary. Checks the form of each
+	line."""
 	result = run_cpprof("export", "--format", "events", path)
 	assert (result.returncode, result.stderr) == (0, "")
 	threads = {}
@@ -228,7 +230,7 @@ def check_known(threads, knows_code=True):
 	first, second = threads.values()
 	if knows_code:
 		assert texts(first) == KNOWN
-	else:  # that a jump has left its function is noticed when its caller returns
+	else:  # the exit of a function that a jump left is detected only when its caller returns
 		assert sorted(texts(first).splitlines()) == sorted(KNOWN.splitlines())
 	assert texts(second) == THREAD
 	assert [thread.split()[0] == thread.split()[1] for thread in threads] == [True, False]
@@ -247,7 +249,7 @@ def test_a_program_that_runs_alone_tells_events(library, tmp_path):
 	for measure in ("trace", "paths"):
 		environment = {**os.environ, "CPPROF_MEASURE": measure, "CPPROF_OUTPUT": str(tmp_path / measure)}
 		assert subprocess.run([telling(library=library), "known"], check=False, env=environment).returncode == 0
-	# Static programs may come without the table that says where functions are.
+	# A static program may lack the table of its functions' code.
 	check_known(listed(tmp_path / "trace"), knows_code=library != "libcpprof.a")
 
 
@@ -278,7 +280,7 @@ def test_no_event_of_a_handler_is_lost_or_displaced(tmp_path):
 
 @pytest.mark.parametrize("hook, steps", [("mcount", 80), ("fentry", 80), ("cyg", 130)])
 def test_wherever_a_handler_comes_that_fills_the_ring(hook, steps, tmp_path):
-	"""Also between the two instructions that take an event's place and write it there."""
+	"""A handler that fills the ring loses no event, also between the two instructions that reserve an event's room and write it."""
 	program = build("hook_steps.c", *HOOKS[hook], *(["-fno-omit-frame-pointer"] if hook != "cyg" else []), level="-O2")
 	open_calls = set()
 	for count in (1, steps):
@@ -290,7 +292,7 @@ def test_wherever_a_handler_comes_that_fills_the_ring(hook, steps, tmp_path):
 		assert enters == sum(calls.values())
 		open_calls.add(enters - leaves if hook == "cyg" else 0)
 		assert "were lost" not in info(trace.path)
-	# As many calls have not returned as without handlers.
+	# The handlers leave no call without its return.
 	assert len(open_calls) == 1
 
 
@@ -306,7 +308,7 @@ def test_what_is_no_trace_has_no_events(tmp_path):
 
 
 def test_a_list_of_a_trace_that_lies_is_refused(tmp_path):
-	"""Of hooks that know entries alone its events tell no times, so nobody else has looked at them."""
+	"""With hooks that report entries alone, a trace has no times, so no other part of the reader has checked its events before."""
 	trace = Counted([telling("-pg"), "interrupted", "50000"], tmp_path, "trace")
 	data = bytearray(trace.path.read_bytes())
 	at = TALLY_HEADER_BYTES

@@ -1,4 +1,4 @@
-/* A library whose one function allocates once. */
+/* A library whose only function allocates once. */
 #include "burn.h"
 
 void plugin_allocate(void);

@@ -1,6 +1,7 @@
 /*
- * `allocations [ROUNDS [THREADS]]`: memory by each function of the malloc family, three to one below two callers, in the
- * first thread and in others. Some of them call one another inside the C library: each call of ours is one allocation.
+ * `allocations [ROUNDS [THREADS]]`: allocates by each function of the malloc family, three times as often below
+ * one caller as below the other, in the first thread and in others. Some of these functions call one another
+ * inside the C library, but each call by the program is one allocation.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -28,7 +29,7 @@ NOINLINE static void allocate_all(void)
 	free(kept(calloc(3, 40)));
 	free(kept(realloc(grown, 500)));
 	free(kept(realloc(NULL, 70)));
-	if (posix_memalign(&aligned, 16, 48)) /* no more than malloc aligns anyway */
+	if (posix_memalign(&aligned, 16, 48)) /* no more than malloc's own alignment */
 		exit(1);
 	free(kept(aligned));
 	if (posix_memalign(&aligned, 4096, 8192))

@@ -1,9 +1,13 @@
 /*
- * What the programs under test share: CPU time in known amounts, and the words in which a program states its own
- * ground truth. Each line `share A;B;C FRACTION` on its standard output states: this fraction of the samples of its work has
- * frames named A, B and C in that order, outermost first, with any frames in between. A sample is of its work if it has
- * the last frame of any of these lines: process and thread start and end take whatever time they take. Each line `amount RESOURCE A;B;C N` says
- * how many gticks of that resource were used there, exactly.
+ * Common code of the programs under test: it uses known amounts of CPU time, and prints what a program states
+ * about itself.
+ *
+ * A line `share A;B;C FRACTION` on standard output states: this fraction of the samples of its work has frames
+ * named A, B and C in that order, outermost first, with any frames in between. A sample belongs to the work if it
+ * has the last frame of any of these lines. This leaves out the start and end of processes and threads, whose time
+ * varies.
+ *
+ * A line `amount RESOURCE A;B;C N` states the exact number of gticks of that resource that were used there.
  */
 #ifndef BURN_H
 #define BURN_H
@@ -20,8 +24,8 @@
 #endif
 
 /*
- * After a call, so that it is not made a jump, which would drop the caller's frame. The line number makes the function
- * unlike any other, so that the compiler does not make one of the two.
+ * Follows a call, so that the compiler does not turn the call into a jump, which would drop the caller's frame.
+ * The line number makes functions differ that otherwise are equal, so that the compiler does not merge them.
  */
 #define TEXT_OF_(line) #line
 #define TEXT_OF(line) TEXT_OF_(line)
@@ -29,14 +33,14 @@
 
 static volatile unsigned long burn_sink;
 
-/* A chain of dependent loads and stores: a known amount of work, which takes whatever time the machine needs. */
+/* A chain of dependent loads and stores: a known amount of work, whose time depends on the machine. */
 NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
 {
 	for (unsigned long i = 0; i < turns; i++)
 		burn_sink += i;
 }
 
-/* CPU time of this thread into `ns`. The system call is made where this stands: no other function's frame lies below. */
+/* Reads this thread's CPU time into `ns`. The system call is made inline, so it adds no frame of another function. */
 #define BURN_CLOCK(ns)                                                                \
 	do {                                                                          \
 		struct timespec burn_now = { 0, 0 };                                  \
@@ -51,9 +55,10 @@ NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
 	} while (0)
 
 /*
- * `us` microseconds of CPU time, whatever the machine's speed and load: turns until the thread's clock has advanced by
- * that. Each chunk of turns is seven eighths of what is left, at the speed so far; and of 100 us at most, as the speed
- * may change at any moment. A macro, so that it is part of the function that it stands in, in the debug information too.
+ * Uses `us` microseconds of CPU time, independent of the machine's speed and load: runs turns until the thread's
+ * clock has advanced by that much. Each chunk of turns is seven eighths of the rest, at the speed measured so far,
+ * and at most 100 us, because the speed may change at any moment. A macro, so that it belongs to the function that
+ * contains it, also in the debug information.
  */
 #define BURN_HERE(us)                                                                                     \
 	do {                                                                                              \
@@ -92,7 +97,7 @@ static inline void amount(const char *resource, const char *path, unsigned long 
 	printf("amount %s %s %llu\n", resource, path, gticks);
 }
 
-/* The program's first argument as a number: how many rounds it turns. */
+/* The program's first argument as a number of rounds, or `normally` without one. */
 static inline int rounds_wanted(int argc, char **argv, int normally)
 {
 	return argc > 1 ? atoi(argv[1]) : normally;

@@ -1,4 +1,4 @@
-/* A callback through the C library: the comparator of qsort burns. */
+/* A callback from the C library: the comparator of qsort uses the CPU time. */
 #include <stdint.h>
 
 #include "burn.h"

@@ -1,6 +1,7 @@
 /*
- * `calls [ROUNDS]`: calls of a global function, a static one, one that calls itself, and a library's, three to one below
- * two callers. What two of them are given and return is known too. Linked with calls_library.c.
+ * `calls [ROUNDS]`: calls a global function, a static one, one that calls itself, and a library's, three times as
+ * often below one caller as below the other. States also the sums of arguments and results of two of them. Linked
+ * with calls_library.c.
  */
 #include "burn.h"
 

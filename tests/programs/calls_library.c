@@ -1,4 +1,4 @@
-/* A library with two functions that are called a known number of times, one of them from inside. */
+/* A library with two functions that are called a known number of times, one of them from within the library. */
 #include "burn.h"
 
 void library_work(void);

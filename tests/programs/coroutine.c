@@ -1,6 +1,4 @@
-/*
- * Burns half of its time in a coroutine on a stack of its own (makecontext): nobody calls its function.
- */
+/* Uses half of its time in a coroutine on a stack of its own (makecontext), whose function has no caller. */
 #include <ucontext.h>
 
 #include "burn.h"

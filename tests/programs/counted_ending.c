@@ -1,6 +1,6 @@
 /*
- * `counted_ending HOW` works for 200 ms of CPU time in two threads, tells how much CPU time the process used since main, in us,
- * and ends at once: by the signal of that number, or where HOW is 0 by _exit(0).
+ * `counted_ending HOW` works for 200 ms of CPU time in two threads, prints how much CPU time the process has used
+ * since main, in us, and ends at once: by the signal with the number HOW, or by _exit(0) if HOW is 0.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ NOINLINE static void work(void)
 		burn(50);
 }
 
-/* Is alive, and waits, when the process ends. */
+/* This thread still waits when the process ends. */
 static void *work_and_wait(void *done)
 {
 	work();

@@ -1,6 +1,6 @@
 /*
  * `deny_perf COMMAND ARG...` runs the command with perf_event_open refused (EACCES), as by a kernel that permits
- * it to nobody.
+ * it to no user.
  */
 #include <errno.h>
 #include <linux/filter.h>

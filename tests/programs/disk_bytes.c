@@ -1,6 +1,7 @@
 /*
- * `disk_bytes FILE [ROUNDS]`: writes past the page cache, three to one below two callers, into a file whose blocks are
- * there already. Status 77: its file system has no such writes.
+ * `disk_bytes FILE [ROUNDS]`: writes past the page cache into a file whose blocks are already allocated, three
+ * times as much below one caller as below the other. Exits with status 77 if the file system does not support such
+ * writes.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * `dlclose A.so B.so`: loads A, runs it, unloads it, loads B at the same addresses, runs it twice as long, unloads
- * it, and so on. Prints in how many rounds both really had the same address.
+ * it, and repeats. Prints in how many rounds both had the same address.
  */
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-/* Burns a moment, then ends as asked: `ending exit N`, or `ending signal N`. */
+/* Uses some CPU time, then ends as requested: `ending exit N`, or `ending signal N`. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

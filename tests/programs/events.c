@@ -1,5 +1,5 @@
-/* Tells its own events between calls that are known: `events known`; or, from its steps and from a handler that interrupts
- * them, `events interrupted STEPS`, and says how often the handler ran. */
+/* Reports events of its own. `events known` reports them between known calls. `events interrupted STEPS` reports
+ * them in its steps and in a handler that interrupts the steps, and prints how often the handler ran. */
 #include <cpprof/runtime.h>
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * `everything FILE [ROUNDS]`: reads, allocates, touches fresh pages, computes and sleeps, three to one below two callers:
- * the same each time it is run.
+ * `everything FILE [ROUNDS]`: reads, allocates, touches fresh pages, computes and sleeps, three times as much
+ * below one caller as below the other. Each run does the same.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* Throws through 40 frames with destructors, again and again: most time is spent while exceptions are in flight. */
+/* Throws through 40 frames with destructors many times: most time is spent while exceptions are in flight. */
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-/* Runs itself again four times in the same process, burning in another function each time. */
+/* Executes itself four times in the same process, and uses CPU time in a different function each time. */
 #include <unistd.h>
 
 #include "burn.h"

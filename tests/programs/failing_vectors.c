@@ -1,4 +1,5 @@
-/* Calls with long vectors that fail at once: how long one takes, on the standard error output, and what all asked for. */
+/* Makes calls with long vectors that fail at once. Prints the time per call on standard error, and the bytes that
+ * all requested. */
 #include "burn.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Has its profile written twice when it is told to, and says what came of it and how many seconds that took. */
+/* Flushes its profile twice on request, and prints the result and how many seconds it took. */
 #include <stdio.h>
 #include <time.h>
 

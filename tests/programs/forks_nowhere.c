@@ -1,6 +1,7 @@
 /*
- * States what it is going to allocate, closes all files, goes to another folder that is removed, makes that its root, becomes
- * nobody, and forks: it, its child and its child's child allocate each as many. Ends with status 7 if all of that was done.
+ * States how much it is going to allocate, enters a folder and removes it, makes that its root, changes to the user
+ * nobody, closes all files, and forks: it, its child and its child's child make the same number of allocations.
+ * Exits with status 7 if all of that succeeded.
  */
 #include <grp.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 /*
- * The forms program of the 1993 paper (Figure 1, sections 4.4 and 7.2): burns its CPU time in db_read_record in exactly
- * the proportions of the paper's sample tree, which has 614 samples:
+ * The forms program of the 1993 paper (Figure 1, sections 4.4 and 7.2): uses its CPU time in db_read_record in
+ * exactly the proportions of the paper's sample tree, which has 614 samples:
  *
  *   main
  *     invoice           85 by address_information   22 by db_get_property directly
@@ -11,7 +11,7 @@
  *     db_update_record  84 by db_read_record directly
  *
  * address_information calls db_get_property four times, as in the paper. Rounds are short, so that a change of the
- * machine's speed meets all paths alike. One unit is 20 us: a round takes about 12 ms.
+ * machine's speed affects all paths alike. One unit is 20 us: a round takes about 12 ms.
  */
 #include "burn.h"
 

@@ -1,5 +1,5 @@
-/* Raises known numbers of floating point exceptions, in functions named after what they raise, and prints
- * every result and every state of <fenv.h>, bit by bit: what it prints is the same with and without a recorder. */
+/* Raises known numbers of floating point exceptions, in functions that are named after them, and prints every
+ * result and every state of <fenv.h>, bit by bit. The output is the same with and without a recorder. */
 #include <fenv.h>
 #include <immintrin.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void tell(const char *name)
 	feclearexcept(FE_ALL_EXCEPT);
 }
 
-/* Each repeats one instruction; what it raises is in its name. */
+/* Repeats one instruction in a function whose name lists the exceptions that it raises. */
 #define REPEATED(name, type, setup, statement)                                                                     \
 	__attribute__((noinline)) static void name(void)                                                           \
 	{                                                                                                          \

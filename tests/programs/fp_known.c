@@ -1,12 +1,13 @@
 /*
- * Raises known numbers of floating point exceptions, and states them (burn.h); what to do is its first argument.
+ * Raises known numbers of floating point exceptions, and states them (burn.h). The first argument selects the
+ * behaviour:
  *
- *   windows   divides by zero before cpprof_start, until cpprof_stop and after it, in two threads and in a third that
- *             begins meanwhile
- *   forks     in a process, its child, and the child's child, which executes this program once more ("leaf")
- *   avx       packed: an instruction is one event for each kind, whatever its parts are
+ *   windows   divides by zero before cpprof_start, between it and cpprof_stop, and afterwards, in two threads and in a
+ *             third that starts between the two
+ *   forks     in a process, its child, and the child's child, which executes this program again ("leaf")
+ *   avx       packed: an instruction is one event for each kind, independent of its elements
  *   blocked   in a thread that has blocked all signals, and in a handler that blocks all
- *   dense N   nothing but divisions: each is inexact, and so is each sum
+ *   dense N   divisions only: each is inexact, and so is each sum
  *   sparse N  one division among a thousand other instructions
  *   threads N dense, in two threads
  */

@@ -1,5 +1,6 @@
 /*
- * A thread whose frames hold pages that are never touched: the kernel's copy of a stack ends at the first of them.
+ * A thread whose frames hold pages that are never touched: the kernel's copy of the stack ends at the first of
+ * them.
  */
 #include <pthread.h>
 

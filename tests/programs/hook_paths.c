@@ -1,6 +1,6 @@
 /*
- * Calls whose callers are hard to tell by what lies on the stack. Each function that is called in a hard place is called from one other
- * function alone; what it says at the end is how often each path was taken.
+ * Calls whose callers are hard to derive from the content of the stack. Each function that is called in such a
+ * situation is called from only one other function. The program prints how often each path was taken.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ HIDDEN static void states(const char *path, long calls)
 	printf("path %s %ld\n", path, calls);
 }
 
-/* --- what has returned lies above what is called next --- */
+/* --- remains of returned functions above the next call --- */
 
 static NOINLINE void shallow(void)
 {
@@ -119,7 +119,7 @@ static void handler(int number)
 	handled++;
 }
 
-/* What has returned just before lies where a handler's frame begins. */
+/* The frame of shallow, which has just returned, was at the address where a handler's frame begins. */
 static NOINLINE void is_interrupted(long times)
 {
 	shallow();
@@ -136,7 +136,7 @@ static NOINLINE void calls_meanwhile(long times)
 	}
 }
 
-/* A timer's signals at 20 kHz, or as many as the kernel delivers. */
+/* Starts a timer that signals at 20 kHz, or as often as the kernel can deliver. */
 HIDDEN static timer_t start_timer(int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART | flags };

@@ -1,7 +1,8 @@
 /*
- * Calls mcount and __fentry__ as compilers do, with a number of its own in each register that may hold an argument
- * or be in use otherwise, and compares afterwards. From many places and threads, so that all that a hook may have to do
- * comes up: its thread's first event, calls that are new, those that are known, and those of other callers.
+ * Calls mcount and __fentry__ as compilers do, with a distinct number in each register that may hold an argument
+ * or be in use otherwise, and compares the registers afterwards. It calls them from many sites and threads, so
+ * that the hooks execute all their cases: a thread's first event, new calls, known calls, and calls by other
+ * callers.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 enum { GENERAL = 9, VECTORS = 16, WIDE_VECTORS = 32, VECTOR_WORDS = 8, MASKS = 8 };
 
-/* rax rcx rdx rsi rdi r8 r9 r10 r11 | zmm0 ... zmm31, or as much of them as there is | k0 ... k7 */
+/* rax rcx rdx rsi rdi r8 r9 r10 r11 | zmm0 ... zmm31, or the part that the processor has | k0 ... k7 */
 struct registers {
 	uint64_t general[GENERAL];
 	uint64_t spare[7];
@@ -60,7 +61,7 @@ __asm__(".macro get_xmm n\n\tmovdqu 128 + 64 * \\n(%r12), %xmm\\n\n.endm\n"
 	".macro get_k n\n\tkmovq 2176 + 8 * \\n(%r12), %k\\n\n.endm\n"
 	".macro put_k n\n\tkmovq %k\\n, 2176 + 8 * \\n(%r13)\n.endm\n");
 
-/* What is called at the begin of a function, and returns to its caller. */
+/* Functions that call the hook at their beginning and then return to the caller. */
 __asm__(".pushsection .text\n"
 	".type fentry_function, @function\nfentry_function:\n\tcall *__fentry__@GOTPCREL(%rip)\n\tret\n"
 	".size fentry_function, . - fentry_function\n"

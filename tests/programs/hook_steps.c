@@ -1,6 +1,7 @@
 /*
- * `hook_steps COUNT CALLS`: a function is called so many times, and each time a handler comes one instruction later than the last time, wherever
- * that is in the function or its hooks. The handler makes so many calls: more than a trace's ring has room for.
+ * `hook_steps COUNT CALLS`: calls a function COUNT times. Each time, a handler interrupts it one instruction later
+ * than the time before, inside the function or its hooks. The handler makes CALLS calls: more than a trace's ring
+ * has room for.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static __attribute__((noinline)) void step(void)
 	__asm__ volatile("");
 }
 
-/* The tracer lets it go on for some instructions from int3 on; there are enough of them before the next one. What the handler has
- * called is forgotten by then: the hooks find what they expect. */
+/* From int3 on, the tracer lets this function execute some instructions; there are enough of them before the next
+ * int3. By then the handler's calls no longer affect the hooks, which find the state that they expect. */
 static __attribute__((noinline)) void stepped(long count)
 {
 	for (long i = 0; i < count; i++) {
@@ -53,7 +54,8 @@ static OUTSIDE void check(int is_so, const char *what)
 	}
 }
 
-/* Goes on as `request` says, and comes to the next trap; signals of others are not given to it. False: it has ended. */
+/* Continues the child as `request` specifies until its next trap, and drops signals that others send. Returns 0 if
+ * it ended. */
 static OUTSIDE int next_trap(pid_t child, int request, int signal)
 {
 	for (;;) {

@@ -1,6 +1,6 @@
 /*
- * Prints what a program inherits from whoever runs it: descriptors, signal mask, ignored signals, environment,
- * folder, limits, umask, nice value. Run bare and under the recorder, it must print the same.
+ * Prints what a program inherits from its parent: descriptors, signal mask, ignored signals, environment, folder,
+ * limits, umask, nice value. Run alone and under the recorder, it must print the same.
  */
 #include <dirent.h>
 #include <signal.h>

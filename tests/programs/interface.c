@@ -1,4 +1,4 @@
-/* Calls all of the interface, in the words of any C or C++; without a recorder it says so and does nothing. */
+/* Calls every function of the interface, in code that is both C and C++. Without a recorder they do nothing. */
 #include <cpprof/runtime.h>
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Says "ready", burns until an interrupt arrives, goes on for 0.3 s of CPU time so that a second one would be
- * counted too, and prints how many there were.
+ * Prints "ready", computes until an interrupt arrives, computes for another 0.3 s of CPU time so that a second
+ * interrupt would be counted, and prints how many there were.
  */
 #include <signal.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * `io_bytes [ROUNDS]`: moves bytes by each system call that does, three times as often below `heavy` as below `light`.
- * Most move fewer than asked, and some fail. What each call returned is the truth.
+ * `io_bytes [ROUNDS]`: moves bytes by each system call that can, three times as often below `heavy` as below
+ * `light`. Most calls move fewer bytes than requested, and some fail. The program states what each call returned.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -17,17 +17,18 @@ enum { FILE_BYTES = 100, ASKED = 10000, MESSAGES = 3 };
 
 static char buffer[ASKED];
 static int source, destination; /* files: the first holds FILE_BYTES */
-static int one_end, other_end;  /* of a socket that keeps messages apart */
-static int pipe_in, pipe_out;   /* holds a page, and does not wait */
+static int one_end, other_end;  /* of a socket that preserves message boundaries */
+static int pipe_in, pipe_out;   /* holds a page, and does not block */
 static struct iovec pieces[2] = { { buffer, 60 }, { buffer + 60, ASKED - 60 } };
 static struct iovec small_pieces[2] = { { buffer, 60 }, { buffer + 60, 30 } };
 
 struct tally {
 	unsigned long long read, written, read_asked, write_asked, calls;
 };
-static struct tally *tally; /* of the caller and call that are at work */
+static struct tally *tally; /* of the active caller and call */
 
-/* Of a call with several messages, each is told as asked for nothing. */
+/* A call with several messages reports each message with `asked` = 0, and then the requested bytes of all, so that
+ * it counts as one call. */
 static void did_read(ssize_t bytes, size_t asked)
 {
 	tally->read += bytes > 0 ? (size_t)bytes : 0;
@@ -56,7 +57,7 @@ NOINLINE static void by_read(void)
 {
 	lseek(source, 0, SEEK_SET);
 	did_read(read(source, buffer, ASKED), ASKED);
-	did_read(read(source, buffer, ASKED), ASKED); /* its end */
+	did_read(read(source, buffer, ASKED), ASKED); /* at the end of the file */
 }
 
 NOINLINE static void by_pread(void)

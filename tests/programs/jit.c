@@ -1,13 +1,13 @@
 /*
- * Half of the time in code that was made while running, of which nobody knows how it is unwound: it keeps a frame pointer
- * (`jit framed`) or moves the stack pointer only (`jit bare`).
+ * Spends half of the time in code that it makes at run time, and for which there are no unwind rows. The code
+ * keeps a frame pointer (`jit framed`) or only moves the stack pointer (`jit bare`).
  */
 #include <string.h>
 #include <sys/mman.h>
 
 #include "burn.h"
 
-/* Calls the function that it is given. */
+/* Both call the function whose address they receive. */
 static const unsigned char framed[] = {
 	0x55,             /* push %rbp */
 	0x48, 0x89, 0xe5, /* mov  %rsp, %rbp */

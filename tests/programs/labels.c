@@ -1,5 +1,5 @@
-/* A server that labels its threads: by tenant and kind of request, of which one costs three times the other; a child
- * that has the label of the thread that forked it; and work that is nobody's. States the share of each label. */
+/* A server that labels its threads by tenant and kind of request, one of which costs three times the other; a
+ * child that has the label of the thread that forked it; and work without a label. States the share of each label. */
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	int rounds = rounds_wanted(argc, argv, 150);
 	struct tenant tenants[] = { { "acme", 2 * rounds }, { "zeta", rounds } };
 	pthread_t threads[2];
-	cpprof_label("phase", "start"); /* threads begin without it */
+	cpprof_label("phase", "start"); /* new threads do not have this label */
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, serve, &tenants[i]);
 	for (int i = 0; i < 2; i++)

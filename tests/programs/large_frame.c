@@ -1,6 +1,7 @@
 /*
- * A function with a frame of 100 KB, larger than any copy of a stack. At first only `usual_caller` calls it; then
- * `new_caller` does, three times as long, in short turns with the other: what was true before is so no longer.
+ * A function with a frame of 100 KB, larger than any copy of a stack. At first only `usual_caller` calls it. Then
+ * `new_caller` calls it too, three times as long, in short turns with the other, so that an earlier caller is
+ * often wrong.
  */
 #include "burn.h"
 

@@ -1,5 +1,6 @@
 /*
- * Its first thread ends at once; another goes on until its standard input ends. Says "ready" when that is so.
+ * Its first thread exits at once; another thread continues until standard input ends. Prints "ready" when the
+ * first has exited.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What each kind of lock answers, in each state; prints all. `uncontended` takes free ones only. */
+/* Prints what the functions of each kind of lock return, in each state. `uncontended` takes only free locks. */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -124,7 +124,7 @@ NOINLINE static void uncontended(void)
 	}
 }
 
-/* Cancelled while it waits: its handler has the mutex. */
+/* This thread is cancelled while it waits. Its cleanup handler must own the mutex. */
 static pthread_mutex_t cancelled_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void has_mutex(void *unused)

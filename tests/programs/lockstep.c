@@ -1,7 +1,7 @@
 /*
- * Alternates between two functions with a fixed period of its own CPU time, a quarter in one and three quarters in
- * the other: `lockstep PERIOD_US SECONDS`. A sampler without jitter that has the same period sees only one of the
- * two.
+ * `lockstep PERIOD_US SECONDS`: alternates between two functions with a fixed period of its own CPU time, a
+ * quarter in one and three quarters in the other. A sampler that has the same period and no jitter samples only
+ * one of them.
  */
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /*
- * Each of these transfers is larger than what there is room for, and waits for a slow other side; none may end
- * before all is done. Another thread computes, so that there is always a reason to tick.
+ * Each of these transfers is larger than the buffer between the two sides, and waits for a slow other side. None
+ * may return before all bytes are moved. Another thread computes, so that ticks are always due.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum { BYTES = 300000, PIECE = 10000 };
 static char out[BYTES], in[BYTES + PIECE];
 static int ends[2];
 
-/* Takes, or gives, piece by piece, and computes in between. */
+/* Reads or writes piece by piece, and pauses in between. */
 static void *other_side(void *gives)
 {
 	size_t done = 0;
@@ -97,7 +97,7 @@ static const struct {
 	{ "recvmsg", by_recvmsg, 1, 1 },
 };
 
-/* Nobody waits for these: they are long by themselves. */
+/* These reads do not wait for another side; they take long because they are large. */
 static int endless_failures(void)
 {
 	enum { LONG = 32 * 1024 * 1024 };
@@ -120,7 +120,7 @@ int main(void)
 {
 	int failures = endless_failures();
 
-	alarm(20); /* what ends short leaves the other side waiting */
+	alarm(20); /* a transfer that returns early leaves the other side waiting */
 	for (int i = 0; i < BYTES; i++)
 		out[i] = (char)(i * 7 + i / 256);
 	for (size_t i = 0; i < sizeof(transfers) / sizeof(transfers[0]); i++) {

@@ -1,4 +1,4 @@
-/* Another label for each thing it does, which is not what labels are for; and labels as long as they may be. */
+/* Sets a new label for each request, which is not the purpose of labels; and sets labels of the maximum length. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// `methods [ROUNDS]`: calls of a method, of an overloaded one and of a virtual one, and operator new, three to one below
-// two callers.
+// `methods [ROUNDS]`: calls a method, an overloaded one and a virtual one, and operator new, three times as often
+// below one caller as below the other.
 #include <vector>
 
 #include "burn.h"

@@ -1,4 +1,5 @@
-/* `migrations [ROUNDS]`: moves itself from one processor to another and back, three to one below two callers. */
+/* `migrations [ROUNDS]`: moves itself from one processor to another and back, three times as often below one
+ * caller as below the other. */
 #include <sched.h>
 
 #include "burn.h"

@@ -1,8 +1,8 @@
 /*
- * One equal share of CPU time below each kind of frame that a compiler makes: an ordinary chain of calls, alloca,
- * an array of variable length, a realigned frame, a realigned frame of variable length, frames of 20 KB and of 100
- * KB, a frame with every callee-saved register in use, and a comparator called by the C library. Compiled with
- * every compiler at every -O level.
+ * Uses one equal share of CPU time below each kind of frame that a compiler makes: an ordinary chain of calls,
+ * alloca, an array of variable length, a realigned frame, a realigned frame of variable length, frames of 20 KB
+ * and of 100 KB, a frame with every callee-saved register in use, and a comparator that the C library calls.
+ * Compiled with every compiler at every -O level.
  */
 #include <alloca.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 enum { SHARE_US = 400 };
 
-static volatile unsigned variable = 200; /* no compiler knows its value */
+static volatile unsigned variable = 200; /* its value is unknown to the compiler */
 
 NOINLINE static void leaf(void)
 {

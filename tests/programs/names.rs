@@ -22,7 +22,7 @@ mod shapes {
 
 use shapes::Draw;
 
-// What the optimizer cannot see through; std::hint::black_box needs Rust 1.66, and Debian 12 has 1.63.
+// Hides a value from the optimizer; std::hint::black_box needs Rust 1.66, and Debian 12 has 1.63.
 #[inline(always)]
 fn opaque(value: u64) -> u64 {
 	unsafe { std::ptr::read_volatile(&value) }

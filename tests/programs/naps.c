@@ -1,6 +1,6 @@
 /*
- * `naps ROUNDS TURNS MICROSECONDS`: works for twice as many turns of a loop, and sleeps; for so many, and sleeps. What runs
- * right behind a sleep is no more than what it is.
+ * `naps ROUNDS TURNS MICROSECONDS`: in each round, runs 2 * TURNS turns of a loop in one function and sleeps, then
+ * TURNS turns in another and sleeps. Work directly after a sleep must not be over-represented.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static void spin(long turns)
 __attribute__((noinline)) static void twice(long turns)
 {
 	spin(2 * turns);
-	sink++; /* no jump: it is on the stack while it spins */
+	sink++; /* keeps this frame on the stack while spin runs: its call is no jump */
 }
 
 __attribute__((noinline)) static void once(long turns)

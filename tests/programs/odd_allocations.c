@@ -1,4 +1,4 @@
-/* Allocations of no bytes, of more than there are, of products that overflow; before main and behind it. */
+/* Allocations of 0 bytes, of more than the address space, and of overflowing products; before main and after it. */
 #include <errno.h>
 #include <stdint.h>
 
@@ -37,7 +37,7 @@ NOINLINE static void odd(void)
 	free(malloc(0));
 	errno = 0;
 	refuse(malloc(TOO_MANY));
-	refuse(malloc(SIZE_MAX)); /* below zero: none */
+	refuse(malloc(SIZE_MAX)); /* negative as a signed number: counts no bytes */
 	refuse(calloc(half, 2));
 	refuse(reallocarray(NULL, half, 2));
 	free(reallocarray(NULL, 6, 7));

@@ -1,4 +1,4 @@
-/* A library that opens another one by its name alone, which is found by this library's search path, or by $ORIGIN. */
+/* A library that opens another one by its name alone. It is found by this library's search path, or by $ORIGIN. */
 #include <dlfcn.h>
 
 #include "burn.h"

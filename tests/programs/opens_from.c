@@ -1,6 +1,6 @@
 /*
- * `opens_from [LIBRARY NAME]...`: each library, opened by its path, opens NAME in its own way; this program, by that name,
- * finds nothing.
+ * `opens_from [LIBRARY NAME]...`: opens each library by its path, and the library opens NAME in its own way. This
+ * program cannot open NAME itself.
  */
 #include <dlfcn.h>
 

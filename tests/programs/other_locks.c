@@ -1,4 +1,4 @@
-/* Waits for a semaphore in time, and for a futex by the system call; each measures for itself how long, in us. */
+/* Waits for a semaphore with a timeout, and for a futex by the system call. Each states its time in us. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <semaphore.h>

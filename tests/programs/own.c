@@ -1,6 +1,6 @@
 /*
- * A program that counts things of its own and states how many, by path. The first argument says how it works, the
- * second how many rounds; linked with libcpprof.
+ * Counts resources of its own and states the amounts, by path. The first argument selects the behaviour, the
+ * second is the number of rounds. Linked with libcpprof.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { THREADS = 4, CHILDREN = 3 };
 static cpprof_counter *orders;
 static cpprof_counter *bytes;
 
-/* Its tick is the last that it does: it must be on the path all the same. */
+/* The tick is its last call, but it must be on the path nevertheless. */
 NOINLINE static void take(unsigned count)
 {
 	cpprof_tick(orders, count);
@@ -81,7 +81,8 @@ static void run_fork(int rounds)
 	state((CHILDREN + 1ULL) * (unsigned)rounds);
 }
 
-/* Counts in two windows out of five times the same work; `--paused` or not, the first is open from cpprof_start on. */
+/* Counts in two windows out of five equal pieces of work. The first window begins at cpprof_start, with `--paused`
+ * or without. */
 static void run_windows(int rounds)
 {
 	cpprof_stop();
@@ -100,7 +101,8 @@ static void run_windows(int rounds)
 	state(2ULL * (unsigned)rounds);
 }
 
-/* Until it is told to, it does not end: whoever looks at the profile meanwhile sees what was flushed. */
+/* Flushes the profile and waits for input before it ends, so that a reader of the profile meanwhile sees what was
+ * flushed. */
 static void run_flush(int rounds)
 {
 	work(rounds);
@@ -110,7 +112,7 @@ static void run_flush(int rounds)
 	getchar();
 }
 
-/* It begins with its parent's labels, and then has its own. */
+/* The child begins with its parent's labels, and then sets its own. */
 static void take_in_child(void)
 {
 	cpprof_label("tenant", "parent's");

@@ -1,4 +1,4 @@
-/* The malloc family, for a program that brings its own: it hands out memory and takes none back. */
+/* The malloc family, for a program that brings its own: it allocates memory and never reuses it. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ enum { ALIGNMENT = 16, HEADER = 16 };
 static char memory[64 << 20] __attribute__((aligned(4096)));
 static atomic_size_t used;
 
-/* In front of what it returns stands how long that is. */
+/* The size of each block is stored in front of it. */
 static void *take(size_t alignment, size_t bytes)
 {
 	size_t wanted = bytes + alignment + HEADER;

@@ -1,6 +1,6 @@
 /*
- * `page_faults [PAGES [PAUSE_US]]`: touches that many fresh pages in one function, and twice as many in another, and
- * computes that long after each.
+ * `page_faults [PAGES [PAUSE_US]]`: touches PAGES fresh pages in one function, and twice as many in another, and
+ * computes for PAUSE_US after each.
  */
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 /*
- * `paused [ROUNDS]`: does the same before cpprof_start, between it and cpprof_stop, and after it. With
- * `record --paused` only the second counts, in a thread that was there before, too.
+ * `paused [ROUNDS]`: does the same work before cpprof_start, between it and cpprof_stop, and afterwards. With
+ * `record --paused` only the second piece counts, also in a thread that was started before.
  */
 #include <pthread.h>
 

@@ -1,7 +1,6 @@
 /*
- * `plt LIBRARY`: half of the rounds bind 64 calls lazily (the dynamic linker's resolver above the caller), half
- * make bound calls to functions that do nothing, so that samples fall into PLT stubs, at every one of their
- * instructions.
+ * `plt LIBRARY`: half of the rounds bind 64 calls lazily, with the dynamic linker's resolver above the caller. The
+ * other half make bound calls to empty functions, so that samples fall on every instruction of the PLT stubs.
  */
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-/* A library with one function, named by -DNAME=...: two builds are alike but for that name. */
+/* A library with one function, named by -DNAME=...: two builds differ only in that name. */
 #include "burn.h"
 
 #define JOIN_(a, b) a##b

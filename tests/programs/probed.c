@@ -1,6 +1,6 @@
 /*
- * What probes and counts in the kernel trip over, one behaviour each, named by the first argument. It states what each
- * should be seen as.
+ * Behaviours that are hard for probes and for counts in the kernel. The first argument selects one. States the
+ * correct counts.
  */
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +23,7 @@ NOINLINE long take(long value)
 	return sum;
 }
 
-/* An argument below zero is no use of anything. */
+/* Counts negative arguments as 0. */
 static void negative(void)
 {
 	for (int i = 0; i < 10; i++) {
@@ -33,7 +33,7 @@ static void negative(void)
 	amount("uprobe:probed:take:arg1", "main", 1000);
 }
 
-/* Nobody is given what is more than there can be. */
+/* These requests fail, because they exceed all memory. */
 static void huge(void)
 {
 	void *volatile given;
@@ -60,7 +60,7 @@ static void returns(void)
 	amount("syscalls:getppid", "main;descend", ROUNDS);
 }
 
-/* Its first instruction is a nop of 5 bytes, which some kernels replace by a call. */
+/* Begins with a nop of 5 bytes, which some kernels replace by a call. */
 __attribute__((naked)) void nop_first(void)
 {
 	__asm__("nopl 0(%rax,%rax,1)\n\tret");
@@ -73,7 +73,7 @@ static void nops(void)
 	amount("calls:nop_first", "main", ROUNDS);
 }
 
-/* System calls by the numbers of 32-bit programs: 20 is getpid there, and writev else. */
+/* Makes system calls by 32-bit numbers: 20 is getpid there, and writev in 64-bit programs. */
 static void old_calls(void)
 {
 	for (int i = 0; i < SOME; i++) {
@@ -115,7 +115,7 @@ NOINLINE static void call_some(void)
 	NOT_A_TAIL_CALL();
 }
 
-/* The first child lives long enough for whoever watches it from outside. */
+/* The first child runs for a second, so that a recorder can attach to it. */
 static void children(void)
 {
 	call_some();
@@ -132,7 +132,7 @@ static void children(void)
 	amount("calls:take", "main;call_some", 4ul * SOME);
 }
 
-/* Calls it all the time, until its standard input ends; "ready" when it has begun. */
+/* Prints "ready". For each byte of standard input, prints the first byte of the code of `take`. */
 static void bystander(void)
 {
 	char byte;
@@ -141,7 +141,7 @@ static void bystander(void)
 	puts("ready");
 	fflush(stdout);
 	while (read(0, &byte, 1) == 1) {
-		/* What stands at the function's start now: 0xcc is a probe's. */
+		/* 0xcc is a probe's. */
 		const volatile uint8_t *code = (const volatile uint8_t *)(uintptr_t)take;
 		printf("%02x\n", *code);
 		fflush(stdout);

@@ -1,8 +1,8 @@
 /*
- * A recursion 10,000 deep, or as deep as the second argument says.
- *   recursion once      goes down once and burns at the bottom
- *   recursion updown    keeps going down and up, burning a little on every level
- *   recursion callers   goes down below one outer function and then below another, alternately
+ * A recursion 10,000 deep, or as deep as the second argument specifies.
+ *   recursion once      descends once and uses CPU time at the bottom
+ *   recursion updown    descends and returns repeatedly, and uses a little CPU time on every level
+ *   recursion callers   descends below one outer function and then below another, alternately
  */
 #include <string.h>
 

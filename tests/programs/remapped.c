@@ -1,6 +1,7 @@
 /*
- * Half of the time below code that the program has mapped once more out of its own file, by mmap: nobody is told of it, and
- * it keeps no frame pointer, so that only who has found that file again knows its unwind rules.
+ * Spends half of the time below code that it has mapped a second time from its own file, by mmap. The C library
+ * does not register that mapping, and the code keeps no frame pointer: only a reader that identifies the mapped
+ * file has its unwind rows.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -21,14 +22,14 @@ NOINLINE static void directly(void)
 	NOT_A_TAIL_CALL();
 }
 
-/* Holds nothing that is relative to where it is. */
+/* Contains no code that depends on its address. */
 NOINLINE void calls_back(void (*function)(void))
 {
 	function();
 	NOT_A_TAIL_CALL();
 }
 
-/* Of the code segment, as it lies in the file and in memory. */
+/* The segment that holds calls_back, in memory and in the file. */
 static ElfW(Addr) segment_start;
 static size_t segment_bytes, segment_offset;
 

@@ -1,6 +1,6 @@
 /*
- * Runs until its standard input ends: two threads from the beginning, and one that is made and joined all the
- * time. Says "ready" when they run; at the end it prints "stopped" and how many short-lived threads there were.
+ * Runs until its standard input ends: two threads from the beginning, and one that it creates and joins
+ * repeatedly. Prints "ready" when they run, and at the end "stopped" and the number of short-lived threads.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * A timer of CPU time interrupts `victim` at any instruction; its handler burns about half of the time, on the normal
+ * A CPU time timer interrupts `victim` at any instruction. Its handler uses about half of the time, on the normal
  * stack (`signals normal`) or on an alternate one (`signals alternate`).
  */
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* `signals_received [ROUNDS]`: signals that reach a handler, three to one below two callers; others are ignored or blocked. */
+/* `signals_received [ROUNDS]`: receives signals in a handler, three times as often below one caller as below the
+ * other; other signals are ignored or blocked. */
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /*
- * Burns in the parent, then in a child that runs this same file again: `spawn vfork`, `spawn posix_spawn` or
- * `spawn fork`. The child's `main` is told by its argument.
+ * Uses CPU time in the parent, then in a child that executes this file again: `spawn vfork`, `spawn posix_spawn`
+ * or `spawn fork`. An argument selects the child's behaviour in `main`.
  */
 #include <spawn.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * Threads started from different places. All work is done in threads whose paths tell where they came from:
- *   spawners two         two functions start threads with the same body: three times the work below the one
+ * Threads that different functions start. All work is done in threads, whose paths show their creator:
+ *   spawners two         two functions start threads with the same body: three times the work below one of them
  *   spawners nested      a worker starts workers itself
- *   spawners detached    ... which nobody waits for, and whose creators have ended when they work
+ *   spawners detached    detached threads, whose creators have ended when they work
  *   spawners chain       100 threads, each started by the one before
- *   spawners waiting     threads that only wait until those that work have ended
+ *   spawners waiting     threads that only wait until the working ones have ended
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -96,7 +96,7 @@ static void *last_worker(void *units)
 	return NULL;
 }
 
-/* Ends before its child has worked. */
+/* Ends before the thread that it starts has worked. */
 static void *short_lived(void *units)
 {
 	pthread_detach(start(last_worker, (intptr_t)units));

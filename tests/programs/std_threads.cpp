@@ -1,5 +1,5 @@
-// Threads of the C++ library, started by two functions: three quarters of the work below the one. Part of it is an
-// std::async's, part a lambda's.
+// Threads of the C++ library, started by two functions: three quarters of the work is below one of them. std::async
+// starts some of them, and some run a lambda.
 #include <future>
 #include <thread>
 

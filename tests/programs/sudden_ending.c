@@ -1,6 +1,6 @@
 /*
- * `sudden_ending return|_exit|kill|abort|exec|pthread_exit`: allocates and writes, says how much, and ends in that way at
- * once. What it counted last is below any interval.
+ * `sudden_ending return|_exit|kill|abort|exec|pthread_exit`: allocates and writes, states how much, and ends in
+ * that way at once. Its last counts are smaller than any interval.
  */
 #include <fcntl.h>
 #include <pthread.h>

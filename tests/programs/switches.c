@@ -1,6 +1,6 @@
 /*
- * Two processes pass a byte to and fro through pipes, waiting for each other; prints how often the kernel switched
- * them.
+ * Two processes pass a byte to and fro through pipes, and wait for each other. Prints how often the kernel
+ * switched them.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>

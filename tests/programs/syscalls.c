@@ -1,6 +1,6 @@
 /*
- * `syscalls [ROUNDS]`: a known number of system calls below two callers, three to one; some fail, some start processes,
- * which call on, and some return from signal handlers.
+ * `syscalls [ROUNDS]`: makes a known number of system calls below two callers, three times as many below one. Some
+ * fail, some start processes, which make system calls too, and some return from signal handlers.
  */
 #include <signal.h>
 #include <sys/syscall.h>

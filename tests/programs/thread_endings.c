@@ -1,6 +1,6 @@
 /*
- * Threads that end by return, by pthread_exit, cancelled while they read, and one of C11; each allocates, reads and
- * writes, in its function, and in what is called when it ends.
+ * Threads that end by return, by pthread_exit, by cancellation in a read, and one of C11. Each allocates, reads
+ * and writes, in its function and in what is called when it ends.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ NOINLINE static void work(void)
 		exit(1);
 }
 
-/* The last of several destructors. */
+/* Runs several times: sets the key again, so that the C library calls it once more. */
 NOINLINE static void destroy(void *round)
 {
 	free(malloc(AT_END));

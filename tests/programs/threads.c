@@ -1,4 +1,4 @@
-/* Many threads that live for a moment, eight at a time; `threads [COUNT [US]]`: how many, and how long each computes. */
+/* `threads [COUNT [US]]`: runs COUNT short threads, eight at a time, each of which computes for US microseconds. */
 #include <pthread.h>
 
 #include "burn.h"

@@ -1,6 +1,6 @@
 /*
- * `touched_pages FILE`: touches a known number of fresh pages of the heap, of a mapped file, of the stack and of anonymous
- * memory, each twice, in a function of its own. FILE is made 64 pages long.
+ * `touched_pages FILE`: touches a known number of fresh pages of the heap, of a mapped file, of the stack and of
+ * anonymous memory, each twice, and each kind in a function of its own. Makes FILE 64 pages long.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -21,7 +21,7 @@ static void touch(volatile char *memory, int pages)
 
 NOINLINE static void touch_heap(void)
 {
-	/* Page-aligned, and all of it beyond what the C library has touched. */
+	/* Page-aligned, and beyond all memory that the C library has touched. */
 	char *memory = malloc((HEAP + 2) * (size_t)PAGE);
 
 	if (!memory)
@@ -46,13 +46,13 @@ NOINLINE static void touch_file(const char *path)
 
 NOINLINE static void touch_stack(void)
 {
-	enum { USED_BEFORE = 32 }; /* by whatever ran before main, and more */
-	/* Begins with a page, so that burn's frame lies in one page more, the one below. */
+	enum { USED_BEFORE = 32 }; /* by code that ran before main, and more */
+	/* Begins at a page boundary, so that burn's frame lies in one more page below it. */
 	volatile char memory[(STACK + USED_BEFORE) * PAGE] __attribute__((aligned(PAGE)));
 
 	for (int i = STACK - 2; i >= 0; i--) /* downwards, as a stack grows */
 		memory[i * PAGE] = 1;
-	/* A stack of fresh pages cannot be copied: the recorder reads the frames above from memory, while they exist. */
+	/* A stack of fresh pages cannot be copied: the recorder reads its frames from memory while they exist. */
 	burn(100000);
 	memory[sizeof(memory) - 1] = 1;
 }

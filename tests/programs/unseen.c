@@ -1,7 +1,7 @@
 /*
- * `unseen FILE WAYS [THREADS]`: reads the file once for each letter of WAYS, in each thread: `r` by read, `f` by fread, `s` by
- * read of syscall(), `p` by sendfile, `c` by read in a child whose end it waits for; `k` receives as many bytes from a socket;
- * `e` fails to become another program.
+ * `unseen FILE WAYS [THREADS]`: reads the file once for each letter of WAYS, in each thread: `r` by read, `f` by
+ * fread, `s` by read through syscall(), `p` by sendfile, `c` by read in a child, for which it waits. `k` receives
+ * as many bytes from a socket, and `e` fails to execute another program.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void by_system_call(int file)
 		;
 }
 
-/* As many bytes, from nobody's file. */
+/* Receives as many bytes as the file has, from a socket. */
 static void by_socket(int file)
 {
 	char buffer[BYTES] = { 0 };

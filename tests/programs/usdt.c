@@ -1,6 +1,6 @@
 /*
- * `usdt [ROUNDS]`: passes a static probe three to one below two callers, with an amount as its second argument.
- * Built with -DSEMAPHORE, it does so only if somebody watches.
+ * `usdt [ROUNDS]`: passes a static probe three times as often below one caller as below the other, with an amount
+ * as its second argument. Built with -DSEMAPHORE, it does so only if a tool watches the probe.
  */
 #ifdef SEMAPHORE
 #define _SDT_HAS_SEMAPHORES 1

@@ -1,6 +1,6 @@
 /*
- * One function that only computes and one that only makes system calls, each for a known time by the kernel's own
- * account.
+ * One function that only computes and one that only makes system calls, each for a known time by the kernel's
+ * accounting.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-/* Reads the clock once a millisecond or so: the system time of that is next to none. */
+/* Reads the clock about once a millisecond, which costs hardly any system time. */
 NOINLINE static void compute(void)
 {
 	enum { TURNS = 1 << 19, WANTED_NS = 30 * 1000 * 1000 };

@@ -1,4 +1,4 @@
-/* Reads the clock, in the vDSO, for nearly all of its time. */
+/* Spends nearly all of its time reading the clock, in the vDSO. */
 #include <time.h>
 
 #include "burn.h"

@@ -1,6 +1,6 @@
 /*
- * `waits [SCALE]`: one thread each that sleeps, waits for a lock, waits for a pipe, computes between short sleeps, and
- * waits until the program ends. Each measures for itself how long, in us; SCALE multiplies all times (default 1).
+ * `waits [SCALE]`: one thread each that sleeps, waits for a lock, waits for a pipe, computes between short sleeps,
+ * and waits until the program ends. Each measures its wait, in us. SCALE multiplies all times (default 1).
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +88,7 @@ static void *sleeper(void *unused)
 static void *lock_waiter(void *unused)
 {
 	for (int i = 0; i < TURNS; i++) {
-		pthread_barrier_wait(&turn); /* it is locked */
+		pthread_barrier_wait(&turn); /* the other thread has the lock */
 		take_lock();
 		pthread_barrier_wait(&turn);
 	}

@@ -1,4 +1,5 @@
-/* A thread waits for ever, the first one for a second; then the program ends from within it: neither wait is ever over. */
+/* The first thread and another one wait forever. A third thread waits for a second and then kills the process, so
+ * that the waits of the other two never return. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
-/* Statements of every shape, whose lines gcov counts as well. What is marked "differs" is counted otherwise, as
- * docs/instrumented.md tells. */
+/* Statements of every shape, whose lines gcov counts as well. Lines marked "differs" have another count than
+ * gcov's, as docs/instrumented.md describes. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Several statements on a line are to be there. */
+/* Some lines must hold several statements. */
 /* clang-format off */
 static volatile int sink;
 static int loops(int n)
@@ -108,7 +108,7 @@ static void deep(int n)
 	if (n == 0)
 		longjmp(place, 3);
 	deep(n - 1);
-	sink++; /* differs: no call came back */
+	sink++; /* differs: no call returned */
 } /* differs */
 static int jumping(void)
 {
@@ -164,6 +164,6 @@ int main(void)
 		never(sink);
 	leaves(0);
 	leaves(1);
-	sink++;	  /* differs: the call did not come back */
+	sink++;	  /* differs: the call did not return */
 	return 0; /* differs */
 }

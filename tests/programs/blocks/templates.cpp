@@ -1,4 +1,4 @@
-// Lines of templates, of functions that are inlined, of lambdas and exceptions.
+// Lines of templates, of inlined functions, of lambdas and of exceptions.
 #include <vector>
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-/* Two cycles, recursion, a comparator that the C library calls, static functions of one name in two files, and
- * functions that nobody calls. Compiled with -pg it runs for a few milliseconds. */
+/* Two cycles, recursion, a comparator that the C library calls, static functions of the same name in two files,
+ * and functions without callers. Compiled with -pg it runs for a few milliseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 

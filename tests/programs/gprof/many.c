@@ -1,4 +1,4 @@
-/* Some hundred functions of different sizes; what they do is of no interest, gmon.out files about them are made up. */
+/* Some hundred functions of different sizes. They need not run: gmon.out files about them are made up. */
 static volatile long sink;
 
 #define ONE(n)                  \

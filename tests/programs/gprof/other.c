@@ -2,7 +2,7 @@
 
 static volatile long sink;
 
-/* The same name as in the other file. */
+/* expressions.c has a function of this name too. */
 static int compare(int a, int b)
 {
 	return a < b ? a : b;

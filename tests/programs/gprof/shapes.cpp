@@ -1,4 +1,4 @@
-// Namespaces, templates, virtual calls, overloads, operators and a lambda: names that are mangled.
+// Namespaces, templates, virtual calls, overloads, operators and a lambda, whose names are mangled.
 #include <cstdio>
 
 namespace geometry {

@@ -1,4 +1,4 @@
-/* Code of a header: a copy of it in each file that includes it. */
+/* Code of a header: each file that includes it has a copy. */
 static int mixed(int value)
 {
 	return (value * 31) ^ (value >> 3);

@@ -1,4 +1,5 @@
-/* Frames whose size is known only when they run: alloca and variable-length arrays, some with an alignment of their own. */
+/* Frames whose size is known only at run time: alloca and variable-length arrays, some with an alignment of their
+ * own. */
 #include <alloca.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A program's own malloc, which is instrumented: hooks run in what the dynamic linker, the C library and the hooks' own library call
- * before main. */
+/* A program's own malloc, which is instrumented: its hooks run in calls by the dynamic linker, the C library and
+ * the hooks' own library, before main. */
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ int main(void)
 	long taken_before = taken, given_before = given;
 	own_calls();
 	CHECK(taken - taken_before == 100 && given - given_before >= 100);
-	puts("allocates"); /* its buffer; from here on nothing does, to the end */
+	puts("allocates"); /* allocates the output buffer, the last allocation before the end */
 	fflush(stdout);
 	states("malloc", taken);
 	states("free", given);

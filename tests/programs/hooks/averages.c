@@ -1,5 +1,6 @@
-/* Two callers call one function equally often, and all the time that it takes is in the calls of one of them: what gprof, to
- * which each call costs the same, gets wrong. The argument: how many rounds each of those calls turns. */
+/* Two callers call one function equally often, and all its time is in the calls by one of them. gprof reports
+ * equal times, because it assumes that each call costs the same. The argument is the number of rounds of each
+ * expensive call. */
 #include "hooks.h"
 
 enum { CALLS = 100 };

@@ -1,4 +1,4 @@
-/* Calls that the C library makes: comparators of qsort and bsearch, visitors of trees, initialisers, handlers of the end. */
+/* Calls by the C library: comparators of qsort and bsearch, visitors of trees, initializers, exit handlers. */
 #include <pthread.h>
 #include <search.h>
 #include <string.h>

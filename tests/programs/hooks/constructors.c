@@ -1,4 +1,4 @@
-/* Functions that run before main and behind it, in their order, and those that they call. */
+/* Functions that run before main and after it, in their order, and the functions that they call. */
 #include "hooks.h"
 
 static int begun;

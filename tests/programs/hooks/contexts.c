@@ -1,4 +1,5 @@
-/* Coroutines by swapcontext: calls go on where they were left, on three stacks in turn, and one stack is used again for another. */
+/* Coroutines by swapcontext: calls are resumed on three stacks in turn, and one stack is reused for another
+ * coroutine. */
 #include <ucontext.h>
 
 #include "hooks.h"

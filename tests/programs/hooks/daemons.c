@@ -1,4 +1,4 @@
-/* A process that leaves its terminal, its parent and its directory by daemon(), and goes on working. */
+/* A process that leaves its terminal, its parent and its directory by daemon(), and continues to work. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include <valgrind/callgrind.h>
@@ -39,7 +39,7 @@ int main(void)
 	}
 	close(pipes[1]);
 	serve(20);
-	/* Until it has served, and then until it has ended. */
+	/* Waits until the daemon has served, and then until it has ended. */
 	CHECK(read(pipes[0], &byte, 1) == 1);
 	CHECK(read(pipes[0], &byte, 1) == 0);
 	CHECK(waitpid(child, NULL, 0) == child);

@@ -1,4 +1,5 @@
-/* 20,000 calls deep: straight, by two functions in turn, and in a thread; and back, and down again. */
+/* Recursion 20,000 calls deep: by one function, by two functions in turn, and in a thread; it returns and descends
+ * again. */
 #include <pthread.h>
 
 #include "hooks.h"

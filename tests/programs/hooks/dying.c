@@ -1,4 +1,4 @@
-/* Calls very often, and dies without a word. */
+/* Makes very many calls, and is killed without exit handlers. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

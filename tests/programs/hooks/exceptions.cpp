@@ -1,5 +1,5 @@
-// Exceptions that leave functions: some with objects that must be destroyed, by way of functions without any, of recursions and of
-// qsort.
+// Exceptions that leave functions: with objects that must be destroyed, through functions without such objects,
+// through recursions and through qsort.
 #include "hooks.h"
 
 struct witness {

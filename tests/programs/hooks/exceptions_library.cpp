@@ -1,4 +1,5 @@
-// Exceptions across a shared library, both ways: thrown there and caught here, and thrown here by a callback that the library calls.
+// Exceptions across a shared library in both directions: thrown in the library and caught here, and thrown here by a
+// callback that the library calls.
 #include "exceptions_library.h"
 
 #include "hooks.h"

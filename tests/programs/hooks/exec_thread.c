@@ -1,4 +1,5 @@
-/* A thread other than the first makes the process another program, while others run; what all had counted stays counted. */
+/* A thread other than the first executes another program while other threads run. The counts of all threads must
+ * be kept. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Children and their children, which go on in the middle of the parent's calls and end in all ways, with threads beside; each
- * process counts what it calls itself. */
+/* Children and their children, which continue within the parent's active calls and end in several ways, beside
+ * other threads. Each process counts its own calls. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

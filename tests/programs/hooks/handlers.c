@@ -1,5 +1,5 @@
-/* Signal handlers, which nobody's code calls: one that runs while another does, one on a stack of its own, one that jumps out of
- * itself, and one for a fault. */
+/* Signal handlers, which have no caller in the program: one that interrupts another, one on an alternate stack,
+ * one that leaves by a jump, and one for a fault. */
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /*
- * What the programs of this folder share. Each has one behaviour that those who count calls get wrong, calls
- * its functions a number of times that does not depend on chance, and returns 0 if it computed what it should.
- * Valgrind gives a forked child what its parent has counted, and forgets what a program has when it becomes another
- * one: requests to it (valgrind/callgrind.h) set that right, and do nothing elsewhere.
+ * Common code of this folder's programs. Each program shows one behaviour that counts of calls often get wrong,
+ * calls its functions a number of times that does not depend on chance, and returns 0 if its results are correct.
+ *
+ * Valgrind copies the parent's counts into a forked child, and discards a program's counts at an exec. Client
+ * requests (valgrind/callgrind.h) correct that; without valgrind they do nothing.
  */
 #ifndef HOOKS_H
 #define HOOKS_H
@@ -12,7 +13,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* A value that the compiler does not know. */
+/* A value that is unknown to the compiler. */
 #define UNKNOWN(value)                                \
 	__extension__({                               \
 		__typeof__(value) unknown = (value);  \
@@ -20,15 +21,15 @@
 		unknown;                              \
 	})
 
-/* Calls that valgrind does not count, as nobody's code makes them: those of handlers. Written at once: a forked
- * child shall not write it again. */
+/* States calls that valgrind does not count, because no code of the program makes them: those of handlers. Writes
+ * them at once, because a forked child must not write them again. */
 __attribute__((unused, no_instrument_function)) static void states(const char *function, long calls)
 {
 	printf("calls %s %ld\n", function, calls);
 	fflush(stdout);
 }
 
-/* The program is wrong, or what measures it makes it wrong. */
+/* Fails if the program is wrong, or if the measurement changes its behaviour. */
 #define CHECK(condition)                                                                        \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \

@@ -1,4 +1,4 @@
-/* Small functions that the compiler puts into their callers: what it instruments before that is counted as it is written. */
+/* Small functions that the compiler inlines: hooks that it inserts before inlining count each call as it is written. */
 #include "hooks.h"
 
 static inline long increment(long n)

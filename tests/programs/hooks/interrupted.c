@@ -1,5 +1,5 @@
-/* Another process interrupts this one as often as it can, so that the handler finds the hooks of what it interrupts, and those of
- * other handlers, half done. */
+/* Another process interrupts this one as often as it can, so that a handler runs while hooks of the interrupted
+ * code, and of other handlers, have not finished. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-// Lambdas of one function, called alike, and what is made of a template for each: three functions each that gcc gives one name.
+// Lambdas of one function that are called in the same way, and the functions of a template for each: gcc gives the
+// three functions of one lambda the same names as those of the other.
 #include <cstdio>
 
 namespace

@@ -1,4 +1,5 @@
-/* A shared library that the program is linked with: it calls the program back, and both call functions of the same name. */
+/* A shared library that is linked with the program: it calls the program back, and both have functions of the same
+ * name. */
 #include "library.h"
 
 #include "hooks.h"
@@ -15,7 +16,7 @@ static NOINLINE long call_library(int n)
 	return library_sum(n, callback);
 }
 
-/* The library calls this one too: the program's stands before its own. */
+/* The library calls this function too, because the program's definition precedes its own. */
 long replaced(long n)
 {
 	return UNKNOWN(n) * 2;

@@ -1,5 +1,5 @@
-/* What becomes of a process, one way at a time, as the first word says; the second how often it calls step(). The
- * functions that decide that are not counted. */
+/* The events in a process's life, one at a time. The first word selects the event, the second is how often it
+ * calls step(). The functions that control this are not counted. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ static UNCOUNTED void await(pid_t pid)
 	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* Forks that no handler of pthread_atfork hears of. */
+/* Forks that bypass the handlers of pthread_atfork. */
 static UNCOUNTED void bare_forks(void)
 {
 	static char stack[256 * 1024] __attribute__((aligned(16)));
@@ -94,7 +94,7 @@ static UNCOUNTED void load(const char *path, long count)
 	}
 }
 
-/* As the C library's manual has it: off, on, and the end. */
+/* The uses in the C library's manual: off, on, and the end. */
 static UNCOUNTED void control(long count)
 {
 	steps(count);

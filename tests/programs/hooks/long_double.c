@@ -1,5 +1,5 @@
-/* Results on the floating-point stack, one and two of them, in vector registers and in pairs: a hook at a function's end runs
- * between their making and their use. */
+/* Results on the floating-point stack, one and two of them, in vector registers and in pairs: the hook at a
+ * function's exit runs between their computation and their use. */
 #include <complex.h>
 
 #include "hooks.h"

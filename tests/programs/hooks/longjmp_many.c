@@ -1,5 +1,5 @@
-/* longjmp over many frames, of a recursion and of others, with the buffer in a frame in between; also by the calls that restore
- * the signal mask, and by the builtin that no library sees. */
+/* longjmp over many frames, of a recursion and of others, with the buffer in a frame between them; also by the
+ * variants that restore the signal mask, and by the compiler's builtin, which calls no library function. */
 #include <setjmp.h>
 
 #include "hooks.h"

@@ -1,4 +1,4 @@
-/* longjmp over one frame, again and again, and calls from the same places afterwards. */
+/* longjmp over one frame, many times, and calls from the same call sites afterwards. */
 #include <setjmp.h>
 
 #include "hooks.h"

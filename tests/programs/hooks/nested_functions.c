@@ -1,5 +1,5 @@
-/* GNU C's functions within functions: they get their frame's address in a register that other calls leave alone, run by way of
- * code on the stack, and may jump into the function around them. */
+/* GNU C's nested functions: they receive their frame's address in a register that other calls do not use, are
+ * called through code on the stack, and may jump into the function around them. */
 #include "hooks.h"
 
 static NOINLINE void apply(void (*callee)(int), int times)

@@ -1,5 +1,5 @@
-/* Hooks that do nothing, for programs that are counted by others: the C library's own start a timer whose signals may come when
- * its handler is gone. Each is a function of its own, so that its calls can be told apart. */
+/* Empty hooks, for programs whose calls valgrind counts: the C library's own hooks start a timer whose signals may
+ * arrive when their handler is gone. Each hook is a separate function, so that its calls can be distinguished. */
 #define HOOK(name, number)                                                                                           \
 	__asm__(".globl " name "\n.type " name ", @function\n" name ":\n\tnopl " number "(%rax)\n\tret\n.size " name \
 		", . - " name "\n")

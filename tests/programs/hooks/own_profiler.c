@@ -1,5 +1,5 @@
-/* A program that profiles itself: SIGPROF, its timer and its handler are its own, and interrupt calls and what counts them at any
- * place. */
+/* A program that profiles itself: it uses SIGPROF, its timer and a handler of its own, which interrupt calls and
+ * hooks at any instruction. */
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>

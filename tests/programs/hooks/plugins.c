@@ -1,5 +1,5 @@
-/* Code that comes and goes: a plugin is loaded, called, and unloaded many times, and its functions begin with their first call each
- * time; also from a thread, and with a copy of it beside. */
+/* Code that is loaded and unloaded: a plugin is loaded, called and unloaded many times, and each time its
+ * functions start with their first call; also from a thread, and with a copy of it beside. */
 #include <dlfcn.h>
 #include <pthread.h>
 

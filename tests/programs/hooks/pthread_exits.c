@@ -1,5 +1,5 @@
-/* Threads that end in the middle of their calls: by pthread_exit, cancelled, with clean-up handlers; and main ends so too, while
- * another thread goes on. */
+/* Threads that end within active calls: by pthread_exit, by cancellation, with clean-up handlers. main ends in
+ * this way too, while another thread continues. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -71,7 +71,8 @@ int main(void)
 		CHECK(pthread_create(&thread, NULL, exiting, (void *)i) == 0);
 		pthread_join(thread, NULL);
 		CHECK(pthread_create(&thread, NULL, cancelled, pipes) == 0);
-		/* It is cancelled wherever it is by then, but its functions are entered before their first cancellation point. */
+		/* The thread enters its functions before their first cancellation point, so they are counted
+		 * wherever it is cancelled. */
 		pthread_cancel(thread);
 		pthread_join(thread, NULL);
 	}

@@ -1,4 +1,4 @@
-/* Functions that call themselves: from two sites, in arguments of their own calls. */
+/* Functions that call themselves: from two call sites, and in arguments of their own calls. */
 #include "hooks.h"
 
 static NOINLINE long fibonacci(long n)

@@ -1,4 +1,4 @@
-// Exceptions that are caught, thrown on and exchanged for others; thrown while another is being handled; and caught by ... .
+// Exceptions that are caught, rethrown and replaced by others; thrown while another is handled; and caught by `...`.
 #include <exception>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-/* More threads than anybody keeps tables for, a few at a time, each with few calls. */
+/* More threads than any table has entries for, a few at a time, each with few calls. */
 #include <pthread.h>
 
 #include "hooks.h"

@@ -1,4 +1,4 @@
-/* posix_spawn, system and popen: processes that begin as a child on a stack of the C library's. */
+/* posix_spawn, system and popen: processes that begin as a child on a stack of the C library. */
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Exceptions in the initialisers of static objects: before main, and in those of a function, which are tried again at the next call.
+// Exceptions in the initializers of static objects: before main, and in a function, where the next call tries again.
 #include "hooks.h"
 
 static int attempts;

@@ -1,5 +1,5 @@
-/* Threads that call one function each as fast as they can, as often as is said: steps THREADS CALLS [RISE]; with RISE thread
- * number N calls it N times RISE more often. */
+/* `steps THREADS CALLS [RISE]`: each thread calls one function CALLS times, as fast as possible. With RISE, thread
+ * number N calls it N * RISE times more. */
 #include <pthread.h>
 
 #include "hooks.h"

@@ -1,4 +1,5 @@
-/* Structures of all classes are returned and passed: a hook must leave the registers and memory that hold them as they are. */
+/* Structures of all classes are returned and passed: a hook must not change the registers and memory that hold
+ * them. */
 #include "hooks.h"
 
 struct pair {

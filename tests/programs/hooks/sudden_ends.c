@@ -1,5 +1,5 @@
-/* Processes that end without a word to anybody: killed, by _exit, by abort and by a fault, in a thread too. What they had called
- * before is known to the last call. */
+/* Processes that end without exit handlers: killed, by _exit, by abort and by a fault, also in a thread. All calls
+ * that they made before must be counted. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>

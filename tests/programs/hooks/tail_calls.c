@@ -1,4 +1,4 @@
-/* Calls that are a function's last deed: compiled to jumps, they leave no frame of their caller, in cycles too. */
+/* Tail calls: compiled to jumps, they keep no frame of their caller, also in cycles. */
 #include "hooks.h"
 
 static long reached;

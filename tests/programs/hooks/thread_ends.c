@@ -1,4 +1,5 @@
-/* The last calls of a thread: in destructors of its own data, which call further ones, and in those that run behind them. */
+/* The last calls of a thread: in destructors of thread-specific data, which call further functions, and in
+ * destructors that run after those. */
 #include <pthread.h>
 
 #include "hooks.h"
@@ -17,7 +18,7 @@ static NOINLINE void clean(int n)
 static NOINLINE void first_destructor(void *value)
 {
 	clean(3);
-	if ((long)value < ROUNDS) /* the C library comes again for what was set meanwhile */
+	if ((long)value < ROUNDS) /* the C library calls the destructor again for values that were set meanwhile */
 		pthread_setspecific(first_key, (char *)value + 1);
 	__atomic_fetch_add(&destroyed, 1, __ATOMIC_RELAXED);
 }
@@ -28,7 +29,8 @@ static NOINLINE void second_destructor(void *value)
 	__atomic_fetch_add(&destroyed, 1, __ATOMIC_RELAXED);
 }
 
-/* What thread_local objects of C++ register; these run before the keys' destructors. */
+/* The function by which thread_local objects of C++ register their destructors, which run before those of the
+ * keys. */
 int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *dso);
 extern void *__dso_handle;
 

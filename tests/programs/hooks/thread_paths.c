@@ -1,4 +1,4 @@
-/* Threads that are created where a function has returned, that fork, and that end below their first function. */
+/* Threads that are created after a function has returned, that fork, and that end below their first function. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ static void *thread(void *nothing)
 	return nothing;
 }
 
-/* Has no hook: what is current where it creates is known from the stack alone. */
+/* Has no hook: only the stack shows which functions are active when it creates the thread. */
 static OUTSIDE void create(void)
 {
 	pthread_t id;

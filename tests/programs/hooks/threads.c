@@ -1,4 +1,5 @@
-/* Threads that call the same functions at a time, some of them many short ones after each other, some started by threads. */
+/* Threads that call the same functions at the same time. Some are short and run one after another; some are
+ * started by threads. */
 #include <pthread.h>
 
 #include "hooks.h"

@@ -1,4 +1,5 @@
-/* vfork: the child runs on the parent's stack and memory until it is another program, and calls functions meanwhile. */
+/* vfork: the child runs on the parent's stack and memory until it executes another program, and calls functions
+ * before that. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

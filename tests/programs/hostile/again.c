@@ -1,7 +1,7 @@
 /*
- * `again TIMES STATUS PROGRAM [ARG...]` runs a program so many times, two at a time. STATUS is what each must end with; below
- * 0: killed by that signal. Tells how many did, what the others ended with, and on its standard error the CPU time of all,
- * in us. One that hangs is ended by an alarm.
+ * `again TIMES STATUS PROGRAM [ARG...]` runs a program TIMES times, two at a time. STATUS is the expected exit
+ * status, or, if negative, the signal that must kill it. Prints how many ended so, the status of the others, and
+ * on standard error the CPU time of all, in us. An alarm ends a program that hangs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void start(char **command)
 	_exit(127);
 }
 
-/* As wanted on the command line. */
+/* In the form of STATUS on the command line. */
 static int ended_with(int status)
 {
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
@@ -65,7 +65,8 @@ int main(int argc, char **argv)
 			dprintf(STDOUT_FILENO, "ended with %d, not %d\n", ended_with(status), wanted);
 	}
 	dprintf(STDOUT_FILENO, "%d of %d well\n", well, times);
-	/* Its own too: the kernel works long for who waits for a process that others look at in /proc. */
+	/* Includes its own time: the kernel spends much time for a process that waits for one that others inspect
+	 * in /proc. */
 	dprintf(STDERR_FILENO, "used %lld us\n", used_us(RUSAGE_SELF) + used_us(RUSAGE_CHILDREN));
 	return well != times;
 }

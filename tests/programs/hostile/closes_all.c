@@ -1,6 +1,6 @@
 /*
- * Closes all descriptors but the first three, whoever opened them, as daemons do, and uses their numbers itself: nothing but
- * what it wrote is in its file, and nothing of its own is closed.
+ * Closes all descriptors but the first three, including those that cpprof opened, as daemons do, and reuses their
+ * numbers: its files must hold only what it wrote, and none of its own descriptors may be closed.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

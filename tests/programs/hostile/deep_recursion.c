@@ -1,4 +1,4 @@
-/* A recursion of 20,000 calls that works on its way down and up: each frame is as it was left. */
+/* A recursion of 20,000 calls that works on its way down and up: each frame must be unchanged. */
 #include "moment.h"
 
 enum { DEPTH = 20000 };

@@ -1,6 +1,6 @@
 /*
- * Goes elsewhere in the middle of its work: another folder, another root, another user, with threads beside it (for which the
- * C library changes the user by a signal). Without root it only changes its folder.
+ * Changes its folder, its root and its user in the middle of its work, with threads beside it (in which the C
+ * library changes the user by a signal). Without root privileges it only changes its folder.
  */
 #include <errno.h>
 #include <grp.h>

@@ -53,7 +53,7 @@ static void by_thread(void)
 	work_on(NULL);
 }
 
-/* The process goes on without its first thread. */
+/* The process continues without its first thread. */
 static void by_leaving(void)
 {
 	pthread_t id;

@@ -1,4 +1,5 @@
-/* `exec_loop [TIMES]` becomes itself so many times (default 5), each time after some work, by another member of exec's family. */
+/* `exec_loop [TIMES]` executes itself TIMES times (default 5), each time after some work, by another member of
+ * exec's family. */
 #include "moment.h"
 
 #include <errno.h>

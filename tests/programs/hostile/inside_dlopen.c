@@ -1,4 +1,4 @@
-/* `inside_dlopen LIBRARY`: loads it, calls into it, and unloads it, again and again. */
+/* `inside_dlopen LIBRARY`: loads it, calls a function of it, and unloads it, repeatedly. */
 #include <dlfcn.h>
 
 #include "moment.h"

@@ -1,4 +1,5 @@
-/* Forks again and again while another thread allocates: each child computes, allocates, forks one of its own, and ends well. */
+/* Forks repeatedly while another thread allocates: each child computes, allocates, forks a child of its own, and
+ * must end well. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 /*
- * Handlers of its own that work and are interrupted: one by a timer of its own every 300 us, one by SIGPROF every ms of CPU
- * time, one raised that raises another. Each sees the mask and the errno that it must, and all that was raised arrives.
+ * Signal handlers that work and are interrupted: one by a timer of the program every 300 us, one by SIGPROF every
+ * ms of CPU time, and one raised signal whose handler raises another. Each must find the right mask and errno, and
+ * all raised signals must arrive.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Leaves deep calls by longjmp and siglongjmp, also out of a handler: variables and signal masks are as they must be. */
+/* Leaves deep calls by longjmp and siglongjmp, also from a handler: variables and signal masks must be right. */
 #include <setjmp.h>
 #include <signal.h>
 

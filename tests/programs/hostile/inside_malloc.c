@@ -1,4 +1,4 @@
-/* Two threads that do nothing but allocate, grow, and free: each block holds what was written to it, until it is freed. */
+/* Two threads that only allocate, resize and free: each block must hold what was written to it until it is freed. */
 #include <malloc.h>
 #include <pthread.h>
 

@@ -24,7 +24,7 @@ struct guard {
 	}
 };
 
-/* Levels count from 0: what is thrown at the last one comes back as something else. */
+/* Levels count from 0. The exception that is thrown at the last level is replaced by another one on its way. */
 NOINLINE void descend(int level, int &alive)
 {
 	guard held(alive);

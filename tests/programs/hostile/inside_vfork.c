@@ -1,4 +1,5 @@
-/* vfork, with work before the child ends or becomes another program, and posix_spawn: statuses and memory are as they must be. */
+/* vfork, with work before the child ends or executes another program, and posix_spawn: statuses and memory must be
+ * right. */
 #include <errno.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* errno is the program's own: it sets it, works, and finds it as it was; in two threads. */
+/* Sets errno, works, and must find it unchanged; in two threads. */
 #include <errno.h>
 #include <pthread.h>
 

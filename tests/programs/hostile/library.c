@@ -1,4 +1,5 @@
-/* What inside_dlopen loads and unloads: work with a frame of its own, and a destructor that tells that it ran. */
+/* The library that inside_dlopen loads and unloads: it works in a frame of its own, and its destructor reports
+ * that it ran. */
 #include "../burn.h"
 
 int answer(int question);

@@ -1,11 +1,13 @@
-/* Makes code, calls it, and throws it away, again and again at the same place; while the code runs, nobody knows its frames. */
+/* Makes code, calls it, and discards it, repeatedly at the same address. There are no unwind rows for the code
+ * while it runs. */
 #include <sys/mman.h>
 
 #include "moment.h"
 
 enum { PAGE = 4096, TURNS = 20000 };
 
-/* mov edx, TURNS; mov eax, N; loop: inc eax; dec edx; jnz loop; ret: with and without a frame that is of no known kind. */
+/* mov edx, TURNS; mov eax, N; loop: inc eax; dec edx; jnz loop; ret: without a frame, or with one of an unusual
+ * form. */
 static size_t make_code(unsigned char *code, int32_t number, bool with_frame)
 {
 	static const unsigned char push[] = { 0x53, 0x48, 0x83, 0xec, 0x20 };       /* push rbx; sub rsp, 32 */

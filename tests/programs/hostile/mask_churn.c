@@ -1,4 +1,5 @@
-/* Blocks and unblocks signals all the time, all of them too: the masks and what is pending are what the program made them. */
+/* Blocks and unblocks one signal or all of them, repeatedly: the masks and the pending signals must be the
+ * program's own. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +23,7 @@ static bool same(const sigset_t *one, const sigset_t *other)
 	return true;
 }
 
-/* What is asked for is told, but for the two that nobody blocks. */
+/* The reported mask must be the one that was set, except for SIGKILL and SIGSTOP, which cannot be blocked. */
 NOINLINE static void block_all(void)
 {
 	sigset_t all, none, now, before;

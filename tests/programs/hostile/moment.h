@@ -1,7 +1,7 @@
 /*
- * What the programs share that do one hostile thing again and again: each turns its loop for some milliseconds and for some
- * rounds at least, checks for itself that all went as it must, and ends with one line and status 0. What went wrong is told
- * on standard error, and the status is 99.
+ * Common code of the programs that repeat one hostile action. Each runs its loop for some milliseconds and at
+ * least some rounds, checks its own results, prints one line and exits with status 0. If a check fails, it prints
+ * the check on standard error and exits with status 99.
  */
 #ifndef MOMENT_H
 #define MOMENT_H
@@ -22,7 +22,7 @@ enum { WORK_MS = 10, WRONG = 99 };
 			moment_went_wrong(__FILE__ ":" TEXT_OF(__LINE__) ": not so: " #right "\n"); \
 	} while (0)
 
-/* Also in a handler, on any stack. */
+/* Safe in a handler, on any stack. */
 __attribute__((noreturn, unused)) static void moment_went_wrong(const char *said)
 {
 	if (write(STDERR_FILENO, said, strlen(said)) < 0)
@@ -38,7 +38,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* True until WORK_MS after the first call, and for `least` calls. */
+/* Returns true until WORK_MS after the first call, and for at least `least` calls. */
 __attribute__((unused)) static bool moment_goes_on(unsigned least)
 {
 	static uint64_t end_ns;
@@ -49,7 +49,7 @@ __attribute__((unused)) static bool moment_goes_on(unsigned least)
 	return calls++ < least || now_ns() < end_ns;
 }
 
-/* One line, at once: what has been written is there, however the program ends. */
+/* Writes one line without buffering, so that it is not lost, however the program ends. */
 __attribute__((unused)) static int moment_ends(const char *said)
 {
 	CHECK(write(STDOUT_FILENO, said, strlen(said)) == (ssize_t)strlen(said));

@@ -1,6 +1,7 @@
 /*
- * Threads and processes that the C library knows nothing of, by clone alone: one in the same process, one that shares only its
- * memory. They have no data of their own (what is thread-local belongs to the thread that made them) and only compute.
+ * A thread of the same process, and a process that shares its memory, both made by clone alone, so that the C
+ * library has no record of them. They have no thread-local data (they use that of the thread that made them) and
+ * only compute.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -17,7 +18,7 @@ static _Alignas(64) char stacks[2][STACK];
 static atomic_uint thread_alive;
 static volatile uint64_t sums[2];
 
-/* Ends by a call to the kernel alone: what the C library does at an exit would be done to its creator. */
+/* Exits by the system call alone: the C library's exit code would act on the thread that made this one. */
 static int compute(void *number)
 {
 	uint64_t sum = 0;

@@ -1,9 +1,11 @@
-/* A leaf function that keeps everything in the 128 bytes below its stack pointer, which belong to it, also under signals. */
+/* A leaf function that keeps its data in the 128 bytes below its stack pointer, which belong to it, also while
+ * signals arrive. */
 #include "moment.h"
 
 enum { TURNS = 2000 };
 
-/* Fills the red zone with `seed`, turns a loop, and tells whether all 16 words are still there: the or of their differences. */
+/* Fills the red zone with values from `seed`, runs a loop, and returns the OR of the differences of all 16 words:
+ * 0 if they are unchanged. */
 uint64_t red_zone_differs(uint64_t seed, uint64_t turns);
 
 /* clang-format off */

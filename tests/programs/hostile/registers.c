@@ -1,6 +1,6 @@
 /*
- * All registers survive whatever interrupts: 16 general ones that a loop depends on, 16 vectors of 32 bytes where the processor
- * has them (else of 16), the x87 stack, and the control words of both units.
+ * All registers must survive an interruption: 16 general ones that a loop depends on, 16 vectors of 32 bytes where
+ * the processor has them (of 16 bytes otherwise), the x87 stack, and the control words of both units.
  */
 #include "moment.h"
 
@@ -40,7 +40,7 @@ NOINLINE static void keep_vectors(void)
 			 : VECTORS_CLOBBERED);
 }
 
-/* 8 values that fill the x87 stack, added up after a while: 0 + 1 + ... + 7. */
+/* Fills the x87 stack with 8 values, and adds them up after a loop: 0 + 1 + ... + 7. */
 NOINLINE static double keep_x87(void)
 {
 	static const int values[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -56,7 +56,7 @@ NOINLINE static double keep_x87(void)
 	return sum;
 }
 
-/* Sums that go through each general register but the stack pointer. */
+/* Adds values from each general register except the stack pointer. */
 NOINLINE static uint64_t keep_general(void)
 {
 	uint64_t sum;
@@ -87,7 +87,7 @@ static void set_control(void)
 	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" ::"m"(mxcsr), "m"(x87));
 }
 
-/* Without the sticky flags, which arithmetic of the program's own may set. */
+/* Ignores the sticky flags, which the program's own arithmetic may set. */
 static bool control_is_set(void)
 {
 	uint32_t mxcsr;

@@ -1,6 +1,6 @@
 /*
- * Permits itself only what it needs, from the middle of its work on, as sandboxes do: all other system calls fail. Timers may
- * be refused then, and with them ticks; the program goes on as it would.
+ * From the middle of its work on, it permits itself only the system calls that it needs, as sandboxes do; all
+ * others fail. So timers may be refused, and with them ticks. The program must continue unchanged.
  */
 #include <errno.h>
 #include <linux/filter.h>

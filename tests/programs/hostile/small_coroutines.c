@@ -1,4 +1,4 @@
-/* Coroutines on stacks of 16 KB, each between pages that may not be touched, that pass the control around. */
+/* Coroutines that pass control around on stacks of 16 KB, each between inaccessible pages. */
 #include <sys/mman.h>
 #include <ucontext.h>
 

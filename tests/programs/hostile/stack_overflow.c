@@ -1,6 +1,6 @@
 /*
- * Overflows the stack of a thread again and again, and goes on: the handler, on an alternate stack, sees the address in the
- * page that nobody may touch, and leaves by siglongjmp.
+ * Overflows the stack of a thread repeatedly, and continues: the handler, on an alternate stack, finds the address
+ * in the inaccessible page, and leaves by siglongjmp.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
- * `storm SECONDS LIBRARY`: everything at once, each in a thread of its own that checks what it does: threads that live for a
- * moment, forks, children that become other programs, a library that is loaded and unloaded, allocations. Tells how often each
- * was done and how much CPU time all took, in us.
+ * `storm SECONDS LIBRARY`: several actions at once, each in a thread of its own that checks its results:
+ * short-lived threads, forks, children that execute other programs, a library that is loaded and unloaded,
+ * allocations. Prints how often each was done and how much CPU time all took, in us.
  */
 #include <dlfcn.h>
 #include <errno.h>

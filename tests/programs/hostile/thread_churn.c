@@ -1,4 +1,5 @@
-/* Threads that live for a moment: joined, detached, cancelled, left by pthread_exit; each with data of its own that is destroyed. */
+/* Short-lived threads that are joined, detached, cancelled, or end by pthread_exit; each has data of its own with
+ * a destructor. */
 #include <pthread.h>
 #include <stdatomic.h>
 

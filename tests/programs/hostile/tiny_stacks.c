@@ -1,6 +1,7 @@
 /*
- * Alternate stacks as small as the kernel allows, between pages that may not be touched: handlers work on them while whoever
- * samples comes, in the first thread and in another one. sigaltstack tells what was set, and nothing else was written to.
+ * Alternate stacks as small as the kernel allows, between inaccessible pages: handlers work on them while the
+ * profiler samples, in the first thread and in another one. sigaltstack must return what was set, and no byte
+ * below the stack may change.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +18,7 @@ enum { PAGE = 4096, ROUNDS = 60, PATTERN = 0x5a };
 static _Thread_local char *low, *high;
 static _Thread_local volatile int handled;
 
-/* One frame of the kernel's, and the few bytes that on_signal needs. */
+/* One frame of the kernel, and the few bytes that on_signal needs. */
 static size_t smallest(void)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
@@ -34,7 +35,8 @@ static void on_signal(int number)
 	handled++;
 }
 
-/* The stack ends where a page ends; below it, in the same page or the next, is a pattern, and below that nothing. */
+/* The stack ends at the end of a page. A pattern fills the rest of its lowest page; the page below that is
+ * inaccessible. */
 static stack_t make_stack(char **filled)
 {
 	size_t size = smallest(), pages = (size + PAGE - 1) / PAGE;

@@ -1,4 +1,4 @@
-/* Signals that are awaited: all are blocked, and taken by sigwait, sigtimedwait and signalfd. */
+/* Signals that the program awaits: all are blocked, and accepted by sigwait, sigtimedwait and signalfd. */
 #include "check.h"
 
 #include <poll.h>
@@ -62,7 +62,7 @@ static void read_from_descriptor(const sigset_t *full)
 	close(fd);
 }
 
-/* The very number of the ticks, while it is blocked. */
+/* Sends the signal that has the ticks' number, while it is blocked. */
 static void wait_for_number_of_ticks(const sigset_t *full)
 {
 	sigset_t pending;

@@ -1,4 +1,5 @@
-/* Threads that are cancelled in calls that signals are kept out of: what their clean-up uses is used in sight. */
+/* Threads that are cancelled in calls into which the runtime delivers no ticks. The CPU time of their clean-up
+ * handlers must be recorded. */
 #include "check.h"
 
 #include <poll.h>
@@ -32,7 +33,7 @@ static void by_sigsuspend(void)
 	sigsuspend(&none);
 }
 
-/* No point where a thread is cancelled but by itself. */
+/* syscall() is no cancellation point, so the cancellation is asynchronous. */
 static void by_syscall(void)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);

@@ -1,6 +1,6 @@
 /*
- * What the programs of this folder share. Each does as programs do with signals, checks what comes of it and prints a line for each
- * check, the same with a profiler's ticks as without.
+ * Common code of this folder's programs. Each uses signals as programs do, checks the effects and prints a line
+ * for each check. The output must be the same with a profiler's ticks as without.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The number that the profiler's ticks have. */
+/* The signal number of the profiler's ticks. */
 #define TICKS (SIGRTMAX - 3)
 
 static int checks_failed;
@@ -41,7 +41,7 @@ __attribute__((unused)) static double cpu_seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* So much CPU time, that ticks fall due. */
+/* Uses this much CPU time, so that ticks fall due. */
 __attribute__((unused)) static void busy(double for_seconds)
 {
 	volatile unsigned long sum = 0;
@@ -63,7 +63,7 @@ __attribute__((unused)) static void handle(int number, void (*handler)(int), int
 	sigaction(number, &action, NULL);
 }
 
-/* A signal after a time, once. */
+/* Sends one signal after this time, in seconds. */
 __attribute__((unused)) static void alarm_in(double after)
 {
 	struct itimerval timer = { .it_value = { .tv_usec = (suseconds_t)(after * 1e6) } };

@@ -1,4 +1,5 @@
-/* Threads whose very last destructor loads and unloads a library: nothing of them is left, such as the timers of one that ticks. */
+/* Threads whose very last destructor loads and unloads a library: the profiler must not leave anything of them,
+ * such as timers. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ static void *run(void *unused)
 	return unused;
 }
 
-/* Of this process; 0 where the kernel does not tell. */
+/* Returns the number of timers of this process, or 0 if the kernel does not list them. */
 static int count_timers(void)
 {
 	char line[200];

@@ -1,6 +1,6 @@
 /*
- * Handlers that jump out of the calls that they interrupt, and so out of whatever a profiler does there; the argument says by what.
- * What comes behind is used in sight: some CPU time, and WRITES calls.
+ * Handlers that jump out of the calls that they interrupt, and so out of the profiler's code there. The argument
+ * selects the kind of jump. The work after the jumps must be recorded: some CPU time, and WRITES calls.
  */
 #include "check.h"
 
@@ -20,7 +20,7 @@ static void jump_out(int number)
 {
 	(void)number;
 	sigjmp_buf inside;
-	/* A jump within a handler ends nothing of what it has interrupted. */
+	/* A jump within a handler does not leave the interrupted call. */
 	if (sigsetjmp(inside, 1) == 0)
 		siglongjmp(inside, 1);
 	if (!armed || jumps >= JUMPS || ++jumps % 4 == 0)
@@ -60,7 +60,7 @@ static __attribute__((noinline)) void used_behind(void)
 			exit(2);
 }
 
-/* Not where the jumps went, but below. */
+/* Works in deeper frames than those to which the jumps went. */
 static __attribute__((noinline)) void go_deeper(int levels)
 {
 	volatile char room[1000];

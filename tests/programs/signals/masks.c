@@ -1,4 +1,4 @@
-/* Masks of signals: what was blocked is what is shown, in this thread, in new ones, and after exec. */
+/* Signal masks: the kernel's calls must return the mask that was set, in this thread, in new ones, and after exec. */
 #include "check.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static bool sees_what_creator_blocks(void)
 	return result;
 }
 
-/* The command runs this program again, which says what it has inherited. */
+/* The child executes this program again, which checks the mask that it inherited. */
 static bool inherits_in_exec(char **argv, bool wanted)
 {
 	int status;

@@ -1,4 +1,5 @@
-/* Calls that a signal ends with EINTR though its handler is SA_RESTART: only the program's own signals do, and they last as they should. */
+/* Calls that a signal ends with EINTR although its handler has SA_RESTART: only the program's own signals may end
+ * them, and without one they must last as long as requested. */
 #include "check.h"
 
 #include <arpa/inet.h>
@@ -16,7 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* How long a call waits where nothing ends it. */
+/* The duration of a wait that no signal ends. */
 #define WAIT 0.06
 #define WAIT_NS 60000000
 enum { WAIT_MS = 60 };
@@ -138,7 +139,7 @@ static int by_syscall_of_pselect(void)
 	return (int)syscall(SYS_pselect6, 0, NULL, NULL, NULL, &timeout, &mask);
 }
 
-/* Nothing is asked of it, so only time ends it. It is not everywhere to be had: then poll waits. */
+/* The ring has no requests, so only the timeout ends the wait. Without io_uring, poll waits instead. */
 static int by_syscall_of_io_uring(void)
 {
 	const struct io_uring_getevents_arg until = { .ts = (uint64_t)(uintptr_t)&wait_time };
@@ -186,7 +187,7 @@ static int by_sigtimedwait(void)
 static const struct {
 	const char *name;
 	int (*wait)(void);
-	int result, error; /* after its time */
+	int result, error; /* after the timeout */
 } calls[] = {
 	{ "poll", by_poll, 0, 0 },
 	{ "ppoll", by_ppoll, 0, 0 },
@@ -210,7 +211,7 @@ static const struct {
 	{ "sigtimedwait", by_sigtimedwait, -1, EAGAIN },
 };
 
-/* Ticks fall due before and in each of several waits. What they took together is told, too. */
+/* Ticks fall due before and during each of several waits. Prints the total duration too. */
 static bool waits_to_the_end(const char *name, int (*wait)(void), int result, int error)
 {
 	enum { TIMES = 3 };
@@ -222,7 +223,8 @@ static bool waits_to_the_end(const char *name, int (*wait)(void), int result, in
 		int found = wait(), found_error = errno;
 		double time = seconds() - start;
 		waited += time;
-		/* The kernel rounds times of sockets and of select to its own clock's ticks, which may be a little less. */
+		/* The kernel rounds the times of sockets and select to its own clock's ticks, so a wait may be a
+		 * little shorter. */
 		if (found != result || (result < 0 && found_error != error) || time < WAIT * 0.9) {
 			fprintf(stderr, "%d, %s, after %.4f s\n", found, strerror(found_error), time);
 			return false;
@@ -232,7 +234,7 @@ static bool waits_to_the_end(const char *name, int (*wait)(void), int result, in
 	return true;
 }
 
-/* By one of several, as a busy machine may be late with the wait. */
+/* Repeats the alarm, because on a busy machine the wait may begin after the first one. */
 static bool is_ended_by_alarm(int (*wait)(void))
 {
 	const struct itimerval each_20_ms = { { 0, 20000 }, { 0, 20000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -299,7 +301,7 @@ static void jump(int number)
 	longjmp(out, 1);
 }
 
-/* What has interrupted the wait does not return to it: ticks go on. */
+/* The handler does not return to the wait; ticks must continue afterwards. */
 static void jump_out_of_wait(void)
 {
 	if (setjmp(out) == 0) {

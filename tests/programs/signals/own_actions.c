@@ -1,4 +1,5 @@
-/* What is done about signals: old actions are those that were set, of the ticks' number too, and handlers run as they should. */
+/* Signal actions: the old action must be the one that was set, also for the ticks' number, and handlers must run
+ * as requested. */
 #include "check.h"
 
 #include <pthread.h>
@@ -82,7 +83,7 @@ static void *send_later(void *target)
 	return NULL;
 }
 
-/* A thread that waits for just that. */
+/* A thread that waits for the signal with the ticks' number. */
 static void pause_for_number_of_ticks(void)
 {
 	pthread_t self = pthread_self(), thread;
@@ -137,6 +138,6 @@ int main(void)
 	fflush(stdout);
 	if (checks_failed)
 		return 1;
-	raise(TICKS); /* by default it ends a program */
+	raise(TICKS); /* its default action ends the program */
 	return 2;
 }

@@ -1,4 +1,4 @@
-/* A program with timers of its own: they come as often as they should, and nobody else's signals do. */
+/* A program with timers of its own: their signals must arrive as often as they should, and no signals of others. */
 #include "check.h"
 
 static volatile sig_atomic_t profiles, alarms, timers, values;

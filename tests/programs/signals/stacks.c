@@ -1,6 +1,6 @@
 /*
- * Alternate stacks: the program sees its own, and handlers on small ones have room. The memory below each is filled and must stay as
- * it is.
+ * Alternate stacks: the program must see its own, and handlers on small ones must have room. The memory below each
+ * stack is filled and must not change.
  */
 #include "check.h"
 
@@ -54,7 +54,7 @@ static void set_stack(size_t bytes)
 	      "a stack");
 }
 
-/* The kernel's frame, the handler's, and next to nothing. */
+/* The kernel's frame, the handler's, and 1,024 bytes. */
 static size_t least_bytes(void)
 {
 	size_t frame = getauxval(51 /* AT_MINSIGSTKSZ */);

@@ -1,4 +1,5 @@
-/* Children that the C library knows nothing of, made while another thread sets actions: they set some of their own. */
+/* Children of bare fork system calls, which the C library does not register, made while another thread sets signal
+ * actions: each child sets an action too. */
 #include "check.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ static void *set_actions(void *unused)
 	return unused;
 }
 
-/* False: it hangs. */
+/* Returns false if the child hangs or fails. */
 static bool ends_well(pid_t child)
 {
 	int status = 0;

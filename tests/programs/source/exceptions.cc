@@ -1,4 +1,4 @@
-/* Objects of cpprof/profiler.h that exceptions leave, in functions, inlined ones, regions, constructors and templates. */
+/* Objects of cpprof/profiler.h in functions that an exception leaves: plain and inlined ones, regions, constructors, templates. */
 #include <cpprof/profiler.h>
 
 #include <cstdio>

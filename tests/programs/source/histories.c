@@ -1,5 +1,5 @@
-/* An implementation as users would write it (cpprof/implementation.h): writes beside the recorded file how often each place was entered and
- * left, with what enter had returned. */
+/* An implementation as users would write it (cpprof/implementation.h). It writes, beside the recorded file, how often each probe
+ * point was entered and left, and how often `leave` did not receive the result of `enter`. */
 #include <cpprof/implementation.h>
 #include <cpprof/profiler.h>
 

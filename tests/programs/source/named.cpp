@@ -1,4 +1,4 @@
-// Functions whose names are not words: what patterns of `cpprof control` are about.
+// Functions whose names are not single words, for the patterns of `cpprof control`.
 #include <cpprof/profiler.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-/* Functions of the C library's names with objects in them, which libcpprof uses too: those calls are not the program's. */
+/* Functions named as in the C library, with Profiler objects. libcpprof uses them too, but those calls must not be counted. */
 #include <cpprof/profiler.h>
 
 #include <stddef.h>

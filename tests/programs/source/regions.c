@@ -1,4 +1,4 @@
-/* Functions, regions, what is inlined into them, and groups; the counts are known. */
+/* Functions, regions, functions that are inlined into them, and groups; the counts are known. */
 #include <cpprof/profiler.h>
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 static volatile unsigned long sink;
 
-/* As CPPROF_FUNCTION, of a group. */
+/* Like CPPROF_FUNCTION, with a group. */
 #define FUNCTION_OF(group) \
 	CPPROF_PROBE_(CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_, group, __COUNTER__)
 

@@ -1,5 +1,5 @@
 /*
- * Objects of cpprof/profiler.h by hand, in moments that are hard for them. `runtime WHAT`; it prints `calls NAME N` of all that it
+ * Objects of cpprof/profiler.h by hand, in situations that are hard for them. `runtime WHAT` prints `calls NAME N` for all that it
  * has entered, by counts of its own.
  */
 #include <cpprof/profiler.h>
@@ -140,7 +140,7 @@ static NOT_INLINED void lands(int n, void (*called)(int))
 	sink = leaf(n);
 }
 
-/* Leaves its own regions, one in the other, by a jump; of two buffers the last one is used first. */
+/* Leaves its own nested regions by a jump, which uses the inner of two buffers first. */
 static NOT_INLINED void stays(int n)
 {
 	sigjmp_buf outer;
@@ -202,7 +202,7 @@ static void handlers(void)
 	}
 }
 
-/* Timers interrupt what is counted at once, everywhere in there. */
+/* A timer interrupts the runtime's counting at any instruction. */
 static volatile sig_atomic_t ticks;
 
 static NOT_INLINED void ticked(void)
@@ -311,7 +311,7 @@ static void forks(void)
 		exit(0);
 	}
 	waitpid(child, NULL, 0);
-	for (int i = 0; i < 10; i++) /* as the child, whose counts are not ours */
+	for (int i = 0; i < 10; i++) /* the same calls as in the child, whose counts are not printed here */
 		count("busy"), count("four_times"), count("twice"), count("twice"), count("leaf");
 	sink = busy(2);
 }
@@ -338,7 +338,7 @@ static NOT_INLINED int many(int a, int b, int c, int d, int e, int f, int g, int
 	return aligned(a + b + c + d + e + f + g + h) + taken[h];
 }
 
-/* As the tool does in functions into which nothing may be inlined. */
+/* As the tool instruments functions into which nothing may be inlined. */
 static NOT_INLINED int aside(int n)
 {
 	CPPROF_TOOL_ASIDE_FUNCTION(900, CPPROF_LEVEL_FUNCTION, __LINE__, 0)

@@ -1,5 +1,5 @@
-/* Does what it reads from its standard input, a line each, and answers each with a line. Its places are what tests/cases/test_control.py
- * switches. */
+/* Executes the commands that it reads from its standard input, one per line, and answers each with a line.
+ * tests/cases/test_control.py switches its probe points. */
 #include <cpprof/profiler.h>
 #include <cpprof/runtime.h>
 
@@ -94,7 +94,7 @@ static void *be_interrupted(void *alternate)
 	return NULL;
 }
 
-/* By a signal whose stack lies above the thread's own. */
+/* Uses a signal whose stack lies above the thread's own. */
 static void interrupt(void)
 {
 	static char stacks[2][256 << 10] __attribute__((aligned(4096)));
@@ -124,7 +124,7 @@ static void repeat(void (*function)(void), int times)
 		function();
 }
 
-/* The child goes on reading when its parent has ended the pipe that it has from it: never before. */
+/* The child continues when its parent has ended, which closes the other end of the pipe, and never before. */
 static void begin_child(void)
 {
 	int ends[2];
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	puts("ready");
 	fflush(stdout);
-	/* Unbuffered: a program that this one becomes reads what is left. */
+	/* Unbuffered, because a program that replaces this one reads the rest of the input. */
 	setvbuf(stdin, NULL, _IONBF, 0);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *rest = strchr(line, ' ');

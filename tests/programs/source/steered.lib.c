@@ -1,4 +1,4 @@
-/* Is loaded and unloaded by steered. */
+/* A library that steered loads and unloads. */
 #include <cpprof/profiler.h>
 
 __attribute__((visibility("default"))) void plugged(void);

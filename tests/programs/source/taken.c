@@ -1,4 +1,4 @@
-/* Functions whose addresses others take: one passes it on at once, another stores it for later. */
+/* Functions whose addresses other functions take: one passes it on at once, another stores it for later. */
 #include <stdio.h>
 #include <stdlib.h>
 

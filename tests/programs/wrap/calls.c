@@ -1,4 +1,4 @@
-/* Calls of the C library whose numbers are known: each of them N times in its own function. */
+/* A known number of calls of the C library: N of each kind, in a function of its own. */
 #define _GNU_SOURCE
 #include <cpprof/profiler.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Accesses of containers whose numbers are known.
+// A known number of accesses to containers.
 #include <cpprof/profiler.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using cpprof::named;
 
 static volatile long sink;
 
-// 100 + 100 + 1 + 2 reads, and 100 + 3 writes; what is behind `handed` is nobody's business
+// 100 + 100 + 1 + 2 reads, and 100 + 3 writes; accesses through `handed` are not counted
 static void vectors()
 {
 	CPPROF_FUNCTION;
@@ -85,7 +85,7 @@ static void others()
 	sink = sum;
 }
 
-// Whatever is done with them, values are those of the plain container.
+// Counted containers must hold the same values as plain ones after the same operations.
 static bool agrees()
 {
 	std::vector<int> plain;
@@ -117,7 +117,7 @@ static bool agrees()
 	return counted.base() == plain && std::accumulate(counted.cbegin(), counted.cend(), 0) == std::accumulate(plain.begin(), plain.end(), 0);
 }
 
-// Members that not every container has.
+// Members that only some containers have.
 static bool others_agree()
 {
 	collection<std::vector<int>> some{ 1, 2 }, more(some);
@@ -146,7 +146,7 @@ static bool others_agree()
 	return is_right && three[2] == 6 && bits[1];
 }
 
-// What has to compile.
+// Forms of use that must compile.
 static long forms()
 {
 	enum class colour { red, green };

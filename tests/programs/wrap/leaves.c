@@ -1,5 +1,5 @@
-/* Calls that are not returned from: threads that are cancelled in them, and a handler that jumps out of one. What the
- * program calls afterwards is not below them. */
+/* Calls that do not return: threads are cancelled in them, and a handler jumps out of one. The program's later
+ * calls must not be below them. */
 #define _GNU_SOURCE
 #include <cpprof/profiler.h>
 #include <pthread.h>

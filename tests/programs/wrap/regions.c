@@ -1,4 +1,4 @@
-/* OpenMP: regions, a loop, tasks, and what they wait for. */
+/* OpenMP: regions, a loop, tasks, and their waits. */
 #include <cpprof/profiler.h>
 #include <stdio.h>
 #include <unistd.h>

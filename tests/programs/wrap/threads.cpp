@@ -1,4 +1,4 @@
-// Threads, locks, conditions and memory as C++ has them.
+// Threads, locks, condition variables and memory of C++.
 #include <cpprof/profiler.hpp>
 #include <condition_variable>
 #include <memory>

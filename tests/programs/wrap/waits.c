@@ -1,4 +1,4 @@
-/* Waits for known times: 50 ms for a mutex, 40 ms at a condition, 30 ms asleep, three times 10 ms elsewhere, and computes meanwhile for none. */
+/* Waits for known times: 50 ms for a mutex, 40 ms at a condition, 30 ms asleep, three times 10 ms elsewhere; hardly computes. */
 #define _GNU_SOURCE
 #include <cpprof/profiler.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static void *holder(void *argument)
 	return argument;
 }
 
-/* Each 10 ms. */
+/* Each of the three waits takes 10 ms. */
 static void rarely(void)
 {
 	static const struct timespec time = { .tv_nsec = 10 * 1000 * 1000 };

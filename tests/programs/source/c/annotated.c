@@ -1,4 +1,4 @@
-/* What the source says of its own functions, by macros and in comments. */
+/* Annotations of functions in the source, by macros and in comments. */
 // prints: enter 3 a, b)
 // prints: leave 0
 // prints: enter 8 (

@@ -1,4 +1,4 @@
-/* All the ways out of a function of C that a compiler without cleanup must be told of. */
+/* All exits of a function in C, each of which the tool must edit for a compiler without the cleanup attribute. */
 // prints: 1 -1 6 -8 1 3
 // prints: text;} 2.5 9 4 12
 // prints: 2 1 0 caught 5

@@ -1,4 +1,4 @@
-/* Functions as C has them, from the oldest form to GNU's own. */
+/* All forms of functions in C, from the oldest to the extensions of GNU. */
 // prints: 7 7 3 12
 // prints: 6 10 5
 // prints: 3 55 20
@@ -146,7 +146,7 @@ extern inline int external(int x);
 
 __attribute__((weak)) int weak(void) { return 4; }
 
-/* As sources and their headers have it: what the tool inserts must mean the same still. */
+/* Macros as sources and their headers define them: they must not change the meaning of the code that the tool inserts. */
 #define unused __attribute__((__unused__))
 #define cleanup(what) what
 #define noinline __attribute__((__noinline__))

@@ -1,4 +1,4 @@
-/* Loops, statements that call something and basic blocks: the comments behind them say how often they are come to. */
+/* Loops, statements with calls, and basic blocks: the comment behind each states how often it is executed. */
 // prints: 6 5 6 6 6 7 15
 // prints: 6 22
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static int twice(int x)
 	return x * 2;
 }
 
-/* One loop in another, neither with braces. */
+/* A loop in another, both without braces. */
 static int loops(void)
 {
 	int sum = 0;
@@ -29,7 +29,7 @@ static int loops(void)
 	return sum;
 }
 
-/* A `;` far from its loop; a macro's loop is left alone. */
+/* A `;` that is far from its loop, and a macro's loop, which the tool does not edit. */
 static int odd_ends(int sum)
 {
 	do /* loop 1 */
@@ -60,7 +60,7 @@ static int branches(int x)
 	return x;
 }
 
-/* Jumped into, jumped out of, and returned to. */
+/* Blocks that a jump enters, that a jump leaves, and to which longjmp returns. */
 static int jumps(int n)
 {
 	int count = 0;
@@ -85,7 +85,7 @@ out:
 	return count + pair->first;
 }
 
-/* A label, and what stands behind it, are all that a branch has. */
+/* Branches that consist only of a label and the statement behind it. */
 static int branches_of_labels(int x)
 {
 	int sum = 0;

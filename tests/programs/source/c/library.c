@@ -1,4 +1,4 @@
-/* A program with functions of the C library's names, which libcpprof calls too: those calls are not the program's. */
+/* A program with functions named as in the C library, which libcpprof calls too: only the program's calls may be counted. */
 // prints: 3 9 0
 // counts: main 1
 // counts: strlen 1

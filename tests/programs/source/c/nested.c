@@ -1,4 +1,4 @@
-/* GNU C's functions within functions, which clang does not know: the outer one is edited. */
+/* GNU C's nested functions, which clang does not support: the tool edits the outer function. */
 // compilers: gcc
 // prints: 9
 // counts: main 1

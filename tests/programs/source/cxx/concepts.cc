@@ -1,4 +1,4 @@
-/* C++20: concepts, abbreviated templates, comparisons by default, class types as parameters. */
+/* C++20: concepts, abbreviated templates, defaulted comparisons, template parameters of class type. */
 // standards: 20 23
 // counts: Box::get 2
 // counts: Box::only_int 1

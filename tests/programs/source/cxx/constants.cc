@@ -1,4 +1,4 @@
-/* What the compiler may evaluate itself. */
+/* Functions that the compiler may evaluate. */
 // counts: main 1
 // counts: plain 1
 // counts if 14: Point::Point 2

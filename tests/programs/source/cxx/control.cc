@@ -1,4 +1,4 @@
-/* Ways through a function that are not straight. */
+/* Functions with jumps, loops, switches and other control flow that is not straight. */
 // standards: 11 14 17 20 23
 // options: -Wno-pedantic -Wno-vla -Wno-gnu-label-as-value -Wno-gnu-statement-expression
 // counts: Cleaner::~Cleaner 6

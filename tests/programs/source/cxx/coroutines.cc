@@ -1,4 +1,4 @@
-/* Coroutines: an object in one would live across its suspensions, so they are left alone; what they call is not. */
+/* Coroutines are not instrumented, because an object in one would exist across its suspensions; their callees are. */
 // standards: 20 23
 // counts: Generator::Generator 3
 // counts: Generator::next 8
@@ -58,7 +58,7 @@ Generator numbers(int limit)
 		co_yield value_of(i);
 }
 
-/* Says only that it ends. */
+/* Contains only co_return. */
 Generator task() { co_return; }
 
 Generator forwarded(int limit) { return numbers(limit); }

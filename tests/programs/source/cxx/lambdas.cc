@@ -1,4 +1,4 @@
-/* Lambdas wherever they may stand. */
+/* Lambdas in every position that the language allows. */
 // counts: Adder::operator() 1
 // counts: Holder::run 1
 // counts: lambda 36
@@ -66,7 +66,7 @@ int main()
 	total += make_adder(3)(4);
 	Holder holder;
 	total += holder.run(seed) + with_default(1) + with_default(1, [](int y) noexcept { return -y; });
-	/* Left at once, by return in the middle, without parameters, with a body on several lines. */
+	/* Early return from a loop; without parameters; a body on several lines. */
 	auto find = [=](int limit) {
 		for (int i = 0;; i++)
 			if (i * i > limit)
@@ -75,7 +75,7 @@ int main()
 	for (int i = 0; i < 10; i++)
 		total += find(i);
 	[] {}();
-	/* In a macro's argument. */
+	/* In a macro's argument, where it is not instrumented. */
 	VISIT(0, 3, [](int x) { return x; });
 	int (*pointer)(int) = [](int x) { return x - 1; };
 	total += pointer(1) + (+[](int x) { return x; })(2);

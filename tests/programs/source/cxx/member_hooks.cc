@@ -1,4 +1,4 @@
-/* A class that has cpprof_enter and cpprof_leave is told of its member functions. */
+/* The Profiler calls cpprof_enter and cpprof_leave of a class for each of its member functions. */
 // standards: 11 14 17 20 23
 // counts: Account::Account 2
 // counts: Account::add 3
@@ -39,7 +39,7 @@ class Account
 	friend struct Reader;
 };
 
-/* In a constexpr function and in a static one there is nobody to tell. */
+/* In a constexpr function and in a static one there is no object whose hooks could be called. */
 struct Reader {
 	static int told(const Account &account) { return account.told; }
 };

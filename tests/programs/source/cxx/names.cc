@@ -1,4 +1,4 @@
-/* Names, bodies and braces in every disguise. */
+/* Names, bodies and braces in unusual forms. */
 // counts: a::b::h 1
 // counts: alternative 2
 // counts: chosen 1

@@ -1,4 +1,4 @@
-/* What runs before main, after it, and once. */
+/* Functions that run before main, after it, and only once. */
 // counts: Logged::Logged 4
 // counts: Logged::~Logged 4
 // counts: Static::later 1

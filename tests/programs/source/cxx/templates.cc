@@ -1,4 +1,4 @@
-/* Templates of all kinds: each is edited once, each instance is a function of its own. */
+/* Templates of all kinds: the tool edits each once, and each instance is counted as a function. */
 // counts: Counted::count 3
 // counts: Derived::one 3
 // counts: Pair::second 1
@@ -47,7 +47,7 @@ template <class T, int N> T Stack<T, N>::pop()
 	return nodes[--top].value;
 }
 
-/* Specialised in part. */
+/* A partial specialization. */
 template <class A, class B> struct Pair {
 	static int second() { return 2; }
 };

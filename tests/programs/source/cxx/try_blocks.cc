@@ -1,4 +1,4 @@
-/* Functions whose body is a try block, and exceptions on their way through what is instrumented. */
+/* Function try blocks, and exceptions that pass through instrumented functions. */
 // counts: Holder::Holder 2
 // counts: Holder::~Holder 2
 // counts: Member::Member 3

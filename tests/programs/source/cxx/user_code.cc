@@ -1,4 +1,4 @@
-/* Functions with code of the user's at entry and exit, in what may be a constant as well; groups; functions that are off. */
+/* Functions with the user's code at entry and exit, also in constant expressions; groups; functions that are switched off. */
 // standards: 14 17 20 23
 // options: -I../../../../include
 // counts: Box::Box 1

@@ -1,4 +1,4 @@
-// A program of templates, lambdas, exceptions, and objects that copy themselves: always the same.
+// A program of templates, lambdas, exceptions, and objects that copy themselves; each run is the same.
 #include <cstdio>
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Shelves of things: a header of templates whose functions are instrumented with --headers.
+// A header of templates whose functions are instrumented with --headers.
 #ifndef SHELF_H
 #define SHELF_H
 
