@@ -1,5 +1,6 @@
 """The same program, seen from the kernel by perf and bpf and from the inside by preload: the profiles agree within their errors."""
 import os
+import subprocess
 
 import pytest
 from record_support import amounts, bpf_refusal, build, check_amounts, check_truths, hits, perf_refusal, record_well, run_cpprof, show, tolerance
@@ -135,3 +136,20 @@ def test_real_is_the_whole_time_of_a_thread(tmp_path):
 	real, cpu = (hits(recorded.paths(resource)) for resource in ("real", "cpu"))
 	elapsed = recorded.info()["duration_s"] / 500e-6
 	assert real >= 0.95 * cpu and abs(real - elapsed) <= 0.05 * elapsed + 100, run_cpprof("info", recorded.path).stdout
+
+
+def test_shared_processor(tmp_path):
+	"""While other programs take the processor away, user time stays user time, and all of it is charged."""
+	processor = str(min(os.sched_getaffinity(0)))
+	others = [subprocess.Popen(["taskset", "-c", processor, "sh", "-c", "while :; do :; done"]) for _ in range(2)]
+	try:
+		recorded = record_well(tmp_path, ["taskset", "-c", processor, build("user_sys.c"), "10"], "--backend", "preload", "-r", "user/250us",
+			"-r", "sys/250us")
+	finally:
+		for other in others:
+			other.kill()
+			other.wait()
+	user, system = recorded.paths("user"), recorded.paths("sys")
+	computed = 10 * 30e-3 / 250e-6
+	assert abs(hits(user, "compute") - computed) <= 0.12 * computed, f"{show(user)}\n{show(system)}"
+	assert hits(system, "compute") <= 0.12 * computed, show(system)

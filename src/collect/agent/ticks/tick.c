@@ -138,27 +138,25 @@ static void charge_blocked(struct runtime_thread *thread, const void *context)
 
 enum { SHORT_NS = 50 * 1000 }; /* time off the CPU that is not worth a system call */
 
-/* Returns true if the kernel, rather than a wait of the thread, has taken the CPU away since the last call: its
- * account has gained involuntary switches, and voluntary ones only by waits that were charged already. */
-static bool was_preempted(struct runtime_thread *thread)
+/* Returns true if the thread has waited since the last call, rather than only lost the CPU to another one: the kernel's
+ * account has more voluntary switches than the waits that were charged already. */
+static bool has_waited(struct runtime_thread *thread)
 {
 	struct rusage used;
 	if (machine_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&used, 0, 0, 0, 0) < 0)
-		return false;
-	uint64_t forced = (uint64_t)used.ru_nivcsw - thread->forced_switches;
-	uint64_t waits = (uint64_t)used.ru_nvcsw - thread->wait_switches;
-	uint64_t known = thread->charged_waits;
-	thread->forced_switches = (uint64_t)used.ru_nivcsw;
-	thread->wait_switches = (uint64_t)used.ru_nvcsw;
+		return true;
+	uint64_t waits = (uint64_t)used.ru_nvcsw - thread->switches;
+	uint64_t charged = thread->charged_waits;
+	thread->switches = (uint64_t)used.ru_nvcsw;
 	thread->charged_waits = 0;
-	return forced > 0 && waits <= known;
+	return waits > charged;
 }
 
 /* Charges time off the CPU since the last tick, in ns: that of a preemption here, where the thread has returned to the
  * CPU; other time when the next tick finds the thread waiting, or to the wait that the last tick found. */
 static void charge_absence(struct runtime_thread *thread, uint64_t ns, const void *context)
 {
-	if (ns > SHORT_NS && was_preempted(thread)) {
+	if (ns > SHORT_NS && !has_waited(thread)) {
 		charge_here(thread, COUNTER_REAL, ns, context);
 		charge_here(thread, COUNTER_BLOCKED, ns, context);
 		return;
@@ -236,18 +234,21 @@ static void stop_ticking(struct runtime_thread *thread)
 		tick_set_timer(thread->cpu_timer, 0, 0);
 }
 
-/* Sets the next tick. The program gets as much time for itself as the tick that began at `now` has taken: if walks
- * take longer than tick_ns, it would otherwise spend all its time in ticks. After a tick that came too early, the
- * next one comes after at least an eighth of tick_ns. */
-static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t clock, bool reached)
+/* Sets the next tick. The program gets as much time for itself as the tick that began at `now`, with the CPU time
+ * `cpu`, has used: if walks take longer than tick_ns, it would otherwise spend all its time in ticks. Time that the
+ * kernel gave to other threads meanwhile does not count. After a tick that came too early, the next one comes after at
+ * least an eighth of tick_ns. */
+static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool reached)
 {
 	enum { EARLY_SHARE = 8 };
 	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
-	uint64_t spent = runtime_less(end, now);
+	uint64_t elapsed = runtime_less(end, now), used = elapsed;
 	uint64_t least = reached ? 0 : runtime.channel->tick_ns / EARLY_SHARE;
-	if (spent > SOON_NS && spent > least)
-		least = spent;
-	set_next_tick(thread, end, clock + spent, least);
+	if (elapsed > SOON_NS)
+		used = runtime_less(runtime_now_ns(CLOCK_THREAD_CPUTIME_ID), cpu);
+	if (used > SOON_NS && used > least)
+		least = used;
+	set_next_tick(thread, end, measures_cpu() ? cpu + used : end, least);
 }
 
 /* `by_cpu`: the timer of the thread's CPU time has sent the tick, so the thread was running. */
@@ -260,13 +261,13 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	uint64_t clock = measures_cpu() ? cpu : now;
 	enum machine_place place = machine_place_of(context);
 	bool reached = clock + SLACK_NS >= thread->target_ns;
-	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
+	/* The signal also comes behind a system call if the thread lost the CPU on the way back. */
+	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu()) && has_waited(thread);
 	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
 	if (reached && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (asleep) {
-		(void)was_preempted(thread); /* the switches of this wait */
 		thread->blocked_ns += runtime_less(elapsed, ran);
 		charge_here(thread, COUNTER_REAL, ran < elapsed ? ran : elapsed, context);
 		charge_blocked(thread, context);
@@ -284,7 +285,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 		set_idle(thread, now);
 	} else {
 		thread->is_idle = false;
-		go_on(thread, now, clock, reached);
+		go_on(thread, now, cpu, reached);
 	}
 }
 
