@@ -1,4 +1,4 @@
-"""tools/setup asks for what is missing and for nothing else. dpkg-query, apt-get and sudo are stand-ins here."""
+"""tools/setup installs exactly the missing packages. dpkg-query, apt-get and sudo are replaced by stand-ins."""
 import os
 import subprocess
 from pathlib import Path
@@ -16,7 +16,7 @@ done
 LOG = """#!/bin/sh
 echo "$(basename "$0") $*" >>"$LOG"
 """
-# Runs its words as root would.
+# Runs its arguments, as root would.
 SUDO = """#!/bin/sh
 echo sudo >>"$LOG"
 exec "$@"
@@ -25,7 +25,7 @@ exec "$@"
 
 @pytest.fixture
 def machine(tmp_path):
-    """A folder of commands, the only ones in PATH: what a bare machine has, and the stand-ins."""
+    """Returns a function that runs tools/setup with a PATH of one folder: the commands of a bare machine, and the stand-ins."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("sh", "sed", "tr", "env", "basename"):
