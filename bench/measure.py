@@ -1,4 +1,4 @@
-"""Runs one command and measures the CPU time of all its processes and of its own, the wall time, and its own peak memory."""
+"""Runs one command and measures the CPU time of all its processes and of its first thread, the wall time, and its peak memory."""
 import ctypes
 import os
 import re

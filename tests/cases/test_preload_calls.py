@@ -191,7 +191,7 @@ def test_names_of_threads(tmp_path):
 	assert {"by_itself", "by_another", "by_prctl"} <= names, names
 
 
-# --- code that comes and goes ---
+# --- code that is loaded at run time ---
 
 @pytest.mark.parametrize("watched", [False, True], ids=["bare", "recorded"])
 def test_search_paths_of_callers(tmp_path, watched):

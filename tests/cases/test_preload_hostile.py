@@ -50,8 +50,8 @@ HOSTILE = {
 	"exit in a thread": ("endings.c", ["thread"], 6, 95),
 	"first thread gone": ("endings.c", ["leaving"], 6, 95),
 }
-# Least part of the CPU time that is sampled, where it is not 0.5. Not sampled are the start of programs, threads that only the
-# kernel knows, and children of vfork; after a seccomp filter no timer can be set.
+# Least part of the CPU time that is sampled, where it is not 0.5. Not sampled are the start of programs, threads that the
+# program creates by system calls, and children of vfork; after a seccomp filter no timer can be set.
 SAMPLED = {"sandbox": 0.25, "raw threads": 0.2, "vfork": 0.1, "exec": 0.3, "threads": 0.25, "fork": 0.3, "dlopen": 0.3}
 # The stacks that wait for the user-space fallback can be more than the rings hold: the recorder then reports losses.
 MAY_LOSE = {"recursion"}

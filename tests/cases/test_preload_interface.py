@@ -1,4 +1,4 @@
-"""What a program reports through include/cpprof/runtime.h is in the recording: its own resources, labels, windows, flushes."""
+"""A recording contains what the program reports through include/cpprof/runtime.h: its own resources, labels, windows, flushes."""
 import hashlib
 import json
 import os

@@ -201,7 +201,7 @@ def test_info_tells_of_them(counted):
 	assert "that a probe takes" in timed, timed
 
 
-# --- what is not whole ---
+# --- incomplete runs ---
 
 def test_what_was_off_is_told(program, tmp_path):
 	rules = tmp_path / "rules"
