@@ -3,7 +3,7 @@
 #   make            build cpprof                     -> build/src/cmd/cpprof
 #   make demo       record the example program of the 1993 paper and show where its time goes
 #   make demo-source build Lua with a Profiler object in each function and show its calls
-#   make check      all checks: both compilers, tests, sanitizers, fuzzers, lint
+#   make check      all checks: both compilers, tests, arm64, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
 #   make lint       format, clang-tidy, headers, includes, processors, cycles of calls
 #   make format     apply clang-format

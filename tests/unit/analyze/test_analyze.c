@@ -323,6 +323,38 @@ static void deep_recursion_is_fine(void **state)
 	paths_end(&paths);
 }
 
+/* Paths to t of equal hits that branch twice at each depth: `f0 ... fn a x t`, `... a y t`, `... z x t`, `... z y t`.
+ * Sorting them keeps few parts waiting however deep they are. */
+static void deep_ties_are_sorted(void **state)
+{
+	(void)state;
+	enum { DEPTH = 300, BRANCHES = 4 };
+	static const char *const branches[BRANCHES] = { "a;x;t", "a;y;t", "z;x;t", "z;y;t" };
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "a", 1);
+	char stack[DEPTH * 8 + 8] = "";
+	size_t length = 0;
+	for (int depth = 0; depth < DEPTH; depth++) {
+		length += (size_t)snprintf(stack + length, sizeof(stack) - length, "f%d;", depth);
+		for (int i = 0; i < BRANCHES; i++) {
+			memcpy(stack + length, branches[i], sizeof("a;x;t"));
+			paths_add(&paths, stack, 1);
+		}
+	}
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct label_set target = STEP(paths_label(view, "t"));
+	struct path_list *list = analyze_up(view, &target, NULL);
+	assert_non_null(list);
+	/* `t`, two callers, four callers of these, and below each of them every depth from every function on */
+	assert_int_equal(list->count, 1 + 2 + BRANCHES + BRANCHES * DEPTH * (DEPTH + 1) / 2);
+	for (size_t i = 1; i < list->count; i++)
+		assert_true(list->entries[i - 1].hits >= list->entries[i].hits);
+	path_list_free(list);
+	view_free(view);
+	paths_end(&paths);
+}
+
 static void analyze_all(const struct paths *paths, enum view_by by)
 {
 	struct view_options options = { .by = by, .thread = VIEW_ANY };
@@ -384,6 +416,7 @@ int main(void)
 		cmocka_unit_test(samples_depend_on_the_kind),
 		cmocka_unit_test(differences_are_tested),
 		cmocka_unit_test(deep_recursion_is_fine),
+		cmocka_unit_test(deep_ties_are_sorted),
 		cmocka_unit_test(memory_may_fail_anywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "elf/elf_file.h"
+#include "processor/names.h"
 #include "support/tiny_elf.h"
 
 /* The same program, with .debug_frame as it is and compressed. */
@@ -128,7 +128,7 @@ static void refuses_what_is_foreign(void **state)
 	expect_error(NULL, 0, ERROR_FORMAT);
 	expect_error("#!/bin/sh\n", 10, ERROR_FORMAT);
 	expect_error(bytes.bytes, 40, ERROR_CORRUPT);
-	header->e_machine = EM_AARCH64;
+	header->e_machine = EM_68K;
 	expect_error(bytes.bytes, bytes.size, ERROR_UNSUPPORTED);
 	*header = good;
 	header->e_ident[EI_CLASS] = ELFCLASS32;
@@ -241,16 +241,8 @@ static void reads_real_files(void **state)
 	assert_true(elf_file_entry(file) >= low && elf_file_entry(file) < high);
 	assert_non_null(elf_file_at(file, elf_file_entry(file), 16));
 	elf_file_free(file);
-	file = open_path("/lib/x86_64-linux-gnu/libc.so.6");
+	file = open_path("/lib/" ARCH_MULTIARCH "/libc.so.6");
 	assert_int_equal(elf_file_build_id(file, &id), 20);
-	elf_file_free(file);
-	/* The vDSO: in memory, and of a size that only its headers know. */
-	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	assert_non_null(vdso);
-	file = elf_file_from_memory(vdso, 4096, "vDSO", NULL);
-	assert_non_null(file);
-	assert_true(elf_file_eh_frame_hdr(file).size > 0);
-	assert_true(elf_file_build_id(file, &id) > 0);
 	elf_file_free(file);
 }
 

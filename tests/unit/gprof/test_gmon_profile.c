@@ -11,10 +11,11 @@
 #include "gprof/gmon_files.h"
 #include "gprof/image.h"
 #include "gprof/object.h"
+#include "processor/names.h"
 #include "profile/profile.h"
 #include "support/alloc_fail.h"
 
-#define LIBRARY "/lib/x86_64-linux-gnu/libm.so.6"
+#define LIBRARY "/lib/" ARCH_MULTIARCH "/libm.so.6"
 
 enum { PROGRAM, LIBM, ANON, GONE, MODULES };
 enum { CPU, CALLS, BLOCKS, REAL };
@@ -184,17 +185,16 @@ static void test_samples(void **state)
 	}
 }
 
-/* A function of three bytes, and another that begins in the unit of two bytes in which that one ends. */
+/* A function of three bytes, and another that begins in the unit of two bytes in which that one ends. Neither is called. */
 __asm__(".pushsection .text\n"
-	".balign 2\n"
+	".balign 4\n"
 	".globl odd_first\n"
 	".type odd_first, @function\n"
-	"odd_first: nop\n"
-	"	nop\n"
-	"	ret\n"
+	"odd_first: .skip 3\n"
 	".globl odd_second\n"
 	".type odd_second, @function\n"
-	"odd_second: ret\n"
+	"odd_second: .skip 1\n"
+	".balign 4\n"
 	".popsection\n");
 
 static uint64_t symbol_at(const char *path, const char *name)

@@ -149,7 +149,7 @@ static void test_lines_of_an_image(void **state)
 	const struct image_options options = { 0 };
 	struct image image;
 	struct error error;
-	lab_run("gcc -g -O1 $S/inlines.c -o lines && gcc -O1 $S/inlines.c -o bare");
+	lab_run("$CC -g -O1 $S/inlines.c -o lines && $CC -O1 $S/inlines.c -o bare");
 	assert_int_equal(image_open(&image, lab_path("lines"), &options, &error), 0);
 	size_t functions = image.symbol_count;
 	/* The last one is no code, and holds nothing. */
@@ -184,7 +184,7 @@ static int open_by_lines(const char *path)
 static void test_lines_without_memory(void **state)
 {
 	(void)state;
-	lab_run("gcc -g -O2 $S/clones.c -o few");
+	lab_run("$CC -g -O2 $S/clones.c -o few");
 	const char *path = lab_path("few");
 	/* elfutils' own allocations are not seen, and what it could not do it leaves out. */
 	ALLOC_FAIL_EACH({

@@ -18,7 +18,7 @@
 #include "analyze/analyses.h"
 #include "profile/profile.h"
 
-enum { PATHS_NAMES = 64 };
+enum { PATHS_NAMES = 512 };
 
 struct paths {
 	struct profile *profile;

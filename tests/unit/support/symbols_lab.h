@@ -25,8 +25,8 @@ int lab_teardown(void **state);
 /* A file's name inside the folder; valid until the next call but seven. */
 const char *lab_path(const char *name);
 
-/* Runs a shell command in the folder; $S in it is the sources' folder. The
- * test fails if the command does. */
+/* Runs a shell command in the folder; $S in it is the sources' folder, $CC and
+ * $OBJCOPY work for the processor of the test. The test fails if the command does. */
 void lab_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Same, and returns what it printed, to be freed. */
 char *lab_output(const char *format, ...) __attribute__((format(printf, 1, 2)));

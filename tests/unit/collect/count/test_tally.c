@@ -374,7 +374,7 @@ static void test_processes(void **state)
 	assert_int_equal(profile->process_count, 2);
 	assert_int_equal(profile->processes[1].parent_pid, 100);
 	assert_int_equal(profile->module_count, 1); /* the same program */
-	assert_true(has_finding(profile, FINDING_PROCESSES_UNENDED, "1 process without an end"));
+	assert_true(has_finding(profile, FINDING_PROCESSES_UNENDED, "1 process was killed, or still runs"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -429,7 +429,7 @@ static void test_losses(void **state)
 	assert_true(has_finding(profile, FINDING_THREADS_NOT_RECORDED, "2 threads were not counted"));
 	assert_true(has_finding(profile, FINDING_THREADS_CUT_SHORT, "3 threads were counted only until"));
 	assert_true(has_finding(profile, FINDING_CALLS_UNCOUNTED, "4 calls"));
-	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "the file is truncated"));
 	profile_free(profile);
 	process->threads_stopped = 1;
 	profile = read_world(&world, true);
@@ -483,7 +483,7 @@ static void test_cut(void **state)
 	assert_int_equal(code_of_opening(&world), 0);
 	world.size = at.thread; /* the thread is, and that is told */
 	struct profile *profile = read_world(&world, true);
-	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "the file is truncated"));
 	profile_free(profile);
 	world.size = whole;
 	tally_world_release(&world);

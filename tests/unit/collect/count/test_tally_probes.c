@@ -326,7 +326,7 @@ static void what_was_off_is_told(void **state)
 	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "tiny", "", "a.c", "" });
 	site = (struct tally_probe){ .address = PROBE_SWAP + 0xc0, .flags = TALLY_PROBE_OFF, .switched = 1 };
 	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "quiet", "", "a.c", "" });
-	snprintf(tally_world_header(&world.tally)->probes_trouble, 8, "no rule");
+	snprintf(tally_world_header(&world.tally)->rules_finding, 8, "no rule");
 	snprintf(tally_world_header(&world.tally)->implementation, 8, "mine");
 	struct profile *profile = read_world(&world);
 	assert_string_equal(text_of(profile, FINDING_POINTS_THROTTLED),

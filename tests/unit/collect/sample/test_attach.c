@@ -96,7 +96,7 @@ static void test_refusals(void **state)
 	char wanted[128];
 	backend.answer = ERROR_PERMISSION;
 	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_PERMISSION);
-	snprintf(wanted, sizeof(wanted), "not permitted to record process %d", getpid());
+	snprintf(wanted, sizeof(wanted), "cannot record process %d", getpid());
 	assert_non_null(strstr(error.message, wanted));
 	buffer_release(&told);
 	backend.answer = ERROR_LIMIT;

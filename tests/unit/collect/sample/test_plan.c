@@ -209,7 +209,7 @@ static void test_only_commands(void **state)
 	best_answer = ERROR_PERMISSION;
 	options.pid = 1;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "only the inner backend measures own:orders");
+	assert_says(&error, "cannot measure own:orders in a running process: only the inner backend measures it");
 	options = options_of("alloc-bytes", NULL);
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
@@ -219,11 +219,11 @@ static void test_only_commands(void **state)
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
 	options.pid = 1;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "cannot look at what runs already: -p is for");
+	assert_says(&error, "cannot record with -p: it is loaded into commands that it starts");
 	options.pid = 0;
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "-a is for");
+	assert_says(&error, "cannot record with -a");
 	/* Without -r too: the last of those that could. */
 	options = (struct record_options){ .pid = 1 };
 	plain_user_only = true;

@@ -82,8 +82,8 @@ static size_t expect_as_addr2line(const struct image *image, const char *name)
 		known++;
 		assert_string_equal(last_part(row->file), last_part(place));
 		/* Of what was inlined and has no symbol addr2line knows only whose code it is in. */
-		if (row->function && !strstr(row->function, "::"))
-			assert_string_equal(row->function, function);
+		if (row->function && !strstr(row->function, "::") && strcmp(row->function, function) != 0)
+			fail_msg("%s+%#llx: %s, not %s", name, (unsigned long long)address, row->function, function);
 	}
 	free(text);
 	return known;

@@ -1,9 +1,11 @@
-/* Names and lines of real programs, built by gcc and clang in the ways that matter. */
+/* Names and lines of real programs, built by gcc and clang in the ways that matter, and of the vDSO. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <cmocka.h>
 
@@ -335,6 +337,21 @@ static void test_flipped_bytes(void **state)
 	}
 }
 
+static void test_vdso(void **state)
+{
+	(void)state;
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *symbol = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+	assert_non_null(symbol);
+	struct profile *profile = profile_new();
+	struct profile_module module = { .path = (uint32_t)profile_add_string(profile, "[vdso]"), .kind = MODULE_VDSO };
+	assert_int_equal(profile_add_module(profile, &module), 0);
+	profile_add_location(profile, 0, (uint64_t)symbol - getauxval(AT_SYSINFO_EHDR));
+	lab_symbolize(profile);
+	assert_string_equal(lab_name(profile, 0, 0), "clock_gettime");
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_plt_stubs),
 		cmocka_unit_test(test_damaged_debug_info),
 		cmocka_unit_test(test_flipped_bytes),
+		cmocka_unit_test(test_vdso),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }

@@ -73,7 +73,7 @@ static void test_refusals(void **state)
 		{ EACCES, ERROR_PERMISSION, "root" },
 		{ ENOSYS, ERROR_UNSUPPORTED, "CONFIG_BPF_SYSCALL" },
 		{ EINVAL, ERROR_UNSUPPORTED, "CONFIG_BPF_SYSCALL" },
-		{ ENOMEM, ERROR_MEMORY, "the kernel takes no eBPF program" },
+		{ ENOMEM, ERROR_MEMORY, "the kernel refuses eBPF programs" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		refusal = cases[i].refusal;

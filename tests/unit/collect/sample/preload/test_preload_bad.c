@@ -106,7 +106,7 @@ static void test_bad_records(void **state)
 	put_sample(0, 2, 1, 1); /* there are two requests */
 	put_sample(0, 0, 1, 1);
 	start_program(1);
-	put_event(1, CHANNEL_FLUSH + 1, 0, 0, "");
+	put_event(1, CHANNEL_DECLARED + 1, 0, 0, "");
 	start_program(2);
 	put_sample_at(2, UINT64_MAX, 0, 1, 1000);
 	put_sample_at(2, 0, 0, 0, 1000); /* of no hits: of no use */

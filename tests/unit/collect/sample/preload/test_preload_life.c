@@ -170,7 +170,7 @@ static void test_death(void **state)
 	channel->threads[9].clocks[0].total = 9;
 	channel->processes[3].threads_unwatched = 4;
 	channel->processes[3].late_ticks = 5;
-	channel->processes[3].signals_taken = CHANNEL_TROUBLE_FPE;
+	channel->processes[3].findings = CHANNEL_FINDING_FPE;
 	end_child(0);
 	assert_told_of_end("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
@@ -180,7 +180,7 @@ static void test_death(void **state)
 	assert_int_equal(sums.totals[0], 9);
 	assert_int_equal(sums.unwatched, 4);
 	assert_int_equal(sums.late_ticks, 5);
-	assert_int_equal(sums.flags, CHANNEL_TROUBLE_FPE);
+	assert_int_equal(sums.flags, CHANNEL_FINDING_FPE);
 	assert_int_equal(sums.not_connected, 0);
 	/* Both can be taken anew. */
 	start_program(3);

@@ -172,20 +172,18 @@ static void test_statics_of_one_name(void **state)
 	free(listed);
 	probe_points_release(&points);
 	refused("calls:helper", "prog", ERROR_AMBIGUOUS,
-		"there are several functions 'helper', in libone.so.1, libtwo.so: say which, as "
+		"several functions 'helper', in libone.so.1, libtwo.so (choose one: "
 		"calls:helper@libone.so.1");
 }
 
 static void test_what_is_not_there(void **state)
 {
 	(void)state;
-	refused("calls:employes", "prog", ERROR_NOT_FOUND,
-		"calls:employes: there is no function 'employes' in prog and the ");
-	refused("calls:employes", "prog", ERROR_NOT_FOUND, "; did you mean: employees");
-	refused("calls:only_twwo@libtwo.so", "prog", ERROR_NOT_FOUND, "in libtwo.so; did you mean: only_two");
-	refused("calls:f@libtwp.so", "prog", ERROR_NOT_FOUND,
-		"there is no module 'libtwp.so'; did you mean: libtwo.so");
-	refused("calls:f@/nowhere/lib.so", "prog", ERROR_NOT_FOUND, "there is no module '/nowhere/lib.so'");
+	refused("calls:employes", "prog", ERROR_NOT_FOUND, "calls:employes: no function 'employes' in prog and the ");
+	refused("calls:employes", "prog", ERROR_NOT_FOUND, " (did you mean employees?)");
+	refused("calls:only_twwo@libtwo.so", "prog", ERROR_NOT_FOUND, "in libtwo.so (did you mean only_two?)");
+	refused("calls:f@libtwp.so", "prog", ERROR_NOT_FOUND, "no module 'libtwp.so' (did you mean libtwo.so?)");
+	refused("calls:f@/nowhere/lib.so", "prog", ERROR_NOT_FOUND, "no module '/nowhere/lib.so'");
 	refused("calls:f", NULL, ERROR_USAGE, "calls:f@libc.so.6");
 	refused("calls:f", "none", ERROR_NOT_FOUND, "none");
 	refused("calls:f", "main.c", ERROR_FORMAT, "not an ELF file");
@@ -198,7 +196,8 @@ static void test_stripped(void **state)
 	lab_run("strip -o bare_prog prog && strip -o bare_whole whole");
 	refused("calls:employees", "bare_prog", ERROR_NOT_FOUND, "(bare_prog is stripped, so");
 	refused("calls:employees", "bare_whole", ERROR_NOT_FOUND, "build it without stripping");
-	refused("calls:nothing_like_it", "prog", ERROR_NOT_FOUND, "(what is inlined everywhere is none)");
+	refused("calls:nothing_like_it", "prog", ERROR_NOT_FOUND,
+		"(a function that is inlined everywhere has no code of its own)");
 }
 
 static void test_static_program(void **state)
@@ -215,7 +214,7 @@ static void test_static_program(void **state)
 static void test_indirect(void **state)
 {
 	(void)state;
-	refused("calls:memcpy", "prog", ERROR_UNSUPPORTED, "chooses when it is loaded (IFUNC)");
+	refused("calls:memcpy", "prog", ERROR_UNSUPPORTED, "chooses one when it is loaded (IFUNC)");
 	/* This one has symbols for what it chooses from. */
 	refused("calls:memcpy", "whole", ERROR_UNSUPPORTED, "__memcpy_");
 }
@@ -227,7 +226,7 @@ static void test_separate_symbols(void **state)
 	uint64_t lonely = lab_symbol("libtwo.so", "lonely");
 	lab_run("mkdir stripped && cp prog libone.so.1 stripped && objcopy --only-keep-debug libtwo.so "
 		"stripped/libtwo.debug && strip -o stripped/libtwo.so libtwo.so");
-	refused("calls:lonely", "stripped/prog", ERROR_NOT_FOUND, "there is no function 'lonely'");
+	refused("calls:lonely", "stripped/prog", ERROR_NOT_FOUND, "no function 'lonely'");
 	lab_run("cd stripped && objcopy --add-gnu-debuglink=libtwo.debug libtwo.so");
 	expect("calls:lonely", "stripped/prog", "libtwo.so", lonely);
 }
@@ -295,7 +294,7 @@ static void test_cxx(void **state)
 				fail_msg("%s: not %s", cases[i].words, cases[i].symbols[j]);
 		probe_points_release(&points);
 	}
-	refused("calls:ns::prase", "names", ERROR_NOT_FOUND, "did you mean: ns::parse");
+	refused("calls:ns::prase", "names", ERROR_NOT_FOUND, "did you mean ns::parse");
 	refused("calls:ns::parse(long)", "names", ERROR_NOT_FOUND, "no function 'ns::parse(long)'");
 }
 
@@ -557,7 +556,7 @@ static void test_no_allocator(void **state)
 	(void)state;
 	write_file("bare.c", "void _start(void) { for (;;); }\n");
 	lab_run("gcc -O1 -nostdlib -static -o bare bare.c");
-	refused("allocs", "bare", ERROR_NOT_FOUND, "there is no malloc in bare");
+	refused("allocs", "bare", ERROR_NOT_FOUND, "no malloc in bare");
 	struct probe_points points = found("allocs", NULL); /* the whole machine */
 	assert_string_equal(path_basename(points.items[0].path), "libc.so.6");
 	probe_points_release(&points);
@@ -587,9 +586,9 @@ static void test_static_probes(void **state)
 	probe_points_release(&points);
 	refused("usdt:shop:sold:arg3", "probed", ERROR_USAGE, "the probe has 2 arguments");
 	refused("usdt:shop:solt", "probed", ERROR_NOT_FOUND,
-		"there is no such probe in probed and the 2 libraries that it needs; did you mean: shop:sold");
-	refused("usdt:shop:sold", NULL, ERROR_USAGE, "not in the whole machine");
-	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "there is no static probe at all in bare; of a library");
+		"no such probe in probed and the 2 libraries that it needs (did you mean shop:sold?)");
+	refused("usdt:shop:sold", NULL, ERROR_USAGE, "cannot be combined with -a");
+	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "no static probe in bare (-p finds those of libraries");
 }
 
 /* --- no memory --- */

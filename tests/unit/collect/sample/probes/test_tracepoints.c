@@ -86,19 +86,19 @@ static void test_errors(void **state)
 		const char *says;
 	} cases[] = {
 		{ "tracepoint:shced:sched_switch", ERROR_NOT_FOUND,
-		  "no tracepoints of 'shced'; there is sched:sched_switch" },
-		{ "tracepoint:shced:nothing", ERROR_NOT_FOUND, "no tracepoints of 'shced'; did you mean: sched" },
+		  "no tracepoints of 'shced' (did you mean sched:sched_switch?)" },
+		{ "tracepoint:shced:nothing", ERROR_NOT_FOUND, "no tracepoints of 'shced' (did you mean sched?)" },
 		{ "tracepoint:sched:sched_swich", ERROR_NOT_FOUND,
-		  "no tracepoint 'sched:sched_swich'; did you mean: sched_switch" },
-		{ "tracepoint:sched:sys_exit", ERROR_NOT_FOUND, "there is raw_syscalls:sys_exit" },
+		  "no tracepoint 'sched:sched_swich' (did you mean sched_switch?)" },
+		{ "tracepoint:sched:sys_exit", ERROR_NOT_FOUND, "(did you mean raw_syscalls:sys_exit?)" },
 		{ "tracepoint:sched:sched_switch:prev_pd", ERROR_NOT_FOUND,
-		  "has no field 'prev_pd'; did you mean: prev_pid" },
+		  "has no field 'prev_pd' (did you mean prev_pid" },
 		{ "tracepoint:sched:sched_switch:zzz", ERROR_NOT_FOUND, "its numbers are: prev_pid, prev_prio" },
 		{ "tracepoint:sched:sched_switch:prev_comm", ERROR_NOT_FOUND,
-		  "prev_comm of sched:sched_switch is no number; its numbers are: prev_pid, prev_prio" },
-		{ "tracepoint:block:block_rq_issue:cmd", ERROR_NOT_FOUND, "is no number" },
-		{ "tracepoint:sched:nope", ERROR_NOT_FOUND, "no tracepoint 'sched:nope'; 'perf list' and" },
-		{ "tracepoint:nosys:nope", ERROR_NOT_FOUND, "no tracepoints of 'nosys'; 'perf list' and" },
+		  "prev_comm of sched:sched_switch is not a number; its numbers are: prev_pid, prev_prio" },
+		{ "tracepoint:block:block_rq_issue:cmd", ERROR_NOT_FOUND, "is not a number" },
+		{ "tracepoint:sched:nope", ERROR_NOT_FOUND, "no tracepoint 'sched:nope' ('perf list' and" },
+		{ "tracepoint:nosys:nope", ERROR_NOT_FOUND, "no tracepoints of 'nosys' ('perf list' and" },
 		{ "tracepoint:..:sched", ERROR_NOT_FOUND, "no tracepoints of '..'" },
 		{ "tracepoint:sched:..", ERROR_NOT_FOUND, "no tracepoint 'sched:..'" },
 	};
@@ -161,7 +161,7 @@ static int refuse_unmounted(void)
 		return 1;
 	int result = tracefs_open(&error);
 	return result != ERROR_PERMISSION || error.code != ERROR_PERMISSION ||
-	       !strstr(error.message, "as root, or have it done: mount -t tracefs tracefs /sys/kernel/tracing");
+	       !strstr(error.message, "as root, or 'mount -t tracefs tracefs /sys/kernel/tracing')");
 }
 
 static int refuse_unreadable(void)

@@ -301,7 +301,7 @@ static void test_errors(void **state)
 	static const struct {
 		const char *text, *where, *what;
 	} rows[] = {
-		{ "include function a\nexlude b\n", "my.select:2:", "'exlude' is no rule" },
+		{ "include function a\nexlude b\n", "my.select:2:", "'exlude' is not a rule" },
 		{ "include\n", "my.select:1:", "needs a pattern" },
 		{ "\n\nexclude file\n", "my.select:3:", "needs a pattern" },
 		{ "group io\n", "my.select:1:", "needs a name and a pattern" },
@@ -310,7 +310,7 @@ static void test_errors(void **state)
 		{ "statements 99999999999999999999\n", "my.select:1:", "whole number" },
 		{ "tiny maybe\n", "my.select:1:", "on or off" },
 		{ "include function <(>\n", "my.select:1:", "<(>" },
-		{ "a\n", "my.select:1:", "no rule" },
+		{ "a\n", "my.select:1:", "not a rule" },
 		{ "BEGIN_EXCLUDE_LIST\nx\n", "my.select:1:", "END_EXCLUDE_LIST" },
 		{ "BEGIN_INSTRUMENT_SECTION\nmemory file=\"x\"\nEND_INSTRUMENT_SECTION", "my.select:2:", "memory" },
 		{ "SCOREP_REGION_NAMES_BEGIN\nfoo\n", "my.select:2:", "before any" },
