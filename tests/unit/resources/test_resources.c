@@ -1,4 +1,5 @@
-/* resources/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: what the user asks for. */
+/* resources/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: parsing of resource
+ * requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void test_rows(void **state)
 		assert_int_equal(row->parameters != NULL, row->parse != NULL);
 		for (const struct resource_row *other = resource_rows; other < row; other++)
 			assert_string_not_equal(row->name, other->name);
-		/* The default is an interval that may also be asked for. */
+		/* The default is an interval that a user may also request. */
 		char words[32];
 		snprintf(words, sizeof(words), "%llu%s", (unsigned long long)row->default_interval,
 			 row->is_time ? row->gtick : "");
@@ -419,7 +420,8 @@ static void test_bad_parameters(void **state)
 	}
 }
 
-/* Of as many bytes as a program may use, and the kinds of floating point exceptions. */
+/* Resources that the program counts itself: the longest name of a counter, and the kinds of floating-point
+ * exceptions. */
 static void test_inside(void **state)
 {
 	(void)state;
@@ -434,7 +436,7 @@ static void test_inside(void **state)
 		assert_int_equal(row->counter == COUNTER_FP, row->fp_kinds != 0);
 		if (counter_is_inside(row->counter))
 			assert_true(!row->on_perf && !row->needs_kernel);
-		/* Each kind has a row of its own. */
+		/* Each kind has its own row. */
 		if (row->fp_kinds && (row->fp_kinds & (row->fp_kinds - 1)) == 0) {
 			assert_int_equal(kinds & row->fp_kinds, 0);
 			kinds |= row->fp_kinds;

@@ -24,13 +24,13 @@ uint64_t random_below(struct random *random, uint64_t limit)
  * One number is drawn per statement or initializer, and none in an argument beside another:
  * every compiler makes the same profile of a seed. */
 
-/* An id of a table, or a new string's: 0 stands for "out of memory" as well. */
+/* Returns the id of a string, new or present. Clears *good and returns 0 if memory is short. */
 static uint32_t text(struct profile *profile, struct random *random, const char *kind, bool *good)
 {
 	char name[400];
 	uint64_t number = random_below(random, 1000);
 	int length = snprintf(name, sizeof(name), "%s %llu", kind, (unsigned long long)number);
-	/* Some names are long, as those of C++ are, and not all are text. */
+	/* Some names are long, as C++ names are, and some bytes are not printable text. */
 	for (uint64_t more = number % 50 == 0 ? 300 : 0; more > 0 && length < 399; more--)
 		name[length++] = (char)(1 + random_below(random, 255));
 	name[length] = 0;
@@ -98,16 +98,16 @@ static bool add_things(struct profile *profile, struct random *random)
 static bool add_path(struct profile *profile, struct random *random)
 {
 	uint32_t module = (uint32_t)random_below(random, profile->module_count);
-	/* Mostly a program's addresses, seldom generated code's or the kernel's. */
+	/* Mostly addresses of a program, seldom of generated code or of the kernel. */
 	uint64_t address = random_below(random, 20) ? random_below(random, 500000) : random_next(random);
-	/* Seldom code that shares its address with other code. */
+	/* Seldom code that has the same address as other code. */
 	int64_t location = random_below(random, 30) ? profile_add_location(profile, module, address)
 						    : profile_append_location(profile, module, address);
 	uint32_t parent = (uint32_t)random_below(random, profile->node_count);
 	return location >= 0 && profile_add_node(profile, parent, (uint32_t)location) >= 0;
 }
 
-/* A process or thread ends, a name changes, the kernel counts on. */
+/* Later changes: processes and threads end, names change, the kernel's totals grow. */
 static void change_things(struct profile *profile, struct random *random)
 {
 	for (size_t i = 0; i < profile->process_count; i++)
@@ -140,7 +140,7 @@ static bool add_touches(struct profile *profile, struct random *random, size_t c
 	return good;
 }
 
-/* Mostly none, as of a thread that has no task. */
+/* Gives the hits since `first` a random label set, mostly the empty one, as of a thread without a task. */
 static bool label_hits(struct profile *profile, struct random *random, size_t first)
 {
 	struct profile_label labels[4];

@@ -24,7 +24,7 @@ int lab_setup(void **state)
 	setenv("S", SYMBOLS_SOURCES, 1);
 	setenv("CC", SYMBOLS_COMPILER, 1);
 	setenv("OBJCOPY", SYMBOLS_OBJCOPY, 1);
-	/* No test may ask a server. */
+	/* Tests must not query a debuginfod server. */
 	unsetenv("DEBUGINFOD_URLS");
 	return mkdtemp(folder) ? 0 : -1;
 }

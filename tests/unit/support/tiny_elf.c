@@ -122,7 +122,7 @@ size_t tiny_cie(struct buffer *section_bytes, bool is_eh_frame, const char *augm
 	buffer_append_byte(&content, 0x78); /* data alignment -8 */
 	buffer_append_byte(&content, TEST_RETURN_COLUMN);
 	if (augmentation[0] == 'z')
-		buffer_append_byte(&content, 0); /* no augmentation data: letters without any */
+		buffer_append_byte(&content, 0); /* no augmentation data: the letters that tests use need none */
 	buffer_append(&content, instructions, size);
 	tiny_entry(section_bytes, &content);
 	buffer_release(&content);

@@ -87,7 +87,7 @@ static void put(struct buffer *buffer, const void *bytes, size_t size)
 	buffer_append(buffer, bytes, size);
 }
 
-/* A CIE with these bytes after its id, and one FDE with these after its CIE pointer. */
+/* Returns the rows of a CIE with these bytes after its id, and one FDE with these bytes after its CIE pointer. */
 static char *rows_of_entries(bool is_eh, const void *cie, size_t cie_size, const void *fde, size_t fde_size)
 {
 	struct buffer section, content;
@@ -133,10 +133,10 @@ static void pointers_and_augmentations(void **state)
 	uint8_t pcrel[] = { 0, 0, 0, 0, 0x40, 0, 0, 0, 4, 9, 9, 9, 9 };
 	memcpy(pcrel, &to_function, sizeof(to_function));
 	assert_string_equal(rows_of_entries(true, usual, sizeof(usual), pcrel, sizeof(pcrel)), GOOD);
-	/* An unknown letter: what it describes is skipped by its length ... */
+	/* The data of an unknown letter is skipped by the length of the augmentation ... */
 	const uint8_t unknown[] = { 1, 'z', 'R', 'Q', 0, 1, 0x78, RA, 4, 0x03, 7, 7, 7, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, unknown, sizeof(unknown), BYTES(FDE_4, 0)), GOOD);
-	/* ... unless the pointers' encoding is behind it, or no length is there. */
+	/* ... unless the encoding of the pointers follows it, or the augmentation has no length. */
 	const uint8_t hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 2, 0x03, 0x03, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, hidden, sizeof(hidden), BYTES(FDE_4, 0)), " skipped 1");
 	const uint8_t no_length[] = { 1, 'Q', 0, 1, 0x78, RA, CIE_USUAL };
@@ -189,7 +189,7 @@ static void entries_of_64_bits(void **state)
 	struct unwind_table *table = tiny_table(NULL, &section, true);
 	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1040 none");
 	unwind_table_free(table);
-	/* A length beyond the end. */
+	/* A length beyond the end of the section. */
 	buffer_append(&section, "\xf0\0\0\0abc", 7);
 	table = tiny_table(NULL, &section, true);
 	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1040 none");
@@ -232,7 +232,7 @@ static void every_allocation_may_fail(void **state)
 		try_to_build(&bytes, "fc0 sp+32; 1000 sp+24; 1040 sp+16; 1080 none", &was_built);
 		failures += !was_built;
 	});
-	assert_true(was_built); /* the last time nothing failed */
+	assert_true(was_built); /* the last build had no failure */
 	assert_true(failures >= 8);
 	buffer_release(&eh);
 	buffer_release(&debug);

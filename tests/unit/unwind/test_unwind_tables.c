@@ -1,8 +1,7 @@
 /*
- * Whole tables of real libraries against libdw: at the boundaries of rows, and
- * at the last byte before them, a row must mean what libdw reads from the same
- * CFI: the CFA's expression, and where fp and the return address are. What rows
- * mean is the processor's (arch/PROCESSOR/table_rows.c).
+ * Compares the unwind tables of real libraries with libdw. At the first byte of a row and at the last byte before
+ * it, the row must mean the same as libdw's rules from the same CFI: the expression of the CFA, and where fp and
+ * the return address are saved. The meaning of rows depends on the processor (arch/PROCESSOR/table_rows.c).
  * Usage: test_unwind_tables FILE...
  */
 #include <setjmp.h>
@@ -71,7 +70,7 @@ static void whole_table(void **state)
 	assert_int_equal(library.table->skipped, 0);
 	uint32_t rows = library.table->row_count;
 	assert_true(rows > 0);
-	/* An odd stride, so that all kinds of rows are met. */
+	/* An odd stride, so that rows of all kinds are compared. */
 	uint32_t stride = rows / LOOKS_PER_FILE | 1;
 	for (uint32_t i = 0; i < rows; i += stride) {
 		uint64_t address = library.table->base + library.table->rows[i].pc;

@@ -95,7 +95,9 @@ struct runtime_thread {
 	uint64_t idle_wait_ns;          /* mean time between ticks while it waits */
 	uint64_t real_ns, cpu_ns;       /* the clocks up to which time is counted */
 	uint64_t cpu_seen_ns;           /* its CPU time at the last tick */
-	uint64_t blocked_ns;            /* time off the CPU that is not charged yet; a tick in a wait charges it */
+	/* was_preempted (ticks/tick.c): switches by the kernel's account at the last look, and shielded waits since */
+	uint64_t forced_switches, wait_switches, charged_waits;
+	uint64_t blocked_ns;   /* time off the CPU that is not charged yet; a tick in a wait charges it */
 	uint64_t tick_samples; /* `samples` after the last sample of this tick: while equal, `walk` is of this tick */
 	uint64_t wait_ns, wait_cpu_ns; /* the clocks at the start of its present wait; 0: none */
 	uint64_t wait_function;        /* ... and the function that waits */

@@ -1,5 +1,4 @@
-/* How walks end and what they do where rules are missing or slow, on stacks
- * that are made by hand. */
+/* The ends of walks, and walks where rules are missing or slow, on stacks made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,14 +23,14 @@ enum {
 	LEAF,      /* CFA = rsp + 8 */
 	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
 	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
-	BY_R12,    /* CFA = r12 + 8: a slow rule that needs another register */
+	BY_R12,    /* CFA = r12 + 8: a slow rule that needs a fourth register */
 	SAVES_R12, /* CFA = rsp + 32, r12 at CFA - 24 */
-	ODD,       /* CFA = rsp + 20: slow, but the three registers do */
-	BY_RAX,    /* CFA = rax + 8: rax does not outlive a call */
+	ODD,       /* CFA = rsp + 20: slow, but needs only rip, rsp and rbp */
+	BY_RAX,    /* CFA = rax + 8: rax is not preserved across calls */
 	OUTERMOST, /* return address undefined */
 	SIGNAL,    /* ucontext at rsp */
 	NO_RULES,  /* no FDE from here on */
-	SIGRETURN, /* mov $15, %rax; syscall; without FDE */
+	SIGRETURN, /* mov $15, %rax; syscall; without an FDE */
 	FUNCTIONS
 };
 
@@ -114,7 +113,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Where a call inside function `number` returns to. */
+/* Returns the return address of a call inside function `number`. */
 static uint64_t call_in(unsigned number)
 {
 	return PC(FUNCTION(number)) + 0x20;
@@ -153,9 +152,9 @@ static void reaches_the_root(void **state)
 	assert_int_equal(world->frames[1].fp, STACK + 0x58);
 	assert_int_equal(world->frames[2].sp, STACK + 0x28);
 	assert_int_equal(world->frames[2].fp, 0x4444);
-	/* Two reads where rbp was saved, one where not. */
+	/* Two reads in the frame that saved rbp, one in the other. */
 	assert_int_equal(world->reads, 3);
-	/* A return address of 0 is the root as well. */
+	/* A return address of 0 is also the root. */
 	world->stack[4] = 0;
 	result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
@@ -185,10 +184,10 @@ static void says_why_not(void **state)
 	assert_int_equal(result.cause, UNWIND_UNREADABLE);
 	assert_int_equal(result.unreadable, 0x50);
 	assert_int_equal(result.count, 1);
-	/* rbp points below rsp: the stack would shrink. */
+	/* rbp is below rsp, so that the stack would shrink. */
 	start(world, PC(FUNCTION(FRAMED)), STACK + 0x80, STACK + 8);
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_PROGRESS);
-	/* The deepest frame's mark, in a caller only. */
+	/* rbp = 0 marks the outermost frame, but only in a caller. */
 	start(world, PC(FUNCTION(LEAF)), STACK + 16, 0);
 	world->stack[2] = call_in(NO_RULES);
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
@@ -207,7 +206,7 @@ static void stops_where_it_joins(void **state)
 	struct unwind_result result = walk(world, FRAMES);
 	assert_true(result.joined);
 	assert_int_equal(result.count, 2);
-	/* Never at the leaf. */
+	/* A walk never joins at the leaf. */
 	world->join_at = PC(FUNCTION(LEAF));
 	result = walk(world, FRAMES);
 	assert_false(result.joined);
@@ -229,10 +228,10 @@ static void follows_frame_pointers(void **state)
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_true(result.used_frame_pointer);
 	assert_int_equal(result.count, 3);
-	/* Not where the saved address does not follow a call, */
+	/* Not if there is no call before the saved address, */
 	memset(world->code + 0x100 * FRAMED + 0x1b, 0x90, 5);
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
-	/* and not into the unknown. */
+	/* or if no module contains the address. */
 	world->stack[9] = 0x1234;
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x44);
@@ -251,7 +250,7 @@ static void recognises_the_call(void **state)
 	struct unwind_result result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_int_equal(result.count, 3);
-	/* A call to somewhere else is none of this function. */
+	/* A call to another function does not prove this frame. */
 	distance += 0x800;
 	memcpy(world->code + 0x1c, &distance, sizeof(distance));
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
@@ -275,7 +274,7 @@ static void knows_calls(void **state)
 		{ { 0x90, 0xff, 0x94, 0x24, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call *x(%rsp) */
 		{ { 0x90, 0x90, 0x90, 0xe8, 0x01, 0x02, 0x03, 0x04 }, ARCH_CALL },    /* call x */
 		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0 }, ARCH_NO_CALL }, /* jmp *%rax */
-		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50 }, ARCH_NO_CALL }, /* cut off */
+		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50 }, ARCH_NO_CALL }, /* incomplete */
 		{ { 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 }, ARCH_NO_CALL },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -312,7 +311,7 @@ static void steps_out_of_signals(void **state)
 	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF))); /* exact: its first instruction */
 	assert_int_equal(world->frames[2].sp, STACK);
 	assert_int_equal(world->frames[2].fp, 0x77);
-	/* The same without unwind information, recognised by its instructions. */
+	/* Without unwind information, the walk recognises the frame by its instructions. */
 	world->stack[0x80] = PC(FUNCTION(SIGRETURN));
 	result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
@@ -330,7 +329,7 @@ static void steps_out_of_signals(void **state)
 static void slow_rules_get_all_registers(void **state)
 {
 	struct world *world = *state;
-	/* leaf, SAVES_R12, BY_R12 (by the restored r12), ODD, SAVES_R12, BY_R12, the end */
+	/* The frames: leaf, SAVES_R12, BY_R12 (with the restored r12), ODD, SAVES_R12, BY_R12, OUTERMOST. */
 	start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->registers.value[12] = 0xbad;
 	world->stack[0] = call_in(SAVES_R12); /* rsp 0x08, CFA 0x28 */
@@ -349,7 +348,7 @@ static void slow_rules_get_all_registers(void **state)
 	assert_int_equal(result.count, 7);
 	assert_int_equal(world->frames[3].sp, STACK + 0x40);
 	assert_int_equal(world->frames[6].sp, STACK + 0x98);
-	/* At the leaf itself all registers are at hand. */
+	/* At the leaf, all registers are known. */
 	start(world, PC(FUNCTION(BY_RAX)), STACK + 8, 1);
 	world->registers.value[0] = STACK + 0x90;
 	result = walk(world, FRAMES);
@@ -375,7 +374,7 @@ static void slow_rules_may_fail(void **state)
 static void slow_rules_behind_signals(void **state)
 {
 	struct world *world = *state;
-	/* The interrupted code's r12 is in the ucontext. */
+	/* The ucontext has the interrupted code's r12. */
 	for (unsigned way = SIGNAL; way <= SIGRETURN; way += SIGRETURN - SIGNAL) {
 		start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
 		world->stack[0x80] = PC(FUNCTION(way));

@@ -1,5 +1,5 @@
-/* What is said when the kernel refuses perf events; what perf can do here; and the
- * backend that refuses everything. */
+/* Messages for perf events that the kernel refuses, the sizes of rings, the resources that perf can measure on
+ * this machine, and the `none` backend. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/perf/access.h"
 
-/* --- what is said when the kernel refuses --- */
+/* --- messages for refusals --- */
 
 static const struct resource_row *row_of(const char *name)
 {
@@ -86,7 +86,7 @@ static void test_ring_sizes(void **state)
 
 /* --- backends --- */
 
-/* Whatever this machine has: each resource can be measured, or it is said why not. */
+/* On any machine, each resource either can be measured or has a message with the reason. */
 static void test_probe(void **state)
 {
 	(void)state;
