@@ -1,21 +1,21 @@
-# A thin front: meson and ninja build, tools/ does the rest.
+# Makefile: short names for the commands of meson, ninja and tools/.
 #
 #   make            build cpprof                     -> build/src/cmd/cpprof
-#   make demo       record the paper's example program and show where it spends
+#   make demo       record the example program of the 1993 paper and show where its time goes
 #   make demo-source build Lua with a Profiler object in each function and show its calls
-#   make check      everything that can fail: both compilers, tests, arm64, sanitizers, fuzzers, lint
+#   make check      all checks: both compilers, tests, arm64, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
 #   make lint       format, clang-tidy, headers, includes, processors, cycles of calls
 #   make format     apply clang-format
-#   make bench      measure against perf, side by side; BENCH_FLAGS=--quick for less
+#   make bench      measure cpprof and perf on the same programs; BENCH_FLAGS=--quick measures less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make clean      remove build/
 #
-# A bare Debian 12 is enough: each target first installs what it lacks (tools/setup).
+# A bare Debian 12 is enough: each target first installs the packages that are missing (tools/setup).
 
 PREFIX ?= /usr/local
 BUILD = build
-# Debian's meson runs on Debian's Python, whatever else is first in PATH.
+# Debian's meson uses Debian's Python, even if another meson comes first in PATH.
 MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
@@ -27,7 +27,7 @@ all: setup $(BUILD)/build.ninja
 setup:
 	@tools/setup build
 
-# The programs that users want, without the tests, where meson finds what it needs.
+# Configures a build of the programs for users, without the tests. If that fails, prints the end of meson's log.
 $(BUILD)/build.ninja: | setup
 	@$(MESON) setup --prefix=$(PREFIX) -Dtests=false $(BUILD) >/dev/null || { tail -n 20 $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
@@ -58,7 +58,7 @@ bench: all
 	@tools/setup bench
 	@CPPROF_BUILD=$(BUILD) /usr/bin/python3 bench/run $(BENCH_FLAGS)
 
-# The prefix may differ from the one that was first configured.
+# PREFIX may differ from the prefix of the first configuration, therefore meson configures again.
 install: all
 	@$(MESON) setup --reconfigure --prefix=$(PREFIX) $(BUILD) >/dev/null
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(MESON) install -C $(BUILD) --no-rebuild --quiet

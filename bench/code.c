@@ -1,7 +1,7 @@
 /*
- * What the unwind rules of files cost in the kernel, as JSON: how many bytes a
- * row takes there, and how long it takes until they are in the eBPF programs'
- * maps. `code FILE...`; each round begins with empty maps, as a recording does.
+ * Prints the cost of files' unwind rules in the kernel, as JSON: the bytes that a row takes
+ * there, and the time until the rows are in the maps of the eBPF programs. Usage: `code
+ * FILE...`. Each round begins with empty maps, as a recording does.
  */
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int create_map(enum bpf_map_type type, const char *name, uint32_t value_b
 	return fd;
 }
 
-/* As those of collect/sample/bpf/programs/maps.bpf.h. */
+/* The same types and sizes as in collect/sample/bpf/programs/maps.bpf.h. */
 static struct bpf_code_maps create_maps(void)
 {
 	struct bpf_code_maps maps = {

@@ -1,5 +1,5 @@
-/* Preloaded: 1,000 signals a second by a timer of the first thread, whose handler returns at once. What that costs is
- * the machine's part of what any sampling by signals does. */
+/* A preloaded library: a timer of the first thread sends 1,000 signals a second, whose handler
+ * returns at once. Its cost is the kernel's and the processor's part of any sampling by signals. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>

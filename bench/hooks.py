@@ -1,6 +1,6 @@
 """
-What compiler hooks cost: nanoseconds that each call takes longer, in a function that does next to nothing (programs/fib.c, 29.9 M calls),
-with every hook, by every measurement, and by others that count or time calls.
+The cost of compiler hooks: nanoseconds that each call takes longer, in a function that does almost nothing (programs/fib.c,
+29.9 M calls), with each hook and each measurement, and with other tools that count or time calls.
 """
 import os
 import re
@@ -20,9 +20,9 @@ DATA = WORK / "data"
 HOOKS = ["mcount", "fentry", "cyg"]
 SHOWN = {"mcount": "mcount", "fentry": "__fentry__", "cyg": "-finstrument-functions"}
 BLOCKS = {"trace_pc": "gcc trace-pc", "guard": "clang trace-pc-guard"}
-N, SHORT_N, FILE_N = 35, 27, 31 # of what is slow, and of what writes each call down
+N, SHORT_N, FILE_N = 35, 27, 31 # fib's argument: normally, for slow tools, and for tools that write each call into a file
 TO_REACH = {"arcs": 1.5, "paths": 3, "paths-timed": 18.5, "trace": 20, "blocks": 3}
-FLAT = 1.1 # times, with a second thread
+FLAT = 1.1 # times the cost with one thread, for two threads
 
 
 def check_hooks_tools():
@@ -32,7 +32,7 @@ def check_hooks_tools():
 
 
 def calls_of(n):
-	"""fib calls itself so often, the first call included."""
+	"""Returns the number of calls of fib for this argument, including the first."""
 	before, number = 1, 1
 	for _ in range(n - 1):
 		before, number = number, before + number
@@ -52,7 +52,7 @@ def ours(measurement, command, name="turn-hooks.data"):
 
 
 def added(runs, way, n=N, base=BARE, base_n=N):
-	"""ns a call more than the bare program: median over the rounds."""
+	"""Returns the ns that a call takes longer than in the bare program: the median over the rounds."""
 	pairs = zip(runs[way], runs[base])
 	return statistics.median(1e9 * (own_cpu_time(run) / calls_of(n) - own_cpu_time(bare) / calls_of(base_n)) for run, bare in pairs)
 
@@ -97,7 +97,8 @@ def add_row(table, measurement, hook, cost, peers, is_judged=True):
 
 
 def bench_trace_bytes(table):
-	"""Bytes an event: a call has one, and where the hook tells when it returns, two. One run less a shorter one."""
+	"""Adds the bytes of an event, from the difference between a long run and a short one. A call has one event, or two if the
+	hook reports its return."""
 	for hook in HOOKS:
 		events = (calls_of(FILE_N) - calls_of(SHORT_N)) * (2 if hook == "cyg" else 1)
 		sizes = []
@@ -109,7 +110,7 @@ def bench_trace_bytes(table):
 
 
 def bench_nothing(table, rounds):
-	"""Programs whose hooks are left out when they are compiled, to be put in where somebody wants them."""
+	"""Measures programs that are compiled with nops in the positions of the hooks, into which a tool can write calls later."""
 	runs = in_turns({BARE: fib("bare"), "nops": ours("off", fib("nops")), "patchable": ours("off", fib("patchable"))}, 2 * rounds)
 	for way, name in ("nops", "-mnop-mcount"), ("patchable", "patchable entries"):
 		cost = added(runs, way)
@@ -135,7 +136,7 @@ def bench_threads(table, rounds):
 
 
 def glibc_calls(command):
-	"""All calls that the C library's mcount has counted in a run: the arcs of gmon.out."""
+	"""Returns the number of calls that the C library's mcount counted in a run: the sum of the arcs in gmon.out."""
 	prefix = DATA / "turn.gmon-counts"
 	measure_well(["env", f"GMON_OUT_PREFIX={prefix}", *command])
 	file, = DATA.glob(f"{prefix.name}.*")
@@ -160,7 +161,7 @@ def bench_losses(table):
 	run = measure_well(ours("arcs", fib("mcount", N, threads)))
 	counted = int(re.search(r"cpprof: (\d+) calls", run.err)[1])
 	others = glibc_calls(fib("mcount", N, threads))
-	# main, and what starts the threads, have a hook as well.
+	# main and the functions that start the threads have a hook as well.
 	table.add("arcs: calls counted, of four threads", "mcount", f"{100 * min(counted / made, 1):.2f} %", f"glibc's mcount {100 * others / made:.2f} %", "100 %",
 		made <= counted < made + 100)
 
@@ -177,7 +178,7 @@ def bench_lua(table):
 
 
 def blocks_of(flavour):
-	"""Blocks that run in fib N, by hooks that count them."""
+	"""Returns the number of blocks that run in fib N, as hooks count them."""
 	run = measure_well(preloaded("block_counter.so", fib(flavour)))
 	return int(re.search(r"^blocks (\d+)$", run.err, re.MULTILINE)[1])
 
@@ -196,7 +197,7 @@ def bench_blocks(table, rounds):
 
 def bench_hooks(table, rounds):
 	check_hooks_tools()
-	os.environ["GMON_OUT_PREFIX"] = str(DATA / "turn.gmon") # of the C library's mcount
+	os.environ["GMON_OUT_PREFIX"] = str(DATA / "turn.gmon") # written by the C library's mcount
 	bench_calls(table, rounds)
 	bench_nothing(table, rounds)
 	bench_threads(table, rounds)

@@ -1,10 +1,10 @@
 """
-Whether what the hooks count is what callgrind counts, on a program that is not ours: Lua, built with each hook, without and with
-optimisation, and all of its functions.
+Compares the calls that the hooks count with those that callgrind counts, for all functions of a program of another project: Lua,
+built with each hook, without and with optimisation.
 
-	bench/hooks_lua.py          prints a line for each build; bench/run hooks puts them into the results.
+	bench/hooks_lua.py          prints a line for each build; `bench/run hooks` adds these lines to the results.
 
-It stands on the tests' helpers, so it needs Debian's python, which has pytest.
+It uses helpers of the tests and therefore needs Debian's python, which has pytest.
 """
 import shlex
 import subprocess
@@ -22,13 +22,13 @@ from hooks_support import HOOKS, SYMBOLS, Callgrind, Counted, base_name, by_base
 WORK = HERE / "work"
 SCRIPT = HERE / "programs/calls.lua"
 LEVELS = ["-O0", "-O2"]
-# Lua hashes by the time and by addresses, which are others each time: nothing of that, so that each run makes the same calls.
+# Lua hashes by the time and by addresses, which differ between runs. Without both, each run makes the same calls.
 SAME_EACH_TIME = ["-Dluai_makeseed(L)=42", "-DSTRCACHE_N=1", "-DSTRCACHE_M=1"]
 COMPILERS = ["gcc", "clang"]
 
 
 def build_lua(hook, compiler, level):
-	"""bench/setup has unpacked the sources."""
+	"""Returns the program, and builds it if it does not exist. bench/setup has unpacked the sources."""
 	source = next((WORK / "src").glob("lua5.4-*/src"))
 	folder = WORK / f"lua-{hook}-{compiler}{level}"
 	output = folder / "lua"
@@ -41,18 +41,18 @@ def build_lua(hook, compiler, level):
 
 
 def own_functions(binary):
-	"""Base names of the functions that are in the binary; those of its start code have no hook."""
+	"""Returns the base names of the functions in the binary. Functions of its start code have no hook."""
 	listed = subprocess.run(["nm", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
 	return {base_name(name) for _, kind, name in (line.split() for line in listed.splitlines()) if kind in "tT"}
 
 
 def compare(hook, compiler, level, measurement):
-	"""(functions that were called, calls, those functions whose counts differ)"""
+	"""Returns (number of called functions, number of calls, the functions whose counts differ)."""
 	with tempfile.TemporaryDirectory() as folder:
 		lua = build_lua(hook, compiler, level)
 		counted = Counted([lua, SCRIPT], folder, measurement)
 		assert counted.status == 0, counted.err
-		# What is inlined has its hook in another function: calls as they are written are those of a build without that.
+		# An inlined function still has its hooks, inside the caller. callgrind sees its calls only in a build without inlining.
 		plain = build_lua(hook, compiler, "-O0") if hook == "cyg" else lua
 		expected = Callgrind([plain, SCRIPT], hook, folder).hooked({"lua"})
 		found = by_base_name(counted.calls())

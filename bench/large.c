@@ -1,19 +1,19 @@
 /*
- * A large profile: how long it takes to load and to analyze.
+ * Measures how long it takes to load and to analyze a large profile.
  *
- *   large generate FILE [SHAPE [HITS [NODES]]]   writes one; 10 M hits over 1 M nodes if not said
+ *   large generate FILE [SHAPE [HITS [NODES]]]   writes one; default: 10 M hits over 1 M nodes
  *   large time FILE [RUNS]                       prints medians of RUNS (5) runs, as JSON, in ms
  *
  * The shapes of the tree, all below main:
  *   calls   a program's: a call graph of 5,000 functions with 10 call sites each,
  *           walked as a running program does, stacks about 25 deep
- *   bushy   each node below any other, in no order at all
+ *   bushy   each node below a random other node, in random order
  *   deep    each node below one of the last 40: 50,000 deep
  *
- * Hits come like those of a recording at 1 kHz of four threads: paths are
- * revisited, the hot ones most; times are jittered; a flush every 65,536 hits.
+ * Hits arrive as in a recording of four threads at 1 kHz: paths are revisited, most often the
+ * hot ones; times are jittered; a flush every 65,536 hits.
  *
- * Each run is a process of its own: what a user waits for starts with a fresh heap.
+ * Each run is a process of its own, because a user's command also starts with a fresh heap.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static uint32_t text(struct profile *profile, const char *string)
 	return need(profile_add_string(profile, string));
 }
 
-/* 20 x 25 x 10 = FUNCTIONS names, no two the same; each fourth is one of C++. */
+/* 20 x 25 x 10 = FUNCTIONS different names; each fourth is a C++ name. */
 static void function_name(uint32_t function, char *name, size_t size)
 {
 	static const char *const parts[20] = { "btree", "pager",  "vdbe",   "parser",  "lexer",   "cache", "journal",
@@ -114,7 +114,8 @@ static void add_frame(struct profile *profile, uint32_t function, uint32_t line,
 	need(profile_add_frame(profile, &frame));
 }
 
-/* In no order of addresses, as they are met. Main is called by nobody. */
+/* Adds them in a scattered order of addresses, as a recorder meets them. main is called by no
+ * other function. */
 static void add_locations(struct program *program)
 {
 	struct profile *profile = program->profile;
@@ -160,7 +161,7 @@ static void add_things(struct program *program)
 	program->depth = 1;
 }
 
-/* --- trees: each adds about one new node below another --- */
+/* --- trees: each function adds about one node --- */
 
 /* The program returns from some calls and makes others. */
 static void grow_calls(struct program *program)
@@ -181,7 +182,7 @@ static void grow_calls(struct program *program)
 	}
 }
 
-/* A location outside main below one of the last `reach` nodes. */
+/* Adds a location outside main below one of the last `reach` nodes. */
 static void grow_anywhere(struct profile *profile, uint64_t reach)
 {
 	uint64_t all = profile->node_count - 1;
@@ -215,7 +216,8 @@ static const struct shape *find_shape(const char *name)
 	return NULL;
 }
 
-/* The smallest of three favours old, hot nodes; the root above main is none. */
+/* The minimum of three random numbers prefers old nodes, which are the hot ones. 1 excludes the
+ * root above main. */
 static uint32_t visit(const struct profile *profile)
 {
 	uint64_t node = UINT64_MAX;
@@ -247,7 +249,7 @@ static void generate(const char *path, const struct shape *shape, size_t hits, s
 	add_things(&program);
 	uint64_t time_ns = START_NS;
 	for (size_t i = 0; i < hits; i++) {
-		/* The tree grows while hits come in, and is whole a little before the end. */
+		/* The tree grows while hits arrive, and is complete shortly before the end. */
 		double due = 2 + (double)i / (double)hits * 1.02 * (double)nodes;
 		while (profile->node_count < nodes && (double)profile->node_count < due)
 			shape->grow(&program);
@@ -273,7 +275,7 @@ static const char *const step_names[STEPS] = { "reader_load", "view", "functions
 struct figures {
 	double ms[STEPS];
 	size_t hits, nodes, depth, paths_down, paths_up;
-	char up_of[128]; /* the function with most hits of its own but for main */
+	char up_of[128]; /* the function other than main with the most hits in its body */
 	long peak_mb;
 };
 
@@ -291,7 +293,8 @@ static double lap_ms(double *start)
 	return *start - from;
 }
 
-/* Freeing a result counts: the user waits for it too. */
+/* Frees a result inside the measured time, because the user waits for that too. Returns its
+ * number of entries. */
 static size_t finish(struct path_list *list)
 {
 	if (!list)
@@ -301,7 +304,7 @@ static size_t finish(struct path_list *list)
 	return count;
 }
 
-/* The first label of a body profile that is not `but`. */
+/* Returns the first label of a body profile that differs from `but`. */
 static uint32_t hottest(struct path_list *body, uint32_t but)
 {
 	uint32_t label = but;

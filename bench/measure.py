@@ -1,4 +1,4 @@
-"""Runs one command and measures it: CPU of all that it started, its own, wall time, and its own peak memory."""
+"""Runs one command and measures the CPU time of all its processes and of its first thread, the wall time, and its peak memory."""
 import ctypes
 import os
 import re
@@ -14,15 +14,15 @@ PR_SET_CHILD_SUBREAPER = 36
 @dataclass
 class Run:
 	status: int
-	cpu: float # seconds, user + system, of the command and all it left behind
-	own_cpu: float # seconds, of the command's own first thread: of a recorder, the monitor's
+	cpu: float # seconds, user + system, of the command and all processes that it left behind
+	own_cpu: float # seconds, of the command's own first thread; for a recorder, of the monitor
 	wall: float # seconds
 	peak_bytes: int # of the command's own process; 0: it ended before it could be read
 	err: str
 
 
 def adopt_orphans():
-	"""So that what a monitor does not wait for is waited for, and counted, here."""
+	"""Makes this process the parent of orphaned processes, so that it waits for and measures those that a monitor leaves behind."""
 	ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -32,7 +32,8 @@ def children_cpu():
 
 
 def running_time(pid):
-	"""Seconds on a processor, to the ns where the kernel says so; also of a process that ended and is not waited for."""
+	"""Returns the seconds that a process ran, in units of 1 ns where the kernel provides them. Also for a process that ended and
+	was not waited for."""
 	try:
 		with open(f"/proc/{pid}/schedstat", encoding="ascii") as stat:
 			return int(stat.read().split()[0]) / 1e9
@@ -43,7 +44,7 @@ def running_time(pid):
 
 
 class PeakReader(threading.Thread):
-	"""Reads a process's high-water mark until it ends: unlike rusage, it leaves out the process's children."""
+	"""Reads a process's peak memory (VmHWM) until it ends. Unlike rusage, VmHWM does not include the process's children."""
 
 	def __init__(self, pid):
 		super().__init__(daemon=True)
@@ -63,7 +64,8 @@ class PeakReader(threading.Thread):
 
 
 def measure(command, stdin=None, cwd=None, memory=False):
-	"""`stdin` is a path or None. Reading the peak memory costs CPU time: not together with a comparison of CPU times."""
+	"""Runs the command. `stdin` is a path or None. Reading the peak memory costs CPU time: do not use it when CPU times are
+	compared."""
 	source = open(stdin, "rb") if stdin else subprocess.DEVNULL
 	before, start = children_cpu(), time.monotonic()
 	process = subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=cwd)

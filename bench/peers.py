@@ -1,4 +1,4 @@
-"""How cpprof and perf are called, and how what they say is read."""
+"""The command lines of cpprof and perf, and the parsers of their output."""
 import os
 import re
 import subprocess
@@ -16,7 +16,7 @@ CALL_GRAPHS = {
 	"dwarf 8 KB": ["--call-graph", "dwarf,8192"],
 	"dwarf 64 KB": ["--call-graph", "dwarf,65528"],
 }
-# A chain is whole if it reaches one of these: main, what is above it, or what a thread starts in.
+# A chain is complete if it reaches one of these: main, a function above main, or the first function of a thread.
 OUTERMOST = re.compile(r"\b(main|_start|__libc_start_main|__libc_start_call_main|start_thread|clone3?|__clone3?)\b")
 CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) % complete")
 
@@ -30,13 +30,13 @@ def cpprof_record(command, output, options=()):
 
 
 def perf_record(command, output, call_graph="-g"):
-	# Without -B and -N perf's pass over the build-ids, at the end, crashes now and then: it is spared that work.
+	# -B and -N skip perf's final pass over the build-ids, in which it sometimes crashes.
 	return ["perf", "record", "-q", "-B", "-N", "-e", "cpu-clock", "-F", FREQUENCY, *CALL_GRAPHS[call_graph],
 		"-o", str(output), "--", *words(command)]
 
 
 def measure_well(command, stdin=None, memory=False):
-	"""The figures of a run that ended well: what fails ends the benchmark, but perf, if it crashes, may try again."""
+	"""Returns the figures of a run that succeeded. A failure ends the benchmark; perf gets three attempts if it crashes."""
 	for _ in range(3):
 		run = measure(command, stdin, memory=memory)
 		if run.status == 0:
@@ -48,7 +48,7 @@ def measure_well(command, stdin=None, memory=False):
 
 
 def closing_line(text):
-	"""(samples, lost, % complete) as `cpprof record` says in the end."""
+	"""Returns (samples, lost, % complete) from the closing line of `cpprof record`."""
 	found = CLOSING_LINE.findall(text)
 	if not found:
 		sys.exit(f"bench/run: no closing line in: {text}")
@@ -57,7 +57,7 @@ def closing_line(text):
 
 
 def perf_completeness(path):
-	"""(samples, % whose chain reaches main or a thread's start), by perf script."""
+	"""Returns (samples, % whose chain reaches main or a thread's start), from perf script."""
 	command = ["perf", "script", "-i", str(path), "--max-stack", "20000", "-F", "ip,sym", "--no-inline"]
 	script = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
 	samples = whole = 0
@@ -84,7 +84,7 @@ def seconds_of(command):
 
 
 def forget_pages(path):
-	"""So that the next reader of the file finds it on the disk."""
+	"""Drops the file's pages from memory, so that the next reader reads them from the disk."""
 	with open(path, "rb") as data:
 		os.fsync(data.fileno())
 		os.posix_fadvise(data.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

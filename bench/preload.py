@@ -1,4 +1,5 @@
-"""From inside the process: what its ticks deliver, and what they, its counted calls, its labels and the program's own ticks cost."""
+"""The part `preload`: the rate and completeness of samples that are taken inside the process, and the cost of these samples, of
+counted calls, of labels and of the program's own ticks."""
 import json
 import re
 import shutil
@@ -20,10 +21,10 @@ BPF = "cpprof --backend bpf"
 GPERFTOOLS, GPERFTOOLS_LIBRARY = "gperftools", "libprofiler.so.0"
 HEAPTRACK = "heaptrack"
 EMPTY = "empty handlers"
-ALLOCATIONS = 100_000 # each one sampled
+ALLOCATIONS = 100_000 # each one is sampled
 NEVER = 10**12 # ticks: far more than bench/tick makes
 SLOW_US, FAST_US = 1000, 111
-FRAMES_TURNS = 1000 # of the loop in frames.c: about two seconds
+FRAMES_TURNS = 1000 # iterations of the loop in frames.c: about two seconds
 
 
 def check_preload_tools():
@@ -42,7 +43,8 @@ def gperftools(command, output):
 
 def gperftools_hits(path):
 	"""
-	Of its file: words of 8 bytes, a header (0, how many words follow, ...), then (hits, depth, addresses ...) until hits are 0.
+	Returns the hits in gperftools' file: words of 8 bytes, a header (0, number of words that follow, ...), then (hits, depth,
+	addresses ...) until hits are 0.
 	"""
 	data = path.read_bytes()
 	numbers = struct.unpack_from(f"<{len(data) // 8}Q", data)
@@ -82,7 +84,8 @@ def bench_rate(table, program, command, stdin, rounds):
 # --- one sample ---
 
 def more_cost(slow_command, fast_command, count, rounds):
-	"""us of the target's CPU time that each of `count(run)` more costs, on the same work: (median, least, most, how many more)."""
+	"""Measures what each additional `count(run)` costs, on the same work. Returns us of the target's CPU time: (median, minimum,
+	maximum, how many additional ones)."""
 	runs = in_turns({"slow": slow_command, "fast": fast_command}, rounds)
 	costs, more = [], 0
 	for slow, fast in zip(runs["slow"], runs["fast"]):
@@ -100,7 +103,7 @@ def sample_cost(frames, rounds):
 
 
 def tick_cost(rounds):
-	"""Of a timer of the same kind whose handler only counts: what the kernel takes."""
+	"""Returns the kernel's part of the cost, in us: that of a timer of the same kind whose handler only counts."""
 	slow, fast = (words([WORK / "ticks", us, FRAMES_TURNS]) for us in (SLOW_US, FAST_US))
 	return more_cost(slow, fast, lambda run: int(re.search(r"^(\d+) ticks$", run.err, re.MULTILINE)[1]), rounds)[0]
 
@@ -135,7 +138,7 @@ def bench_allocations(table, rounds):
 # --- the program's own ticks, and floating point exceptions ---
 
 def tick_figures(*before):
-	"""bench/tick times its calls itself."""
+	"""Returns the figures of bench/tick, which times its calls itself."""
 	result = subprocess.run(words([*before, BUILD / "bench/tick"]), check=True, capture_output=True, text=True)
 	return json.loads(result.stdout)
 
@@ -160,7 +163,7 @@ def bench_inexact(table, rounds):
 
 
 def bench_preload(table, programs, rounds):
-	"""`programs`: {name: (command, standard input)} for cpu at 1 kHz."""
+	"""Runs the part. `programs`: {name: (command, standard input)}, measured for cpu at 1 kHz."""
 	check_preload_tools()
 	for name, (command, stdin) in programs.items():
 		bench_rate(table, name, command, stdin, 2 * rounds)

@@ -1,4 +1,4 @@
-"""Every resource: what it costs to count bytes, calls and allocations, to walk stacks in the kernel, and to do all at once."""
+"""The part `resources`: the cost of counting bytes, calls and allocations, of walking stacks in the kernel, and of all at once."""
 import ctypes
 import json
 import os
@@ -19,11 +19,11 @@ DATA = WORK / "data"
 OURS = "cpprof"
 BPFTRACE = "bpftrace sum"
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
-SYS_BPF, BPF_PROG_GET_FD_BY_ID = 321, 13 # of x86_64
+SYS_BPF, BPF_PROG_GET_FD_BY_ID = 321, 13 # the numbers on x86_64
 TRACEFS = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 DATABASE = DATA / "turn.db"
-# Without it the addresses, and with them the faults and the calls of brk, are others in each run.
+# With address randomization the addresses, and therefore the page faults and the calls of brk, differ between runs.
 SAME_ADDRESSES = ["setarch", "-R"]
 COUNTS = ["page-faults", "syscalls", "read-bytes", "alloc-bytes"]
 TIMES = ["cpu", "real"]
@@ -39,7 +39,8 @@ def check_tools():
 
 
 def mount_tracefs():
-	"""Starts this program again where tracefs is mounted, for it alone: bpftrace and perf, unlike cpprof, need it at its place."""
+	"""If tracefs is not mounted, restarts this program in a mount namespace that has it. cpprof does not need the mount, but
+	bpftrace and perf do."""
 	if any(os.path.isdir(f"{folder}/events") for folder in TRACEFS):
 		return
 	mount = f"mount -t tracefs tracefs {TRACEFS[0]}"
@@ -55,7 +56,7 @@ def times(value):
 # --- one resource ---
 
 def add_ratios(table, what, runs, figure, target, good, more=""):
-	"""One row of how many times the bare program's each way's figure is. `good` is told {way: times}; `more` is said too."""
+	"""Adds one row: each way's figure divided by the bare program's. `good` gets {way: ratio}; `more` is appended to the peers."""
 	ratios = {way: times_bare(runs, way, figure) for way in runs if way != BARE}
 	bare = statistics.median(figure(run) for run in runs[BARE])
 	peers = [f"{way} {times(ratio)}" for way, ratio in ratios.items() if way != OURS] + [more] * bool(more)
@@ -63,7 +64,7 @@ def add_ratios(table, what, runs, figure, target, good, more=""):
 
 
 def slow_readers():
-	"""Those that stop the program at each read: once, on fewer reads."""
+	"""Runs the tools that stop the program at each read: once, on fewer reads."""
 	command = words([WORK / "reads", 100000])
 	return in_turns({
 		BARE: command,
@@ -123,7 +124,7 @@ def record_database(resources):
 
 
 def totals_alone(script):
-	"""{resource: its total where it is all that is measured}"""
+	"""Returns {resource: its total in a run that measures only this one}."""
 	totals = {}
 	for name in TIMES + COUNTS:
 		forget_database()
@@ -134,8 +135,8 @@ def totals_alone(script):
 
 def add_totals(table, together, alone, run):
 	"""
-	Counts are the same whatever else is measured. The times are not: what the kernel does to measure, on the target's CPU,
-	is in them. cpu is held against what the kernel says that the target used in that very run.
+	Adds the totals. Counts must be equal, whatever else is measured. Times need not be, because the kernel measures on the
+	target's CPU and its work is part of them. cpu is therefore compared with the target's rusage of the same run.
 	"""
 	for name in COUNTS:
 		table.add("total, together and alone", name, f"{together[name]:,}", f"alone {alone[name]:,}", "equal",
@@ -165,7 +166,7 @@ def bench_database(table, rounds):
 # --- in the kernel ---
 
 def fdinfo(pid, fd):
-	"""{name: value} of what the kernel says of a descriptor; nothing if it is closed."""
+	"""Returns {name: value} of the kernel's fdinfo of a descriptor, empty if the descriptor is closed."""
 	try:
 		lines = Path(f"/proc/{pid}/fdinfo/{fd}").read_text(encoding="ascii").splitlines()
 	except OSError:
@@ -174,7 +175,8 @@ def fdinfo(pid, fd):
 
 
 def hold_program(pid, name):
-	"""A descriptor of the eBPF program of that name that a process holds, so that it outlives that; None: there is none."""
+	"""Returns a descriptor of the eBPF program with this name that a process holds, or None if it holds none. The descriptor
+	keeps the program after the process has ended."""
 	shown = json.loads(subprocess.run([BPFTOOL, "--json", "prog", "show"], check=True, stdout=subprocess.PIPE).stdout)
 	ids = {program["id"] for program in shown if program.get("name") == name}
 	for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -188,12 +190,12 @@ def hold_program(pid, name):
 
 def clock_cost(frames):
 	"""
-	(ns a sample, samples) of a stack of so many frames. The clocks interrupt whatever runs: where that is not the target,
-	little is to be done, and the time is charged to the samples all the same.
+	Returns (ns a sample, samples) for a stack of so many frames. The clocks also interrupt other processes. These interrupts do
+	little, and their time is charged to the samples too.
 	"""
 	command = cpprof_record([WORK / "frames", frames, 2], DATA / "turn.data", ["-r", "cpu/100us"])
 	with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recorder:
-		time.sleep(1) # it takes a twentieth of that to load its programs, and runs for two
+		time.sleep(1) # the recorder needs a twentieth of that to load its programs, and runs for two seconds
 		program = hold_program(recorder.pid, "on_clock")
 		samples = closing_line(recorder.stderr.read())[0]
 	if program is None:

@@ -1,6 +1,7 @@
 """
-What an object of cpprof/profiler.h costs: nanoseconds that each call takes longer, in a function that does next to nothing (programs/fib.c, 29.9 M
-calls), by every measurement, with gcc and clang, of a program that is linked with libcpprof and runs alone.
+The part `source`, the cost of an object of cpprof/profiler.h: nanoseconds that each call takes longer, in a function that does
+almost nothing (programs/fib.c, 29.9 M calls), by each measurement, with gcc and clang. The program is linked with libcpprof and
+runs without a recorder.
 """
 import subprocess
 
@@ -13,7 +14,7 @@ RUNTIME = BUILD / "src/collect/agent"
 FLAGS = ["-O2", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-falign-functions=64", "-D_GNU_SOURCE", "-pthread"]
 TO_REACH = {"paths": 3, "paths-timed": 18.5, "trace": 20}
 COMPILERS = ["gcc", "clang"]
-# What others took when they were measured in the same way, on a machine of this kind.
+# The figures of other tools, measured earlier in the same way on a machine of this kind.
 PEERS = {
 	"paths": "Caliper 185, TAU 128 to 479",
 	"paths-timed": "easy_profiler 39, Tracy 37 to 62",
@@ -24,7 +25,7 @@ PEERS = {
 
 
 def build():
-	"""The library may be another one each time: so these are, too."""
+	"""Builds the programs each time, because the library that they are linked with may have changed."""
 	link = [RUNTIME / "libcpprof.so", f"-Wl,-rpath,{RUNTIME}"]
 	for compiler in COMPILERS:
 		for name, more in {"bare": [], "stamps": ["-DTIME_STAMPS"], "source": [f"-I{ROOT}/include", "-include", "cpprof/profiler.h"]}.items():
@@ -59,7 +60,7 @@ def bench_calls(table, rounds, compiler):
 
 
 def bench_bytes(table):
-	"""A call has two events. One run less a shorter one."""
+	"""Adds the bytes of an event, from the difference between a long run and a short one. A call has two events."""
 	sizes = []
 	for n in (SHORT_N, FILE_N):
 		measure_well(alone("trace", fib("source-gcc", n)))

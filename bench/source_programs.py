@@ -1,11 +1,12 @@
 """
-Programs that are not ours, built by their own build systems with `cpprof cc -- gcc` (or clang) for a compiler and nothing else changed:
-whether they still do what they did, and whether the calls of each function that was instrumented are those that callgrind counts in
-the program as it was.
+Builds programs of other projects with their own build systems and `cpprof cc -- gcc` (or clang) as the compiler, and changes
+nothing else. Checks that they still behave as before, and that the calls of each instrumented function are those that callgrind
+counts in the original program.
 
-	bench/source_programs.py [PROGRAM...] [--compiler gcc|clang] [--measure M] [--keep]     a line for each; bench/run source-real has them in the results.
+	bench/source_programs.py [PROGRAM...] [--compiler gcc|clang] [--measure M] [--option OPTION]
 
-bench/setup has unpacked the sources. It stands on the tests' helpers, so it needs Debian's python, which has pytest.
+It prints a line for each program and compiler; `bench/run source-real` adds these lines to the results. bench/setup has unpacked
+the sources. It uses helpers of the tests and therefore needs Debian's python, which has pytest.
 """
 import argparse
 import difflib
@@ -31,24 +32,25 @@ from source_support import callgrind_calls, constexpr_functions, function_symbol
 
 SOURCES, BUILDS = HERE / "work/src", HERE / "work/source"
 COMPILERS = ["gcc", "clang"]
-SECONDS = 600 # that one command may take
-# What is another text in each run of the same program.
+SECONDS = 600 # the limit for one command
+# Text that differs between runs of the same program.
 VOLATILE = re.compile(r"^(?:Memory used|Page-cache overflow|Maximum memory usage):.*|\d+ microseconds|\d+\.\d+ ?s\b|\d+ ms\b|0x[0-9a-f]{6,}", re.MULTILINE)
-# clang numbers lambdas in the order in which it makes code of them, which is another one as soon as something names them.
+# clang numbers lambdas in the order in which it generates their code, and code that names them changes this order.
 LAMBDA = re.compile(r"\d*\$_\d+")
 CMAKE = 'cmake -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="$FLAGS"'
 
 
 @dataclass
 class Program:
-	"""How it is built in an empty folder, and what its tests are; {source} is the folder of its sources, and commands run in a folder beside what was built."""
+	"""How to build the program in an empty folder, and its tests. {source} is the folder of its sources. Commands run in a
+	folder beside the built files."""
 	package: str # the folder of its sources is PACKAGE-VERSION
-	build: str # by sh; $CC, $CXX and $FLAGS are given
-	folder: str # of what was built
-	tests: list # commands whose output is compared, and, where is_counted says so, whose calls are counted
-	uncounted: list = field(default_factory=list) # their output alone
+	build: str # a script for sh; $CC, $CXX and $FLAGS are set
+	folder: str # of the built files
+	tests: list # commands whose output and counted calls are compared
+	uncounted: list = field(default_factory=list) # commands of which only the output is compared
 	options: tuple = () # of cpprof cc
-	unreached: tuple = () # constructors that an exception of a member's initialiser leaves before their body, where the object is
+	unreached: tuple = () # constructors that an exception of a member's initialiser leaves before the body, which contains the object
 
 	def source(self):
 		return next(path for path in sorted(SOURCES.glob(f"{self.package}-[0-9]*")) if path.is_dir())
@@ -61,35 +63,37 @@ def sqlite_tests(*names):
 FMT_TESTS = ["args", "chrono", "compile", "core", "format", "ostream", "printf", "ranges", "scan", "std", "xchar"]
 JSON_TESTS = ["algorithms", "class_parser", "element_access1", "iterators1", "merge_patch", "modifiers", "ordered_json", "pointer_access", "udt", "udt_macro"]
 PROGRAMS = {
-	# Lua hashes by the time and by addresses, which are others each time: nothing of that, so that each run makes the same calls.
+	# Lua hashes by the time and by addresses, which differ between runs. Without both, each run makes the same calls.
 	"lua": Program("lua5.4", """tar xf {source}/../lua5.4_*.orig.tar.gz --strip-components=1
 		make linux CC="$CC" MYCFLAGS="$FLAGS '-Dluai_makeseed(L)=42' -DSTRCACHE_N=1 -DSTRCACHE_M=1" """, "src",
 		[["../lua", HERE / "programs/calls.lua"], ["../lua", HERE / "programs/queens.lua", "6", "1"], ["../luac", "-l", "-p", HERE / "programs/calls.lua"]]),
-	# It would ask the C library how long a block has become, which hangs on all blocks of the process, also those with the length of its environment.
+	# sqlite3 would ask the C library for the length of heap blocks. The answers depend on all blocks of the process, and even on
+	# the length of its environment.
 	"sqlite3": Program("sqlite3", """ac_cv_func_malloc_usable_size=no CFLAGS="$FLAGS" {source}/configure --disable-readline --disable-shared
 		make sqlite3 testfixture""", ".",
 		[*sqlite_tests("select1", "join", "with1", "window1", "json101", "index", "trigger1", "upsert1"), ["../sqlite3", ":memory:", ".read {here}/programs/source.sql"]],
-		# These read addresses, which have fewer digits under valgrind (testHexToInt), start other processes (trans) or lack an extension.
+		# These read addresses, which have fewer digits under valgrind (testHexToInt), start other processes (trans) or lack an
+		# extension.
 		sqlite_tests("expr", "trans", "types", "fts3ab", "fts4aa", "rtree", "where", "vtab1")),
-	# Its headers would have themselves optimised, with -Og, where nothing else is.
+	# fmtlib's headers request -Og for themselves, in a build that is not optimised otherwise.
 	"fmtlib": Program("fmtlib", f"""{CMAKE} "-DCMAKE_CXX_FLAGS=-O0 '-DFMT_GCC_PRAGMA(text)='" -DCMAKE_CXX_STANDARD=17 -DFMT_DOC=off {{source}}
 		make {' '.join(f'{test}-test' for test in FMT_TESTS)}""", "bin",
 		[[f"../{test}-test", "--gtest_print_time=0", "--gtest_color=no"] for test in FMT_TESTS], options=("--headers",),
 		unreached=("fmt::v9::detail::dynamic_arg_list::typed_node<copy_throwable>::typed_node<copy_throwable>(copy_throwable const&)",)),
 	"json": Program("nlohmann-json3", f"""{CMAKE} -DJSON_BuildTests=ON -DJSON_TestStandards=17 -DJSON_MultipleHeaders=OFF {{source}}
 		make {' '.join(f'test-{test}_cpp17' for test in JSON_TESTS)}""", "tests",
-		[[f"../test-{test}_cpp17"] for test in JSON_TESTS], options=("--headers",)), # it is a header
+		[[f"../test-{test}_cpp17"] for test in JSON_TESTS], options=("--headers",)), # the library is a header
 }
 
 
 # --- building ---
 
 class Built:
-	"""A program that one compiler has built, with the tool before it or as it is."""
+	"""A program that one compiler has built, with the tool or unchanged."""
 
 	def __init__(self, name, compiler, has_tool, options=()):
 		self.program, self.name, self.compiler = PROGRAMS[name], name, compiler
-		# As long as the other's name: a program may look at the length of its own.
+		# "tool" and "bare" have the same length, because a program may depend on the length of its own path.
 		self.folder = BUILDS / f"{name}-{compiler}-{'tool' if has_tool else 'bare'}"
 		self.place = self.folder / self.program.folder / "run"
 		self.has_tool, self.options = has_tool, [*self.program.options, *options]
@@ -103,7 +107,7 @@ class Built:
 		return {"CC": f"{CPPROF} cc{options} -- {c}", "CXX": f"{CPPROF} cxx{options} -- {cxx}"}
 
 	def make(self):
-		"""Builds it. Without the tool once is enough."""
+		"""Builds the program. The build without the tool is kept for later runs."""
 		done = self.folder / "done"
 		if done.exists() and not self.has_tool:
 			return
@@ -120,7 +124,7 @@ class Built:
 		done.touch()
 
 	def fell_back(self):
-		"""Files that were compiled as they are."""
+		"""Returns the number of files that were compiled without instrumentation."""
 		return self.log.read_text(errors="replace").count(": compiled without instrumentation: ")
 
 	def command(self, test):
@@ -128,7 +132,8 @@ class Built:
 		return [str(word).replace("{source}", str(source)).replace("{here}", str(HERE)) for word in test]
 
 	def run(self, before, command, folder=None):
-		"""What it printed, without what is another text each time, its status, and its errors. It runs in a folder of its own, which is empty."""
+		"""Runs a command in an empty folder. Returns (standard output without text that differs between runs, status, standard
+		error)."""
 		shutil.rmtree(self.place, ignore_errors=True)
 		self.place.mkdir()
 		result = subprocess.run([*before, *command], cwd=self.place, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
@@ -141,13 +146,13 @@ class Built:
 @dataclass
 class Comparison:
 	tests: int = 0
-	outputs: list = field(default_factory=list) # tests whose output is another one
-	functions: set = field(default_factory=set) # that were instrumented and called
+	outputs: list = field(default_factory=list) # tests whose output differs
+	functions: set = field(default_factory=set) # functions that were instrumented and called
 	instrumented: set = field(default_factory=set)
-	doubtful: set = field(default_factory=set) # others of the same name are not instrumented
+	doubtful: set = field(default_factory=set) # functions that share their name with uninstrumented ones
 	calls: int = 0
-	constants: set = field(default_factory=set) # constexpr functions with other counts, see explained
-	there: set = field(default_factory=set) # counted under valgrind alone, see explained
+	constants: set = field(default_factory=set) # constexpr functions with other counts, see explained()
+	there: set = field(default_factory=set) # functions that have other counts only without valgrind, see explained()
 	wrong: list = field(default_factory=list)
 
 
@@ -171,22 +176,22 @@ def steady_calls(data):
 
 
 class Binary:
-	"""What of an instrumented program is compared, and how often callgrind sees it called in either build."""
+	"""The functions of an instrumented program that are compared, and the calls that callgrind counts in either build."""
 
 	def __init__(self, path, command, folder):
 		linked, doubtful = instrumented_functions(path)
 		self.path, self.command, self.folder = path, command, folder
 		self.linked = {steady(linked): steady(shown) for linked, shown in linked.items()}
 		self.constant = {self.linked[steady(name)] for name in constexpr_functions(path) if steady(name) in self.linked}
-		others = set().union(*function_symbols(path).values()) - set(linked) # lambdas without an object, of the same function and parameters
+		others = set().union(*function_symbols(path).values()) - set(linked) # lambdas without an object, with the same function and parameters
 		self.doubtful = {steady(name) for name in doubtful} | {self.linked[steady(name)] for name in others if steady(name) != name and steady(name) in self.linked}
 
 	def called(self, built):
-		"""Calls as callgrind sees them."""
+		"""Returns the calls that callgrind counts."""
 		return callgrind_calls(lambda before: built.run(before, self.command, self.folder), self.path.name, self.folder, self.linked, steady)
 
 	def counted_and_called(self, tool):
-		"""Of one and the same run by callgrind: what the program counts itself, and what callgrind does."""
+		"""Runs callgrind on the instrumented program. Returns the calls that the program counted in this run, and callgrind's."""
 		data = self.folder / "alone.data"
 		data.unlink(missing_ok=True)
 		called = self.called(tool)
@@ -194,9 +199,11 @@ class Binary:
 
 
 def explained(binary, tool, names, expected):
-	"""Of these functions, whose counts differ, constexpr ones that the instrumented program calls as often as it says, and those that either build
-	calls as often as it says under valgrind, whose long double has 64 bits. gcc evaluates some calls of its own accord (the condition of ?: in
-	a template) unless the function asks whether it is evaluated, as an object does: then they stay calls."""
+	"""Explains differing counts of these functions. Returns two sets:
+	- constexpr functions that the instrumented program calls as often as it counts. gcc evaluates some calls while compiling (in the
+	  condition of ?: in a template), unless the function asks whether it is evaluated, as an object does: then they stay calls.
+	- functions whose calls callgrind counts equally in both builds, and the program counts equally while callgrind runs it: the program
+	  behaves differently only without valgrind, whose long double has 64 bits."""
 	if not names:
 		return set(), set()
 	counted, called = binary.counted_and_called(tool)
@@ -229,7 +236,7 @@ def compare_counts(bare, tool, command, measurement, comparison):
 	comparison.functions |= {name for name in functions - binary.doubtful if expected[name]}
 	for name in sorted(differing - constants - there):
 		comparison.wrong.append(f"{binary.path.name} {command[-1]}: {name}: {found[name]} calls, not {expected[name]}")
-	# What is counted and no function of the binary would be missed otherwise.
+	# Counts of names that are no function of the binary are errors too.
 	for name in sorted(set(found) - functions):
 		comparison.wrong.append(f"{binary.path.name} {command[-1]}: {name}: {found[name]} calls of what was not instrumented")
 
@@ -248,7 +255,7 @@ def compare(name, compiler, measurement, options=()):
 
 
 def line_of(name, compiler, measurement, comparison, tool):
-	"""bench/source_real.py reads it."""
+	"""Returns the line of results, which bench/source_real.py parses."""
 	return (f"{name} {compiler} {measurement}: {comparison.tests} tests, {len(comparison.outputs)} with another output; "
 		f"{len(comparison.instrumented)} functions instrumented, {len(comparison.functions)} called, {comparison.calls} calls, {len(comparison.wrong)} counts differ from callgrind's, "
 		f"{len(comparison.constants)} are evaluated by the compiler instead, {len(comparison.doubtful)} names of others too, {len(comparison.there)} counted under valgrind alone; {tool.fell_back()} files as they are, built in {tool.seconds:.1f} s")

@@ -1,6 +1,6 @@
 """
-Source instrumentation of programs that are not ours: whether they do what they did and their counts are callgrind's
-(source_programs.py), and how long it takes to instrument the sqlite3 amalgamation.
+The part `source-real`, source instrumentation of programs of other projects: whether they behave as before and their counts are
+callgrind's (source_programs.py), and how long it takes to instrument the sqlite3 amalgamation.
 """
 import os
 import re
@@ -33,7 +33,7 @@ def check_source_tools():
 
 
 def seconds_in_turns(ways, rounds):
-	"""{way: [seconds]}"""
+	"""Returns {way: [seconds]}."""
 	order, taken = list(ways), {way: [] for way in ways}
 	for _ in range(rounds):
 		for way in order:

@@ -1,4 +1,4 @@
-"""The rows as they are measured: printed at once, written as Markdown and as JSON in the end."""
+"""The rows of results: printed as soon as they are measured, and written as Markdown and JSON at the end."""
 import datetime
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 @dataclass
 class Section:
 	heading: str
-	peers: str # whom cpprof is compared with: a column's head
+	peers: str # the heading of the column with the compared tools
 	rows: list = field(default_factory=list)
 	how: str = "" # how it was measured, as a sentence
 
@@ -29,7 +29,7 @@ class Table:
 		self.sections[-1].how = how
 
 	def add(self, what, program, cpprof, peers="", target="", good=None):
-		"""`good`: whether the target is reached; None: there is none."""
+		"""Adds and prints a row. `good`: whether the target is reached, or None if the row has no target."""
 		verdict = "-" if good is None else "yes" if good else "**no**"
 		self.sections[-1].rows.append((what, program, cpprof, peers, target, verdict))
 		print(f"{what:34} {program:18} {cpprof:>30}   {peers:<52} {target:12} {verdict}", flush=True)
@@ -40,7 +40,7 @@ class Table:
 		path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 	def write_markdown(self, path, cpprof, headings):
-		"""`headings`: of all sections, in order. What is there of a section that was not measured stays."""
+		"""Writes the file. `headings`: of all sections, in order. A section that was not measured keeps its text in the file."""
 		texts = sections_of(path) | {section.heading: text_of(section, cpprof) for section in self.sections}
 		text = ["# Measured\n\nMade by `make bench`; bench/README.md says how to read it.\n"]
 		text += [f"## {heading}\n\n{texts[heading]}\n" for heading in headings if heading in texts]
@@ -48,7 +48,7 @@ class Table:
 
 
 def sections_of(path):
-	"""{heading: text} of what was written before."""
+	"""Returns {heading: text} of the existing file."""
 	if not path.exists():
 		return {}
 	parts = re.split(r"^## (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -1,8 +1,8 @@
 /*
- * What cpprof_tick costs, as JSON: nanoseconds of one, in a loop that does nothing else,
- * and of setting a label that the thread had before. Run alone: without a recorder. Run by
- * `cpprof record --backend preload -r own:ticks/INTERVAL`: with one; an interval above
- * 10^12 is never reached.
+ * Prints the cost of cpprof_tick, as JSON: nanoseconds of one call, in a loop that does no other
+ * work; and of setting a label that the thread has set before. Started directly, it measures
+ * without a recorder. To measure with one, start it by
+ * `cpprof record --backend preload -r own:ticks/INTERVAL`; an interval above 10^12 is never reached.
  */
 #include <stdio.h>
 #include <time.h>
@@ -20,7 +20,7 @@ static double now_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* The loop alone, with what keeps the compiler from leaving it out. */
+/* The loop alone. The assembly keeps the compiler from removing it. */
 static void run_nothing(void)
 {
 	for (int i = 0; i < TICKS; i++)
@@ -41,7 +41,7 @@ static void run_labels(void)
 		cpprof_label("tenant", i % 2 ? "acme" : "initech");
 }
 
-/* The least of some rounds: whatever else the machine does only adds. */
+/* Returns the minimum of some rounds, because other load on the machine can only add time. */
 static double measure(void (*run)(void), int count)
 {
 	double least = 0;

@@ -1,4 +1,4 @@
-"""What is compared runs in turns: a machine that changes its pace changes it for all."""
+"""Runs the compared commands in turns, so that a machine that changes its speed changes it for all of them."""
 import re
 import statistics
 import sys
@@ -11,8 +11,8 @@ OWN = re.compile(r"^own (time|cpu) ([\d.]+) s$", re.MULTILINE)
 
 def in_turns(ways, rounds, stdin=None, few=None, before=None):
 	"""
-	{way: [runs]} of {way: command}, each round starting with another one. `few`: {way: rounds} of what is slow. `before`
-	is called before each run.
+	Runs each of {way: command} once in each round. Returns {way: [runs]}. Each round starts with another way. `few`: {way:
+	rounds} for slow commands. `before` is called before each run.
 	"""
 	order = list(ways)
 	runs = {way: [] for way in ways}
@@ -35,12 +35,12 @@ def told(run, what):
 
 
 def own_time(run):
-	"""Seconds that the program took by its own clock: without what a tool does before it starts and after it ends."""
+	"""Returns the seconds that the program measured itself: without a tool's work before it starts and after it ends."""
 	return told(run, "time")
 
 
 def own_cpu_time(run):
-	"""The same of its CPU time."""
+	"""Returns the CPU seconds that the program measured itself."""
 	return told(run, "cpu")
 
 
@@ -53,10 +53,10 @@ def cpu(run):
 
 
 def over_bare(runs, way, figure):
-	"""The median, over the rounds, of this way's figure minus the bare program's in the same round."""
+	"""Returns the median, over the rounds, of this way's figure minus the bare program's in the same round."""
 	return statistics.median(figure(run) - figure(bare) for run, bare in zip(runs[way], runs[BARE]))
 
 
 def times_bare(runs, way, figure):
-	"""The median, over the rounds, of this way's figure by the bare program's in the same round."""
+	"""Returns the median, over the rounds, of this way's figure divided by the bare program's in the same round."""
 	return statistics.median(figure(run) / figure(bare) for run, bare in zip(runs[way], runs[BARE]))

@@ -1,10 +1,10 @@
 /*
- * The unwinder by itself, as JSON: what a frame of a walk costs, and what it
- * costs to compile the rules of the C library.
+ * Prints the cost of the unwinder alone, as JSON: of a frame of a walk, and of compiling the
+ * rules of the C library.
  *
- * The walks are over copies, as the monitor's are: this program takes copies
- * of its own stack, each with another path of calls through frames of many
- * sizes and through qsort of the C library, and walks them in turn.
+ * The walks read copies of stacks, as the monitor's walks do. This program copies its own stack
+ * many times, each time on another path of calls through frames of many sizes and through qsort
+ * of the C library, and walks the copies in turn.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -22,7 +22,7 @@ enum { COPIES = 500, COPY_BYTES = 32768, DEEPEST = 40, FRAMES_MAX = 256, MODULES
 
 struct copy {
 	struct arch_registers registers;
-	size_t bytes; /* from rsp on */
+	size_t bytes; /* from the stack pointer upwards */
 	uint8_t stack[COPY_BYTES];
 };
 
@@ -63,13 +63,14 @@ static uint32_t next_random(void)
 
 /* --- stacks --- */
 
-/* DWARF's order of the registers. */
+/* in DWARF's order of registers */
 static const int register_of[ARCH_REGISTERS] = {
 	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 	REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
 };
 
-/* This function's own frame is the innermost, and it has left by the time of the walk: the copy has not. */
+/* Copies the stack. This function's own frame is the innermost one: it has returned before the
+ * walk, but the copy still contains its frame. */
 __attribute__((noinline)) static void take_copy(void)
 {
 	static ucontext_t context;
@@ -87,7 +88,7 @@ __attribute__((noinline)) static void take_copy(void)
 
 static void go_on(unsigned depth);
 
-/* Frames of several sizes; what comes after the call keeps it from being a jump. */
+/* Frames of several sizes. The code after the call prevents a tail call. */
 #define FRAME(name, size)                                          \
 	__attribute__((noinline)) static void name(unsigned depth) \
 	{                                                          \
@@ -100,7 +101,7 @@ FRAME(small, 8)
 FRAME(medium, 72)
 FRAME(large, 600)
 
-/* A frame found by its frame pointer: its size is not known when it is compiled. */
+/* A frame whose size is unknown at compile time, so that its unwind rule uses the frame pointer. */
 __attribute__((noinline)) static void variable(unsigned depth)
 {
 	volatile char *bytes = __builtin_alloca(16 + depth);
@@ -156,7 +157,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	(void)data;
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
-	if (access(path, R_OK) != 0) /* the vDSO: no stack here goes through it */
+	if (access(path, R_OK) != 0) /* the vDSO: no stack here passes through it */
 		return 0;
 	if (module_count == MODULES_MAX)
 		give_up("too many modules");
@@ -248,7 +249,7 @@ static void measure_table(void)
 	       ms[BUILDS / 2] * 1e6 / libc->table->row_count);
 }
 
-/* Where the outermost frames of this thread end. */
+/* Returns the end of this thread's stack, above its outermost frames. */
 static const uint8_t *find_stack_top(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

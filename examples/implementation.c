@@ -1,6 +1,7 @@
 /*
- * An implementation of the Profiler (cpprof/implementation.h): how long calls take, as a histogram for each place, in powers of two. It is
- * printed when the program ends, and `-r own:long-calls` charges calls of more than a millisecond to their paths.
+ * An implementation of the Profiler (cpprof/implementation.h): a histogram of call durations for
+ * each probe point, in powers of two. It prints the histograms when the program ends.
+ * `-r own:long-calls` charges calls of more than a millisecond to their paths.
  *
  *     cc -O2 -shared -fPIC -o libhistogram.so implementation.c $(pkg-config --cflags --libs cpprof)
  *     cpprof record --instrumented=./libhistogram.so ./program
@@ -16,7 +17,7 @@ enum { PLACES = 4096, POWERS = 40, NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
 
 static struct histogram {
 	const char *name;
-	uint64_t calls[POWERS]; /* of at least 2^n ns, and less than twice that; [0] has those of 0 ns, too */
+	uint64_t calls[POWERS]; /* [n]: at least 2^n ns and less than 2^(n+1) ns; [0] also counts 0 ns */
 } histograms[PLACES];
 
 static cpprof_counter *long_calls;
@@ -46,7 +47,8 @@ static void leave(const struct cpprof_site *site, uint64_t entered)
 	uint64_t ns = now_ns() - entered;
 	struct histogram *histogram = &histograms[site->number % PLACES];
 	int power = ns > 1 ? 63 - __builtin_clzll(ns) : 0;
-	/* Its library may be gone when the program ends, but hardly before. */
+	/* Stored in each call: the library that contains the name may be unloaded, but seldom
+	 * before the program ends. */
 	histogram->name = site->name;
 	__atomic_add_fetch(&histogram->calls[power < POWERS ? power : POWERS - 1], 1, __ATOMIC_RELAXED);
 	if (ns > NS_PER_MS)

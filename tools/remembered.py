@@ -1,7 +1,7 @@
-"""Remembers which files passed a check, so that a check runs again only where something that it read has changed.
+"""Records which files passed a check, so that a check runs again only if a file that it read has changed.
 
-A record holds the hash of everything that the verdict depends on: the check's own words (command, options, version of
-the tool) and the contents of the files that it read. It is written only when the file passes.
+A record contains the hash of all inputs of the result: the check's own words (command, options, version of the tool)
+and the contents of the files that it read. It is written only when the file passes.
 """
 import hashlib
 import json
@@ -10,14 +10,14 @@ import pathlib
 
 class Remembered:
     def __init__(self, folder, words):
-        """folder: where the records lie; words: what every verdict of this check depends on."""
+        """folder: where the records are stored; words: inputs that every result of this check depends on."""
         self.folder = pathlib.Path(folder)
         self.words = words
         self.contents = {}
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def passed(self, name, words):
-        """Whether the file passed with these words, and all that was read then is as it was."""
+        """Returns whether the file passed with these words, and every file that was read then is unchanged."""
         try:
             record = json.loads(self.record(name).read_text())
             return record["hash"] == self.hash(words, record["read"])
@@ -25,7 +25,7 @@ class Remembered:
             return False
 
     def remember(self, name, words, read):
-        """The file has passed; read: the files that the verdict depends on, itself among them."""
+        """Records that the file has passed. read: the files that the result depends on, including the file itself."""
         read = sorted({str(path) for path in read})
         self.record(name).write_text(json.dumps({"hash": self.hash(words, read), "read": read}))
 
@@ -42,5 +42,5 @@ class Remembered:
 
 
 def files_of_rule(rule):
-    """The prerequisites of a rule that a compiler wrote for make."""
+    """Returns the prerequisites of a rule that a compiler wrote for make."""
     return rule.replace("\\\n", " ").split(":", 1)[1].split()

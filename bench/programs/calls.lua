@@ -1,4 +1,4 @@
--- A bit of everything that Lua's functions do, for counts of their calls to be compared: always the same.
+-- Calls most kinds of Lua's functions, to compare the counts of their calls. Each run does the same work.
 collectgarbage("generational")
 local seen = {}
 for i = 1, 300 do

@@ -1,5 +1,5 @@
--- A table of 600,000 rows with a text each, in a file: filled, indexed, read in order and at random, and changed. The cache
--- that sqlite3 has by default holds a twentieth of it.
+-- Fills a table of 600,000 rows with a text each, in a file, creates an index, reads the table in order and at random, and changes
+-- it. sqlite3's default cache holds a twentieth of it.
 BEGIN;
 CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER, body TEXT);
 WITH RECURSIVE seq(i, x) AS (

@@ -1,6 +1,6 @@
 /*
- * A recursion 10,000 deep that burns CPU at every depth on its way down and up again, and longest at the bottom.
- * `deep [SECONDS]` (default 2) of this thread's CPU time.
+ * A recursion 10,000 deep that burns CPU at each depth on its way down and up, and longest at
+ * the bottom. Usage: `deep [SECONDS]` (default 2) of this thread's CPU time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
- * Hooks that do nothing, to be preloaded: what calling them costs, whatever they are for. With -DTIME_STAMPS those of
- * -finstrument-functions read the time stamp counter, as each one has to that times calls. With -DCOUNT_BLOCKS those of basic
- * blocks count, and tell how many there were.
+ * Hooks that do nothing, for LD_PRELOAD: they measure the cost of calling a hook. With
+ * -DTIME_STAMPS the hooks of -finstrument-functions read the time stamp counter, as each hook
+ * must that times calls. With -DCOUNT_BLOCKS the hooks of basic blocks count, and print the
+ * number of blocks at exit.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * `fib [N [THREADS]]`: Fibonacci's N-th number (default 35), by a function that calls itself 29,860,703 times for it, in
- * each of so many threads (default one). It tells the CPU time that one of them took, on average.
+ * Usage: `fib [N [THREADS]]`. Computes Fibonacci's N-th number (default 35) in each of THREADS
+ * threads (default one), by a function that calls itself 29,860,703 times for N = 35. Prints the
+ * CPU time of a thread, as the mean of all threads.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ int fib(int n)
 #ifdef CPPROF_PROFILER_H /* -include cpprof/profiler.h */
 	CPPROF_FUNCTION;
 #endif
-#ifdef TIME_STAMPS /* what timing a call costs whoever does it */
+#ifdef TIME_STAMPS /* the lower bound of timing a call with any tool */
 	(void)__builtin_ia32_rdtsc();
 	int number = n < 2 ? n : fib(n - 1) + fib(n - 2);
 	(void)__builtin_ia32_rdtsc();

@@ -1,7 +1,9 @@
 /*
- * `frames [FRAMES [SECONDS [TURNS [ALLOCATIONS]]]]`: burns CPU (default 2 s; where TURNS are given, so many turns of a loop,
- * however long they take; where ALLOCATIONS are, so many pairs of malloc and free instead) on a stack of exactly so many frames (default 25), those above main and one call through the C library's qsort
- * among them. Prints how many there are, and how much CPU time it used there.
+ * Usage: `frames [FRAMES [SECONDS [TURNS [ALLOCATIONS]]]]`. Burns CPU on a stack of exactly
+ * FRAMES frames (default 25), including the frames above main and one call through the C
+ * library's qsort. Ends after SECONDS (default 2); with TURNS after so many turns of a loop,
+ * however long they take; with ALLOCATIONS it makes so many pairs of malloc and free instead.
+ * Prints the number of frames, and the CPU time that it used there.
  */
 #include <execinfo.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@ enum { FRAMES_MAX = 1024 };
 
 static volatile unsigned long sink;
 static double seconds;
-static long turns;       /* 0: by time */
-static long allocations; /* 0: none, it computes */
-static int frames_there; /* of the innermost function */
+static long turns;       /* 0: until SECONDS have passed */
+static long allocations; /* 0: none, the loop computes */
+static int frames_there; /* on the stack of the innermost function */
 static int depth_of_sort;
 
 __attribute__((noinline)) static void work(void)
@@ -36,7 +38,7 @@ __attribute__((noinline)) static void work(void)
 
 static void go_on(int depth);
 
-/* Frames of several sizes; what comes after the call keeps it from being a jump. */
+/* Frames of several sizes. The code after the call prevents a tail call. */
 #define FRAME(name, size)                                     \
 	__attribute__((noinline)) static void name(int depth) \
 	{                                                     \
@@ -49,7 +51,7 @@ FRAME(small, 8)
 FRAME(medium, 72)
 FRAME(large, 200)
 
-/* Which ones is known to the compiler nowhere: none becomes part of another. */
+/* volatile: the compiler cannot predict which function is called, so it inlines none. */
 static void (*const volatile ways[])(int) = { small, medium, large };
 
 __attribute__((always_inline)) static inline void go_on(int depth)

@@ -1,4 +1,4 @@
-/* A dense numeric loop: nearly every division and addition is inexact. */
+/* A dense numeric loop: almost every division and addition is inexact. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes about 60 MB of text that compresses like real text: `make_xz_input.py FILE`, always the same bytes."""
+"""Writes about 60 MB of text that compresses like real text, always the same bytes:
+`make_xz_input.py FILE`."""
 import random
 import sys
 

@@ -1,4 +1,5 @@
-/* `mallocs [COUNT]`: so many pairs (default 2 M) of malloc and free, of 16 bytes to 4 KB, with some blocks always alive. */
+/* Usage: `mallocs [COUNT]`. Makes COUNT (default 2 M) pairs of malloc and free, of 16 bytes to 4
+ * KB; 64 blocks are allocated at any time. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /*
- * `numbers [TURNS]`: a numeric loop of so many turns (default 600 M), as in a simulation: most of its operations are inexact,
- * none is anything worse. Prints what it got to, which is the same to the last bit whoever watches.
+ * Usage: `numbers [TURNS]`. A numeric loop of TURNS turns (default 600 M), as in a simulation.
+ * Most of its operations are inexact; none raises another floating point exception. Prints a
+ * result that is the same to the last bit with and without a tool.
  */
 #include <stdlib.h>
 

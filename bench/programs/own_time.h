@@ -1,4 +1,5 @@
-/* How long a program's own work took: on its standard error, so that what a tool needs to start and end can be told apart. */
+/* Prints how long a program's own work took to its standard error, so that a reader can subtract
+ * a tool's start and end. */
 #ifndef OWN_TIME_H
 #define OWN_TIME_H
 

@@ -1,4 +1,5 @@
-/* `reads [COUNT]`: so many reads (default 1 M) of 1 to 1,023 bytes from /dev/zero, the same ones in each run. */
+/* Usage: `reads [COUNT]`. Makes COUNT reads (default 1 M) of 1 to 1,023 bytes from /dev/zero,
+ * with the same lengths in each run. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
--- Sorts 3 M pseudo-random rows (a linear congruential sequence) with a text beside each, and reads the result in order.
+-- Sorts 3 M pseudo-random rows (a linear congruential sequence) each with a text, and reads the result in order.
 WITH RECURSIVE seq(i, x) AS (
 	SELECT 1, 12345
 	UNION ALL

@@ -1,4 +1,4 @@
--- A bit of everything that the sqlite3 shell does, for its output and its calls to be compared: always the same.
+-- Uses most features of the sqlite3 shell, to compare its output and its calls. Each run does the same work.
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, city TEXT);
 CREATE INDEX by_city ON people (city, age DESC);
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)

@@ -1,6 +1,7 @@
 /*
- * `ticks INTERVAL_US [TURNS]`: so many turns (default 1,000) of the loop of frames.c under a timer whose handler only counts: what
- * a tick costs before anybody has done anything with it. Tells how much CPU time it used, and how many ticks came.
+ * Usage: `ticks INTERVAL_US [TURNS]`. Runs TURNS (default 1,000) turns of the loop of frames.c
+ * under a timer whose handler only counts: the cost of a tick without any work for it. Prints
+ * the CPU time that it used, and the number of ticks.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * A shop that takes orders of three tenants, and tells its profiler what it counts and
- * for whom it works:
+ * A shop that takes orders of three tenants. It reports to its profiler what it counts and for
+ * which tenant it works:
  *
  *     cpprof record -r own:orders/100 -r own:bytes-sent -r cpu build/examples/orders
  *     cpprof report --up take_order
  *     cpprof report --by-label tenant
  *
- * Without a recorder it does the same, and nothing measurable more.
+ * Without a recorder its behaviour and, within measurement error, its run time are the same.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum { TENANTS = sizeof(tenants) / sizeof(tenants[0]), REQUESTS = 10, PAGE_BYTES
 
 static cpprof_counter *orders;
 static cpprof_counter *bytes_sent;
-static uint64_t checksum; /* so that no work is left out */
+static uint64_t checksum; /* printed nowhere, but used, so that the compiler removes no work */
 
 static void send_answer(unsigned bytes)
 {

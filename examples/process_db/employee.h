@@ -1,10 +1,9 @@
 /*
- * The employee database: a text file, one record a line, six fields between
- * tabs:
+ * The employee database: a text file with one record per line, six fields separated by tabs:
  *
  *     id  revision  salary  name  title  address
  *
- * An employee may occur several times; the highest revision is the valid one.
+ * An employee may have several records; the one with the highest revision is valid.
  */
 #ifndef EMPLOYEE_H
 #define EMPLOYEE_H

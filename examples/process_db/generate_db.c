@@ -1,7 +1,6 @@
 /*
- * Writes an employee database for process_db: generate_db COUNT FILE.
- * The same COUNT always gives the same bytes. One record in eight is a newer
- * revision of an earlier one.
+ * Writes an employee database for process_db: generate_db COUNT FILE. The same COUNT always
+ * produces the same bytes. One record in eight is a newer revision of an earlier one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,7 @@ static const char *const titles[] = {
 };
 static const char *const streets[] = { "Bridge St", "Church Rd", "High St", "Mill Lane", "Park Ave", "Station Rd" };
 
-/* splitmix64: every employee's fields follow from the id alone. */
+/* splitmix64: it derives an employee's fields from the id alone. */
 static uint64_t mix(uint64_t value)
 {
 	value += UINT64_C(0x9e3779b97f4a7c15);
@@ -50,7 +49,7 @@ static void write_record(FILE *out, uint64_t id, uint64_t revision)
 {
 	uint64_t random = mix(id);
 	uint64_t pay = mix(random + revision);
-	/* The sum of three is bell-shaped: most salaries are near the middle. */
+	/* The sum of three has a bell-shaped distribution: most salaries are near the middle. */
 	uint64_t salary = 18000 + pay % 40000 + (pay >> 20) % 40000 + (pay >> 40) % 40000;
 	fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", id, revision, salary);
 	write_surname(out, random);

@@ -1,13 +1,12 @@
 /*
- * The example of the paper that call path profiling comes from (R. J. Hall and
- * A. J. Goldberg, "Call Path Profiling of Monotonic Program Resources in
- * UNIX", 1993), made real: reads a database of employees, sorts pointers to
- * its records by name, merges the duplicates, and prints statistics about the
- * salaries. Two of its functions call qsort, and only one of the two calls is
- * worth a thought: that is what the call path profile shows.
+ * The example of the paper that introduced call path profiling (R. J. Hall and A. J. Goldberg,
+ * "Call Path Profiling of Monotonic Program Resources in UNIX", 1993), as a real program: it
+ * reads a database of employees, sorts pointers to its records by name, merges the duplicates,
+ * and prints statistics about the salaries. Two of its functions call qsort, and only one of the
+ * two calls is expensive. The call path profile shows which one.
  *
- * The functions that the paper names are not inlined, so that every profiler
- * can see them; nothing else here is done for the profiler's sake.
+ * The functions that the paper names are not inlined, so that every profiler finds them. The
+ * program contains no other concession to profiling.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +21,7 @@
 
 enum { BLOCK_RECORDS = 300 };
 
-/* Records never move: the database is a list of blocks. */
+/* Records never move, because the database is a list of blocks. */
 struct db_block {
 	struct db_block *next;
 	size_t count;
@@ -63,7 +62,7 @@ static struct employee *add_record(struct db *db)
 	return &db->last->records[db->last->count++];
 }
 
-/* Cuts the next field off *line. NULL: there is none. */
+/* Cuts the next field off *line. Returns it, or NULL if no tab follows. */
 static char *next_field(char **line)
 {
 	char *field = *line;
@@ -156,7 +155,7 @@ NOT_INLINED static struct employee **build_db_ptrs(const struct db *db)
 	return pointers;
 }
 
-/* By name; namesakes by id, and the newest revision of each first. */
+/* Orders by name, then by id, then by revision, the newest first. */
 static int name_field_lt(const void *left, const void *right)
 {
 	const struct employee *a = *(struct employee *const *)left;
@@ -169,7 +168,7 @@ static int name_field_lt(const void *left, const void *right)
 	return (a->revision < b->revision) - (a->revision > b->revision);
 }
 
-/* Keeps the first record of each employee; returns how many there are. */
+/* Keeps the first record of each employee. Returns the number of kept records. */
 NOT_INLINED static size_t merge_adjacent_records(struct employee **pointers, size_t count)
 {
 	size_t kept = 1;
@@ -202,7 +201,7 @@ static int integer_lt(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Of sorted salaries. */
+/* Prints statistics of sorted salaries. */
 NOT_INLINED static void stat_summary(const int *salaries, size_t count)
 {
 	static const unsigned percents[] = { 10, 25, 50, 75, 90, 99 };

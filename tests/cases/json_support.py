@@ -1,4 +1,4 @@
-"""JSON of cpprof's, valid by docs/json.schema.json."""
+"""Checks the JSON that cpprof prints against docs/json.schema.json."""
 import json
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tests of `cpprof record` share: building programs, recording them, and reading back what was recorded."""
+"""Helpers of the tests of `cpprof record`: they build programs, record them, and read the profiles."""
 import ctypes
 import functools
 import hashlib
@@ -25,7 +25,7 @@ CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) %
 
 @functools.cache
 def perf_refusal():
-	"""Why the kernel refuses a user-mode CPU clock of our own process, or None."""
+	"""Returns the reason why the kernel refuses a user-mode CPU clock of our own process, or None."""
 	attribute = bytearray(128)
 	exclude_kernel_and_hypervisor = 0x60
 	struct.pack_into("=IIQQQQQ", attribute, 0, 1, 128, 0, 1000000, 0, 0, exclude_kernel_and_hypervisor)
@@ -42,7 +42,7 @@ needs_perf = pytest.mark.skipif(perf_refusal() is not None, reason=f"perf events
 
 @functools.cache
 def bpf_refusal():
-	"""Why nothing can be counted in the kernel here, as `cpprof resources` says of system calls, or None."""
+	"""Returns the reason that `cpprof resources` gives why system calls cannot be counted in the kernel here, or None."""
 	if not os.path.exists(CPPROF):
 		return None
 	result = subprocess.run([CPPROF, "resources"], capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ LINKAGES = {
 
 
 def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None, strip=False):
-	"""Compiles a file of tests/programs (once, ever, for the same text and flags) and returns the program's path."""
+	"""Compiles a file of tests/programs, once for each text and set of flags. Returns the program's path."""
 	path = PROGRAMS / source
 	if path.suffix == ".rs":
 		command = ["rustc", "--edition=2021", "-O", "-g", *flags]
@@ -88,7 +88,7 @@ def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None,
 
 
 class Recorded:
-	"""One run of `cpprof record`: what it said, and what its file holds."""
+	"""One run of `cpprof record`: its status, its output, and its profile."""
 
 	def __init__(self, result, path):
 		self.status = result.returncode
@@ -97,7 +97,7 @@ class Recorded:
 		self.path = Path(path)
 
 	def closing(self):
-		"""(samples, lost, complete %), from the closing line."""
+		"""Returns (samples, lost, complete %) from the closing line."""
 		found = CLOSING_LINE.findall(self.err)
 		assert found, f"no closing line in: {self.err!r}"
 		samples, lost, complete = found[-1]
@@ -112,20 +112,20 @@ class Recorded:
 		return valid_json(result.stdout)
 
 	def resource(self, name):
-		"""What `cpprof info` tells of a resource: its total, hits, samples, interval, unit."""
+		"""Returns the entry of `cpprof info` for a resource: its total, hits, samples, interval, unit."""
 		found = [resource for resource in self.info()["resources"] if resource["name"] == name]
 		assert len(found) == 1, self.info()["resources"]
 		return found[0]
 
 
 def run_cpprof(*args, before=(), **options):
-	"""`before`: words that cpprof is started by, such as setpriv's."""
+	"""Runs cpprof. `before`: a command that starts it, such as setpriv with its options."""
 	settings = {"capture_output": True, "text": True, "timeout": SECONDS_ALLOWED, **options}
 	return subprocess.run([*before, CPPROF, *map(str, args)], check=False, **settings)
 
 
 def record(folder, command, *options, **settings):
-	"""Records a command into `folder`/out.data."""
+	"""Records a command into `folder`/out.data. Returns the run."""
 	path = Path(folder) / "out.data"
 	result = run_cpprof("record", "-o", path, *options, "--", *command, **{"cwd": folder, **settings})
 	return Recorded(result, path)
@@ -135,8 +135,8 @@ NEW_THREAD = [("clone3",), ("clone",), ("__clone3",), ("__clone",)]
 
 
 def record_well(folder, command, *options, status=0, **settings):
-	"""... which must end with the given status, lose nothing, and have complete paths: at most 1 % of them broken, but for those of
-	threads that have not come out of their first system call, which have no caller and take whatever time they take."""
+	"""Records a command and requires the given exit status, no losses, and at most 1 % broken paths (with a binomial tolerance).
+	Does not count the paths of threads that are still in their first system call: they have no caller and last an unknown time."""
 	recorded = record(folder, command, *options, **settings)
 	assert recorded.status == status, recorded.err
 	samples, lost, complete = recorded.closing()
@@ -151,7 +151,7 @@ def record_well(folder, command, *options, status=0, **settings):
 
 
 def folded(path, resource=None):
-	"""{(outermost function, ..., innermost): hits}, by `cpprof export`."""
+	"""Returns {(outermost function, ..., innermost): hits}, from `cpprof export`."""
 	options = ["-r", resource] if resource else []
 	result = run_cpprof("export", "--format", "folded", *options, path)
 	assert result.returncode == 0, result.stderr
@@ -164,18 +164,18 @@ def folded(path, resource=None):
 
 
 def frame_is(frame, name):
-	"""Does a frame show this function? Parameters, template arguments, namespaces and clones aside."""
+	"""Returns whether a frame shows this function, with any parameters, template arguments, namespaces and clone suffixes."""
 	return re.search(rf"(?:^|[:\s]){re.escape(name)}(?:$|[.(<@\s])", frame) is not None
 
 
 def holds(path, names):
-	"""Has the path frames of these names in this order, with any frames between?"""
+	"""Returns whether the path has frames with these names in this order, with any frames between them."""
 	frames = iter(path)
 	return all(any(frame_is(frame, name) for frame in frames) for name in names)
 
 
 def hits(paths, *names):
-	"""Hits of all paths that hold these names in order; with no name, all hits."""
+	"""Returns the hits of all paths that contain these names in order; without a name, all hits."""
 	return sum(count for path, count in paths.items() if holds(path, names))
 
 
@@ -184,7 +184,7 @@ FALSE_ALARM = 1e-7 # the probability that one comparison fails by chance; there 
 
 @functools.cache
 def tail(samples, count, fraction):
-	"""The probability that at least so many of independent samples fall where this fraction does."""
+	"""Returns the probability that at least `count` of so many independent samples hit code that uses this fraction of the time."""
 	if count <= 0:
 		return 1.0
 	if fraction <= 0 or count > samples:
@@ -204,7 +204,7 @@ def tail(samples, count, fraction):
 
 @functools.cache
 def most_by_chance(fraction, samples):
-	"""The largest number of independent samples that falls where this fraction does, but for FALSE_ALARM."""
+	"""Returns the largest number of independent samples, up to the probability FALSE_ALARM, that hits code with this fraction."""
 	low, high = int(fraction * samples), samples
 	while low < high:
 		middle = (low + high + 1) // 2
@@ -213,9 +213,10 @@ def most_by_chance(fraction, samples):
 
 
 def tolerance(fraction, samples):
-	"""By how much a fraction of so many samples may be off by chance, to either side, but for FALSE_ALARM: exact, by the binomial
-	distribution, which clocks that sample at even intervals stay well within. (5.3 standard errors where there are many samples.)
-	Near 0 and 1 another half percent: what a program does besides its work, and what of that is inlined."""
+	"""Returns how far a measured fraction of so many samples may be from the true one. A larger distance, to either side, has a
+	probability below FALSE_ALARM: exactly, by the binomial distribution. Clocks that sample at even intervals vary less. (With
+	many samples it is 5.3 standard errors.) It is never below half a percent, which allows for what a program does besides its
+	work and what is inlined."""
 	samples = max(int(samples), 1)
 	above = most_by_chance(fraction, samples) / samples - fraction
 	below = most_by_chance(1 - fraction, samples) / samples - (1 - fraction)
@@ -223,8 +224,8 @@ def tolerance(fraction, samples):
 
 
 def agrees(paths, names, fraction, work=None):
-	"""Fails unless the share of the samples that hold these names is as it should be: of those that hold one of the names `work`. As
-	many more as have broken stacks may be missing."""
+	"""Fails unless these names have the expected share of the samples. Only samples that contain one of the names `work` count.
+	The share may be smaller by the fraction of broken stacks."""
 	paths = of_work(paths, work or names[-1:])
 	total = hits(paths)
 	assert total > 50, f"{total} samples"
@@ -236,32 +237,34 @@ def agrees(paths, names, fraction, work=None):
 
 
 def of_work(paths, work):
-	"""Those that hold one of these names: without process and thread start and end, which take whatever time they take."""
+	"""Returns the paths that contain one of these names. That excludes the start and end of processes and threads, which last an
+	unknown time."""
 	return {path: count for path, count in paths.items() if any(holds(path, [name]) for name in work)}
 
 
 def of_main(paths):
-	"""Those that do not begin where the kernel, the dynamic linker and the C library start and end a process."""
+	"""Returns the paths without those in which the kernel, the dynamic linker and the C library start and end a process."""
 	return {path: count for path, count in paths.items()
 		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]") and not path[0].startswith("_dl_")}
 
 
 def show(paths, most=12):
-	"""The heaviest paths, for a failure's message."""
+	"""Returns the heaviest paths as text, for a failure's message."""
 	ordered = sorted(paths.items(), key=lambda item: -item[1])[:most]
 	return "\n".join(f"{count:6d} {';'.join(path[:12])}{f' ... {len(path)} frames' if len(path) > 12 else ''}"
 		for path, count in ordered)
 
 
 def truths(text):
-	"""The program's own statement: [([names], fraction)] of its `share` lines."""
+	"""Returns what the program states about itself: [([names], fraction)] from its `share` lines."""
 	found = re.findall(r"^share (\S+) ([\d.]+)$", text, re.MULTILINE)
 	assert found, f"the program stated nothing: {text!r}"
 	return [(path.split(";"), float(fraction)) for path, fraction in found]
 
 
 def check_truths(recorded, within=()):
-	"""The program's statements hold; `within`: of the paths that hold these names, as other programs ran beside it."""
+	"""Checks the fractions that the program states. `within`: use only paths that contain these names, because other programs ran
+	too. Returns the paths."""
 	paths = recorded.paths()
 	stated = truths(recorded.out)
 	work = {names[-1] for names, _ in stated}
@@ -272,14 +275,15 @@ def check_truths(recorded, within=()):
 
 
 def amounts(text):
-	"""The program's own statement: [(resource, [names], gticks)] of its `amount` lines."""
+	"""Returns what the program states about itself: [(resource, [names], gticks)] from its `amount` lines."""
 	found = re.findall(r"^amount (.+) (\S+) (\d+)$", text, re.MULTILINE)
 	assert found, f"the program stated nothing: {text!r}"
 	return [(resource, path.split(";"), int(gticks)) for resource, path, gticks in found]
 
 
 def check_amounts(recorded, resource):
-	"""Recorded at interval 1, each gtick is a hit: the program's statements hold to the last one, and so does the total."""
+	"""Checks the amounts that the program states, for a recording at interval 1: each gtick is a hit, so all amounts and the
+	total are exact."""
 	told = recorded.resource(resource)
 	paths = recorded.paths(resource)
 	assert told["interval"] == 1 and told["lost"] == 0, told

@@ -1,13 +1,13 @@
-"""What the tests of C++ constructs share: programs that state in their comments what they print and how often each of their functions
-is called, and functions' names cut down to what compilers agree on.
+"""Helpers of the tests of C++ constructs. Programs state in their comments what they print and how often each function is called.
+Names of functions are shortened to the part on which compilers agree.
 
-    // standards: 20 23             all, if it does not say
+    // standards: 20 23             default: all
     // options: -Wno-vla            for the compiler
-    // counts: Stack::push 12       functions that are not stated are not called, or not instrumented
+    // counts: Stack::push 12       functions without a statement are not called, or not instrumented
     // counts if 17: lambda 42      ... from C++17 on
     // prints: 42                   its output, line by line
-    // prints if 20: 47             ... from C++20 on, all of it
-    // skipped: task coroutine      what the report of the instrumenter says why it was left alone
+    // prints if 20: 47             ... from C++20 on, the whole output
+    // skipped: task coroutine      the reason in the instrumenter's report why it skipped the function
 """
 import json
 import re
@@ -21,7 +21,7 @@ OPERATORS = re.compile(r"operator ?(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)")
 
 
 class Stated:
-	"""What a program says of itself."""
+	"""The statements in a program's comments."""
 
 	def __init__(self, path):
 		self.path = path
@@ -33,7 +33,7 @@ class Stated:
 		return [text for kind, _, text in self.statements if kind == what]
 
 	def counts(self, standard):
-		"""{function: calls}; the last statement that holds counts."""
+		"""Returns {function: calls} for a standard. The statement of the newest standard up to this one applies."""
 		found = {}
 		for what, since, text in sorted(self.statements, key=lambda statement: statement[1]):
 			if what == "counts" and since <= standard:
@@ -50,7 +50,7 @@ class Stated:
 
 
 def without_pairs(text, opening, closing):
-	"""Without what stands in brackets, and these."""
+	"""Returns the text without the brackets and their contents."""
 	kept, depth = "", 0
 	for byte in text:
 		depth += byte == opening
@@ -61,7 +61,8 @@ def without_pairs(text, opening, closing):
 
 
 def short_name(name):
-	"""`ns::C::f` of `int ns::C<int>::f<long>(int) const`; "lambda" of all lambdas, which each compiler names in its own way."""
+	"""Returns `ns::C::f` for `int ns::C<int>::f<long>(int) const`, and "lambda" for every lambda, which compilers name
+	differently."""
 	name = re.sub(r"\{lambda(?:\([^{}]*\)#\d+)?\}|\$_\d+", "{}", name).replace("(anonymous namespace)::", "")
 	operators = []
 	def hide(match):
@@ -78,7 +79,7 @@ def short_name(name):
 
 
 def counted(path):
-	"""{short name: calls} of a profile."""
+	"""Returns {short name: calls} of a profile."""
 	result = run_cpprof("report", "--body", "-r", "calls", "--no-inlines", "--untrimmed", "-n", 0, "-t", 0, "--format", "json", path)
 	assert result.returncode == 0, result.stderr
 	found = {}

@@ -1,12 +1,13 @@
-"""What the tests of source instrumentation share: which functions of a binary have an object of the Profiler in them, and how often
-callgrind sees them called."""
+"""Helpers of the tests of source instrumentation: they find the functions of a binary that contain an object of the Profiler, and
+count the calls of these functions by callgrind."""
 import re
 import subprocess
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-# The library's, and what stands for it in the header where nothing is optimized, or in what the compiler may evaluate; and the header's own functions.
+# The library's functions; those that replace them in the header where code is not optimised or where the compiler may evaluate
+# it; and the header's own functions.
 ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
 OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
 PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+4siteEv$")
@@ -14,14 +15,14 @@ FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
 def demangled(names):
-	"""{name as linked: name as it is shown}"""
+	"""Returns {name as linked: name as shown}."""
 	names = list(names)
 	shown = subprocess.run(["c++filt", "-i"], input="".join(f"{name}\n" for name in names), capture_output=True, text=True, check=True).stdout
 	return dict(zip(names, shown.split("\n")))
 
 
 def function_symbols(binary):
-	"""{address: names as linked} of all functions that a binary defines."""
+	"""Returns {address: names as linked} of all functions that a binary defines."""
 	listed = subprocess.run(["nm", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
 	found = {}
 	for address, kind, name in (line.split(maxsplit=2) for line in listed.splitlines()):
@@ -31,7 +32,7 @@ def function_symbols(binary):
 
 
 def calling_enter(binary):
-	"""Addresses of the functions whose code calls the library: at -O0 those that were instrumented, whoever did it."""
+	"""Returns the addresses of the functions whose code calls the library: at -O0 exactly the instrumented ones."""
 	disassembly = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", "-w", binary], stdout=subprocess.PIPE, text=True)
 	found, address = set(), None
 	for line in disassembly.stdout:
@@ -45,9 +46,10 @@ def calling_enter(binary):
 
 
 def instrumented_functions(binary):
-	"""({name as linked: name as shown} of the functions with an object in them, and names, as shown, of those that others without one have as
-	well: static functions of two files, one of them too small to be chosen). What is linked by another name is another function: a destructor
-	that also deletes, or clang's constructor of a whole object, which call the one with the object."""
+	"""Returns ({name as linked: name as shown} of the functions that contain an object, names as shown that also belong to
+	functions without one: static functions of two files, one of them too small to be chosen). A function with another linked name
+	is another function: a destructor that also deletes, or clang's constructor of a whole object, both of which call the one with
+	the object."""
 	symbols = function_symbols(binary)
 	own = calling_enter(binary)
 	with_object = set().union(*(names for address, names in symbols.items() if address in own))
@@ -57,9 +59,10 @@ def instrumented_functions(binary):
 
 
 def constexpr_functions(binary):
-	"""Names, as linked, of instrumented functions that the compiler may evaluate: their place is in a function of a type within them."""
+	"""Returns the names, as linked, of instrumented functions that the compiler may evaluate: their probe descriptor is
+	in a member function of a local type."""
 	places = map(PLACE.match, set().union(*function_symbols(binary).values()))
-	# What stands in all kinds of a constructor is in none of them (gcc), or in the first (clang).
+	# The descriptor of a constructor, which exists in several kinds, carries the name of no kind (gcc) or of the first (clang).
 	return {re.sub(r"([CD])[124](?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
 
 
@@ -73,7 +76,7 @@ def add_callgrind_file(path, binary, calls):
 			elif line.startswith("cob="):
 				called_in = line[len("cob="):-1]
 			elif line.startswith("cfn="):
-				called = re.sub(r"'\d+$", "", line[len("cfn="):-1]) # its second level of a recursion
+				called = re.sub(r"'\d+$", "", line[len("cfn="):-1]) # without the recursion level that callgrind appends
 			elif line.startswith("calls="):
 				if Path(called_in or current).name == binary:
 					calls[called] += int(line[len("calls="):].split()[0])
@@ -81,8 +84,8 @@ def add_callgrind_file(path, binary, calls):
 
 
 def callgrind_calls(run, binary, folder, functions, named=str):
-	"""Counter of the calls of these functions of a binary, {name as linked: name as shown}, by the latter, whoever called; `run` runs the program
-	behind the words that it is given, and `named` makes of a name as linked that in `functions`."""
+	"""Returns a Counter of the calls of these functions of a binary, {name as linked: name as shown}, by their shown names, from
+	any caller. `run` runs the program with the given command before it; `named` maps a linked name to the one in `functions`."""
 	folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 	result = run(["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no",
 		"--main-stacksize=67108864"])

@@ -1,6 +1,6 @@
 """
-Identities of locations and call paths (docs/format.md): the product computes what the decoder in tests/decoder/ computes
-from the specification, and the same code on the same path has the same identity in every recording.
+Identities of locations and call paths (docs/format.md): cpprof computes the same identities as the decoder in tests/decoder/,
+which follows the specification; and the same code on the same path has the same identity in every recording.
 """
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ WRITE_SAMPLE = BUILD / "tests/unit/write_sample"
 
 
 def agree(path):
-	"""Compares all identities of a file; returns the decoder's profile and its (locations, nodes)."""
+	"""Compares all identities of a file. Returns the decoder's profile and its (locations, nodes)."""
 	profile = decode.Profile(path.read_bytes())
 	locations, nodes = profile.identities()
 	printed = subprocess.run([PRINT_IDENTITIES, path], capture_output=True, text=True, check=True).stdout
@@ -31,7 +31,8 @@ def module_of(profile, location):
 
 
 def paths(profile, identities):
-	"""{path of a node with hits: its identity}. A path is what the file itself says of where each frame was."""
+	"""Returns {path of a node with hits: its identity}. A path consists of the modules and addresses of its frames, as the file
+	has them."""
 	found = {}
 	for node in {hit["node"] for hit in profile.hits}:
 		path, at = [], node
@@ -46,7 +47,8 @@ def paths(profile, identities):
 
 
 def are_consistent(*profiles):
-	"""Equal paths have equal identities, different paths different ones, in all files; returns how many paths all share."""
+	"""Checks that in all files equal paths have equal identities and different paths different ones. Returns the number of paths
+	that all files share."""
 	merged, of_each = {}, [paths(*profile) for profile in profiles]
 	for found in of_each:
 		for path, identity in found.items():
@@ -65,7 +67,7 @@ def test_random_profiles(tmp_path, seed):
 
 @pytest.mark.parametrize("name", ["forms", "names", "recursion"])
 def test_imported_profiles(tmp_path, name):
-	"""Names identify what has no addresses, whatever the order of the lines."""
+	"""Locations without addresses are identified by names, in any order of the lines."""
 	source = REPOSITORY / f"tests/golden/inputs/{name}.folded"
 	turned = tmp_path / "turned.folded"
 	turned.write_bytes(b"\n".join(reversed(source.read_bytes().splitlines())) + b"\n")
@@ -81,7 +83,7 @@ def test_imported_profiles(tmp_path, name):
 
 @needs_perf
 def test_same_program_recorded_twice(tmp_path):
-	"""... the second time from another folder: the build-id counts, not the path."""
+	"""A program that is copied to another folder keeps its identities: they depend on the build-id, not on the path."""
 	program = build("page_faults.c")
 	moved = tmp_path / "elsewhere"
 	shutil.copy(program, moved)
@@ -92,7 +94,7 @@ def test_same_program_recorded_twice(tmp_path):
 		recorded = record(folder, [command, "200"], "-r", "page-faults/1")
 		assert recorded.status == 0, recorded.err
 		profiles.append(agree(recorded.path))
-	assert are_consistent(*profiles) >= 2  # at least the two functions that touch pages
+	assert are_consistent(*profiles) >= 2  # the two functions that touch pages
 
 
 @needs_perf
@@ -110,7 +112,7 @@ def test_same_program_by_two_backends(tmp_path, other):
 
 @needs_perf
 def test_threads_and_kernel(tmp_path):
-	"""Marks of threads are on the paths, and have one identity."""
+	"""The markers of threads are part of the paths and have one identity."""
 	folders = [tmp_path / "first", tmp_path / "second"]
 	for folder in folders:
 		folder.mkdir()
@@ -122,7 +124,7 @@ def test_threads_and_kernel(tmp_path):
 
 
 def test_regions_of_the_source(tmp_path):
-	"""Functions and regions that share an address differ by their names, and are the same in each run."""
+	"""Functions and regions at the same address are distinguished by their names, and have the same identities in each run."""
 	library = BUILD / "src/collect/agent/libcpprof.so"
 	program = compile_once(["gcc", "-O2", "-g", "-pthread", f"-I{REPOSITORY / 'include'}", f"-Wl,-rpath,{library.parent}"],
 		[PROGRAMS / "source/regions.c"], "regions", [library])

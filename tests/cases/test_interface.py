@@ -1,5 +1,5 @@
-"""The interface for programs (include/cpprof/runtime.h): it compiles in every C and C++, is found by pkg-config and CMake,
-exports what it says, and does nothing where no recorder is. How it is recorded is tested in test_preload_interface.py."""
+"""The interface for programs (include/cpprof/runtime.h): it compiles in every C and C++ standard, pkg-config and CMake find it,
+it exports what it documents, and it does nothing without a recorder. test_preload_interface.py tests it with a recorder."""
 import os
 import re
 import subprocess
@@ -14,17 +14,17 @@ STATIC = BUILD / "src/collect/agent/libcpprof.a"
 PUBLIC = {"cpprof_flush", "cpprof_is_recording", "cpprof_label", "cpprof_resource", "cpprof_start", "cpprof_stop",
 	"cpprof_tick_measured", "cpprof_runtime_begin"}
 SINCE_2 = {"cpprof_event"}
-# What compilers and the C library's start code call, and what that has for programs with hooks.
+# Functions that compilers and the C library's start code call, and those that the C library offers to programs with hooks.
 HOOKS = {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_profile_func_exit", "__sanitizer_cov_trace_pc",
 	"__sanitizer_cov_trace_pc_guard", "__sanitizer_cov_trace_pc_guard_init", "__sanitizer_cov_pcs_init", "__monstartup", "monstartup",
 	"_mcleanup", "moncontrol"}
-# What cpprof/profiler.h calls, and what switches its places.
+# Functions that cpprof/profiler.h calls, and those that switch its probe points.
 PLACES = {"cpprof_site_block", "cpprof_site_enter", "cpprof_site_enter_from", "cpprof_site_leave", "cpprof_site_restore", "cpprof_thread_1"}
 SINCE_3 = {"cpprof_sites_level", "cpprof_sites_list", "cpprof_sites_throttle", "cpprof_sites_turn"}
 VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PLACES | SINCE_3, "CPPROF_0.3")}
 
 COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
-# A standard has an older name where it is too new.
+# A compiler may accept only the older name of a recent standard.
 STANDARDS = {"c": ["c99", "c11", "c17", "c23"], "c++": ["c++11", "c++14", "c++17", "c++20", "c++23"]}
 OLDER = {"c23": "c2x", "c++20": "c++2a", "c++23": "c++2b"}
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wundef", "-Werror"]
@@ -47,7 +47,7 @@ def run(*command, **options):
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("language,compiler,standard", CASES)
 def test_compiles_in_every_standard(tmp_path, language, compiler, standard, level):
-	"""Without a warning; and what was compiled runs."""
+	"""It compiles without a warning, and the program runs."""
 	names = [name for name in (standard, OLDER.get(standard)) if name and knows(compiler, language, name)]
 	assert names, f"{compiler} does not know {standard}"
 	program = tmp_path / "program"
@@ -72,7 +72,7 @@ def test_library_exports_the_interface_alone():
 
 
 def test_each_function_has_the_version_that_it_came_with():
-	"""So that programs which are linked already find it."""
+	"""A symbol's version never changes, so that programs that are already linked find it."""
 	lines = run("nm", "-D", "--defined-only", LIBRARY).splitlines()
 	assert dict(line.split()[-1].split("@@") for line in lines if " A " not in line) == VERSIONS
 
@@ -84,8 +84,8 @@ def test_static_library_exports_the_same():
 
 @pytest.mark.parametrize("library", [PRELOADED, WITH_HOOKS])
 def test_preloaded_library_takes_its_place(library):
-	"""The same interface, and interposed functions: nothing else of ours. Hooks where they are meant to be alone: else programs keep
-	the C library's."""
+	"""A preloaded library exports the same interface and interposed functions, and no other symbol of ours. Only the library with
+	hooks exports hooks, so that with the other one programs use the C library's."""
 	names, interface = exported(library), PUBLIC | SINCE_2
 	interface |= PLACES | SINCE_3 if library == WITH_HOOKS else set()
 	assert names >= interface
@@ -100,7 +100,7 @@ def test_library_needs_libc_alone():
 
 
 def test_stale_channel_is_ignored(tmp_path):
-	"""Of a recorder that has ended, or of none: as if the variable were not there."""
+	"""A channel of a recorder that has ended, or a variable that names no channel, is ignored."""
 	program = tmp_path / "program"
 	run("gcc", f"-I{REPOSITORY}/include", PROGRAMS / "interface.c", "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}")
 	other = tmp_path / "other"
@@ -114,7 +114,7 @@ def test_stale_channel_is_ignored(tmp_path):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-	"""What `meson install` puts for who builds programs, and where: the root, the folder of the libraries."""
+	"""Returns the files that `meson install` installs for developers: (the root folder, the folder of the libraries)."""
 	root = tmp_path_factory.mktemp("installed")
 	meson = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 	run(meson, "install", "-C", BUILD, "--no-rebuild", "--quiet", "--tags", "runtime,devel", "--destdir", root)
@@ -124,7 +124,7 @@ def installed(tmp_path_factory):
 
 
 def prefix_of(folder, configuration):
-	"""Where the prefix lies below the root."""
+	"""Returns the folder of the prefix below the root."""
 	prefix = re.search(r"^prefix=(.*)", configuration.read_text(), re.MULTILINE).group(1)
 	return folder / prefix.lstrip("/")
 

@@ -1,4 +1,4 @@
-"""The JSON of every command that prints any, against docs/json.schema.json."""
+"""The JSON of every command that prints JSON is valid by docs/json.schema.json."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ CPPROF = str(BUILD / "src/cmd/cpprof")
 MAKE_PROFILE = str(BUILD / "tests/unit/make_profile")
 SECONDS_ALLOWED = 60
 MADE = ("whole", "lossy", "empty", "server", "labels", "programs")
-# The result of a report, by the report's option; another report prints lists.
+# The kind of result of a report, by the report's option; the other reports print lists.
 RESULTS = {"tree": "tree", "source": "line", "counts": "count", "pages": "page", "by-label": "label", "call-graph": "call"}
 
 
@@ -25,7 +25,7 @@ def run(*words, directory=None):
 
 
 def checked(*words, directory=None):
-	"""What the command prints, valid."""
+	"""Runs the command and returns its JSON, which must be valid."""
 	result = run(*words, "--format", "json", directory=directory)
 	assert result.returncode == 0, result.stderr
 	document = valid_json(result.stdout)
@@ -39,7 +39,7 @@ def validate_results(document, kind):
 
 
 def reports():
-	"""[(option, whether it needs a function)]: the reports of `cpprof report --help`."""
+	"""Returns [(option, whether it needs a function)]: the reports that `cpprof report --help` lists."""
 	listed = run("report", "--help").stdout.split("\nreports:\n")[1].split("\n\n")[0]
 	return [(name, value == "FN") for name, value in re.findall(r"^  (?:-\w,|   ) --([\w-]+) ?(FN)?", listed, re.MULTILINE)]
 
@@ -70,7 +70,7 @@ def test_help_lists_the_reports():
 def test_every_report_is_valid(directory, name, takes_function, profile):
 	words = [f"--{name}", *(["main"] if takes_function else [])]
 	lacks = run("report", *words, "--format", "json", f"{profile}.data", directory=directory)
-	if lacks.returncode != 0: # the made profiles have no groups, and one has labels
+	if lacks.returncode != 0: # the made profiles have no groups, and only one has labels
 		assert name == "groups" or (name == "by-label" and profile != "labels"), lacks.stderr
 		return
 	document = checked("report", *words, f"{profile}.data", directory=directory)

@@ -1,4 +1,4 @@
-"""Labels of samples, from the file to the reports: agree with the second decoder and the naive definitions."""
+"""Labels of samples in all reports agree with the second decoder and the naive definitions."""
 import csv
 import io
 import json
@@ -39,29 +39,30 @@ def done(*words, **options):
 
 
 def as_json(*words, **options):
-	"""The objects of a report; one for each resource, or each section."""
+	"""Returns the results of a report: one object for each resource, or each section."""
 	return json.loads(done("report", "--format", "json", *ALL, *words, **options))["results"]
 
 
 def shown(name):
-	"""A string of the profile as `plain` makes it."""
+	"""Returns a string of the profile in the form of plain()."""
 	return plain(name.decode(errors="replace"))
 
 
 def plain(text):
-	"""How many U+FFFD stand for broken UTF-8 is a matter of taste, so what is not ASCII becomes one."""
+	"""Replaces each run of non-ASCII characters by one U+FFFD, because decoders may use different numbers of U+FFFD for broken
+	UTF-8."""
 	return re.sub("[^ -~]+", "\ufffd", text)
 
 
 def samples_of(profile, resource):
-	"""[(labels, hits)] of a resource."""
+	"""Returns [(labels, hits)] of a resource."""
 	return [({shown(key): shown(value) for key, value in profile.labels_of_hit(hit).items()}, hit["count"])
 		for hit in profile.hits if hit["resource"] == resource]
 
 
 @pytest.fixture(scope="module", params=SEEDS)
 def sample(request, tmp_path_factory):
-	"""A random profile: its file, and what the second decoder reads in it."""
+	"""Returns a random profile: its file, and the result of the second decoder."""
 	path = tmp_path_factory.mktemp("labels") / f"{request.param}.data"
 	subprocess.run([WRITE_SAMPLE, str(request.param), path], check=True)
 	return path, decode.Profile(path.read_bytes())
@@ -99,7 +100,7 @@ def test_shares_are_the_naive_ones(sample):
 
 
 def test_sections_are_selections(sample):
-	"""What a section shows is what --label shows, and both are what these hits alone give."""
+	"""A section shows the same as --label, and the same as a profile of these hits alone."""
 	path, profile = sample
 	for key in keys_of(profile)[:2]:
 		sections = as_json(f"--by-label={key}", "--body", path)
@@ -118,7 +119,7 @@ def test_sections_are_selections(sample):
 
 
 def test_several_labels(sample):
-	"""Of one key any, of several all."""
+	"""A sample is selected if it has one of the given values of each given key."""
 	path, profile = sample
 	chance = random.Random(1)
 	keys = keys_of(profile)
@@ -140,7 +141,7 @@ def test_several_labels(sample):
 
 
 def test_the_word_behind_by_label(made, tmp_path):
-	"""A key, unless it names a file or is an option; behind '=' always a key."""
+	"""The word after --by-label is a key, unless it names a file or is an option. After '=' it is always a key."""
 	table = done("report", "--by-label", "tenant", "-r", "cpu", made)
 	assert "tenant=acme" in table and "kind" not in table
 	assert done("report", made, "-r", "cpu", "--by-label", "tenant") == table

@@ -1,4 +1,5 @@
-"""The same program, seen from the kernel by perf and bpf and from the inside by preload: the profiles agree within their errors."""
+"""The same program, measured in the kernel by perf and bpf and inside the process by preload: the profiles agree within their
+errors."""
 import os
 import subprocess
 
@@ -8,14 +9,14 @@ from record_support import amounts, bpf_refusal, build, check_amounts, check_tru
 pytestmark = pytest.mark.measured("times of two recordings are compared, and another process may delay either")
 
 
-# Those that can be had here; preload always can.
+# The kernel backends that are permitted here. preload always is.
 KERNEL = [name for name, refusal in (("perf", perf_refusal()), ("bpf", bpf_refusal())) if refusal is None]
 needs_another = pytest.mark.skipif(not KERNEL, reason="the kernel permits neither perf events nor eBPF here: nothing to compare with")
 needs_bpf_too = pytest.mark.skipif("bpf" not in KERNEL, reason="eBPF is refused here: nothing to compare with")
 
 
 def by_each(folder, backends, command, *options):
-	"""{backend: what it recorded}, the backend noted in the profile."""
+	"""Returns {backend: its recording}, and checks that the profile names the backend."""
 	recorded = {}
 	for backend in backends:
 		(folder / backend).mkdir()
@@ -25,7 +26,7 @@ def by_each(folder, backends, command, *options):
 
 
 def share_of(paths, names):
-	"""(the share of these names, its error)"""
+	"""Returns (the share of these names, its error)."""
 	total = hits(paths)
 	share = hits(paths, *names) / total
 	return share, tolerance(share, total)
@@ -45,7 +46,7 @@ def alike(one, other, names):
 	("std_threads.cpp", [], [["main"], ["burn"]]),
 ], ids=["forms", "mixture", "threads"])
 def test_cpu(tmp_path, program, arguments, functions):
-	"""The program's own statement holds for each, and what each says is alike: shares, and CPU time in all."""
+	"""The program's own statements hold for each backend, and the shares of both agree."""
 	recorded = by_each(tmp_path, [*KERNEL, "preload"], [build(program), *arguments], "-r", "cpu/500us")
 	paths = {backend: check_truths(one) for backend, one in recorded.items()}
 	for backend in KERNEL:
@@ -56,8 +57,8 @@ def test_cpu(tmp_path, program, arguments, functions):
 @pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100)])
 def test_work_between_naps(tmp_path, turns, microseconds):
 	"""
-	Whatever naps do to the ticks: of the work between them two thirds are where two thirds are done, and what the naps
-	themselves cost is theirs, about as perf has it: its clocks are the threads', too, and its own work at a nap counts as well.
+	Of the work between naps two thirds belong to the function that does two thirds of it. The time of the naps themselves agrees
+	approximately with perf's: both backends use clocks of the threads, and perf's own work at a nap counts as well.
 	"""
 	command = [build("naps.c"), "1500", str(turns), str(microseconds)]
 	shares = {}
@@ -84,8 +85,8 @@ def test_user_and_system_time(tmp_path):
 @needs_bpf_too
 def test_bytes(tmp_path, resource):
 	"""
-	Each byte is where the program says, by both: so they are the same. The kernel also sees what the program is loaded by, and
-	what the C library writes for printf.
+	Both backends charge each byte to the functions that the program names. bpf also counts what the dynamic linker reads, and
+	what printf writes.
 	"""
 	recorded = by_each(tmp_path, ["bpf", "preload"], [build("io_bytes.c"), "5"], "-r", f"{resource}/1")
 	for one in recorded.values():
@@ -105,12 +106,12 @@ def test_allocations(tmp_path, resource):
 @pytest.mark.parametrize("resource", ["alloc-bytes/4KiB", "allocs/10"])
 @needs_bpf_too
 def test_weighted_allocations(tmp_path, resource):
-	"""At an interval, the totals below the program's functions are alike, and the shares as stated."""
+	"""At an interval the totals agree approximately, and the shares within their errors."""
 	program = build("allocations.c", "-fno-builtin")
 	recorded = by_each(tmp_path, ["bpf", "preload"], [program, "300", "2"], "-r", resource)
 	name = resource.partition("/")[0]
 	totals = [one.resource(name)["total"] for one in recorded.values()]
-	assert abs(totals[0] - totals[1]) <= 0.01 * totals[0] + 80_000, totals # what threads and the standard output are made of
+	assert abs(totals[0] - totals[1]) <= 0.01 * totals[0] + 80_000, totals # allocations for threads and the standard output
 	paths = [one.paths(name) for one in recorded.values()]
 	for names in (["heavy"], ["light"], ["worker"]):
 		alike(*paths, names)
@@ -119,7 +120,7 @@ def test_weighted_allocations(tmp_path, resource):
 @pytest.mark.parametrize("resource", ["real", "blocked"])
 @needs_bpf_too
 def test_waits(tmp_path, resource):
-	"""Threads that sleep, wait and compute: each has the time that it says, by both."""
+	"""Threads that sleep, wait and compute: both backends measure the times that the program states."""
 	interval_us = 1000
 	recorded = by_each(tmp_path, ["bpf", "preload"], [build("waits.c"), "4"], "-r", f"{resource}/{interval_us}us")
 	for backend, one in recorded.items():

@@ -1,4 +1,4 @@
-"""What is counted where calls are interposed is what the program did: to the last byte, wherever it ends, in each thread."""
+"""Counts of interposed calls are exact: to the last byte, for every way in which a program ends, in each thread."""
 import os
 import re
 import subprocess
@@ -18,7 +18,7 @@ def at(interval, *resources, backend="preload"):
 
 
 def check_exactly(folder, command, resources, status=0, **settings):
-	"""Each gtick of these resources is where the program says."""
+	"""Checks that each gtick of these resources belongs to the function that the program names."""
 	recorded = record(folder, command, *at(1, *resources), **settings)
 	assert recorded.status == status, recorded.err
 	for resource in resources:
@@ -30,13 +30,14 @@ def check_exactly(folder, command, resources, status=0, **settings):
 
 @pytest.mark.parametrize("arguments", [["20"], ["10", "4"]], ids=["one-thread", "five-threads"])
 def test_allocations(tmp_path, arguments):
-	"""Each call of the program is one, of as many bytes as it asks for."""
+	"""Each call of the program is one allocation, with the number of bytes that it requests."""
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin"), *arguments], ALLOCATED)
 
 
 @pytest.mark.parametrize("order", [("own",), ("own", "cpprof")], ids=["needed", "preloaded"])
 def test_an_allocator_in_a_library(tmp_path, monkeypatch, order):
-	"""That of a library stands behind ours, however it comes into the process; what its functions call is not counted twice."""
+	"""An allocator in a library comes after ours, whether the program needs it or preloads it. Calls inside its functions are not
+	counted again."""
 	library = build("own_allocator.c", linkage="shared", name="libown.so")
 	flags = [library] if order == ("own",) else []
 	if not flags:
@@ -45,7 +46,7 @@ def test_an_allocator_in_a_library(tmp_path, monkeypatch, order):
 
 
 def test_an_allocator_in_the_program(tmp_path):
-	"""It stands before ours: nothing can be counted, and the profile says so."""
+	"""An allocator in the program comes before ours: no call is counted, and the profile reports why."""
 	recorded = record(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "5"], *at(1, "allocs"))
 	assert recorded.status == 0, recorded.err
 	told = run_cpprof("info", recorded.path).stdout
@@ -53,7 +54,7 @@ def test_an_allocator_in_the_program(tmp_path):
 
 
 def test_sizes_and_failures(tmp_path):
-	"""Nothing at all, what cannot be had, products that overflow: each a call; and allocations before main and at the end."""
+	"""Zero bytes, requests that fail, products that overflow: each is a call. Allocations before main and at the end count too."""
 	recorded = check_exactly(tmp_path, [build("odd_allocations.c", "-fno-builtin")], ALLOCATED)
 	assert hits(recorded.paths("allocs"), "before_main") == 2, show(recorded.paths("allocs"))
 
@@ -61,7 +62,7 @@ def test_sizes_and_failures(tmp_path):
 @MEASURED
 @pytest.mark.parametrize("words", ["alloc-bytes/16KiB", "allocs/20"])
 def test_allocations_at_an_interval(tmp_path, words):
-	"""Totals are those of interval 1, whatever the boundaries; hits stand for them up to an interval a thread."""
+	"""Totals equal those of interval 1 at any boundaries. Hits differ from them by less than an interval in each thread."""
 	name = words.split("/", maxsplit=1)[0]
 	command = [build("allocations.c", "-fno-builtin"), "300", "3"]
 	recorded = record_well(tmp_path, command, *PRELOAD, "-r", words)
@@ -75,19 +76,19 @@ def test_allocations_at_an_interval(tmp_path, words):
 
 @pytest.mark.parametrize("ending", ["return", "_exit", "kill", "abort", "exec", "pthread_exit"])
 def test_nothing_is_lost_at_the_end(tmp_path, ending):
-	"""The total counts what came behind the last boundary, however the program ends."""
+	"""The total includes the gticks after the last boundary, for every way in which the program ends."""
 	status = {"kill": 137, "abort": 134}.get(ending, 0)
 	recorded = record(tmp_path, [build("sudden_ending.c", "-fno-builtin"), ending], *at(1000, *ALLOCATED, "write-bytes", "io-calls"))
 	assert recorded.status == status, recorded.err
 	for resource, _, gticks in amounts(recorded.out):
 		more = recorded.resource(resource)["total"] - gticks
-		# The C library allocates a little itself.
+		# The C library makes a few allocations of its own.
 		assert 0 <= more <= (30000 if resource in ALLOCATED else 100), f"{resource}: {gticks} and {more}"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can go so far away")
 def test_forked_from_nowhere(tmp_path):
-	"""A process that has closed all files, changed folder, root and user, and then forks: the channel is mapped, and its child's too."""
+	"""A process closes all files, changes folder, root and user, and then forks: both processes still have the channel mapped."""
 	recorded = record(tmp_path, [build("forks_nowhere.c", "-fno-builtin")], *at(1, "allocs"))
 	assert recorded.status == 7, recorded.err
 	check_amounts(recorded, "allocs")
@@ -99,18 +100,18 @@ def test_forked_from_nowhere(tmp_path):
 
 @pytest.mark.parametrize("resource", MOVED)
 def test_bytes_of_each_call(tmp_path, resource):
-	"""The very program that the bpf backend is tested with."""
+	"""The program is also used in the tests of the bpf backend."""
 	check_exactly(tmp_path, [build("io_bytes.c"), "2"], [resource])
 
 
 def test_bytes_of_checked_calls(tmp_path):
-	"""As distributions compile: read with a known buffer is another function."""
+	"""Compiled as distributions do: a read into a buffer of known size calls another function."""
 	check_exactly(tmp_path, [build("io_bytes.c", "-D_FORTIFY_SOURCE=2"), "2"], MOVED)
 
 
 @MEASURED
 def test_failing_vectors(tmp_path):
-	"""Half a thousand pieces that nothing took: counted to the last one where that is asked for, and not looked at where it is not."""
+	"""A failing call with 500 vectors: `:requested` counts all of them, and other resources do not read them."""
 	command = [build("failing_vectors.c")]
 	check_exactly(tmp_path, command, ["write-bytes:requested"])
 	took = {}
@@ -123,7 +124,7 @@ def test_failing_vectors(tmp_path):
 
 @needs_bpf
 def test_calls_are_those_of_the_kernel(tmp_path):
-	"""What starts the program is seen from outside alone; for the rest the same, call by call."""
+	"""preload and bpf count the same calls. Only bpf sees the program being started."""
 	counted = {}
 	for backend in ("preload", "bpf"):
 		(tmp_path / backend).mkdir()
@@ -134,7 +135,7 @@ def test_calls_are_those_of_the_kernel(tmp_path):
 
 
 def test_transfers_that_ticks_cut_short_go_on(tmp_path):
-	"""A write to a pipe that is full waits; a tick that comes then leaves no trace."""
+	"""A tick interrupts a write that waits for room in a full pipe. The program sees no effect."""
 	recorded = record(tmp_path, [build("long_transfers.c")], *PRELOAD, "-r", "real/100us", "-r", "cpu/100us")
 	assert recorded.status == 0, f"{recorded.out}{recorded.err}"
 
@@ -144,12 +145,12 @@ def test_transfers_that_ticks_cut_short_go_on(tmp_path):
 @MEASURED
 @pytest.mark.parametrize("resource", ["io-time", "lock-wait"])
 def test_waiting(tmp_path, resource):
-	"""For a lock and for a pipe: as long as it took, where it waited."""
+	"""Waits for a lock and for a pipe have the time that they took, in the functions that waited."""
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *PRELOAD, "-r", f"{resource}/50us")
 	paths = recorded.paths(resource)
 	checked = 0
 	for name, names, us in amounts(recorded.out):
-		# What still waits when the program ends has not returned.
+		# A wait that has not returned when the program ends is not measured.
 		if name == resource and names != ["waits_on"]:
 			assert abs(hits(paths, *names) * 50 - us) <= 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}"
 			checked += 1
@@ -158,7 +159,7 @@ def test_waiting(tmp_path, resource):
 
 
 def test_locks_stay_what_they_are(tmp_path):
-	"""Each kind of lock gives each of its answers, watched or not; those that were free cost no wait."""
+	"""Each kind of lock returns the same results with and without a recording. Locks that were free cost no wait."""
 	program = build("lock_answers.c")
 	bare = subprocess.run([program], capture_output=True, text=True, check=True).stdout
 	recorded = record(tmp_path, [program], *PRELOAD, "-r", "lock-wait/1us")
@@ -179,7 +180,8 @@ def test_locks_of_other_makers(tmp_path):
 # --- threads ---
 
 def test_threads_that_end_in_each_way(tmp_path):
-	"""Return, pthread_exit, cancelled in read, thrd_create: what they counted is there, also what their destructors did."""
+	"""Threads end by return, pthread_exit, cancellation in read, and thrd_create's return: their counts are complete, including
+	their destructors'."""
 	check_exactly(tmp_path, [build("thread_endings.c", "-fno-builtin")], ["alloc-bytes", "read-bytes", "write-bytes"])
 
 
@@ -189,11 +191,12 @@ def test_names_of_threads(tmp_path):
 	assert {"by_itself", "by_another", "by_prctl"} <= names, names
 
 
-# --- code that comes and goes ---
+# --- code that is loaded at run time ---
 
 @pytest.mark.parametrize("watched", [False, True], ids=["bare", "recorded"])
 def test_search_paths_of_callers(tmp_path, watched):
-	"""Libraries beside the caller, by its RUNPATH, by its RPATH, by $ORIGIN: found by whom they should be, and by nobody else."""
+	"""Libraries beside the caller, found by its RUNPATH, its RPATH and $ORIGIN: only the right caller finds each, recorded or
+	not."""
 	middle = {}
 	for tag in ("runpath", "rpath"):
 		folder = tmp_path / tag

@@ -1,4 +1,4 @@
-"""Code that nobody tells the preload backend of is found when a walk comes to it."""
+"""The preload backend finds code that the program maps without an interposed call, when a walk reaches it."""
 import pytest
 from record_support import build, check_truths, record_well
 

@@ -1,4 +1,4 @@
-"""What is not over when the program ends is in the profile nevertheless."""
+"""Waits and calls that are unfinished when the program ends are in the profile."""
 import pytest
 from record_support import build, hits, record, run_cpprof, show
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.measured("the samples of threads that end at once are c
 
 @pytest.mark.parametrize("resource", ["real", "blocked"])
 def test_waits_that_do_not_end(tmp_path, resource):
-	"""Three threads wait for a second, and none of the waits is over before they are killed: two never, one just then."""
+	"""Three threads wait for a second each until they are killed: two would wait forever, one would return at that moment."""
 	recorded = record(tmp_path, [build("waits_at_end.c")], "--backend", "preload", "-r", f"{resource}/1ms")
 	assert recorded.status == 128 + 9, recorded.err
 	paths = recorded.paths()
@@ -19,14 +19,14 @@ def test_waits_that_do_not_end(tmp_path, resource):
 
 
 def test_nothing_of_a_resource(tmp_path):
-	"""Of what was never used nothing is missing."""
+	"""A resource that was never used has no missing part."""
 	recorded = record(tmp_path, ["/bin/true"], "--backend", "preload", "-r", "write-bytes", "-r", "own:nothing")
 	told = run_cpprof("info", recorded.path)
 	assert "nan" not in told.stdout + told.stderr + recorded.err, told.stdout
 
 
 def test_many_samples_of_what_is_short_or_nobody_waits_for(tmp_path):
-	"""Of a program that ends at once nobody sees that samples slow it; what a daemon used is not known."""
+	"""A program that ends at once is not reported as slowed by its samples, nor is a daemon, whose CPU time is unknown."""
 	copy = "dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none"
 	for command in (copy, f"setsid {copy} & sleep 0.5"):
 		recorded = record(tmp_path, ["/bin/sh", "-c", command], "--backend", "preload", "-r", "io-calls/1")

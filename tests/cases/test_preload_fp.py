@@ -1,4 +1,5 @@
-"""Floating point exceptions by the preload backend: exact, on the paths that raise them, and nothing that the program sees changes."""
+"""Floating point exceptions by the preload backend: exact, on the paths that raise them, and without an effect that the program
+can see."""
 import subprocess
 
 import pytest

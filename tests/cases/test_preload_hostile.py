@@ -1,6 +1,6 @@
 """
-Whatever the program is at when its timer's signal comes, it goes on as without us: each program of tests/programs/hostile does
-one such thing again and again, checks itself, and is run 100 times while its stacks are sampled 5,000 times a second.
+A timer's signal never changes what the program does, whatever code it interrupts. Each program of tests/programs/hostile repeats
+one difficult operation, checks itself, and runs 100 times while its stacks are sampled 5,000 times a second.
 """
 import re
 import subprocess
@@ -16,8 +16,8 @@ EVERYTHING = ["-r", "real/200us", "-r", "user/200us", "-r", "alloc-bytes/64KiB",
 
 LIBRARY = "the library that it loads"
 
-# name -> (source, arguments, status (below 0: the signal), least % of whole paths). Not whole, with any backend: in the
-# middle of an exception's jump, behind clone, in code that nobody has rules of, above makecontext's first function.
+# {name: (source, arguments, status (below 0: the signal), least % of complete paths)}. Incomplete with any backend: paths in the
+# middle of an exception's jump, just after clone, in code without unwind rules, and above makecontext's first function.
 HOSTILE = {
 	"malloc": ("inside_malloc.c", [], 0, 99),
 	"dlopen": ("inside_dlopen.c", [LIBRARY], 0, 98),
@@ -50,10 +50,10 @@ HOSTILE = {
 	"exit in a thread": ("endings.c", ["thread"], 6, 95),
 	"first thread gone": ("endings.c", ["leaving"], 6, 95),
 }
-# How much of the CPU time must have been sampled: starting is not, nor what the kernel alone starts or vfork does, and behind
-# a filter no timer can be set any more.
+# Least part of the CPU time that is sampled, where it is not 0.5. Not sampled are the start of programs, threads that the
+# program creates by system calls, and children of vfork; after a seccomp filter no timer can be set.
 SAMPLED = {"sandbox": 0.25, "raw threads": 0.2, "vfork": 0.1, "exec": 0.3, "threads": 0.25, "fork": 0.3, "dlopen": 0.3}
-# Stacks that are handed over as they are may be more than rings hold: that is said.
+# The stacks that wait for the user-space fallback can be more than the rings hold: the recorder then reports losses.
 MAY_LOSE = {"recursion"}
 
 
@@ -64,7 +64,7 @@ def again(name, times):
 
 
 def output_of(name, times):
-	"""What so many bare runs print: that of one, again and again."""
+	"""Returns the output that so many bare runs print: that of one run, repeated."""
 	bare = subprocess.run(again(name, 1), capture_output=True, text=True, timeout=60, check=False)
 	assert bare.returncode == 0, f"{bare.stdout}{bare.stderr}"
 	*said, tally = bare.stdout.splitlines()
@@ -97,19 +97,19 @@ def test_goes_on_as_without_us(tmp_path, name):
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_with_every_resource(tmp_path, case):
-	"""The calls that are counted are interposed; a few runs of each."""
+	"""The same with interposed calls, for all resources, in a few runs of each program."""
 	recorded = run_hostile(tmp_path, case, FEW, *EVERYTHING)
 	told = {resource["name"]: resource for resource in recorded.info()["resources"]}
 	assert told["real"]["hits"] > 0 and told["user"]["hits"] > 0, told
 	for name in ("write-bytes", "read-bytes", "allocs", "alloc-bytes"):
 		assert hits(recorded.paths(name)) == told[name]["hits"], told
-	# The tally is written inside the C library, by dprintf, where nothing is interposed.
-	# Where a handler jumps out of our own work at the very end of the stack, a call may be missed.
+	# again.c writes its last line inside the C library, by dprintf, where no call is interposed. If a handler jumps out of our
+	# own code at the very end of the stack, a call can be missed.
 	written = len(recorded.out) - len(f"{FEW} of {FEW} well\n")
 	assert told["write-bytes"]["total"] >= (0.7 if case == "overflow" else 1) * written, told
 
 
 def test_each_program_is_run():
-	"""A program that is in no list above would test nothing."""
+	"""Each program in the folder is in a list above, and so is tested."""
 	driven = {source for source, *_ in HOSTILE.values()} | {"again.c", "library.c", "storm.c"}
 	assert driven == {path.name for path in (PROGRAMS / "hostile").iterdir() if path.suffix != ".h"}

@@ -1,4 +1,4 @@
-"""What a program tells by include/cpprof/runtime.h, recorded: its own resources, labels, windows, flushes."""
+"""A recording contains what the program reports through include/cpprof/runtime.h: its own resources, labels, windows, flushes."""
 import hashlib
 import json
 import os
@@ -18,7 +18,7 @@ EVERY_ONE = [*PRELOAD, "-r", "own:orders/1", "-r", "own:bytes/1"]
 
 
 def linked(source):
-	"""A program of tests/programs with the library; another one when the header changes."""
+	"""Returns a program of tests/programs, linked with the library. It is compiled again when the header changes."""
 	header = hashlib.sha256((REPOSITORY / "include/cpprof/runtime.h").read_bytes()).hexdigest()[:8]
 	return build(source, f"-I{REPOSITORY}/include", f"-DHEADER_IS_{header}", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}")
 
@@ -35,7 +35,7 @@ def stated(recorded, resource):
 
 @pytest.mark.parametrize("way", ["plain", "threads", "fork"])
 def test_every_tick_is_there(tmp_path, way):
-	"""At interval 1 nothing is estimated: each call path has the ticks that were made in it, whoever made them."""
+	"""At interval 1 no count is estimated: each call path has the ticks that were made in it, by any thread or process."""
 	recorded = record_own(tmp_path, way, "200")
 	check_amounts(recorded, "own:orders")
 	told = recorded.resource("own:bytes")
@@ -66,7 +66,8 @@ def test_declared_resources_are_no_finding(tmp_path):
 
 
 def test_innermost_is_who_ticks(tmp_path):
-	"""Even where the tick is the last thing that it does; nothing of the library is on the path."""
+	"""The innermost frame is the function that ticks, even if the tick is its last action. No frame of the library is on the
+	path."""
 	paths = record_own(tmp_path, "plain", "50").paths("own:orders")
 	assert all(re.match("take\\b|take_many\\b", path[-1]) for path in paths), show(paths)
 	assert hits(paths, "main", "work", "take_some", "take") == 50, show(paths)
@@ -76,8 +77,9 @@ def test_innermost_is_who_ticks(tmp_path):
 @pytest.mark.parametrize("interval", [100, 7])
 @pytest.mark.parametrize("way,threads", [("plain", 1), ("threads", 5), ("fork", 4)])
 def test_intervals(tmp_path, way, threads, interval):
-	"""Totals are exact at any interval; hits are the total by the interval, give or take one a thread, in true shares."""
-	rounds = 200 * interval  # as many samples as the rings hold, however fast they come
+	"""Totals are exact at any interval. Hits are the total divided by the interval, within one for each thread, in the true
+	shares."""
+	rounds = 200 * interval  # as many samples as the rings hold at any speed
 	recorded = record_own(tmp_path, way, rounds, options=[*PRELOAD, "-r", f"own:orders/{interval}"])
 	told = recorded.resource("own:orders")
 	assert told["total"] == stated(recorded, "own:orders")
@@ -86,14 +88,14 @@ def test_intervals(tmp_path, way, threads, interval):
 
 
 def test_windows_are_exact(tmp_path):
-	"""What is done between cpprof_stop and cpprof_start is not counted, and nothing else is missing."""
+	"""Ticks between cpprof_stop and cpprof_start are not counted, and no others are missing."""
 	recorded = record_own(tmp_path, "windows", "300")
 	assert re.findall(r"recording (\d)", recorded.out) == ["0", "1"]
 	check_amounts(recorded, "own:orders")
 
 
 def test_paused(tmp_path):
-	"""Nothing is counted before the program says so: the whole program that never does, and of the other all but that."""
+	"""With --paused, counting begins when the program calls cpprof_start: a program that never calls it has no ticks."""
 	recorded = record_own(tmp_path, "windows", "300", options=[*EVERY_ONE, "--paused"])
 	check_amounts(recorded, "own:orders")
 	silent = record_own(tmp_path, "plain", "300", options=[*EVERY_ONE, "--paused"])
@@ -102,7 +104,7 @@ def test_paused(tmp_path):
 
 @MEASURED
 def test_cpu_beside_own(tmp_path):
-	"""Both in one profile, as both come from inside."""
+	"""A profile can have cpu and the program's own resource, because both are measured inside the process."""
 	recorded = record(tmp_path, [str(BUILD / "examples/orders"), "1500"], *PRELOAD, "-r", "cpu", "-r", "own:orders/10")
 	assert recorded.status == 0, recorded.err
 	assert recorded.resource("own:orders")["total"] == 15000
@@ -110,7 +112,7 @@ def test_cpu_beside_own(tmp_path):
 
 
 def test_installed(tmp_path):
-	"""An installed cpprof finds its library, wherever its prefix is moved to."""
+	"""An installed cpprof finds its library, even if its prefix was moved."""
 	meson = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 	subprocess.run([meson, "install", "-C", BUILD, "--no-rebuild", "--quiet", "--tags", "runtime", "--destdir", tmp_path],
 		check=True, capture_output=True)
@@ -133,7 +135,7 @@ def wait_for_line(process, pattern):
 
 
 def test_flush_makes_the_profile_readable(tmp_path):
-	"""While the program runs on: all that it did before cpprof_flush is in the file."""
+	"""cpprof_flush makes the profile readable while the program runs: the file contains all ticks before the call."""
 	path = tmp_path / "out.data"
 	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", linked("own.c"), "flush", "500"]
 	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -150,7 +152,7 @@ def test_flush_makes_the_profile_readable(tmp_path):
 
 
 def test_flush_without_a_monitor(tmp_path):
-	"""A recorder that was killed keeps nobody waiting: the program goes on, and ends as ever."""
+	"""If the recorder was killed, no call waits for it: the program continues and ends normally."""
 	path = tmp_path / "out.data"
 	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", str(BUILD / "examples/orders"), "4000"]
 	with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -161,7 +163,8 @@ def test_flush_without_a_monitor(tmp_path):
 
 
 def test_flush_soon_knows_a_killed_monitor(tmp_path):
-	"""... whose parent has not asked for its end yet: its number is still taken, but nobody is there. The second time at once."""
+	"""A flush detects a killed recorder whose parent has not waited for it, so that its process id still exists. The second flush
+	returns at once."""
 	command = [CPPROF, "record", "-o", str(tmp_path / "out.data"), *EVERY_ONE, "--", linked("flush_late.c")]
 	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 		assert wait_for_line(process, "ready")
@@ -178,21 +181,21 @@ def test_flush_soon_knows_a_killed_monitor(tmp_path):
 
 
 def by_label(path, key):
-	"""{value: hits} of `report --by-label KEY`; the hits without such a label are None's."""
+	"""Returns {value: hits} of `report --by-label KEY`; hits without this label have the key None."""
 	result = run_cpprof("report", "--format", "json", "--threshold", "0", "--limit", "0", "-r", "own:orders", f"--by-label={key}", path)
 	assert result.returncode == 0, result.stderr
 	return {row["labels"].get(key): row["hits"] for row in json.loads(result.stdout)["results"][0]["entries"]}
 
 
 def test_labels(tmp_path):
-	"""Each tick has the labels that its thread had, also in a forked process: the counts by value are exact."""
+	"""Each tick has the labels of its thread, also in a forked process: the counts by value are exact."""
 	recorded = record_own(tmp_path, "labels", "100")
 	assert by_label(recorded.path, "tenant") == {"acme": 200, "initech": 100, "parent's": 1, "child's": 1, None: 3}
 	assert by_label(recorded.path, "verb") == {"GET": 152, "PUT": 150, None: 3}
 
 
 def test_more_label_sets_than_are_kept(tmp_path):
-	"""A label that is new each time costs no more than memory that has an end, and harms nothing else."""
+	"""Labels that are new each time use a limited amount of memory, and the counts stay exact."""
 	recorded = record(tmp_path, [linked("many_labels.c")], *PRELOAD, "-r", "own:orders/1000")
 	assert recorded.status == 0, recorded.err
 	refused, ticks = map(int, re.search(r"refused (\d+) ticks (\d+)", recorded.out).groups())

@@ -1,4 +1,4 @@
-"""Labels from the program's own words to the reports: tests/programs/labels.c says what each label's share is."""
+"""Labels that a program sets appear in the reports with the shares that tests/programs/labels.c states."""
 import pytest
 import json
 import re
@@ -29,7 +29,7 @@ def test_shares(tmp_path):
 		(table,) = report(recorded.path, f"--by-label={key}")
 		entries = {entry["labels"].get(key): entry["fraction"] for entry in table["entries"]}
 		assert abs(entries[value] - fraction) <= tolerance(fraction, table["total_hits"]), (label, entries)
-	# Threads begin without labels: what was set when they were started is on nobody's sample but the main thread's.
+	# Threads begin without labels: a label that was set before a thread started is only on samples of the main thread.
 	both = report(recorded.path, "--by-label")[0]["entries"]
 	assert not [entry for entry in both if "phase" in entry["labels"] and "tenant" in entry["labels"]], both
 	assert {"tenant": "acme", "kind": "search"} in [entry["labels"] for entry in both]

@@ -1,4 +1,4 @@
-"""`cpprof record --paused`: nothing counts until the program says so, in none of its threads."""
+"""`cpprof record --paused` counts only after the program's cpprof_start(), in all of its threads."""
 from record_support import BUILD, REPOSITORY, amounts, build, check_amounts, hits, record, run_cpprof, show
 
 LIBRARIES = BUILD / "src/collect/agent"
@@ -15,7 +15,8 @@ def record_paused(folder, *options):
 
 
 def test_counts_between_start_and_stop(tmp_path):
-	"""Chosen by itself, as nobody outside can wait for the program; its own count is exact."""
+	"""preload is chosen automatically, because a backend outside the process cannot see cpprof_start(). The program's own count
+	is exact."""
 	recorded = record_paused(tmp_path, "--paused", "-r", "cpu")
 	assert ", by preload" in recorded.err
 	check_amounts(recorded, "own:steps")
@@ -23,14 +24,14 @@ def test_counts_between_start_and_stop(tmp_path):
 	for thread in ("main", "other"):
 		assert hits(paths, thread, "between") > 20, show(paths)
 		assert hits(paths, thread, "before") == hits(paths, thread, "after") == 0, show(paths)
-	# What the program used outside of that is not missing.
+	# The time outside of the window is not reported as missing.
 	assert "not sampled" not in recorded.err, recorded.err
 	told = recorded.resource("cpu")
 	assert told["total"] <= 1.2 * told["hits"] * told["interval"], told
 
 
 def test_counts_from_the_start_without_it(tmp_path):
-	"""Until cpprof_stop, and no further."""
+	"""Without --paused, counting begins at the start and ends at cpprof_stop()."""
 	recorded = record_paused(tmp_path)
 	stated = sum(gticks for _, _, gticks in amounts(recorded.out))
 	paths = recorded.paths("own:steps")
@@ -46,7 +47,8 @@ def test_who_never_starts_has_no_samples(tmp_path):
 
 
 def test_own_resource_nobody_declares(tmp_path):
-	"""It is not known before the program runs whether it will."""
+	"""A recording of an own resource that the program never declares succeeds, because this cannot be checked before the program
+	runs."""
 	recorded = record(tmp_path, ["/bin/true"], "-r", "own:nothing")
 	assert recorded.status == 0, recorded.err
 	assert recorded.resource("own:nothing")["total"] == 0
@@ -54,6 +56,6 @@ def test_own_resource_nobody_declares(tmp_path):
 
 
 def test_what_runs_elsewhere(tmp_path):
-	"""Of --paused and what preload does not measure, the reason is preload's."""
+	"""--paused with a resource that preload does not measure is refused with preload's reason."""
 	result = run_cpprof("record", "--paused", "--backend", "preload", "-r", "page-faults", "--", "/bin/true", cwd=tmp_path)
 	assert result.returncode == 1 and "page-faults" in result.stderr, result.stderr

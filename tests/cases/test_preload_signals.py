@@ -1,6 +1,6 @@
 """
-Programs that use signals, masks, timers, alternate stacks and calls that signals end, measured from the inside by signals: each program
-of tests/programs/signals checks itself, and says the same as when it is alone.
+Programs that use signals, masks, timers, alternate stacks and calls that signals interrupt are measured from the inside, by
+signals. Each program of tests/programs/signals checks itself and prints the same as without a recorder.
 """
 import re
 import signal
@@ -16,7 +16,7 @@ TICK_US = 1_000_000 // RATE
 EVERYTHING = ["--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", f"real/{TICK_US}us", "-r", f"blocked/{TICK_US}us"]
 ENDED_BY_NUMBER_OF_TICKS = 128 + signal.SIGRTMAX - 3
 
-# name -> (status, least CPU seconds that it uses)
+# {name: (status, least CPU seconds that it uses)}
 PROGRAMS = {
 	"masks": (0, 0.02),
 	"awaiting": (0, 0.03),
@@ -46,7 +46,7 @@ def test_program_sees_no_ticks(name, tmp_path):
 @MEASURED
 @pytest.mark.parametrize("way", ["stack", "alternate", "context"])
 def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
-	"""400 of them, many out of the middle of what we do: then 0.4 s and 1,000 calls, all in sight."""
+	"""A program makes 400 jumps, many out of our own code. Afterwards its 0.4 s of work and 1,000 calls are measured completely."""
 	recorded = record_well(tmp_path, [build("signals/jumps.c"), way], "--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", "io-calls/10")
 	cpu, calls = recorded.paths("cpu"), recorded.paths("io-calls")
 	assert abs(hits(cpu, "used_behind", "busy") * TICK_US / 1e6 - 0.4) < 0.06, show(cpu)
@@ -55,7 +55,7 @@ def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 
 @MEASURED
 def test_cancelled_threads_clean_up_in_sight(tmp_path):
-	"""Five of them, 150 ms each: the call that each was cancelled in keeps no ticks away any more."""
+	"""Five cancelled threads clean up for 150 ms each: the call in which each was cancelled no longer delays ticks."""
 	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")
 	found = hits(paths, "clean_up") * TICK_US / 1e6
 	assert abs(found - 5 * 0.15) < 0.08, show(paths)
@@ -63,7 +63,7 @@ def test_cancelled_threads_clean_up_in_sight(tmp_path):
 
 @MEASURED
 def test_waits_are_charged_to_their_calls(tmp_path):
-	"""The program says how long it waited by what."""
+	"""Waiting time is charged to the calls for which the program states it."""
 	recorded = record_well(tmp_path, [build("signals/never_restarted.c")], *EVERYTHING)
 	waited_us = {}
 	for name, time in re.findall(r"^waited (\w+)(?: with a mask)?: ([\d.]+) s$", recorded.err, re.MULTILINE):
@@ -73,14 +73,14 @@ def test_waits_are_charged_to_their_calls(tmp_path):
 	for call, wanted in waited_us.items():
 		found = hits(real, "waits_to_the_end", call) * TICK_US
 		assert abs(found - wanted) < 0.12 * wanted, f"{call}: {found} us, not {wanted}\n{show(real, 40)}"
-		# where it has waited for a processor before, that is charged to it too
+		# blocked includes the time for which the thread waited for a processor before
 		found = hits(blocked, "waits_to_the_end", call) * TICK_US
 		assert found > 0.88 * wanted, f"blocked, {call}: {found} us, not {wanted}\n{show(blocked, 40)}"
 
 
 @MEASURED
 def test_ticks_come_late_behind_handlers_on_small_stacks(tmp_path):
-	"""No time is lost by that: what such a handler used is charged to what it has interrupted."""
+	"""Late ticks lose no time: the time of such a handler is charged to the code that it interrupted."""
 	recorded = record_well(tmp_path, [build("signals/stacks.c")], *EVERYTHING)
 	paths = recorded.paths("cpu")
 	total = hits(paths)

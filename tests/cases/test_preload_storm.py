@@ -1,4 +1,4 @@
-"""Threads, forks, other programs, libraries and allocations, all at once for half a minute at 5,000 samples a second."""
+"""Threads, forks, programs, libraries and allocations, all at once for half a minute at 5,000 samples a second."""
 import re
 import subprocess
 import threading
@@ -9,11 +9,11 @@ from record_support import CPPROF, Recorded, build, hits, run_cpprof, show
 SECONDS = 30
 FINE_NS = 200_000
 MEMORY_MOST = 48 * 2**20
-EACH_MOST = 512 # bytes that are kept of a process or thread that has ended
+EACH_MOST = 512 # bytes that the recorder keeps of an ended process or thread
 
 
 class MemoryReader(threading.Thread):
-	"""Reads how much of a process is in memory, twice a second, until it ends."""
+	"""Reads a process's resident memory twice a second, until the process ends."""
 
 	def __init__(self, pid):
 		super().__init__(daemon=True)
@@ -59,7 +59,8 @@ def check_storm(recorded):
 	told = recorded.resource("cpu")
 	paths = recorded.paths("cpu")
 	assert told["hits"] == hits(paths)
-	# All that was used is in the total, so what was not sampled is seen: programs being loaded, and the ends of short threads.
+	# The total has all CPU time, and so shows the part that was not sampled: programs while they are loaded, and the ends of
+	# short threads.
 	used_ns = 1000 * (number(recorded.out, "own") + number(recorded.out, "children"))
 	assert abs(told["total"] - used_ns) < 0.05 * used_ns, f"{told} of {used_ns / 1e9} s"
 	assert 0.5 * used_ns < (told["hits"] + told["lost"]) * FINE_NS < 1.05 * used_ns, f"{told} of {used_ns / 1e9} s\n{show(paths)}"
@@ -70,9 +71,10 @@ def check_storm(recorded):
 
 
 def check_memory(bytes_seen, ended):
-	"""It grows in the first half, as there is more to know; in the second by what is kept of who has ended, and hardly more."""
+	"""The monitor's memory grows in the first half, while it meets new code. In the second it grows only by what it keeps of
+	ended processes and threads."""
 	assert len(bytes_seen) > SECONDS
 	assert max(bytes_seen) < MEMORY_MOST, bytes_seen
 	half = max(bytes_seen[: len(bytes_seen) // 2])
-	last = max(bytes_seen[:-4]) # behind that, it reads what names there are
+	last = max(bytes_seen[:-4]) # the last readings include symbolization
 	assert last - half < EACH_MOST * ended / 2 + (2 << 20), f"{bytes_seen}, {ended} ended"

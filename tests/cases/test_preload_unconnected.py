@@ -1,4 +1,4 @@
-"""Of a program that the library was not loaded into, the closing line, `info` and `report` say why."""
+"""If the library is not loaded into a program, the closing line, `info` and `report` give the reason."""
 import os
 import re
 import shutil
@@ -9,7 +9,7 @@ from record_support import CPPROF, build, record, run_cpprof
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
 
-# name: (what starts the program, why it was not recorded)
+# {name: (command that starts the program, reason why the program was not recorded)}
 WAYS = {
 	"environment": (["env", "-i"], "LD_PRELOAD is gone"),
 	"library": (["env", "LD_PRELOAD="], "LD_PRELOAD is gone"),
@@ -34,13 +34,13 @@ def said_of(tmp_path, command, reason, resource):
 @pytest.mark.parametrize("way", [pytest.param(way, marks=as_root) if way in ("namespace", "user") else way for way in WAYS])
 def test_programs_that_are_not_watched(tmp_path, way):
 	launcher, reason = WAYS[way]
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder: # where another user reaches it
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder: # a folder that another user can reach
 		os.chmod(folder, 0o755)
 		said_of(tmp_path, [*launcher, shutil.copy(build("forms.c"), folder), "60"], reason, "cpu")
 
 
 def test_static_program(tmp_path):
-	"""Of bytes nobody has an account: that none is there is not what was too little."""
+	"""Allocated bytes of an unobserved program are unknown. The report does not state that they were less than an interval."""
 	recorded = said_of(tmp_path, ["sh", "-c", f"exec {build('forms.c', linkage='static')} 60"], "statically linked", "alloc-bytes")
 	assert recorded.closing()[0] == 0
 	report = run_cpprof("report", recorded.path)

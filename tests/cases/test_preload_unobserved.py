@@ -1,4 +1,5 @@
-"""What is read and written where no library can look is told of, by the kernel's own account; nothing is said without need."""
+"""Bytes that are read and written where no call is interposed are reported, from the kernel's own account, and only if there are
+any."""
 import os
 import re
 from pathlib import Path
@@ -29,7 +30,7 @@ def recorded_by(folder, command, *resources):
 
 
 def said(recorded):
-	"""{what: percent} of the findings; the closing line has one of them if there is any."""
+	"""Returns {what: percent} of the findings. The closing line has one of them, if there is any."""
 	found = {what: int(percent) for percent, what in SAID.findall(run_cpprof("info", recorded.path).stdout)}
 	closing = re.findall(r"; (\d+) % of the (.*?) were not observed: ", recorded.err)
 	assert len(closing) == min(len(found), 1) and all(found[what] == int(percent) for percent, what in closing), recorded.err
@@ -38,39 +39,41 @@ def said(recorded):
 
 @pytest.mark.parametrize("ways, percent", [("f", 100), ("s", 100), ("fr", 50), ("frrr", 25), ("rkkf", 25)])
 def test_streams_and_direct_calls(tmp_path, content, ways, percent):
-	"""As many of all bytes as went by a way that is not seen."""
+	"""The reported percentage is the part of all bytes that went through unobserved calls."""
 	told = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
 	assert set(told) == {"bytes read"} and abs(told["bytes read"] - percent) <= 1, told
 
 
 @pytest.mark.parametrize("ways", ["r", "k", "rp", "c", "rcccc"])
 def test_what_is_seen(tmp_path, content, ways):
-	"""... nor what the account has that is another's: a child's, once its end was waited for; nor a program's own few lines."""
+	"""No finding if all calls are observed; none for bytes of a child, which the account includes after a wait, nor for a
+	program's few lines of output."""
 	recorded = recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes", "write-bytes", "io-bytes", "io-calls")
 	assert said(recorded) == {}
 
 
 def test_threads(tmp_path, content):
-	"""Those that have ended too."""
+	"""Threads are observed too, including those that have ended."""
 	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "r", "8"], "io-bytes", "io-calls")) == {}
 	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
 	assert abs(told["bytes read and written"] - 50) <= 1 and abs(told["bytes read"] - 50) <= 1, told
 
 
 def test_calls(tmp_path, content):
-	"""As many by either way; those that open files are seen, too."""
+	"""The program makes equally many calls in both ways. Calls that open files are observed too."""
 	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
 	assert 47 <= told["calls that read and write"] <= 50, told
 
 
 def test_after_a_child(tmp_path, content):
-	"""What is known then is what the first thread did: of five files, the child's among them, one went by a stream."""
+	"""After a child has ended, only the first thread's account is known: of five files, including the child's, one was read by a
+	stream."""
 	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
 	assert 19 <= told["bytes read"] <= 21, told
 
 
 def test_a_failed_exec(tmp_path, content):
-	"""The program that goes on is still its own."""
+	"""After a failed exec the program continues, and its bytes are still reported."""
 	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "ef"], "read-bytes"))
 	assert told == {"bytes read": 100}
 
@@ -81,7 +84,7 @@ def test_only_of_what_is_measured(tmp_path, content):
 
 @pytest.mark.parametrize("environment", [os.environ, {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}], ids=["ours", "little"])
 def test_what_starting_reads(tmp_path, environment):
-	"""Names of locales, and of users where the environment does not name the shell, are the C library's own to read."""
+	"""The C library reads names of locales, and of users if the environment has no SHELL. These bytes are not reported."""
 	few = 'for i in 1 2 3 4 5 6; do bash -c "[ -e / ] && printf %2000s"; done'
 	recorded = record(tmp_path, ["/bin/sh", "-c", few], "--backend", "preload", "-r", "read-bytes", "-r", "write-bytes", env=environment)
 	assert recorded.status == 0 and said(recorded) == {}, recorded.err
@@ -89,13 +92,13 @@ def test_what_starting_reads(tmp_path, environment):
 
 @MEASURED
 def test_scripts(tmp_path, content):
-	"""Programs that come and go: what starts them is not missed."""
+	"""The start of many short programs is not reported as unobserved."""
 	script = f"for i in 1 2 3 4 5 6 7 8; do {build('unseen.c')} {content} r; done; exec {build('unseen.c')} {content} rr"
 	assert said(recorded_by(tmp_path, ["/bin/sh", "-c", script], "read-bytes", "io-bytes")) == {}
 
 
 def test_paused(tmp_path, content):
-	"""What is seen is no less seen where it is not counted."""
+	"""While counting is paused, calls are still observed, so no bytes are reported."""
 	recorded = record(tmp_path, [build("unseen.c"), content, "r"], "--paused", "--backend", "preload", "-r", "read-bytes")
 	assert recorded.status == 0 and said(recorded) == {}, recorded.err
 	assert Path(recorded.path).exists()

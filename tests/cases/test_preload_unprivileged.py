@@ -1,6 +1,7 @@
 """
-Where the kernel permits neither perf events nor eBPF, as in a container, preload is taken by itself; what it cannot do is
-refused before the target runs; and however target or recorder end, what was sampled is there and the target is as without us.
+Where the kernel permits neither perf events nor eBPF, as in a container, cpprof chooses preload automatically. It refuses what
+preload cannot do before the target runs. However target or recorder end, the profile has all samples and the target is not
+affected.
 """
 import contextlib
 import os
@@ -28,7 +29,7 @@ is_root = os.geteuid() == 0
 
 @contextlib.contextmanager
 def paranoid(level):
-	"""The kernel's setting, put back whatever happens."""
+	"""Changes the kernel's setting, and restores it in any case."""
 	before = PARANOID.read_text()
 	try:
 		PARANOID.write_text(f"{level}\n")
@@ -42,7 +43,8 @@ def paranoid(level):
 
 @pytest.fixture
 def reached():
-	"""A folder that everybody reaches, with copies of cpprof, its runtime and what it runs there; and one of nobody's in it."""
+	"""Returns a folder that every user can reach, with copies of cpprof, its agent and the programs; its subfolder `own` belongs
+	to the user nobody."""
 	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
 		folder = Path(name)
 		folder.chmod(0o755)
@@ -60,8 +62,8 @@ def reached():
 
 def unprivileged(folder, *words, denied=True, **options):
 	"""
-	Runs the copied cpprof as nobody, or as who we are if that is nobody special. `denied`: perf_event_open is refused, as the
-	filters of containers do, and kernels that know of a perf_event_paranoid above 2.
+	Runs the copied cpprof as the user nobody, or as the current user if that is not root. `denied`: perf_event_open is refused,
+	as by the filters of containers and by kernels that support a perf_event_paranoid above 2.
 	"""
 	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
 	launcher = [str(folder / "bin/deny_perf")] if denied else []
@@ -70,7 +72,8 @@ def unprivileged(folder, *words, denied=True, **options):
 
 
 def refused(result, *words):
-	"""One message with the reason and the remedy, status 1, and the target not run: it would say something, or leave a file."""
+	"""Checks for one message with the reason and the remedy, status 1, and no trace of the target: it would print something, or
+	leave a file."""
 	assert result.returncode == 1, result.stderr
 	assert result.stderr.startswith("cpprof"), result.stderr
 	assert result.stdout == ""
@@ -89,7 +92,7 @@ def is_good(recorded):
 @MEASURED
 @pytest.mark.parametrize("level", [3, 4])
 def test_preload_is_taken_by_itself(reached, level):
-	"""One line says so, and why; the profile is as good as any, kernel time and all."""
+	"""One line reports that preload was chosen, and why. The profile is complete, including kernel time."""
 	with paranoid(level):
 		result = unprivileged(reached, "record", "--", reached / "bin/forms", "60")
 	assert re.findall(r"^cpprof: .*\bpreload\b.*$", result.stderr, re.MULTILINE), result.stderr
@@ -101,7 +104,7 @@ def test_preload_is_taken_by_itself(reached, level):
 @pytest.mark.parametrize("resource", ["cpu", "user", "sys", "real", "alloc-bytes", "allocs", "read-bytes", "write-bytes", "io-time",
 	"lock-wait"])
 def test_what_is_asked_for_is_had(reached, resource):
-	"""By name, without a word of a backend."""
+	"""Each resource is recorded by name, without the choice of a backend."""
 	result = unprivileged(reached, "record", "-r", resource, "--", reached / "bin/forms", "2")
 	assert result.returncode == 0, result.stderr
 	told = Recorded(result, reached / "own/cpprof.data").resource(resource)
@@ -109,7 +112,7 @@ def test_what_is_asked_for_is_had(reached, resource):
 
 
 def test_nothing_is_said_where_perf_serves(reached):
-	"""Preload is the last choice: where perf events are permitted, they are taken."""
+	"""preload is the last choice: where perf events are permitted, cpprof uses them and prints nothing about it."""
 	result = unprivileged(reached, "record", "-r", "user", "--", reached / "bin/forms", "5", denied=False)
 	if "perf_event_paranoid" in result.stderr or "preload" in result.stderr:
 		pytest.skip(f"perf events are refused to unprivileged users here: {result.stderr.strip()}")
@@ -119,7 +122,7 @@ def test_nothing_is_said_where_perf_serves(reached):
 
 @pytest.mark.parametrize("backend, words", [("perf", ["perf_event_paranoid"]), ("bpf", ["cap_bpf", "root"])])
 def test_forced_backends_are_refused(reached, backend, words):
-	"""... not replaced."""
+	"""A backend that the user names is refused, not replaced."""
 	result = unprivileged(reached, "record", "--backend", backend, "--", reached / "bin/touch", "ran")
 	refused(result, backend, *words)
 	assert os.listdir(reached / "own") == []
@@ -134,16 +137,17 @@ def test_resources_of_others_are_refused(reached, resource, word):
 
 @pytest.mark.parametrize("words", [["-p", str(os.getpid()), "--duration", "1"], ["-a", "--duration", "1"]], ids=["-p", "-a"])
 def test_only_what_it_starts(tmp_path, words):
-	"""It has to be inside from the start: a process that runs already, or all of them, are for the other two."""
+	"""preload has to be loaded at the program's start. For a running process, or all processes, the message names the other
+	backends."""
 	result = run_cpprof("record", *PRELOAD, *words, cwd=tmp_path)
 	refused(result, "preload", "bpf")
 	assert os.listdir(tmp_path) == []
 
 
-# --- programs that it cannot be inside of ---
+# --- programs into which the library cannot be loaded ---
 
 def with_interpreter(program, path, interpreter):
-	"""A copy of a program that asks for another dynamic linker."""
+	"""Returns a copy of a program that requests another dynamic linker."""
 	known = b"/lib64/ld-linux-x86-64.so.2\0"
 	content = Path(program).read_bytes()
 	assert content.count(known) == 1
@@ -193,7 +197,7 @@ def make_capable(folder, program):
 
 
 def make_32_bit(folder, _):
-	"""Nothing but a header: it is refused before it could run."""
+	"""Returns a file with only an ELF header: it must be refused before it runs."""
 	path = folder / "of-32-bits"
 	path.write_bytes(b"\x7fELF\x01\x01\x01" + b"\0" * 9 + b"\x02\0\x03\0\x01\0\0\0" + b"\0" * 200)
 	path.chmod(0o755)
@@ -207,7 +211,7 @@ def make_32_bit(folder, _):
 ], ids=lambda value: value.__name__.removeprefix("make_") if callable(value) else "")
 @pytest.mark.parametrize("options", [PRELOAD, []], ids=["forced", "by itself"])
 def test_programs_that_are_refused(reached, make, words, options):
-	"""The reason, and what could measure it."""
+	"""The message gives the reason, and the backend that could measure the program."""
 	program = make(reached / "bin", reached / "bin/touch")
 	result = unprivileged(reached, "record", *options, "--", program, "ran")
 	refused(result, Path(program).name, *words, "bpf")
@@ -218,7 +222,8 @@ def test_programs_that_are_refused(reached, make, words, options):
 	(make_capable, ["capabilit", "bpf"]), (make_32_bit, ["32"])],
 	ids=lambda value: value.__name__.removeprefix("make_") if callable(value) else "")
 def test_privileged_programs_are_refused(reached, make, words):
-	"""Not behind a filter as above: there, as the kernel asks of filters, no program gains any, and each can be preloaded."""
+	"""Runs without the filter: behind a filter the kernel grants programs no privileges (the filter requires that), so they can
+	be preloaded."""
 	program = make(reached / "bin", reached / "bin/touch")
 	result = unprivileged(reached, "record", *PRELOAD, "--", program, "ran", denied=False)
 	refused(result, Path(program).name, *words)
@@ -226,7 +231,7 @@ def test_privileged_programs_are_refused(reached, make, words):
 
 
 def test_static_program_is_measured_by_others(tmp_path):
-	"""The alternative that was named does it, where it is permitted."""
+	"""The backend that the message names records the program, where it is permitted."""
 	result = run_cpprof("record", "--", build("counted_ending.c", linkage="static"), "0", cwd=tmp_path)
 	if result.returncode == 1:
 		pytest.skip(f"the kernel permits neither perf events nor eBPF here: {result.stderr.strip()}")
@@ -236,7 +241,7 @@ def test_static_program_is_measured_by_others(tmp_path):
 # --- ends ---
 
 def test_recorder_killed(tmp_path):
-	"""The target runs to its right end, and what was recorded reads."""
+	"""After the recorder is killed the target runs to its normal end, and the profile is readable."""
 	with open(tmp_path / "said", "w+", encoding="utf-8") as said:
 		command = [CPPROF, "record", *PRELOAD, "-r", "cpu/200us", "-r", "alloc-bytes", "-o", str(tmp_path / "out.data"), "--", "/bin/sh",
 			"-c", '"$0" 300; echo ended with $?', build("forms.c")]
@@ -257,7 +262,7 @@ def test_recorder_killed(tmp_path):
 @MEASURED
 @pytest.mark.parametrize("how", [0, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM], ids=str)
 def test_nothing_that_was_sampled_is_lost(tmp_path, how):
-	"""The target says how much CPU time it used, and ends at once: as much is in the profile."""
+	"""The target prints its CPU time and ends at once, in each way: the profile has the same CPU time."""
 	status = 128 + how if how else 0
 	recorded = record(tmp_path, [build("counted_ending.c"), str(int(how))], *PRELOAD, "-r", "cpu/500us")
 	assert recorded.status == status, recorded.err
@@ -265,13 +270,13 @@ def test_nothing_that_was_sampled_is_lost(tmp_path, how):
 	paths = recorded.paths("cpu")
 	assert recorded.closing()[1] == 0, recorded.err
 	sampled_ns = hits(paths, "work") * FINE_NS
-	# Two threads: a tick of each, and what they did beside their work.
+	# Two threads: a tick of each, and their time outside of the work.
 	assert abs(sampled_ns - used_ns) <= 0.02 * used_ns + 4 * FINE_NS, f"{sampled_ns / 1e6} ms, not {used_ns / 1e6}\n{show(paths)}"
 	assert abs(hits(paths, "work_and_wait", "work") * FINE_NS - used_ns / 2) <= 0.05 * used_ns, show(paths)
 
 
 def test_target_killed_from_outside(tmp_path):
-	"""At any moment: the profile has what it used, to a tenth, and its end is told."""
+	"""Killed at any moment: the profile has at least nine tenths of its CPU time, and the recorder's status reports its end."""
 	path = tmp_path / "out.data"
 	command = [CPPROF, "record", *PRELOAD, "-r", "cpu/500us", "-o", str(path), "--", build("forms.c"), "100000"]
 	recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""`cpprof record` asked for what cannot be done: a clear message, the right status, nothing lost, nothing left over."""
+"""`cpprof record` with impossible requests: a clear message, the right status, no loss of an older profile, no files left behind."""
 import contextlib
 import os
 import random
@@ -22,7 +22,7 @@ is_root = os.geteuid() == 0
 
 @pytest.fixture
 def older(tmp_path):
-	"""A profile of an earlier run, that no failure may touch."""
+	"""A profile of an earlier run, which no failure may change."""
 	path = tmp_path / "cpprof.data"
 	path.write_bytes(b"precious")
 	yield path
@@ -39,7 +39,7 @@ def witness(tmp_path):
 
 
 def refused(result, *words, status=(1, 2, 126, 127)):
-	"""One message on standard error that holds these words; nothing on standard output."""
+	"""Checks for one message on standard error that contains these words, and no standard output."""
 	assert result.returncode in status, result.stderr
 	assert result.stderr.startswith("cpprof"), result.stderr
 	assert result.stdout == ""
@@ -69,7 +69,7 @@ def test_not_executable(tmp_path, older):
 
 @needs_perf
 def test_script(tmp_path):
-	"""A script is run by its interpreter, and its children are followed."""
+	"""The script's interpreter runs it, and its children are recorded."""
 	script = tmp_path / "script"
 	script.write_text(f"#!/bin/sh\n'{build('forms.c')}' 20\nexit 9\n")
 	script.chmod(0o755)
@@ -140,7 +140,7 @@ def test_no_such_process(tmp_path, older):
 
 @needs_perf
 def test_thread_is_no_process(tmp_path, older):
-	"""The number of a thread other than the first is none of a process."""
+	"""The number of a thread other than the first is refused: it is not a process id."""
 	server = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 	assert server.stdout.readline() == "ready\n"
 	thread = sorted(map(int, os.listdir(f"/proc/{server.pid}/task")))[1]
@@ -152,7 +152,7 @@ def test_thread_is_no_process(tmp_path, older):
 
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_unknown_backend(tmp_path, older, witness, command):
-	"""The nearest name, and the list."""
+	"""The message suggests the nearest name."""
 	refused(run_cpprof(command, "--backend", "perv", "--", *witness, cwd=tmp_path), "perv", "mean perf", status=(2,))
 
 
@@ -165,7 +165,7 @@ def test_no_backend(tmp_path, older, witness, command):
 @needs_perf
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_what_the_backend_cannot_measure(tmp_path, older, witness, command):
-	"""A backend that is forced is not replaced: what it cannot measure is refused, and which could is said."""
+	"""A backend that the user names is not replaced: what it cannot measure is refused, and the message names a backend that can."""
 	result = run_cpprof(command, "--backend", "perf", "-r", "page-faults", "-r", "read-bytes", "--", *witness, cwd=tmp_path)
 	refused(result, "read-bytes", "bpf", status=(1,))
 
@@ -180,7 +180,7 @@ def test_what_only_the_inside_sees(tmp_path, older, witness, backend, resource):
 
 @needs_perf
 def test_pause_from_outside(tmp_path, older, witness):
-	"""Nobody outside hears the program say when to begin."""
+	"""A backend outside the program cannot see its cpprof_start()."""
 	result = run_cpprof("record", "--backend", "perf", "--paused", "--", *witness, cwd=tmp_path)
 	refused(result, "cpprof_start()", "--backend preload", status=(1,))
 
@@ -214,7 +214,7 @@ def test_bad_rate(tmp_path, older, witness, rate):
 
 @needs_perf
 def test_same_resource_twice(tmp_path):
-	"""Whether it is refused or recorded once, the words are not passed over in silence."""
+	"""Two requests for one resource are a usage error."""
 	options = ["-r", "cpu", "-r", "cpu/5ms", "-o", "out.data"]
 	result = run_cpprof("record", *options, "--", build("ending.c"), "exit", "0", cwd=tmp_path)
 	assert result.returncode == 2
@@ -224,7 +224,7 @@ def test_same_resource_twice(tmp_path):
 @needs_perf
 @pytest.mark.parametrize("output", ["missing/out.data", "folder", "file/out.data", "x" * 300])
 def test_output_not_writable(tmp_path, witness, output):
-	"""Said before the target runs."""
+	"""The message comes before the target runs."""
 	(tmp_path / "folder").mkdir()
 	(tmp_path / "file").write_text("")
 	refused(run_cpprof("record", "-o", output, "--", *witness, cwd=tmp_path), output[:40])
@@ -233,7 +233,7 @@ def test_output_not_writable(tmp_path, witness, output):
 
 @contextlib.contextmanager
 def open_folder():
-	"""A folder that an unprivileged user reaches, with copies of what it runs there."""
+	"""A folder that an unprivileged user can reach, with copies of the programs that run there."""
 	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
 		folder = Path(name)
 		folder.chmod(0o755)
@@ -247,7 +247,7 @@ def open_folder():
 
 
 def unprivileged(folder, *words, launcher=()):
-	"""Runs the copied cpprof as nobody, or as who we are if that is nobody special."""
+	"""Runs the copied cpprof as the user nobody, or as the current user if that is not root."""
 	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
 	command = [*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)]
 	return subprocess.run(command, cwd=folder / "own", capture_output=True, text=True, check=False, timeout=60)
@@ -280,25 +280,26 @@ def paranoid(level):
 
 @needs_perf
 def test_unprivileged_user_gets_user_time():
-	"""At paranoid 2 the default is `user`, and the closing line says so."""
+	"""At paranoid 2 the default is `user`, and the closing line reports that."""
 	with open_folder() as folder, paranoid(2):
 		result = unprivileged(folder, "record", "--", folder / "bin/user_sys", "5")
 		assert result.returncode == 0, result.stderr
 		recorded = Recorded(result, folder / "own/cpprof.data")
-		assert recorded.closing()[0] > 10 # the kernel lowers the rate where its own samples take long
+		assert recorded.closing()[0] > 10 # the kernel lowers the rate if its own samples take long
 		assert "user" in re.search(r"cpprof: \d+ samples.*", result.stderr, re.DOTALL).group(0), result.stderr
 		paths = recorded.paths()
 		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
 		info = run_cpprof("info", recorded.path).stdout
 		assert "user" in info
-		# The tracepoint of thread starts is root's.
+		# Only root may use the tracepoint of thread starts.
 		assert "note: paths of threads begin at their start functions" in info, info
 
 
 @needs_perf
 @pytest.mark.parametrize("resource", ["sys", "cpu"])
 def test_unprivileged_user_asks_for_kernel_time(resource):
-	"""Never silently replaced by user time: perf refuses with what would do; by itself, who sees all of it is taken."""
+	"""Kernel time is never silently replaced by user time. perf refuses with a remedy; without --backend, cpprof chooses preload,
+	which measures both."""
 	with open_folder() as folder, paranoid(2):
 		result = unprivileged(folder, "record", "--backend", "perf", "-r", resource, "--", "touch", "ran")
 		refused(result, resource, "perf_event_paranoid", status=(1,))
@@ -308,7 +309,7 @@ def test_unprivileged_user_asks_for_kernel_time(resource):
 
 
 def test_perf_events_not_permitted():
-	"""The setting is named, what it is now and what would do; the target is not run, and no file is made."""
+	"""The message gives the setting, its value and a remedy. The target does not run, and no file is created."""
 	with open_folder() as folder:
 		result = unprivileged(folder, "record", "--backend", "perf", "--", "touch", "ran", launcher=[folder / "bin/deny_perf"])
 		refused(result, "perf_event_paranoid", PARANOID.read_text().strip(), status=(1,))
@@ -335,7 +336,7 @@ def test_perf_events_not_permitted_to_attach():
 	(["trace", "-r", "traps"], ["traps", "bpf"]),
 ], ids=lambda words: " ".join(words))
 def test_without_privilege(words, said):
-	"""What needs privilege is refused with what it needs, before the target runs."""
+	"""Requests that need a privilege are refused before the target runs. The message names the privilege."""
 	with open_folder() as folder, paranoid(2):
 		refused(unprivileged(folder, *words, "--", "touch", "ran"), *said, status=(1,))
 		only(folder / "own")
@@ -356,13 +357,13 @@ def small_disk(folder, size):
 @needs_perf
 @pytest.mark.parametrize("program", [["mixture.c", "500"], ["recursion.c", "updown"]], ids=["steady", "recursion"])
 def test_disk_full(tmp_path, program):
-	"""The target runs to its end, the loss is said, and what fits is kept and readable."""
+	"""The target runs to its end, the message reports the loss, and the samples that fit are kept and readable."""
 	disk = tmp_path / "disk"
 	disk.mkdir()
 	command = [build(program[0]), program[1]]
 	with small_disk(disk, "64k"):
 		padding = disk / "padding"
-		padding.write_bytes(b"x" * (52 << 10)) # 12 KiB are left: less than a few thousand samples take
+		padding.write_bytes(b"x" * (52 << 10)) # 12 KiB are left, less than a few thousand samples need
 		result = run_cpprof("record", "-r", "cpu/20us", "-r", "page-faults/1", "-o", disk / "out.data", "--", *command)
 		assert "share main" in result.stdout, "the target ended before its time"
 		assert result.returncode == 1, result.stderr
@@ -383,7 +384,7 @@ def test_disk_full_from_the_start(tmp_path, witness):
 
 
 def cpu_seconds(pid):
-	"""CPU time of a process, by /proc: in ticks of 10 ms."""
+	"""Returns the CPU time of a process from /proc, in steps of 10 ms."""
 	try:
 		fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
 	except (FileNotFoundError, ProcessLookupError):
@@ -399,7 +400,7 @@ def children(pid):
 
 @needs_perf
 def test_recorder_killed(tmp_path):
-	"""Killed at 20 moments, with SIGKILL: the file reads, up to the last second."""
+	"""Killed at 20 moments, with SIGKILL: the file is readable and complete up to the last second."""
 	rng = random.Random(1993)
 	program = build("forms.c")
 	for moment in [rng.uniform(0.03, 1.0) for _ in range(16)] + [rng.uniform(1.3, 2.2) for _ in range(4)]:
@@ -426,7 +427,7 @@ def test_recorder_killed(tmp_path):
 
 @needs_perf
 def test_same_output_twice_at_once(tmp_path):
-	"""Two recorders with the same output: both end well, and what stands there afterwards are whole profiles."""
+	"""Two recorders write to the same output: both succeed, and both files are complete profiles."""
 	command = [CPPROF, "record", "--", build("forms.c"), "20"]
 	recorders = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 		for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The 1993 paper's forms program (its Figure 1): the measured profiles agree with the figures that the paper prints."""
+"""The forms program of the 1993 paper (its Figure 1): the measured profiles agree with the figures that the paper prints."""
 import re
 from collections import Counter
 
@@ -71,7 +71,7 @@ def test_upward_profile(forms):
 
 
 def test_sample_tree_profile(forms):
-	"""Lines of `frame (fraction ...) [hits]`, indented by depth, in order of their weights."""
+	"""The lines are `frame (fraction ...) [hits]`, indented by depth, ordered by weight."""
 	text = report(forms, "--tree")
 	samples = samples_of(text)
 	path, printed, indents = [], {}, []
@@ -92,8 +92,9 @@ def test_sample_tree_profile(forms):
 
 
 def test_four_call_sites(forms):
-	"""address_information calls db_get_property from four lines, a quarter each: what the paper could not show.
-	The forms call it from five lines of their own, so that each of the four stands behind five labels of the root."""
+	"""address_information calls db_get_property from four lines, a quarter each; the paper's profiler could not show this. The
+	five forms call address_information from a line each, so that each of the four call sites appears below five labels of the
+	root."""
 	text = report(forms, "--down", "address_information", "--by", "callsite")
 	lines = re.findall(r"^([\d.]+) ±[\d.]+ \((.*)\) \[\d+\]$", text, re.MULTILINE)
 	quarters, roots = Counter(), set()

@@ -1,4 +1,4 @@
-"""`cpprof record -a`: every process of the machine, those that run already and those that start."""
+"""`cpprof record -a` records every process of the machine: those that run already and those that start."""
 import csv
 import re
 import signal
@@ -13,14 +13,14 @@ BACKENDS = ["perf", "bpf"]
 
 
 def refusal(backend):
-	"""Why -a is refused here, or None."""
+	"""Returns the reason why -a is refused here, or None."""
 	result = run_cpprof("record", "--backend", backend, "-a", "--duration", "0.01", "-o", "/dev/null")
 	return None if result.returncode == 0 else result.stderr.strip()
 
 
 @pytest.fixture(params=BACKENDS)
 def backend(request):
-	"""Each of them that may record the machine here."""
+	"""Each backend that may record the machine here."""
 	why = refusal(request.param)
 	if why:
 		pytest.skip(why)
@@ -35,7 +35,7 @@ def record_all(folder, backend, *words):
 
 
 def of_process(path, process):
-	"""{function: hits, with what it calls} of one process of many; other processes' functions may be called the same."""
+	"""Returns {function: inclusive hits} of one process of many, because other processes may have functions with the same names."""
 	result = run_cpprof("report", "--functions", "--format", "csv", "--process", process, path)
 	assert result.returncode == 0, result.stderr
 	return {row["path"].split("@")[0]: int(row["hits"]) for row in csv.DictReader(result.stdout.splitlines())}
@@ -43,7 +43,7 @@ def of_process(path, process):
 
 @pytest.fixture
 def server():
-	"""A process that was there before, and computes in threads."""
+	"""A process that runs before the recording, and computes in threads."""
 	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 	assert process.stdout.readline() == "ready\n"
 	yield process
@@ -52,7 +52,7 @@ def server():
 
 
 def test_while_a_command_runs(tmp_path, backend, server):
-	"""What was there before, with its maps and names; the command, and what it starts."""
+	"""The recording has the older process with its maps and names, the command, and the processes that the command starts."""
 	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"'{build('forms.c')}' 40; exit 7")
 	assert result.returncode == 7
 	assert of_process(path, str(server.pid))["first_duty"] > 5
@@ -85,7 +85,8 @@ def test_until_an_interrupt(tmp_path, backend, server):
 
 
 def test_memory_of_many_processes(tmp_path, backend):
-	"""Processes that ended keep no maps: thousands of them cost little. Of one command, as nothing else may start then."""
+	"""The recorder keeps no maps of ended processes: thousands of them need little memory. Without -a, so that no other process
+	is recorded."""
 	def peak(count):
 		words = ["/usr/bin/python3", "-c", (
 			"import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL);"

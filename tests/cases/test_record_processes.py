@@ -1,4 +1,4 @@
-"""`cpprof record` follows threads and processes, attaches to running ones, and leaves no trace on the target."""
+"""`cpprof record` follows threads and processes, attaches to running ones, and has no effect on the target."""
 import os
 import pty
 import re
@@ -28,13 +28,14 @@ def test_short_threads(tmp_path):
 
 
 def test_threads_shorter_than_the_interval(tmp_path):
-	"""perf's clocks begin anew in each thread, so such threads are hardly sampled: their time is seen, or missed aloud."""
+	"""perf's clocks begin again in each thread, so such threads are seldom sampled: their time is in the profile, or reported as
+	missing."""
 	recorded = record(tmp_path, [build("threads.c"), "1000", "400"], "-r", "cpu/1ms")
 	assert hits(recorded.paths()) >= 0.3 / 0.001 or re.search(r"\d %.*not sampled|shorter than the interval", recorded.err)
 
 
 def test_faults_in_processes_shorter_than_the_interval(tmp_path):
-	"""A hundred faults each, at an interval of three hundred: they are missed, aloud."""
+	"""A hundred faults each, at an interval of three hundred: they are not sampled, and a finding reports that."""
 	many = ["sh", "-c", "for i in $(seq 200); do /bin/true; done"]
 	recorded = record(tmp_path, many, "--backend", "perf", "-r", "page-faults/300")
 	assert re.search(r"\d % of page-faults not sampled", recorded.err), recorded.err
@@ -44,7 +45,8 @@ def test_faults_in_processes_shorter_than_the_interval(tmp_path):
 
 
 def test_total_of_a_set_user_id_program(tmp_path):
-	"""The kernel ends a thread's own events where it executes one: the total is then what the program's account says."""
+	"""When a process executes a set-user-ID program, the kernel closes its threads' events: the total then comes from the
+	process's resource usage."""
 	if os.geteuid() != 0 or os.statvfs(tmp_path).f_flag & os.ST_NOSUID:
 		pytest.skip("needs root, and a folder where set-user-ID programs work")
 	program = tmp_path / "forms"
@@ -60,7 +62,7 @@ def test_total_of_a_set_user_id_program(tmp_path):
 
 
 def test_samples_that_slow_the_program(tmp_path):
-	"""Every page fault of a program that does little else: said so, and not where samples are few."""
+	"""A sample at every page fault of a program that does little else: a finding reports the cost, but not where samples are few."""
 	many = [build("page_faults.c"), "20000"]
 	recorded = record(tmp_path, many, "-r", "page-faults/1")
 	assert re.search(r"\d samples a second slow the program", recorded.err), recorded.err
@@ -88,7 +90,7 @@ def test_exec_chain(tmp_path):
 
 
 def test_exec_of_another_program(tmp_path):
-	"""A shell that becomes another program: that one's functions are named, not the shell's."""
+	"""A shell executes another program: that program's functions are named, not the shell's."""
 	recorded = record_well(tmp_path, ["/bin/sh", "-c", 'exec "$0" 30', build("forms.c")], *FINE)
 	check_truths(recorded, within=["db_read_record"])
 
@@ -136,7 +138,7 @@ def test_target_inherits_the_same(tmp_path):
 
 
 def test_ignored_signals_stay_ignored(tmp_path):
-	"""As below nohup: what is ignored or blocked before the recorder is so in the target."""
+	"""As under nohup: signals that are ignored or blocked before the recorder starts are so in the target."""
 	def settings():
 		signal.signal(signal.SIGHUP, signal.SIG_IGN)
 		signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
@@ -161,7 +163,7 @@ def read_until(fd, wanted, seconds=60):
 
 
 def test_interrupt_reaches_the_target_once(tmp_path):
-	"""^C on a terminal: the target counts it once, goes on, and its profile and status come out as always."""
+	"""^C on a terminal: the target receives it once and continues; its profile and status are those of a normal run."""
 	program = build("interrupted.c")
 	child, terminal = pty.fork()
 	if child == 0:
@@ -180,7 +182,7 @@ def test_interrupt_reaches_the_target_once(tmp_path):
 
 
 def left_running(server):
-	"""The server still runs, and ends as it should when its input does."""
+	"""Checks that the server still runs, and that it ends normally when its input ends. Returns its output."""
 	assert server.poll() is None
 	server.stdin.close()
 	assert server.wait(timeout=60) == 5
@@ -202,7 +204,7 @@ def test_attach(tmp_path, server):
 
 
 def test_attach_while_threads_come_and_go(tmp_path):
-	"""The server's short-lived threads start while it is attached to: none may be watched twice, and no maps lost."""
+	"""The server starts short-lived threads during the attachment: no thread may be recorded twice, and no map may be lost."""
 	for attempt in range(6):
 		server = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 		assert server.stdout.readline() == "ready\n"
@@ -236,7 +238,7 @@ def test_attach_until_interrupted(tmp_path, server):
 	while not path.exists() or path.stat().st_size == 0:
 		assert time.monotonic() < end and recorder.poll() is None
 		time.sleep(0.02)
-	time.sleep(0.3) # not for a race: so that there is something to record
+	time.sleep(0.3) # not to avoid a race, but to record something
 	recorder.send_signal(signal.SIGINT)
 	_, err = recorder.communicate(timeout=60)
 	assert recorder.returncode == 0, err
@@ -256,7 +258,7 @@ def test_attach_to_one_that_ends(tmp_path):
 
 
 def test_two_recorders_at_once(tmp_path):
-	"""Of two programs at the same time, each into its own file."""
+	"""Two recorders record two programs at the same time, each into its own file."""
 	recorders = []
 	for name in ("one", "two"):
 		folder = tmp_path / name
@@ -292,14 +294,14 @@ def test_older_profile_is_kept(tmp_path):
 
 
 def test_command_without_dashes_keeps_its_options(tmp_path):
-	"""What follows the command belongs to it, also what looks like an option of ours."""
+	"""Words after the command belong to the command, even if they look like options of cpprof."""
 	result = run_cpprof("record", "-o", tmp_path / "out.data", "echo", "-r", "cpu", "--", "-o")
 	assert result.returncode == 0
 	assert result.stdout == "-r cpu -- -o\n"
 
 
 def test_program_removed_while_it_runs(tmp_path):
-	"""A program that deletes its own file is still unwound and named."""
+	"""A program whose file is deleted while it runs is still unwound and named."""
 	program = tmp_path / "vanishing"
 	program.write_bytes(open(build("forms.c"), "rb").read())
 	program.chmod(0o755)
@@ -308,14 +310,14 @@ def test_program_removed_while_it_runs(tmp_path):
 
 
 def test_status_where_children_are_ignored(tmp_path):
-	"""Whoever ignores SIGCHLD hands that on: the status must be told all the same."""
+	"""The recorder inherits an ignored SIGCHLD from its parent, and still returns the command's status."""
 	script = f"trap '' CHLD; {CPPROF} record -o {tmp_path}/out.data sh -c 'exit 6'"
 	assert subprocess.run(["bash", "-c", script], check=False, capture_output=True).returncode == 6
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
 def test_signal_to_the_recorder_alone(tmp_path, name):
-	"""It is the command's: which ends by it."""
+	"""The recorder forwards the signal to the command, which ends by it."""
 	path = tmp_path / "out.data"
 	recorder = subprocess.Popen([CPPROF, "record", "-o", str(path), "--", build("forms.c"), "100000"],
 				    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

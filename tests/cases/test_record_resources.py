@@ -1,4 +1,4 @@
-"""What each resource counts is what the program did, by its own account or the kernel's."""
+"""Each resource counts what the program did, by the program's own account or the kernel's."""
 import re
 
 import pytest
@@ -13,7 +13,7 @@ def number(text, name):
 
 @pytest.mark.parametrize("resource", ["page-faults", "minor-faults"])
 def test_page_faults(tmp_path, resource):
-	"""Each hit stands for 10 faults, on average: N in one function, 2 N in another."""
+	"""Each hit stands for 10 faults on average: N faults in one function, 2 N in another."""
 	recorded = record_well(tmp_path, [build("page_faults.c"), "10000", "5"], "-r", f"{resource}/10")
 	paths = recorded.paths(resource)
 	for function in ("touch_some", "touch_twice_as_many"):
@@ -23,7 +23,7 @@ def test_page_faults(tmp_path, resource):
 
 
 def test_every_page_fault(tmp_path):
-	"""At interval 1 nothing is estimated: the two functions have their faults, and the few of the calls around them."""
+	"""At interval 1 no count is estimated: the two functions have their faults, and a few of the calls around them."""
 	recorded = record_well(tmp_path, [build("page_faults.c"), "2000", "50"], "-r", "page-faults/1")
 	paths = recorded.paths("page-faults")
 	assert abs(hits(paths, "main", "touch_some") - 2000) <= 20, show(paths)
@@ -31,7 +31,7 @@ def test_every_page_fault(tmp_path):
 
 
 def test_losses_are_counted(tmp_path):
-	"""A sample at every fault, faster than anyone can read them: what is not in the file is in the count of the lost."""
+	"""With a sample at every fault, more come than a reader can read: samples that are not in the file are counted as lost."""
 	recorded = record(tmp_path, [build("page_faults.c"), "20000"], "-r", "page-faults/1")
 	assert recorded.status == 0, recorded.err
 	_, lost, complete = recorded.closing()
@@ -52,7 +52,7 @@ def test_context_switches(tmp_path):
 def test_user_and_system_time(tmp_path):
 	recorded = record_well(tmp_path, [build("user_sys.c"), "10"], "-r", "user/250us", "-r", "sys/250us")
 	user, system = recorded.paths("user"), recorded.paths("sys")
-	# The kernel's own account of a short run is in ticks on some machines, hence the wide margin.
+	# Some kernels account a short run in ticks of the clock, hence the wide margin.
 	for paths, name in ((user, "user"), (system, "sys")):
 		seconds, expected = hits(paths) * 250e-6, number(recorded.out, name)
 		assert abs(seconds - expected) <= 0.2 * expected + 0.02, f"{name}: {seconds}, not {expected}"
@@ -74,7 +74,7 @@ def test_several_resources_in_one_run(tmp_path):
 
 @pytest.mark.parametrize("resource", ["cycles", "instructions", "cache-misses", "branch-misses"])
 def test_hardware_counters(tmp_path, resource):
-	"""Where the machine has the counter it is recorded; where not, that is said, and the target does not run."""
+	"""A counter that the machine has is recorded. Otherwise a message reports the lack, and the target does not run."""
 	recorded = record(tmp_path, [build("forms.c"), "20"], "-r", resource)
 	if recorded.status == 0:
 		assert hits(recorded.paths(resource), "main") > 0
@@ -87,7 +87,7 @@ def test_hardware_counters(tmp_path, resource):
 
 @pytest.mark.parametrize("period_us", [1000, 2000, 500, 1708, 2412])
 def test_program_in_step_with_the_interval(tmp_path, period_us):
-	"""The jitter keeps fractions right where a fixed interval would see one function only."""
+	"""The jitter keeps fractions right where samples at a fixed interval would all hit one function."""
 	recorded = record_well(tmp_path, [build("lockstep.c"), str(period_us), "1.5"], "-r", "cpu/1ms")
 	paths = recorded.paths()
 	total = hits(paths)
@@ -103,7 +103,7 @@ def test_program_in_step_with_the_interval(tmp_path, period_us):
 	([], 1e-3),
 ], ids=lambda value: "_".join(value) if isinstance(value, list) else str(value))
 def test_mean_interval(tmp_path, options, interval):
-	"""Hits times the interval are the CPU time used, whatever the jitter."""
+	"""Hits times the interval are the CPU time that was used, with any jitter."""
 	recorded = record_well(tmp_path, [build("user_sys.c"), "15"], *options)
 	used = number(recorded.out, "user") + number(recorded.out, "sys")
 	measured = hits(recorded.paths()) * interval
@@ -111,5 +111,5 @@ def test_mean_interval(tmp_path, options, interval):
 
 
 def test_high_rate(tmp_path):
-	"""10,000 samples a second: whole, and nothing lost."""
+	"""At 10,000 samples a second the paths are complete and no sample is lost."""
 	check_truths(record_well(tmp_path, [build("mixture.c")], "-F", "10000"))

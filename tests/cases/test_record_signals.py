@@ -1,4 +1,4 @@
-"""`cpprof record` started by a parent that ignores signals: as by nohup, or in the background of a script."""
+"""`cpprof record` started by a parent that ignores signals: by nohup, or in the background of a script."""
 import os
 import pty
 import re
@@ -13,7 +13,7 @@ SECONDS_ALLOWED = 60
 
 
 def recorder_that_ignores(signals, *words, **options):
-	"""Starts `cpprof record`; the signals are ignored from its start on."""
+	"""Starts `cpprof record` with these signals ignored."""
 	def ignore():
 		for number in signals:
 			signal.signal(number, signal.SIG_IGN)
@@ -29,7 +29,7 @@ def wait_until_it_records(recorder, path):
 
 
 def has_handled_signals(recorder):
-	"""The kernel has no signal left for the process: the recorder has read those that were sent."""
+	"""Returns whether the kernel has no pending signal for the process: the recorder has read those that were sent."""
 	with open(f"/proc/{recorder.pid}/status") as status:
 		pending = [line for line in status if line.startswith(("SigPnd", "ShdPnd"))]
 	return all(int(line.split()[1], 16) == 0 for line in pending)
@@ -43,7 +43,8 @@ def wait_until_handled(recorder):
 
 
 def test_an_ignored_hangup_does_not_end_the_recording(tmp_path, server):
-	"""nohup: the shell hangs up. An interrupt that is sent to the recorder ends it, though a script's background job ignores ^C."""
+	"""As under nohup, a hangup does not end the recording. An interrupt that is sent to the recorder does, although it was
+	started with interrupts ignored, as the background job of a script."""
 	path = tmp_path / "out.data"
 	recorder = recorder_that_ignores([signal.SIGHUP, signal.SIGINT], "-p", server.pid, "-o", path)
 	wait_until_it_records(recorder, path)
@@ -59,7 +60,7 @@ def test_an_ignored_hangup_does_not_end_the_recording(tmp_path, server):
 
 @pytest.mark.parametrize("name", ["INT", "QUIT", "HUP"])
 def test_an_ignored_signal_ends_neither_command_nor_recording(tmp_path, name):
-	"""The command ignores it as well; it ends when its input does."""
+	"""The command ignores the signal as well. It ends when its input ends."""
 	path = tmp_path / "out.data"
 	number = getattr(signal, f"SIG{name}")
 	recorder = recorder_that_ignores([number], "-o", path, "--", "cat", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -71,7 +72,7 @@ def test_an_ignored_signal_ends_neither_command_nor_recording(tmp_path, name):
 
 
 def test_an_interrupt_key_that_is_ignored(tmp_path, server):
-	"""^C on the terminal of a recorder that ignores it. Afterwards `kill -INT` ends it."""
+	"""^C on the terminal of a recorder that ignores it has no effect. Afterwards `kill -INT` ends the recorder."""
 	path = tmp_path / "out.data"
 	master, slave = pty.openpty()
 

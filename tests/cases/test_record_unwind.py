@@ -1,4 +1,4 @@
-"""Real programs, one kind of frame each: their paths come out whole, and their shares as the programs say."""
+"""Real programs, each with one kind of frame: their paths are complete, and the shares are those that the programs state."""
 import re
 
 import pytest
@@ -28,12 +28,12 @@ def test_static_pie(tmp_path):
 	["-gdwarf-5", "-gz=zlib", "-fno-asynchronous-unwind-tables"],
 ], ids=["debug_frame", "compressed_debug_frame"])
 def test_debug_frame(tmp_path, flags):
-	"""Without .eh_frame the rules come from .debug_frame."""
+	"""Without .eh_frame the unwind rules come from .debug_frame."""
 	check_truths(record_well(tmp_path, [build("mixture.c", *flags)], *FINE))
 
 
 def test_large_frame_of_two_callers(tmp_path):
-	"""What lies above a frame larger than the copy is looked up, never guessed from who called it before."""
+	"""Frames above a frame that is larger than the stack copy are read from the process, and never guessed from earlier callers."""
 	check_truths(record_well(tmp_path, [build("large_frame.c")], *FINE))
 
 
@@ -43,7 +43,7 @@ def test_deep_recursion(tmp_path, how, level):
 	flags = ["-fno-optimize-sibling-calls", "-fno-inline"]
 	recorded = record_well(tmp_path, [build("recursion.c", *flags, level=level), how])
 	paths = check_truths(recorded)
-	# Nothing but a path said to be broken may start elsewhere; record_well has seen that these are below 1 %.
+	# Only broken paths may start elsewhere. record_well has checked that these are below 1 %.
 	starts = {path[0] for path in paths if holds(path, ["descend"])}
 	assert starts <= {"main", "[incomplete stack]"}, show(paths)
 	if how != "updown":
@@ -77,7 +77,8 @@ def test_exceptions_in_flight(tmp_path, compiler, level, linkage):
 	in_flight = of_work(paths, ["attempt", "descend", "_Unwind_RaiseException", "_Unwind_Resume"])
 	total = hits(in_flight)
 	assert hits(in_flight, "main", "attempt") > 0.97 * total > 100, show(paths)
-	# In flight: the unwinder below the deepest frame, or below the frame whose destructors it has just run.
+	# While an exception is in flight, the unwinder runs below the deepest frame, or below the frame whose destructors have just
+	# run.
 	assert hits(paths, "main", "attempt", "descend") > 0.7 * total, show(paths)
 
 
@@ -94,7 +95,7 @@ def test_plt(tmp_path):
 
 def test_vdso(tmp_path):
 	paths = check_truths(record_well(tmp_path, [build("vdso.c")], *FINE))
-	# More frames than the reader itself: the C library's wrapper, and the vDSO below it.
+	# More frames than the reader's: the C library's wrapper, and the vDSO below it.
 	assert any(holds(path, ["main", "read_clock"]) and len(path) >= 4 for path in paths), show(paths)
 
 
@@ -117,11 +118,11 @@ def test_library_replaced_at_the_same_address(tmp_path):
 
 
 def test_stripped(tmp_path):
-	"""A stripped function is still one function, named by module and start; the paths are as whole as ever."""
+	"""A stripped function is still one function, named by module and start. The paths are as complete as with symbols."""
 	plain = record_well(tmp_path, [build("forms.c"), "40"], *FINE).paths()
 	stripped = record_well(tmp_path, [build("forms.c", name="bare", strip=True), "40"], *FINE).paths()
 	names = {frame for path in stripped for frame in path if frame.startswith("bare+0x")}
-	# Five forms, address_information, and three db_ functions; main is known by who calls it.
+	# Five forms, address_information, and three db_ functions. main is named because the C library's start code calls it.
 	assert 9 <= len(names) <= 12, sorted(names)
 	by_weight = lambda paths, names: sorted(
 		sum(count for path, count in paths.items() if name in path) / hits(paths) for name in names)
@@ -152,17 +153,17 @@ def test_rust_names(tmp_path):
 	assert any("names::main" in frame or "names_rs::main" in frame for frame in everything), everything
 	assert any("shapes::Circle" in frame and "draw" in frame for frame in everything), everything
 	assert not any(frame.startswith("_ZN") or frame.startswith("_R") for frame in everything), everything
-	# No hash of the old mangling scheme is left in a name.
+	# Names contain no hash of the old mangling scheme.
 	assert not any(re.search(r"::h[0-9a-f]{16}$", frame) for frame in everything), everything
 
 
 def test_coroutine(tmp_path):
-	"""A function that was never called: its return address is the start of another one."""
+	"""A coroutine's first function was never called: its return address is the start of another function."""
 	check_truths(record_well(tmp_path, [build("coroutine.c")], *FINE))
 
 
 def test_holes_in_the_stack(tmp_path):
-	"""Pages of a stack that nobody touched: the copy ends at the first, once."""
+	"""A stack with pages that were never touched: the copy ends at the first of them, once."""
 	recorded = record_well(tmp_path, [build("holes.c")], *FINE)
 	check_truths(recorded)
 	completed = re.search(r"completed: +(\d+)", run_cpprof("info", recorded.path).stdout)
@@ -170,5 +171,5 @@ def test_holes_in_the_stack(tmp_path):
 
 
 def test_exec_and_start(tmp_path):
-	"""What the kernel does at exec has no user stack, and the dynamic linker's first instruction no caller."""
+	"""The kernel's work at exec has no user stack, and the dynamic linker's first instruction has no caller."""
 	record_well(tmp_path, ["/bin/true"], "-r", "page-faults/1")

@@ -1,4 +1,4 @@
-"""`cpprof resources`: one line each, with the reason where something cannot be had."""
+"""`cpprof resources` prints one line for each resource, with the reason where it cannot be measured."""
 import os
 import subprocess
 
@@ -25,7 +25,8 @@ def test_lists_every_resource():
 
 @needs_perf
 def test_says_who_measures_it():
-	"""All of them, the preferred one first; what only the inside sees, preload alone."""
+	"""The line lists all backends, the preferred one first. preload is the only one for resources that only code inside the
+	program sees."""
 	shown = rows()
 	assert shown["cpu"][2] == "1ms"
 	assert shown["cpu"][3] in ("bpf,perf,preload", "perf,preload")
@@ -33,7 +34,7 @@ def test_says_who_measures_it():
 
 
 def test_preload_needs_no_privilege():
-	"""Nothing keeps it from what it serves."""
+	"""preload measures all of its resources without any privilege."""
 	served = {name for name, row in rows().items() if "preload" in row[3].split(",")}
 	assert served == {"cpu", "user", "sys", "real", "blocked", "io-time", "lock-wait", "read-bytes[:requested]",
 		"write-bytes[:requested]", "io-bytes[:requested]", "io-calls", "alloc-bytes", "allocs", "fp-exceptions", "fp-invalid",
@@ -80,7 +81,7 @@ def test_of_an_unprivileged_user():
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can unmount tracefs and give up capabilities")
 @pytest.mark.parametrize("is_mounted", [False, True])
 def test_tracepoints_need_their_list(is_mounted):
-	"""A user who may load eBPF programs may neither mount tracefs nor, as a rule, read it; root does not need it mounted."""
+	"""A user who may load eBPF programs may not mount tracefs, and usually not read it. Root does not need it mounted."""
 	mounts = "umount -a -t tracefs; ! grep -q tracefs /proc/mounts"
 	if is_mounted:
 		mounts += " && mount -t tracefs tracefs /sys/kernel/tracing"

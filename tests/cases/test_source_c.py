@@ -1,6 +1,6 @@
 """
-The source instrumenter and C: programs with every construct, compiled by both compilers with Profiler objects in them: without a
-warning, with the same output, and with the numbers of calls that they state.
+The source instrumenter and C: programs with every construct are compiled by both compilers with Profiler objects, without a
+warning. They print the same output, and have the numbers of calls that they state.
 """
 import json
 import os
@@ -19,7 +19,7 @@ WITHIN = re.compile(r".*: (loop|call|block)(?: of \w+)? at (\d+)$")
 
 
 class Built:
-	"""A program compiled through `cpprof cc`."""
+	"""A program that is compiled through `cpprof cc`."""
 
 	def __init__(self, source, compiler, options, folder, rules=("tiny on",)):
 		folder.mkdir()
@@ -30,7 +30,7 @@ class Built:
 		assert result.returncode == 0 and not result.stderr, result.stderr
 
 	def run(self):
-		"""Its output, and {place: count}."""
+		"""Runs the program. Returns its output, and {probe point: count}."""
 		data = self.folder / "run.data"
 		result = subprocess.run([self.path], capture_output=True, text=True, check=False, timeout=SECONDS_ALLOWED, cwd=self.folder,
 			env={**os.environ, "CPPROF_OUTPUT": str(data), "CPPROF_MEASURE": "paths"})
@@ -117,7 +117,8 @@ int main(void) { return f(); }
 
 
 def test_what_clang_does_not_understand_outside_of_functions(tmp_path):
-	"""Also where there are loops behind it: an error in a function spoils that alone, but this is in none."""
+	"""Code outside of functions that clang does not accept is an error, also with loops after it. (An error inside a function
+	affects only that function.)"""
 	source = tmp_path / "outside.c"
 	source.write_text("""register long kept __asm__("r15");
 int main(void)

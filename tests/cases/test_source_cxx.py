@@ -1,8 +1,10 @@
 """
-The source instrumenter and C++: programs that have every construct, compiled by both compilers for each standard with a Profiler object
-in each function: without a warning, with the same output, and with the numbers of calls that they state (which are callgrind's).
+The source instrumenter and C++: programs with every construct are compiled by both compilers for each standard with a Profiler
+object in each function, without a warning. They print the same output, and have the numbers of calls that they state (which are
+callgrind's).
 
-Which standard meets which compiler and level of optimisation goes round; CPPROF_SOURCE_MATRIX=full in the environment takes all there are.
+Each compiler builds each program once; the standards and the levels of optimisation alternate from program to program.
+CPPROF_SOURCE_MATRIX=full in the environment builds all combinations.
 """
 import os
 import re
@@ -13,7 +15,7 @@ from source_cxx_support import FOLDER, Stated, counted
 from record_support import CPPROF, SECONDS_ALLOWED
 
 COMPILERS = ["g++", "clang++"]
-# At -O2 gcc and clang inline nearly all of it, with the objects.
+# At -O2 gcc and clang inline almost all functions, with their objects.
 LEVELS = ["-O0", "-O2"]
 SPELLED = {23: "2b"}
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
@@ -22,7 +24,7 @@ PROGRAMS = {path.stem: Stated(path) for path in sorted(FOLDER.glob("*.cc"))}
 
 
 def builds(name):
-	"""[(compiler, standard, level)] for a program."""
+	"""Returns [(compiler, standard, level)] for a program."""
 	standards = PROGRAMS[name].standards
 	number = list(PROGRAMS).index(name)
 	if IS_FULL:
@@ -31,7 +33,7 @@ def builds(name):
 
 
 class Built:
-	"""A program compiled through `cpprof cxx`."""
+	"""A program that is compiled through `cpprof cxx`."""
 
 	def __init__(self, stated, compiler, standard, level, folder, options=()):
 		self.path, self.folder = folder / stated.path.stem, folder
@@ -83,14 +85,14 @@ def test_what_cannot_be_constant_yet_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_classes_are_told(compiler, tmp_path):
-	"""cpprof_enter adds 1 and cpprof_leave 100, for each object: four calls of one's functions, and four of the other's."""
+	"""cpprof_enter adds 1 and cpprof_leave 100, for each object: there are four calls of each class's functions."""
 	result = Built(PROGRAMS["member_hooks"], compiler, 14, "-O1", tmp_path).run()
 	assert result.stderr == "told 404404\n"
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_finer_levels(compiler, tmp_path):
-	"""Loops, statements and blocks of what may be a constant, and of what cannot have anything inlined."""
+	"""Loops, statements and blocks are instrumented in code that may be constant, and in code into which nothing can be inlined."""
 	for name in ["constants", "attributes", "templates", "control"]:
 		stated, folder = PROGRAMS[name], tmp_path / name
 		folder.mkdir()

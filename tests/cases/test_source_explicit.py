@@ -1,6 +1,6 @@
 """
-Functions of C whose exits the tool says itself: with a compiler that knows nothing of GNU C (tcc), and with gcc and clang where that is asked
-for. Counts and paths are those of objects that the compiler lets go by itself.
+C functions whose exits the instrumenter marks explicitly: for a compiler without GNU C (tcc), and for gcc and clang with an
+option. Counts and paths are the same as with objects that the compiler destroys at the exits.
 """
 import os
 import re
@@ -25,7 +25,7 @@ def output_of(words, folder, **environment):
 
 
 def paths(program, folder):
-	"""Its output, and {call path: calls}."""
+	"""Runs the program. Returns its output, and {call path: calls}."""
 	data = folder / f"{program.name}.data"
 	printed = output_of([program], folder, CPPROF_OUTPUT=str(data), CPPROF_MEASURE="paths")
 	folded = run_cpprof("export", "-r", "calls", "--no-inlines", "--format", "folded", data)
@@ -42,7 +42,7 @@ def counts(found):
 
 
 def build(name, options, compiler, folder, program="program"):
-	"""The program, and the report of what is in it."""
+	"""Builds the program. Returns it, and the report of its instrumentation."""
 	report = folder / f"{program}.report"
 	output_of([CPPROF, "cc", "--rule", "tiny on", "--report", report, *options, "--", *compiler, FOLDER / f"{name}.c", "-o", folder / program], folder)
 	return folder / program, report.read_text()
@@ -57,8 +57,8 @@ def test_all_exits(options, compiler, tmp_path):
 	assert printed == stated.prints(0)
 	assert counts(found) == stated.counts(0)
 	assert found["main;catcher;deep;deep;deep;deep"] == 1
-	assert found["main;catcher;after"] == found["main;after"] == 1 # what the jump has left is gone
-	assert sum(count for path, count in found.items() if re.fullmatch(r"main;sorted;(.*;)?compare", path)) == 3 # qsort may be between
+	assert found["main;catcher;after"] == found["main;after"] == 1 # the frames that the jump left are gone
+	assert sum(count for path, count in found.items() if re.fullmatch(r"main;sorted;(.*;)?compare", path)) == 3 # qsort may be between them
 	for statement in stated.skipped(0):
 		function, reason = statement.split(maxsplit=1)
 		assert re.search(rf": {function}: skipped: .*{re.escape(reason)}", report), report
@@ -93,7 +93,7 @@ def test_copies(tmp_path):
 	assert re.search(r"\) int cpprof_value_1;", copy)
 	assert len(re.findall(r"return \(cpprof_value_1=\( \w\),CPPROF_TOOL_LEAVE\(1\),cpprof_value_1\);", copy)) == 2
 	assert len(re.findall(r"^CPPROF_TOOL_LEAVE\(\d\);}$", copy, re.M)) == 2
-	assert copy.count("\n") <= source.read_text().count("\n") + 3 # #include, #line, and the last one's own
+	assert copy.count("\n") <= source.read_text().count("\n") + 3 # #include, #line, and the end of the last line
 	assert "LEAVE" not in output_of([CPPROF, "instrument", "--rule", "tiny on", source, "--", "gcc"], tmp_path)
 	assert "LEAVE" in output_of([CPPROF, "instrument", "--rule", "tiny on", source, "--", "tcc"], tmp_path)
 
@@ -137,7 +137,7 @@ int main(void)
 	return 0;
 }
 """)
-	# The header alone: what a compiler has no attributes for needs none.
+	# The header alone is enough, also for a compiler without attributes.
 	output_of([*compiler, "-I", INCLUDE, "-c", source, "-o", tmp_path / "hand.o"], tmp_path)
 	linker = "gcc" if compiler[0] != "tcc" else "tcc"
 	output_of([CPPROF, "cc", "--", linker, tmp_path / "hand.o", "-o", tmp_path / "hand"], tmp_path)

@@ -1,6 +1,7 @@
 """
-Whole programs built with `cpprof cc` and `cpprof cxx` for a compiler: what they print is what it was, and the calls of each function that was
-instrumented are those that callgrind counts in the program as it was. bench/source_programs.py does the same with programs that are not ours.
+Whole programs that are built with `cpprof cc` and `cpprof cxx` as the compiler print the same as before, and the calls of each
+instrumented function are those that callgrind counts in the original program. bench/source_programs.py does the same with other
+projects' programs.
 """
 import os
 import subprocess
@@ -12,7 +13,7 @@ from source_support import callgrind_calls, instrumented_functions
 
 WHOLE = PROGRAMS / "source/whole"
 EXAMPLES = REPOSITORY / "examples/process_db"
-# name: (source, options of cpprof cc, words of the compiler, how many functions are instrumented at the least)
+# {name: (source, options of cpprof cc, the compiler's options, least number of instrumented functions)}
 BUILDS = {
 	"process_db": (EXAMPLES / "process_db.c", [], [], 15),
 	"shelf": (WHOLE / "shelf.cc", ["--headers"], ["-std=c++14", "-Wall", "-Wextra", "-Werror"], 35),
@@ -60,13 +61,13 @@ def test_counts_are_callgrinds(name, compiler, employees, tmp_path):
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_what_counting_costs_is_the_hooks(compiler, tmp_path):
-	"""Also what is inlined into the program's functions."""
+	"""The cost of counting is charged to [hooks], including code that is inlined into the program's functions."""
 	source = tmp_path / "loop.c"
 	source.write_text("static volatile unsigned sum;\n__attribute__((noinline)) static void add(unsigned n)\n{\n\tsum += n;\n}\n"
 		"int main(void)\n{\n\tfor (unsigned n = 0; n < 60 * 1000 * 1000; n++)\n\t\tadd(n);\n\treturn 0;\n}\n")
 	subprocess.run([CPPROF, "cc", "--rule", "tiny on", "--", compiler, "-O2", SYMBOLS[compiler], "-o", "loop", source.name], cwd=tmp_path, check=True)
 	run([CPPROF, "record", "--instrumented=paths", "-o", "out.data", "--"], [tmp_path / "loop"], tmp_path)
-	# Paths below main: samples may find the process while it starts or ends, too.
+	# Paths below main, because samples may also hit the start or end of the process.
 	paths = {path: count for path, count in folded(tmp_path / "out.data", "cpu").items() if "main" in path}
 	others = {path: count for path, count in paths.items() if path[-1] not in ("[hooks]", "add", "main")}
 	assert sum(others.values()) <= 0.02 * sum(paths.values()), paths

@@ -1,5 +1,5 @@
 """
-What reports make of probe points (include/cpprof/profiler.h): a program with objects put in by hand, whose calls are known.
+Reports on probe points (include/cpprof/profiler.h): a program with objects that are written by hand, whose calls are known.
 """
 import json
 import os
@@ -166,7 +166,7 @@ def test_functions_stand_under_who_took_them(taken):
 	as_called, lexical = entries(taken, "--up", "compare"), entries(taken, "--up", "compare", "--lexical")
 	assert "main sort_rows compare" not in as_called
 	assert lexical["main sort_rows compare"] == sum(hits for path, hits in as_called.items() if path.startswith("main ")) > 63
-	# Who has stored it is not on the path when it is called.
+	# The function that stored the pointer is not on the path when it is called.
 	assert entries(taken, "--up", "on_event")["main loop on_event"] == 5
 	assert entries(taken, "--up", "on_event", "--lexical")["install on_event"] == 5
 	assert entries(taken, "--body") == entries(taken, "--body", "--lexical")
@@ -203,7 +203,7 @@ def test_info_tells_of_them(counted):
 	assert "that a probe takes" in timed, timed
 
 
-# --- what is not whole ---
+# --- incomplete runs ---
 
 def test_what_was_off_is_told(program, tmp_path):
 	rules = tmp_path / "rules"
@@ -247,7 +247,8 @@ def test_cut_trace_is_read_or_refused(counted, tmp_path):
 
 
 def test_process_that_counts_nothing_is_no_shortage(program, tmp_path):
-	"""What comes last in the file is room for its modules, which nobody has written to."""
+	"""Such a process leaves room for modules at the end of the file, which is never written. The file is not reported as too
+	short."""
 	for number in range(4):
 		result = run_cpprof("record", "--instrumented=counts", "-o", tmp_path / f"{number}.data", "--", "sh", "-c", f"{program}; exec true")
 		assert result.returncode == 0 and "shorter" not in result.stderr, result.stderr
@@ -255,7 +256,7 @@ def test_process_that_counts_nothing_is_no_shortage(program, tmp_path):
 
 @pytest.mark.parametrize("linkage", ["-static", "-static-pie"])
 def test_killed_static_program_is_known(linkage, tmp_path):
-	"""The C library knows of such a program's code alone, and nobody looks at it at its end."""
+	"""A killed static program's code is known, although the C library lists no other module and no code runs at the end."""
 	archive = LIBRARY.with_suffix(".a")
 	program = compile_once(["gcc", "-pthread", linkage, f"-I{INCLUDE}", "-O2", "-g"], [SOURCE], f"regions{linkage}", [archive])
 	output = tmp_path / "out.data"
@@ -274,7 +275,7 @@ def test_nothing_counted_is_explained(program, tmp_path):
 
 @pytest.mark.parametrize("granules", [1, 5, 6])
 def test_want_of_room_is_told(granules, program, tmp_path):
-	"""For the process, its thread, or the names of its places."""
+	"""`info` reports that the file has no room for the process, its thread, or the names of its probe points."""
 	most = granules * 65536 + 100
 	run = subprocess.run([program], env={**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out.data")}, capture_output=True, text=True, check=False,
 		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))

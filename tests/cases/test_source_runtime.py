@@ -1,6 +1,6 @@
 """
-Objects of cpprof/profiler.h by hand: counts are those that the programs themselves have made, whatever jumps, throws or interrupts, inlined or
-not, alone and recorded.
+Objects of cpprof/profiler.h that are written by hand: the counts are those that the programs count themselves, with jumps,
+exceptions and interrupts, inlined or not, alone and recorded.
 """
 import os
 import re
@@ -15,7 +15,7 @@ INCLUDE = PROGRAMS.parents[1] / "include"
 SOURCES = PROGRAMS / "source"
 SHARED = [RUNTIME / "libcpprof.so"]
 SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper", "frames"]
-# Compiler, optimisation, measurement: each of them with each other at least once.
+# (compiler, optimisation, measurement): each compiler with each level, and each measurement at least once.
 BUILDS = [("gcc", "-O0", "paths"), ("gcc", "-O2", "trace"), ("gcc", "-O3", "paths-timed"), ("clang", "-O0", "trace"),
 	("clang", "-O2", "paths"), ("clang", "-O3", "counts"), ("gcc", "-O2", "arcs")]
 
@@ -25,7 +25,7 @@ def build(source, compiler, *flags, libraries=SHARED):
 	command = [name, SYMBOLS[compiler], "-D_GNU_SOURCE", "-pthread", f"-I{INCLUDE}", *flags]
 	if libraries == SHARED:
 		command.append(f"-Wl,-rpath,{RUNTIME}")
-	# The header counts as a source: what is compiled changes with it.
+	# The header's time is part of the command, so that the program is compiled again when the header changes.
 	command.append(f"-DCPPROF_TESTED={max(os.stat(header).st_mtime_ns for header in (INCLUDE / 'cpprof').glob('*.h'))}")
 	return compile_once(command, [SOURCES / source], source.split(".")[0], libraries)
 
@@ -40,7 +40,8 @@ def run_recorded(words, output, measurement):
 
 
 def by_place(calls):
-	"""A region is shown within its function, as `work: row`; a function with what tells its instances apart."""
+	"""Adds up calls by name. A region, shown as `work: row`, gets the region's name; a function loses what distinguishes its
+	instances."""
 	found = {}
 	for name, count in calls.items():
 		function, _, region = name.rpartition(": ")
@@ -74,7 +75,8 @@ def test_counts_are_the_programs_own(compiler, level, measurement, tmp_path):
 
 @pytest.mark.parametrize("scene", ["jumps", "stacks"])
 def test_jumps_that_nobody_tells_of(scene, tmp_path):
-	"""Alone, longjmp and swapcontext are the C library's: what they leave behind is found by the code of who enters next."""
+	"""Without the preloaded library longjmp and swapcontext are not interposed. The next function that is entered finds the
+	frames that they left."""
 	for compiler in "gcc", "clang":
 		program = build("runtime.c", compiler, "-O2")
 		assert not wrong_counts(run_alone, [str(program), scene], tmp_path / f"{compiler}.data", "paths")
@@ -93,7 +95,8 @@ def test_statically_linked(tmp_path):
 
 
 def test_thread_sanitizer_finds_nothing(tmp_path):
-	"""Of threads that come where others have ended, it could take what both count in for a race. (The program has one of its own.)"""
+	"""A new thread counts where an ended one did, which ThreadSanitizer could report as a race. (The program also contains a race
+	of its own.)"""
 	program = build("runtime.c", "gcc", "-O2", "-fsanitize=thread")
 	for measurement in "paths", "trace":
 		run = run_alone([str(program), "threads"], tmp_path / f"{measurement}.data", measurement)
@@ -106,7 +109,7 @@ def folded(path):
 	paths = {}
 	for line in result.stdout.splitlines():
 		names, count = line.rsplit(" ", 1)
-		# Functions without an object are known by the calls that they make.
+		# Scenes have no object. They appear as the callers of functions that have one, and are left out.
 		path = tuple(name.split(": ")[-1] for name in names.split(";") if name not in SCENES)
 		paths[path] = paths.get(path, 0) + int(count)
 	return paths
@@ -114,7 +117,7 @@ def folded(path):
 
 @pytest.mark.parametrize(("compiler", "level"), [("gcc", "-O2"), ("clang", "-O3"), ("gcc", "-O0")])
 def test_what_is_inlined_is_below_what_it_is_inlined_into(compiler, level, tmp_path):
-	"""The same paths however it is compiled: the inner regions and functions stand in one frame at -O2, in several at -O0."""
+	"""The paths do not depend on compilation: inner regions and functions are in one frame at -O2, in several at -O0."""
 	program = build("runtime.c", compiler, level)
 	assert run_alone([str(program), "plain"], tmp_path / "out.data", "paths").returncode == 0
 	paths = folded(tmp_path / "out.data")
@@ -128,7 +131,8 @@ def test_what_is_inlined_is_below_what_it_is_inlined_into(compiler, level, tmp_p
 
 @pytest.mark.parametrize(("compiler", "level"), [("gcc", "-O3"), ("clang", "-O2"), ("gcc", "-O0")])
 def test_one_place_of_a_frame_of_any_shape(compiler, level, tmp_path):
-	"""Realigned, with an array of variable length, or with what alloca takes: what is entered in it is left in it."""
+	"""A frame that is realigned, or has an array of variable length or alloca's memory, is still one frame: each probe point that
+	is entered in it is left in it."""
 	program = build("runtime.c", compiler, level)
 	assert run_alone([str(program), "frames"], tmp_path / "out.data", "paths").returncode == 0
 	aside = ("main", "aside", "apart")

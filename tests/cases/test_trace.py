@@ -1,4 +1,4 @@
-"""`cpprof trace` with what the perf backend can show: one line per event, filters, outputs, ends and wrong words."""
+"""`cpprof trace` with the perf backend: one line for each event, filters, outputs, ends and usage errors."""
 import os
 import re
 import signal
@@ -16,14 +16,14 @@ SUM = re.compile(r"^cpprof: (\S+): (\d+) of (\d+) events? shown, (\d+) (\S+) in 
 
 
 def parse(text):
-	"""The events that these lines tell; each line must be one."""
+	"""Returns the events in these lines. Each line must be an event."""
 	found = [LINE.fullmatch(line) for line in text.splitlines()]
 	assert all(found), text
 	return [event.groupdict() | {"path": event["path"].split()} for event in found]
 
 
 def trace(folder, *words, status=0):
-	"""(events, {resource: (shown, events, amount, lost)}, the command's output)"""
+	"""Runs `cpprof trace`. Returns (events, {resource: (shown, events, amount, lost)}, the command's output)."""
 	result = run_cpprof("trace", "--backend", "perf", "-o", folder / "events", *words, cwd=folder)
 	assert result.returncode == status, result.stderr
 	sums = {found[0]: tuple(int(number) for number in (*found[1:4], found[5])) for found in SUM.findall(result.stderr)}
@@ -31,11 +31,11 @@ def trace(folder, *words, status=0):
 
 
 def test_each_fault(tmp_path):
-	"""As many lines as pages are touched, where they are touched, in order of time."""
+	"""There is one line for each touched page, at the function that touches it, ordered by time."""
 	events, sums, out = trace(tmp_path, "-r", "page-faults", "--", build("page_faults.c"), "100")
 	for function, pages in re.findall(r"^faults (\w+) (\d+)$", out, re.MULTILINE):
 		here = [event for event in events if holds(event["path"], ["main", function, "touch_pages"])]
-		# One more or less: the stack's own page may be new.
+		# One more or less, because the stack's own page may be new.
 		assert abs(len(here) - int(pages)) <= 1, f"{function}: {len(here)}"
 		addresses = {int(event["address"], 16) // 4096 for event in here}
 		assert len(addresses) == len(here), "a page is touched for the first time once"
@@ -47,7 +47,7 @@ def test_each_fault(tmp_path):
 
 
 def test_interval(tmp_path):
-	"""A request's own interval is kept: every tenth fault."""
+	"""A request's own interval is kept: every tenth fault is printed."""
 	events, sums, _ = trace(tmp_path, "-r", "page-faults/10", "--", build("page_faults.c"), "1000")
 	amount = sums["page-faults"][2]
 	assert abs(len(events) - amount / 10) <= 2
@@ -55,7 +55,7 @@ def test_interval(tmp_path):
 
 
 def test_filters(tmp_path):
-	"""--path wants all of its functions, --name one of its patterns, --min the amount; what is not shown is counted."""
+	"""--path requires all of its functions, --name one of its patterns, --min the amount. Events that are not shown are counted."""
 	command = ["--", build("page_faults.c"), "50"]
 	everything = ["-r", "page-faults", "-r", "context-switches"]
 	events, sums, _ = trace(tmp_path, *everything, "--path", "touch_some", "--path", "touch_pages", *command)
@@ -72,7 +72,7 @@ def test_filters(tmp_path):
 
 
 def test_threads(tmp_path):
-	"""Each event is its thread's; what starts threads stands above."""
+	"""Each event names its thread. Its path begins with the path that created the thread."""
 	events, _, _ = trace(tmp_path, "-r", "context-switches", "-r", "page-faults", "--path", "worker", "--", build("threads.c"), "4")
 	assert 2 <= len({event["tid"] for event in events}) <= 4, "a thread may use neither"
 	assert {event["thread"] for event in events} == {"threads"}
@@ -87,12 +87,12 @@ def test_processes(tmp_path):
 
 
 def test_standard_error(tmp_path):
-	"""Without -o: lines and sums on standard error, beside what the command writes there."""
+	"""Without -o, lines and sums are on standard error, together with the command's own."""
 	result = run_cpprof("trace", "--backend", "perf", "-r", "page-faults", "--", "sh", "-c", "echo out; echo err >&2", cwd=tmp_path)
 	assert result.returncode == 0
 	assert result.stdout == "out\n"
 	lines = result.stderr.splitlines()
-	assert "err" in lines and any(SUM.match(line) for line in lines[-2:]) # the last may be that a path is incomplete
+	assert "err" in lines and any(SUM.match(line) for line in lines[-2:]) # the last line may report that a path is incomplete
 	assert len(parse("\n".join(line for line in lines if line != "err" and not line.startswith("cpprof")))) > 20
 	assert os.listdir(tmp_path) == []
 
@@ -111,7 +111,7 @@ def wait_for(what, seconds=60):
 
 
 def test_running_process_while_it_runs(tmp_path):
-	"""-p: lines come while it runs; an interrupt ends the tracing, not the process."""
+	"""With -p, lines are printed while the process runs. An interrupt ends the tracing, not the process."""
 	target = subprocess.Popen([build("switches.c"), "100000000"], stdout=subprocess.DEVNULL, start_new_session=True)
 	log = tmp_path / "events"
 	tracer = subprocess.Popen([CPPROF, "trace", "--backend", "perf", "-r", "context-switches/1000", "-p", str(target.pid), "-o", log],
@@ -132,7 +132,7 @@ def test_running_process_while_it_runs(tmp_path):
 
 
 def test_nothing_is_left_of_a_failure(tmp_path):
-	"""An older file stays as it was, and no new one is made, if nothing could be traced."""
+	"""If nothing could be traced, an older file stays unchanged, and no new one is created."""
 	older = tmp_path / "older"
 	older.write_text("precious")
 	for output in ("older", "newer"):
@@ -169,7 +169,7 @@ def test_nothing_to_trace(tmp_path):
 
 
 def test_system_calls_are_the_default(tmp_path):
-	"""... which perf cannot show: the message says what could."""
+	"""perf cannot show system calls: the message names a backend that can."""
 	result = run_cpprof("trace", "--backend", "perf", "--", "touch", "ran", cwd=tmp_path)
 	assert result.returncode == 1
 	assert "syscalls" in result.stderr and "bpf" in result.stderr

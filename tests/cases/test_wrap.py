@@ -1,4 +1,5 @@
-"""libcpprof-wrap: the C library's functions, C++'s threads and OpenMP's regions as places of the group RUNTIME; and cpprof::collection."""
+"""libcpprof-wrap: the C library's functions, C++'s threads and OpenMP's regions as probe points of the group RUNTIME; and
+cpprof::collection."""
 import functools
 import hashlib
 import json
@@ -20,7 +21,7 @@ COMPILERS = {".c": ["gcc"], ".cpp": ["g++", "-std=c++11", "-Wpedantic"]}
 
 @functools.cache
 def headers():
-	"""A program is compiled again when they change."""
+	"""Returns a hash of the headers, so that a program is compiled again when they change."""
 	return hashlib.sha256(b"".join(path.read_bytes() for path in sorted((HEADERS / "cpprof").iterdir()))).hexdigest()
 
 
@@ -32,7 +33,7 @@ def program(name, *flags, compiler=None, libraries=("cpprof-wrap", "cpprof")):
 
 
 def record(path, folder, *options, measurement="paths", status=0):
-	"""A run by `cpprof record`; its profile."""
+	"""Runs a program by `cpprof record`. Returns its profile."""
 	output = folder / "out.data"
 	result = run_cpprof("record", f"--instrumented={measurement}", "-o", output, *options, "--", *path, cwd=folder)
 	assert result.returncode == status, result.stderr
@@ -40,7 +41,7 @@ def record(path, folder, *options, measurement="paths", status=0):
 
 
 def run_alone(path, folder, status=0, **environment):
-	"""A run without anybody: the profile that the program writes itself."""
+	"""Runs a program without a recorder. Returns the profile that it writes itself, and the result."""
 	result = subprocess.run(path, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
 		timeout=SECONDS_ALLOWED)
 	assert result.returncode == status, result.stderr
@@ -54,7 +55,7 @@ def entries(profile, resource="calls", *options):
 
 
 def paths(profile, resource="calls", *options):
-	"""{(function, function, ...): hits of that path itself}, names without what tells them apart from others' of the name."""
+	"""Returns {(function, function, ...): own hits of the path}, with names without parameters and modules."""
 	found, path = {}, []
 	for entry in entries(profile, resource, *options):
 		path[entry["depth"]:] = [re.sub(r"[(@].*", "", entry["name"])]
@@ -63,7 +64,7 @@ def paths(profile, resource="calls", *options):
 
 
 def called_by(counts, caller):
-	"""{function: calls of it right from this function}."""
+	"""Returns {function: its calls directly from this caller}."""
 	found = {}
 	for path, count in counts.items():
 		if len(path) > 1 and path[-2] == caller:
@@ -89,9 +90,9 @@ def times(counts, rounds):
 
 
 def check_calls(profile, *options):
-	"""Of calls.c, whoever has recorded it."""
+	"""Checks a profile of calls.c, recorded in any way."""
 	counts = paths(profile, "calls", *options)
-	assert called_by(counts, "memory") == times(MEMORY, 2 * ROUNDS)  # its own and its child's
+	assert called_by(counts, "memory") == times(MEMORY, 2 * ROUNDS)  # those of the process and of its child
 	assert called_by(counts, "descriptors") == times(DESCRIPTORS, ROUNDS)
 	streams = called_by(counts, "streams")
 	assert {name: streams[name] for name in STREAMS} == times(STREAMS, ROUNDS)
@@ -116,7 +117,7 @@ def test_known_calls(how, tmp_path):
 
 
 def test_functions_that_check_lengths(tmp_path):
-	"""_FORTIFY_SOURCE calls others, which go by the usual names."""
+	"""_FORTIFY_SOURCE calls checking variants, which are shown by the usual names."""
 	check_calls(run_alone([program("calls", "-D_FORTIFY_SOURCE=2"), str(ROUNDS)], tmp_path, 5)[0], "--no-inlines")
 
 
@@ -126,7 +127,7 @@ def test_measurements(measurement, tmp_path):
 
 
 def test_no_other_code(tmp_path):
-	"""A program that has never heard of us, in which nothing else counts."""
+	"""A program that is not linked with libcpprof, and has no other probe points."""
 	(tmp_path / "in").write_text("b\na\n")
 	profile, result = run_alone([shutil.which("sort"), "in"], tmp_path, LD_PRELOAD=str(RUNTIME / "libcpprof-wrap.so"))
 	assert result.stdout == "a\nb\n"
@@ -150,7 +151,7 @@ def milliseconds(profile, resource, function):
 def test_waiting_is_its_own(measurement, tmp_path):
 	profile = record([program("waits")], tmp_path, measurement=measurement)
 	waits, real = paths(profile, "wait"), paths(profile, "real")
-	assert milliseconds(profile, "wait", "pthread_mutex_lock") >= 20  # of 50, should the machine be busy
+	assert milliseconds(profile, "wait", "pthread_mutex_lock") >= 20  # of 50; a busy machine may delay it
 	assert milliseconds(profile, "wait", "pthread_cond_timedwait") >= 15
 	assert milliseconds(profile, "wait", "nanosleep") >= 29
 	assert all(milliseconds(profile, "wait", function) >= 9 for function in ("thrd_sleep", "sigtimedwait", "semtimedop"))
@@ -159,7 +160,8 @@ def test_waiting_is_its_own(measurement, tmp_path):
 
 
 def test_locks_time_off_the_processor(tmp_path):
-	"""What the hooks' library measures of these calls is below them, and they are not taken for its attempts."""
+	"""Waits that the library with hooks measures in these calls are below them, and its attempts to lock are not counted as
+	calls."""
 	profile = record([program("waits")], tmp_path, "-r", "lock-wait/100us")
 	waits = {function: sum(hits for path, hits in paths(profile, "lock-wait").items() if function in path)
 		for function in ("pthread_mutex_lock", "pthread_cond_timedwait")}
@@ -186,7 +188,7 @@ def test_cxx_threads(tmp_path):
 
 
 def has_openmp():
-	"""clang's, which tells its tools."""
+	"""Returns whether clang's OpenMP runtime is installed, which reports its regions to tools."""
 	try:
 		program("regions", "-fopenmp", compiler=["clang"])
 	except (OSError, subprocess.CalledProcessError):

@@ -1,4 +1,4 @@
-"""tools/check_cycles finds files that call each other, and only those."""
+"""tools/check_cycles finds the files that call each other, and no others."""
 import pathlib
 import subprocess
 
@@ -8,7 +8,7 @@ TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_cycles"
 
 
 def library(folder, name, **files):
-    """A static library of C files; a file's name may have no dot."""
+    """Returns a static library of C files. A file's name must not contain a dot."""
     objects = []
     for file, text in files.items():
         source = folder / f"{file}.c"
@@ -61,7 +61,7 @@ def test_tables_and_variables_cut(tmp_path, table):
 
 
 def test_functions_of_one_file_alone(tmp_path):
-    """Two static functions of one name are no arrow."""
+    """Two static functions with the same name make no arrow."""
     archive = library(tmp_path, "libstatic", a="static int help(void) { return 1; } int a(void) { return help(); }",
                       b="int a(void); static int help(void) { return a(); } int b(void) { return help(); }")
     assert check(archive)[0] == 0
@@ -73,7 +73,7 @@ def test_folder(tmp_path):
             b="int a(int); int b(void) { return a(0); }")
     status, lines, _ = check(tmp_path)
     assert status == 1 and lines[0].startswith("libone: 2 files")
-    # The exceptions are of the project's own files.
+    # The exceptions name files of this project, so none of them cuts a cycle here.
     assert all(line.endswith("an exception that cuts no cycle") for line in lines[1:]) and len(lines) > 1
 
 

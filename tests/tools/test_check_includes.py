@@ -1,4 +1,4 @@
-"""tools/check_includes finds what the table forbids, and only that."""
+"""tools/check_includes finds the includes that the table forbids, and no others."""
 import pathlib
 import subprocess
 

@@ -1,4 +1,4 @@
-"""tools/check_processors finds words of processors, and nothing else."""
+"""tools/check_processors finds processor-specific words, and no others."""
 import pathlib
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What a newcomer does first: the demo, and an installation."""
+"""The first steps of a new user: the demo, and an installation."""
 import os
 import subprocess
 import sys
@@ -45,7 +45,7 @@ def test_install(tmp_path):
 
 
 def test_install_fails_if_a_page_cannot_be_made(tmp_path):
-    """The page is not left behind, incomplete."""
+    """The installation fails and leaves no incomplete page behind."""
     failing = tmp_path / "failing"
     failing.write_text("#!/bin/sh\nhead -c 9\nexit 1\n")
     failing.chmod(0o755)

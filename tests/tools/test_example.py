@@ -1,4 +1,4 @@
-"""examples/process_db does what its paper says: its statistics are those of a plain computation in Python."""
+"""examples/process_db prints the statistics that a direct computation in Python finds."""
 import os
 import subprocess
 from pathlib import Path

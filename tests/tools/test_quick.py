@@ -1,4 +1,4 @@
-"""`make quick` runs the tests of what changed: its tables know each folder and each file of tests."""
+"""`make quick` runs the tests of the changed files; its tables have a row for each folder and name each file of tests."""
 import importlib.machinery
 import importlib.util
 import os
@@ -81,7 +81,8 @@ def test_changes(quick, tmp_path, monkeypatch):
 
 
 def test_unit_tests_of_a_change(quick):
-    """A source, a header far below and a test itself; a slow test only for its own folder."""
+    """A unit test is chosen for a change of a source, an indirectly included header or the test itself. A slow test is chosen
+    only for changes in its own folder."""
     build = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
     if not (build / "tests" / "unit").is_dir():
         pytest.skip("a build without tests")

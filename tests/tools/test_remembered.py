@@ -1,4 +1,4 @@
-"""A check runs again exactly where something that its verdict depends on has changed."""
+"""A check runs again if an input of its result has changed, and only then."""
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ def files(tmp_path):
 
 
 def records(tmp_path, words="version 1"):
-    """As the next run of the check sees them."""
+    """Returns the records as the next run of the check reads them."""
     return Remembered(tmp_path / "records", words)
 
 
@@ -58,7 +58,7 @@ def test_rules_of_a_compiler(tmp_path):
 
 
 def test_a_header_that_needs_another_does_not_compile_alone(tmp_path):
-    """Also the second time: a verdict is remembered only if it is good."""
+    """A bad header fails again in the second run, because only good results are recorded."""
     header = tmp_path / "needs_more.h"
     header.write_text("uint32_t count(void);\n")
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""tools/run_tests counts right: above all, what crashed, hung or said nothing is not taken for passed."""
+"""tools/run_tests counts correctly: a program that crashes, hangs or prints no results does not count as passed."""
 import importlib.machinery
 import importlib.util
 import signal
@@ -78,7 +78,8 @@ def test_a_check_is_its_status(runner):
 
 
 def test_signals_that_the_parent_ignores(tmp_path):
-    """What the runner starts has the default dispositions and no blocked signals, but for a hangup (nohup)."""
+    """A program that the runner starts has the default dispositions, except for an ignored hangup (nohup), and no blocked
+    signals."""
     def ignore():
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -95,5 +96,5 @@ runner.run(["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"])
 """)
     shown = subprocess.run(["/usr/bin/python3", script], preexec_fn=ignore, check=True, capture_output=True, text=True).stdout
     masks = {line.split(":")[0]: int(line.split()[1], 16) for line in shown.splitlines()}
-    ours = sum(1 << (number - 1) for number in signal.valid_signals())  # the C library keeps two others for itself
+    ours = sum(1 << (number - 1) for number in signal.valid_signals())  # the C library reserves two other signals
     assert (masks["SigBlk"] & ours, masks["SigIgn"] & ours) == (0, 1 << (signal.SIGHUP - 1))

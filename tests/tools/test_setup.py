@@ -1,4 +1,4 @@
-"""tools/setup asks for what is missing and for nothing else. dpkg, dpkg-query, apt-get and sudo are stand-ins here."""
+"""tools/setup installs exactly the missing packages. dpkg, dpkg-query, apt-get and sudo are replaced by stand-ins."""
 import os
 import subprocess
 from pathlib import Path
@@ -21,7 +21,7 @@ case $1 in --print-architecture) echo amd64 ;; *) echo "dpkg $*" >>"$LOG" ;; esa
 LOG = """#!/bin/sh
 echo "$(basename "$0") $*" >>"$LOG"
 """
-# Runs its words as root would.
+# Runs its arguments, as root would.
 SUDO = """#!/bin/sh
 echo sudo >>"$LOG"
 exec "$@"
@@ -30,7 +30,7 @@ exec "$@"
 
 @pytest.fixture
 def machine(tmp_path):
-    """A folder of commands, the only ones in PATH: what a bare machine has, and the stand-ins."""
+    """Returns a function that runs tools/setup with a PATH of one folder: the commands of a bare machine, and the stand-ins."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("sh", "sed", "tr", "env", "basename"):
