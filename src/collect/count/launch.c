@@ -64,7 +64,7 @@ int instrumented_choose(const char *name, struct instrumented_options *options, 
 			 name, names);
 }
 
-static bool tells_real_time(enum tally_measurement measurement)
+static bool measures_real_time(enum tally_measurement measurement)
 {
 	return measurement == TALLY_PATHS_TIMED || measurement == TALLY_TRACE;
 }
@@ -78,7 +78,7 @@ static int check_resource(const struct counted_run *run, const struct resource_r
 			"%s is not seen from inside a program, where the hooks count: record it in a run of its "
 			"own, without --instrumented",
 			request->name);
-	if (tells_real_time(measurement) && strcmp(request->name, "real") == 0)
+	if (measures_real_time(measurement) && strcmp(request->name, "real") == 0)
 		return error_set(error, ERROR_USAGE, "%s measures real time by itself, exactly: leave out '-r real'",
 				 tally_measurement_name(measurement));
 	return 0;

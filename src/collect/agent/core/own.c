@@ -12,7 +12,7 @@
 struct own {
 	cpprof_counter counter; /* must be first: the program holds a pointer to it */
 	uint32_t requests;      /* the requests that count it: bit n is request n; 0: not declared */
-	uint32_t is_told;       /* its unit was written to the monitor */
+	uint32_t is_announced;  /* its unit was written to the monitor */
 	uint64_t kept;          /* gticks that could not be counted yet: the next tick adds them */
 };
 
@@ -51,15 +51,15 @@ static uint32_t requests_named(const char *name)
 }
 
 /* Writes the unit of the requests' gticks to the monitor, once. */
-static void tell_unit(struct own *own, const char *unit)
+static void announce_unit(struct own *own, const char *unit)
 {
 	size_t bytes = strnlen(unit, CHANNEL_TEXT_BYTES);
 	struct runtime_thread *thread = interface_enter();
 	if (!thread)
 		return;
-	if (!__atomic_exchange_n(&own->is_told, 1, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&own->is_announced, 1, __ATOMIC_RELAXED))
 		for (uint32_t left = own->requests; left; left &= left - 1)
-			runtime_tell(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
+			runtime_write_event(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
 	runtime_leave(thread);
 }
 
@@ -71,8 +71,8 @@ cpprof_counter *cpprof_resource(const char *name, const char *unit)
 		return &unmeasured.counter;
 	struct own *own = &owns[__builtin_ctz(requests)];
 	__atomic_store_n(&own->requests, requests, __ATOMIC_SEQ_CST);
-	if (unit && *unit && !__atomic_load_n(&own->is_told, __ATOMIC_RELAXED))
-		tell_unit(own, unit);
+	if (unit && *unit && !__atomic_load_n(&own->is_announced, __ATOMIC_RELAXED))
+		announce_unit(own, unit);
 	match(own);
 	return &own->counter;
 }

@@ -249,7 +249,7 @@ void runtime_code_changed(void)
 	struct runtime_thread *thread = runtime_thread_begin(NULL);
 	if (thread && runtime_set_busy(thread, RUNTIME_HERE)) {
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->code_wanted, 1, __ATOMIC_ACQ_REL);
-		runtime_tell(thread, CHANNEL_CODE, 0, 0, NULL, 0);
+		runtime_write_event(thread, CHANNEL_CODE, 0, 0, NULL, 0);
 		wait_for_code(wanted);
 		runtime_leave(thread);
 	}

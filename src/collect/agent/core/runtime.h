@@ -239,8 +239,8 @@ bool runtime_describe_creator(struct runtime_thread *thread, struct sample_recor
 bool runtime_is_elsewhere(void);
 
 /* Writes an event. Waits a little if the ring is full, then counts the event as lost. Not for handlers. */
-void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
-		  const char *text, size_t text_bytes);
+void runtime_write_event(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
+			 const char *text, size_t text_bytes);
 
 /* Appends a record and the data behind it, in up to two parts (the second may be empty). Returns false if there is
  * no room. Async-signal-safe. */

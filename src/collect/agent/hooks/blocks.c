@@ -72,7 +72,7 @@ void hooks_block_count_slowly(struct hook_thread *thread, uint64_t pc, enum tall
 
 void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_hook hook)
 {
-	bool is_first = thread == &hooks_nobody;
+	bool is_first = thread == &hooks_none;
 	thread->measurement->block(thread, pc);
 	/* Lets reports state how the program was compiled. */
 	if (is_first && hooks.process)

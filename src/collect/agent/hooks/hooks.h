@@ -162,10 +162,10 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
  * library) through this function, which keeps all vector registers. Returns the value of function(first, second). */
 uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second);
 
-/* The current thread's state, never NULL. Before a thread's first event it is `hooks_nobody`, whose measurement
+/* The current thread's state, never NULL. Before a thread's first event it is `hooks_none`, whose measurement
  * makes the state. */
 extern _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec")));
-extern struct hook_thread hooks_nobody;
+extern struct hook_thread hooks_none;
 
 /* --- the process (tally.c, hooks.c) --- */
 

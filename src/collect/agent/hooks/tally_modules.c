@@ -180,7 +180,7 @@ static bool overlaps_gone(const struct extent *extent)
 }
 
 /* Sets the mark in the last module of the table, because there may be no room for a new one. */
-static void tell_mixed(void)
+static void mark_mixed(void)
 {
 	if (known_count > 0)
 		known[known_count - 1].module->others_mixed = 1;
@@ -199,7 +199,7 @@ static void write_module(struct tally_process *process, struct extent *extent, u
 	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	struct tally_module *module = known_count < MODULES_MAX ? take_bytes(process, bytes) : NULL;
 	if (!module || overlaps_gone(extent))
-		tell_mixed();
+		mark_mixed();
 	if (!module)
 		return;
 	module->bytes = (uint32_t)bytes;

@@ -260,7 +260,7 @@ static uint32_t find_trouble(void)
 	return trouble;
 }
 
-__attribute__((constructor)) static void tell_trouble(void)
+__attribute__((constructor)) static void report_allocator(void)
 {
 	cpprof_runtime_begin();
 	__atomic_store_n(&was_begun, true, __ATOMIC_RELAXED);

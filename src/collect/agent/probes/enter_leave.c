@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 				  place_of(frame_address), code);
 		return CPPROF_FRAME_UNKNOWN;
 	}
-	if (thread == &hooks_nobody)
+	if (thread == &hooks_none)
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
 		if (never_counts())

@@ -34,7 +34,7 @@ void probes_forked(void);
 /* A probe point that was reached. Entries are never moved or removed. */
 struct probes_entry {
 	struct cpprof_site *descriptor; /* its library may be unloaded: see probes_switch */
-	struct tally_probe *told;       /* its record in this process's tally; NULL: there was no room, and it is off */
+	struct tally_probe *record;     /* its record in this process's tally; NULL: there was no room, and it is off */
 	uint64_t calls, ticks;          /* probes/throttle.c: calls since the last check, and their time; atomic */
 };
 
@@ -73,11 +73,11 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 /* Appends a rule. Returns false if there are too many. Locked. */
 bool probes_rule_add(const struct probes_rule *rule);
 /* Returns whether the rules switch a probe point on. Locked. */
-bool probes_wanted(const struct tally_probe *told);
+bool probes_wanted(const struct tally_probe *record);
 /* Returns whether a rule applies to this probe point, on or off. */
-bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *told);
+bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *record);
 /* Returns whether a pattern matches the probe point: `*`, `?`, and `file:PATTERN`, `group:PATTERN`. */
-bool probes_pattern_matches(const char *pattern, const struct tally_probe *told);
+bool probes_pattern_matches(const char *pattern, const struct tally_probe *record);
 
 /* --- applying rules --- */
 

@@ -22,11 +22,11 @@ static struct probes_turned apply(const struct probes_rule *rule)
 	struct probes_turned turned = { .known = probes_count() };
 	for (uint32_t i = 0; i < turned.known; i++) {
 		struct probes_entry *probe = probes_at(i);
-		if (!probe->told || (rule && !probes_rule_matches(rule, probe->told)))
+		if (!probe->record || (rule && !probes_rule_matches(rule, probe->record)))
 			continue;
 		turned.matching++;
-		bool wanted = probes_wanted(probe->told);
-		if (wanted == !!(probe->told->flags & TALLY_PROBE_OFF))
+		bool wanted = probes_wanted(probe->record);
+		if (wanted == !!(probe->record->flags & TALLY_PROBE_OFF))
 			turned.changed += probes_switch(probe, wanted, 0);
 	}
 	return turned;
@@ -205,18 +205,18 @@ size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, vo
 {
 	uint32_t count = probes_count();
 	for (uint32_t i = 0; visit && i < count; i++) {
-		const struct tally_probe *told = probes_at(i)->told;
-		if (!told)
+		const struct tally_probe *record = probes_at(i)->record;
+		if (!record)
 			continue;
-		uint32_t flags = told->flags;
+		uint32_t flags = record->flags;
 		const struct cpprof_site_state state = {
-			.name = told->texts,
-			.signature = told->texts + told->signature,
-			.file = told->texts + told->file,
-			.group = told->texts + told->group,
-			.line = told->line,
-			.kind = told->kind,
-			.level = told->level,
+			.name = record->texts,
+			.signature = record->texts + record->signature,
+			.file = record->texts + record->file,
+			.group = record->texts + record->group,
+			.line = record->line,
+			.kind = record->kind,
+			.level = record->level,
 			.is_on = !(flags & TALLY_PROBE_OFF),
 			.is_throttled = !!(flags & TALLY_PROBE_THROTTLED),
 		};

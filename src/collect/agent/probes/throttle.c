@@ -44,9 +44,9 @@ static void look(struct probes_entry *probe)
 	probes_lock(&signals);
 	uint64_t calls = probe->calls, ns = ns_of(probe->ticks);
 	bool is_due = calls_wanted && calls >= calls_wanted;
-	if (is_due && ns / calls < ns_wanted && probe->told && !(probe->told->flags & TALLY_PROBE_OFF)) {
-		probe->told->throttled_calls = calls;
-		probe->told->throttled_ns = ns;
+	if (is_due && ns / calls < ns_wanted && probe->record && !(probe->record->flags & TALLY_PROBE_OFF)) {
+		probe->record->throttled_calls = calls;
+		probe->record->throttled_ns = ns;
 		(void)probes_switch(probe, false, TALLY_PROBE_THROTTLED);
 	} else if (is_due) {
 		probe->calls = probe->ticks = 0;

@@ -287,7 +287,7 @@ static size_t stack_asked(const struct sample_record *record)
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
 	struct backend_sample sample;
-	told_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
+	decode_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {

@@ -63,8 +63,8 @@ static enum unwind_cause cause_of(uint8_t end)
 	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
 }
 
-void told_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
-		 struct backend_sample *sample)
+void decode_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
+		   struct backend_sample *sample)
 {
 	*sample = (struct backend_sample){
 		.pid = record->pid,

@@ -28,7 +28,7 @@ static CXTranslationUnit parse(const struct source_points *points, CXIndex index
 }
 
 /* "file.c:12: text". */
-static int tell(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
+static int report_diagnostic(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	const struct clang *clang = points->clang;
 	CXFile file = NULL;
@@ -71,7 +71,7 @@ static int take_error(struct source_points *points, CXDiagnostic diagnostic, str
 		if (!item->has_nested && !item->point.skipped)
 			item->point.skipped = INSTRUMENT_DOUBT;
 	}
-	return is_within ? 0 : tell(points, diagnostic, error);
+	return is_within ? 0 : report_diagnostic(points, diagnostic, error);
 }
 
 static int take_errors(struct source_points *points, struct error *error)
@@ -83,7 +83,7 @@ static int take_errors(struct source_points *points, struct error *error)
 		CXDiagnostic diagnostic = clang->getDiagnostic(points->unit, i);
 		enum CXDiagnosticSeverity severity = clang->getDiagnosticSeverity(diagnostic);
 		if (severity == CXDiagnostic_Fatal)
-			code = tell(points, diagnostic, error);
+			code = report_diagnostic(points, diagnostic, error);
 		else if (severity == CXDiagnostic_Error)
 			code = take_error(points, diagnostic, error);
 		clang->disposeDiagnostic(diagnostic);

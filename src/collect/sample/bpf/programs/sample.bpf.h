@@ -175,7 +175,7 @@ static void add_lost(uint32_t request)
 /* Writes a record into the ring. The monitor is woken when a quarter of the ring is full, and for a copied
  * stack, because it may have to read the rest of the stack before that changes. Otherwise the monitor
  * polls. */
-static void tell(const struct scratch *scratch, uint64_t bytes)
+static void submit(const struct scratch *scratch, uint64_t bytes)
 {
 	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
 	const struct sample_record *record = &scratch->walk.record;
@@ -343,7 +343,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 		copy_stack(scratch, registers);
 		bytes += SAMPLE_REGISTERS * 8 + record->stack_bytes;
 	}
-	tell(scratch, bytes);
+	submit(scratch, bytes);
 	give_back(scratch);
 	thread->is_sampled--;
 	return 0;
@@ -351,8 +351,8 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 
 /* Writes a record for another thread, which sleeps. Its memory cannot be read from here, but it does not
  * change until the monitor reads it. */
-static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
-			uint64_t amount)
+static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
+			  uint64_t amount)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct scratch *scratch = take_scratch();
@@ -374,7 +374,7 @@ static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uin
 	};
 	copy_registers(scratch, registers);
 	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
-	tell(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
+	submit(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
 	give_back(scratch);
 }
 
