@@ -79,10 +79,10 @@ static void notify_observer(struct recorder *recorder, const struct backend_samp
 			    uint32_t node)
 {
 	const struct profile *profile = recorder->profile;
-	struct recorder_place place = { .thread = thread, .node = node };
+	struct recorder_position position = { .thread = thread, .node = node };
 	if (profile->hit_count > 0)
-		place.label_set = profile_hit_labels(profile, profile->hit_count - 1);
-	recorder->on_event(recorder->event_context, sample, &place);
+		position.label_set = profile_hit_labels(profile, profile->hit_count - 1);
+	recorder->on_event(recorder->event_context, sample, &position);
 }
 
 static void on_sample(void *context, const struct backend_sample *sample)

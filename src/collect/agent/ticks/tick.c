@@ -227,9 +227,9 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
 	uint64_t clock = measures_cpu() ? cpu : now;
-	enum machine_place place = machine_place_of(context);
+	enum machine_state state = machine_state_of(context);
 	bool reached = clock + SLACK_NS >= thread->target_ns;
-	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
+	bool asleep = state == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
 	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
 	thread->blocked_ns += runtime_less(elapsed, ran);
@@ -239,7 +239,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 		charge_here(thread, COUNTER_REAL, ran < elapsed ? ran : elapsed, context);
 		charge_blocked(thread, context);
 	} else {
-		charge_running(thread, used, ran, place != MACHINE_RUNS, context);
+		charge_running(thread, used, ran, state != MACHINE_RUNS, context);
 	}
 	thread->real_ns = now;
 	thread->cpu_seen_ns = cpu;

@@ -264,7 +264,7 @@ static void report_sample(struct preload_events *events, struct preload_thread *
 		preload_ring_give_up(&thread->ring);
 		return;
 	}
-	if (preload_waits_is_place(record)) {
+	if (preload_waits_is_stack(record)) {
 		preload_waits_keep(thread, &events->record);
 		return;
 	}

@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-enum { PLACES = sizeof(places) / sizeof(places[0]) };
+static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+enum { MOUNTS = sizeof(mounts) / sizeof(mounts[0]) };
 
 /* Tests for the events: where tracefs is not mounted there may be an empty folder. (faccessat() would test
  * for the real user, who lacks the capabilities of the program's file.) */
@@ -25,8 +25,8 @@ static bool has_events(int root)
  * missing. */
 static int open_mounted(int *refusal)
 {
-	for (size_t i = 0; i < PLACES; i++) {
-		int root = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < MOUNTS; i++) {
+		int root = open(mounts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (root >= 0 && has_events(root))
 			return root;
 		if (errno == EACCES || errno == EPERM)
@@ -64,12 +64,12 @@ int tracefs_open(struct error *error)
 		return root;
 	if (refusal == EACCES)
 		return error_set(error, ERROR_PERMISSION,
-				 "only root may read the list of tracepoints (%s): run cpprof as root", places[0]);
+				 "only root may read the list of tracepoints (%s): run cpprof as root", mounts[0]);
 	if (errno == EPERM || errno == EACCES)
 		return error_set(error, ERROR_PERMISSION,
 				 "the list of tracepoints, tracefs, is not mounted, and only root may mount it: run "
 				 "cpprof as root, or have it done: mount -t tracefs tracefs %s",
-				 places[0]);
+				 mounts[0]);
 	if (errno == ENODEV)
 		return error_set(
 			error, ERROR_UNSUPPORTED,
@@ -77,7 +77,7 @@ int tracefs_open(struct error *error)
 	return error_set_errno(error,
 			       "the list of tracepoints, tracefs, cannot be mounted (mount -t tracefs tracefs %s "
 			       "would do)",
-			       places[0]);
+			       mounts[0]);
 }
 
 int tracefs_access(struct error *error)

@@ -339,12 +339,12 @@ static void test_touched_untold(void **state)
 /* --- single events --- */
 
 struct seen {
-	struct recorder_place place;
+	struct recorder_position place;
 	uint32_t tid;
 	unsigned times;
 };
 
-static void note_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
+static void note_event(void *context, const struct backend_sample *sample, const struct recorder_position *place)
 {
 	struct seen *seen = context;
 	*seen = (struct seen){ .place = *place, .tid = sample->tid, .times = seen->times + 1 };
