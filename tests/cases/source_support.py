@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 # The library's, and what stands for it in the header where nothing is optimized, or in what the compiler may evaluate; and the header's own functions.
-ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
+ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:probe_enter|entered_aside|entered_slowly)(?:\b|P)")
 OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
-PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+4siteEv$")
+PROBE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+5probeEv$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
@@ -58,7 +58,7 @@ def instrumented_functions(binary):
 
 def constexpr_functions(binary):
 	"""Names, as linked, of instrumented functions that the compiler may evaluate: their place is in a function of a type within them."""
-	places = map(PLACE.match, set().union(*function_symbols(binary).values()))
+	places = map(PROBE.match, set().union(*function_symbols(binary).values()))
 	# What stands in all kinds of a constructor is in none of them (gcc), or in the first (clang).
 	return {re.sub(r"([CD])[124](?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
 

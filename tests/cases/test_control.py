@@ -144,7 +144,7 @@ def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path
 def test_rules_of_a_file(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("# only these\n\noff *\non work  # that\non main\nlevel 1 #\nthrottle 1000000 1\n")
-	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
+	with Steered(program, tmp_path, CPPROF_PROBES=str(rules)) as run:
 		run.tell("work 10")
 		run.end()
 		assert run.calls() == {"main": 1, "work": 10}
@@ -197,7 +197,7 @@ def test_names_of_cxx(tmp_path):
 	for number, (pattern, turned_off) in enumerate(NAMES.items()):
 		(tmp_path / "rules").write_text(f"off {pattern}\n")
 		output = tmp_path / f"{number}.data"
-		subprocess.run([named], env={**os.environ, "CPPROF_SITES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
+		subprocess.run([named], env={**os.environ, "CPPROF_PROBES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
 		# Where all is off nothing is counted.
 		assert (set() if turned_off == everything else kinds_of(output)) == everything - turned_off, pattern
 
@@ -208,7 +208,7 @@ def test_what_is_wrong_with_rules_is_told(program, tmp_path, number):
 	rules = tmp_path / "rules"
 	if text is not None:
 		rules.write_text(text)
-	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
+	with Steered(program, tmp_path, CPPROF_PROBES=str(rules)) as run:
 		run.tell("work 1")
 		run.end()
 		assert f"{rules}{told}" in run_cpprof("info", run.output).stdout

@@ -206,7 +206,7 @@ def test_info_tells_of_them(counted):
 def test_what_was_off_is_told(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("off depth\nthrottle 100 1000000\n")
-	run = Counted([program], tmp_path, "paths", env={**os.environ, "CPPROF_SITES": str(rules)})
+	run = Counted([program], tmp_path, "paths", env={**os.environ, "CPPROF_PROBES": str(rules)})
 	assert run.status == 0, run.err
 	calls = entries(run.path, "--body")
 	assert "depth" not in calls and calls["main"] == 1 and 100 <= calls["leaf"] < CALLS["leaf"], calls
@@ -266,7 +266,7 @@ def test_killed_static_program_is_known(linkage, tmp_path):
 def test_nothing_counted_is_explained(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("off *\n")
-	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_SITES": str(rules)})
+	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_PROBES": str(rules)})
 	assert result.returncode == 1 and "were switched off" in result.stderr, result.stderr
 
 

@@ -343,7 +343,7 @@ static NOT_INLINED int aside(int n)
 {
 	CPPROF_TOOL_ASIDE_FUNCTION(900, CPPROF_LEVEL_FUNCTION, __LINE__, 0)
 	count("aside");
-	CPPROF_TOOL_ASIDE_PLACE(901, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, __LINE__, "apart", 0)
+	CPPROF_TOOL_ASIDE_POINT(901, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, __LINE__, "apart", 0)
 	count("apart");
 	return four_times(n) + many(n, 1, 2, 3, 4, 5, 6, n % 64, 8, 9);
 }

@@ -40,7 +40,7 @@ tally_offset tally_world_add_chunk(struct tally_world *world, enum tally_chunk_k
 tally_offset tally_world_add_thread(struct tally_world *world, uint32_t process, uint32_t number);
 tally_offset tally_world_root(tally_offset thread);
 
-/* A place of the source, in a chunk of SITES: `site` but for its texts. */
+/* A place of the source, in a chunk of probes: `probe` but for its texts. */
 struct tally_world_texts {
 	const char *name, *signature, *file, *group;
 };
@@ -49,7 +49,7 @@ tally_offset tally_world_add_probe(struct tally_world *world, tally_offset chunk
 
 /* Objects of the thread or chunk of objects. A call from the path `node`, of which the file has `count`, that leads to
  * a path of its own, which is returned; or, with a child, to that one. */
-tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t site,
+tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t call_site,
 			      uint64_t function, uint64_t count);
 /* The edge alone; `child` 0: it has none. */
 tally_offset tally_world_add_edge(struct tally_world *world, tally_offset chunk, tally_offset node, tally_offset child,

@@ -70,7 +70,7 @@ static void call_enter(struct hook_note *note)
 {
 	if (!begin_work())
 		return;
-	note->value = implementation->enter((const struct cpprof_site *)(uintptr_t)note->function);
+	note->value = implementation->enter((const struct cpprof_probe *)(uintptr_t)note->function);
 	note->was_called = 1;
 	at_work = 0;
 }
@@ -79,7 +79,7 @@ static void call_leave(const struct hook_note *note)
 {
 	if (!note->was_called || !begin_work())
 		return;
-	implementation->leave((const struct cpprof_site *)(uintptr_t)note->function, note->value);
+	implementation->leave((const struct cpprof_probe *)(uintptr_t)note->function, note->value);
 	at_work = 0;
 }
 

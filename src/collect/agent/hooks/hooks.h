@@ -47,7 +47,7 @@ struct hook_frame {
 };
 enum {                        /* flags in `return_slot` */
        HOOK_FRAME_LEAVES = 1, /* the hook reports the return as well */
-       HOOK_FRAME_PROBE = 2   /* a probe point in the source: node->function is the address of a struct cpprof_site */
+       HOOK_FRAME_PROBE = 2   /* a probe point in the source: node->function is the address of a struct cpprof_probe */
 };
 /* A value of `return_slot`: the frame is not a call, but the base of a run, which is the frames of one stack
  * (hooks/stacks.c). frames[0] is a base. */
@@ -72,7 +72,7 @@ struct hook_measurement {
 	 * `return_slot`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* __cyg_profile_func_enter and _exit, and probe points in the source (`function` is then the address of a
-	 * struct cpprof_site). `code` is the hook's return address. It lies in the function, or in the one that the
+	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the one that the
 	 * function is inlined into. */
 	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 		      uint64_t code);

@@ -117,7 +117,7 @@ static size_t length(const char *text)
 }
 
 /* Returns the new record, or NULL if there is no room. */
-static struct tally_probe *write_record(const struct cpprof_site *descriptor, uint32_t number, uint64_t code)
+static struct tally_probe *write_record(const struct cpprof_probe *descriptor, uint32_t number, uint64_t code)
 {
 	size_t name = length(descriptor->name), signature = length(descriptor->signature),
 	       file = length(descriptor->file);
@@ -171,7 +171,7 @@ struct probes_entry *probes_at(uint32_t index)
 }
 
 /* Returns the slot that has, or will have, the number of the probe point at this address. */
-static uint32_t *slot_of(const struct cpprof_site *descriptor)
+static uint32_t *slot_of(const struct cpprof_probe *descriptor)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15;
 	enum { UPPER_HALF = 32 };
@@ -200,14 +200,14 @@ static bool make_slots(void)
 	return true;
 }
 
-struct probes_entry *probes_find(const struct cpprof_site *descriptor)
+struct probes_entry *probes_find(const struct cpprof_probe *descriptor)
 {
 	uint32_t number = descriptor->number;
 	struct probes_entry *probe = number - 1 < probes_count() ? probes_at(number - 1) : NULL;
 	return probe && probe->descriptor == descriptor ? probe : NULL;
 }
 
-static bool matches_record(const struct tally_probe *record, const struct cpprof_site *descriptor)
+static bool matches_record(const struct tally_probe *record, const struct cpprof_probe *descriptor)
 {
 	return record && record->line == descriptor->line && record->kind == descriptor->kind &&
 	       strncmp(record->texts, descriptor->name ? descriptor->name : "", TEXT_MOST) == 0;
@@ -224,7 +224,7 @@ static void count_no_room(void)
 }
 
 /* Returns the entry for the probe point at this address, with its record, or NULL if there is no room. Locked. */
-static struct probes_entry *add_probe(struct cpprof_site *descriptor, uint64_t code)
+static struct probes_entry *add_probe(struct cpprof_probe *descriptor, uint64_t code)
 {
 	struct probes_entry **block = &blocks[probe_count / BLOCK];
 	if (probe_count == BLOCK * BLOCKS || !make_slots())
@@ -269,7 +269,7 @@ void probes_begin(void)
 	}
 }
 
-void probes_register(struct cpprof_site *descriptor, uint64_t code)
+void probes_register(struct cpprof_probe *descriptor, uint64_t code)
 {
 	uint64_t signals;
 	if (is_locked_here())
@@ -298,7 +298,7 @@ void probes_register(struct cpprof_site *descriptor, uint64_t code)
 
 static bool is_there(const struct probes_entry *probe)
 {
-	struct cpprof_site seen;
+	struct cpprof_probe seen;
 	return runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)probe->descriptor) &&
 	       seen.number == probe->record->number && seen.line == probe->record->line &&
 	       seen.kind == probe->record->kind && seen.level == probe->record->level;
@@ -348,7 +348,7 @@ static void turn_off_unrecorded(void)
 {
 	for (uint32_t i = 0; i < probe_count; i++)
 		if (!probes_at(i)->record) {
-			struct cpprof_site *descriptor = probes_at(i)->descriptor, seen;
+			struct cpprof_probe *descriptor = probes_at(i)->descriptor, seen;
 			if (runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)descriptor) && seen.number == i + 1)
 				store(probes_at(i), CPPROF_STATE_OFF);
 		}

@@ -171,7 +171,7 @@ static int follow_own(const struct probes_rule *rule)
 	return turned.trouble ? -1 : (int)turned.matching;
 }
 
-int cpprof_sites_turn(const char *pattern, int on)
+int cpprof_probes_turn(const char *pattern, int on)
 {
 	struct probes_rule rule = { .kind = PROBES_TURN, .on = on != 0 };
 	size_t bytes = pattern ? strnlen(pattern, sizeof(rule.pattern)) : 0;
@@ -181,13 +181,13 @@ int cpprof_sites_turn(const char *pattern, int on)
 	return follow_own(&rule);
 }
 
-int cpprof_sites_level(int level)
+int cpprof_probes_level(int level)
 {
 	const struct probes_rule rule = { .kind = PROBES_LEVEL, .number = (uint64_t)level };
 	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : follow_own(&rule);
 }
 
-int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
+int cpprof_probes_throttle(uint64_t calls, uint64_t ns)
 {
 	uint64_t signals;
 	if ((calls == 0) != (ns == 0))
@@ -201,7 +201,7 @@ int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
 	return 0;
 }
 
-size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context), void *context)
+size_t cpprof_probes_list(void (*visit)(const struct cpprof_probe_state *state, void *context), void *context)
 {
 	uint32_t count = probes_count();
 	for (uint32_t i = 0; visit && i < count; i++) {
@@ -209,7 +209,7 @@ size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, vo
 		if (!record)
 			continue;
 		uint32_t flags = record->flags;
-		const struct cpprof_site_state state = {
+		const struct cpprof_probe_state state = {
 			.name = record->texts,
 			.signature = record->texts + record->signature,
 			.file = record->texts + record->file,

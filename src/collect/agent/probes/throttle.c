@@ -56,7 +56,7 @@ static void look(struct probes_entry *probe)
 
 void probes_took(uint64_t address, uint64_t ticks)
 {
-	struct probes_entry *probe = probes_find((const struct cpprof_site *)(uintptr_t)address);
+	struct probes_entry *probe = probes_find((const struct cpprof_probe *)(uintptr_t)address);
 	uint64_t wanted = __atomic_load_n(&calls_wanted, __ATOMIC_RELAXED);
 	if (!probe || !wanted)
 		return;

@@ -152,7 +152,7 @@ static void describe(const struct source_points *points, struct source_points_it
 	else if (point->kind == PROBE_BLOCK)
 		buffer_printf(text, "CPPROF_TOOL_%sBLOCK(%zu,%u,", variant, number, (unsigned)item->name_line);
 	else
-		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
+		buffer_printf(text, "CPPROF_TOOL_%sPOINT(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
 			      point->level, (unsigned)item->name_line);
 	if (point->kind != PROBE_FUNCTION) {
 		append_literal(text, item->own_name);

@@ -14,7 +14,7 @@
 // skipped: cpprof_leave the Profiler calls it
 #include <cstdio>
 #ifndef CPPROF_PROFILER_H
-struct cpprof_site;
+struct cpprof_probe;
 #endif
 
 class Account
@@ -23,8 +23,8 @@ class Account
 	mutable int told = 0;
 
       protected:
-	void cpprof_enter(const cpprof_site *) const { told += 1; }
-	void cpprof_leave(const cpprof_site *) const { told += 100; }
+	void cpprof_enter(const cpprof_probe *) const { told += 1; }
+	void cpprof_leave(const cpprof_probe *) const { told += 100; }
 
       public:
 	explicit Account(int amount) : sum(amount) {}
