@@ -255,8 +255,8 @@ static uint64_t make(void *argument, uint64_t has_child)
 	const struct hook_call *call = wanted->call;
 	struct tally_node *child = NULL;
 	uint32_t flags = 0;
-	tally_know_code(call->call_site);
-	tally_know_code(call->function);
+	tally_register_code(call->call_site);
+	tally_register_code(call->function);
 	note_hook(call);
 	if (has_child) {
 		child = find_child(thread, wanted->node, call->function);

@@ -254,7 +254,7 @@ void *tally_object_new(struct hook_thread *thread, size_t bytes);
 void tally_modules_changed(void);
 /* Registers the module that contains `address`, if there is one. Call it before an edge or a tick with a new address
  * is made. Async-signal-safe; takes some ns if the module is registered already. */
-void tally_know_code(uint64_t address);
+void tally_register_code(uint64_t address);
 
 /* An address near this thread's stack pointer while a hook calls the dynamic linker, else 0. */
 extern _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));

@@ -2,7 +2,7 @@
  * A process's chunk, and the modules in it: see struct tally_module.
  *
  * Modules are added in two ways. When code was loaded, tally_modules_changed visits all modules of the dynamic
- * linker, which takes the linker's locks. Before a measurement refers to an address, tally_know_code looks up its
+ * linker, which takes the linker's locks. Before a measurement refers to an address, tally_register_code looks up its
  * module only, which takes no lock, because it may run in a handler. One thread at a time adds to the table. If the
  * table is busy, was_missed requests another visit, which the present or a later tally_modules_changed makes.
  */
@@ -299,7 +299,7 @@ void tally_modules_changed(void)
 	errno = error;
 }
 
-void tally_know_code(uint64_t address)
+void tally_register_code(uint64_t address)
 {
 	struct dl_find_object found;
 	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)

@@ -275,8 +275,8 @@ void probes_register(struct cpprof_probe *descriptor, uint64_t code)
 	if (is_locked_here())
 		return;
 	probes_begin();
-	tally_know_code((uint64_t)(uintptr_t)descriptor);
-	tally_know_code(code);
+	tally_register_code((uint64_t)(uintptr_t)descriptor);
+	tally_register_code(code);
 	__atomic_or_fetch(&hooks.process->hooks, TALLY_HOOK_PROBE, __ATOMIC_RELAXED);
 	probes_lock(&signals);
 	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW) {
@@ -332,7 +332,7 @@ bool probes_switch(struct probes_entry *probe, bool on, uint32_t flags)
 /* --- fork --- */
 
 /* Assigns copied records to the probe points with the same numbers. */
-static void know_copies(struct tally_probe *copy, uint64_t bytes)
+static void register_copies(struct tally_probe *copy, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes;) {
 		struct tally_probe *record = (struct tally_probe *)((uint8_t *)copy + at);
@@ -371,7 +371,7 @@ void probes_forked(void)
 			continue;
 		memcpy(copy, before[i]->probes, bytes);
 		count_bytes(bytes);
-		know_copies(copy, bytes);
+		register_copies(copy, bytes);
 	}
 	turn_off_unrecorded();
 	if (has_begun)

@@ -158,11 +158,11 @@ static bool measures_cpu(void)
 static void draw_target(struct runtime_thread *thread, uint64_t clock)
 {
 	uint64_t tick = runtime.channel->tick_ns;
-	if (clock - thread->stratum_ns > FORGOTTEN_TICKS * tick)
-		thread->stratum_ns = clock - (next_random(thread) >> 1) % tick;
+	if (clock - thread->interval_start_ns > FORGOTTEN_TICKS * tick)
+		thread->interval_start_ns = clock - (next_random(thread) >> 1) % tick;
 	do {
-		thread->stratum_ns += tick;
-		thread->target_ns = thread->stratum_ns + random_below(tick);
+		thread->interval_start_ns += tick;
+		thread->target_ns = thread->interval_start_ns + random_below(tick);
 	} while (thread->target_ns <= clock);
 }
 
@@ -389,8 +389,8 @@ void tick_start(struct runtime_thread *thread)
 	thread->cpu_ns = thread->cpu_seen_ns = cpu_clock_of(thread);
 	thread->blocked_ns = 0;
 	thread->is_idle = false;
-	thread->stratum_ns = measures_cpu() ? thread->cpu_ns : now;
-	thread->target_ns = thread->stratum_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
+	thread->interval_start_ns = measures_cpu() ? thread->cpu_ns : now;
+	thread->target_ns = thread->interval_start_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		if (counter_needs_ticks(runtime.channel->requests[i].counter))
 			runtime_set_mark(thread, i);
@@ -398,7 +398,7 @@ void tick_start(struct runtime_thread *thread)
 		thread->wait_ns = now;
 		thread->wait_cpu_ns = thread->cpu_ns;
 	}
-	set_next_tick(thread, now, thread->stratum_ns, 0);
+	set_next_tick(thread, now, thread->interval_start_ns, 0);
 }
 
 /* Adds the use since the last tick to the totals, but to no path. (The first tick of a thread, or after a start,

@@ -174,7 +174,7 @@ bool bpf_ring_refresh(struct bpf_ring *ring)
 		if (!is_void && is_whole(record, length))
 			insert(ring, &(struct entry){ .time_ns = record->time_ns,
 						      .at = ring->gathered,
-						      .has_stack = record->kind == SAMPLE_HANDED_OVER });
+						      .has_stack = record->kind == SAMPLE_FALLBACK });
 		ring->gathered = end;
 	}
 	give_back(ring);

@@ -72,11 +72,11 @@ struct backend {
 /* --- attributes --- */
 
 /* The tag of events at the start of threads; the tags of requests are below it. */
-static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * TRAINS_MAX;
+static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * PERIODS_MAX;
 
-static uint32_t tag_of(size_t request, unsigned train)
+static uint32_t tag_of(size_t request, unsigned event)
 {
-	return (uint32_t)(request * TRAINS_MAX + train);
+	return (uint32_t)(request * PERIODS_MAX + event);
 }
 
 /* Returns how many bytes of the stack are copied: so many that a ring holds the samples of RING_HOLDS_NS,
@@ -260,11 +260,12 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	struct perf_event_attr attr;
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_request *resource = &backend->resources[i];
-		uint64_t periods[TRAINS_MAX];
-		unsigned trains = trains_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
-		for (unsigned train = 0; train < trains; train++) {
-			sample_attributes(backend, resource, periods[train], tid, on_exec, &attr);
-			int result = add_event(backend, &attr, tid, cpu, tag_of(i, train), error);
+		uint64_t periods[PERIODS_MAX];
+		unsigned count =
+			period_pair_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
+		for (unsigned event = 0; event < count; event++) {
+			sample_attributes(backend, resource, periods[event], tid, on_exec, &attr);
+			int result = add_event(backend, &attr, tid, cpu, tag_of(i, event), error);
 			if (result <= 0)
 				return result;
 		}
@@ -328,7 +329,7 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 		if (new_task_is_thread(&backend->new_task, origin.data, origin.data_bytes, &child))
 			sink->creates(sink->context, &sample, child);
 	} else if (tag != HASH_MAP_NONE) {
-		sample.request = tag / TRAINS_MAX;
+		sample.request = tag / PERIODS_MAX;
 		sample.hits = 1;
 		sample.has_touched = counter_is_fault(backend->resources[sample.request].counter);
 		sink->sample(sink->context, &sample);
@@ -378,9 +379,9 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 	for (size_t i = 0; i < backend->events.count; i++) {
 		const struct perf_event *event = &backend->events.events[i];
 		uint64_t values[2] = { 0, 0 }; /* the count; with PERF_FORMAT_LOST also the lost */
-		if (event->tag / TRAINS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
+		if (event->tag / PERIODS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
 			continue;
-		if (event->tag % TRAINS_MAX == 0) /* both events of a period pair count the same */
+		if (event->tag % PERIODS_MAX == 0) /* both events of a period pair count the same */
 			counts.total += values[0];
 		if (backend->reports_lost)
 			counts.lost += values[1];

@@ -269,7 +269,7 @@ static void report_sample(struct preload_events *events, struct preload_thread *
 		return;
 	}
 	record->pid = thread->pid;
-	if (record->kind == SAMPLE_HANDED_OVER && record->end == WALK_NO_CODE)
+	if (record->kind == SAMPLE_FALLBACK && record->end == WALK_NO_CODE)
 		look_for_code(events, thread, sink);
 	decode_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {

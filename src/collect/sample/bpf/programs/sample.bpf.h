@@ -184,7 +184,7 @@ static void submit(const struct scratch *scratch, uint64_t bytes)
 	bool is_urgent = waiting > size / 4;
 	/* Not for each copied stack: the monitor would run between any two ticks of the clock, and its
 	 * time would be counted as the target's. */
-	if (record->kind == SAMPLE_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
+	if (record->kind == SAMPLE_FALLBACK && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
 		woken_ns = record->time_ns;
 		is_urgent = true;
 	}
@@ -331,7 +331,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 	if (end < WALK_END_COUNT)
 		__sync_fetch_and_add(&results.ends[end], 1);
 	record->end = end;
-	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
+	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	record->stack_bytes = 0;
 	record->frames = 0;
 	uint64_t bytes = sizeof(*record);
@@ -364,7 +364,7 @@ static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, u
 		.time_ns = bpf_ktime_get_ns(),
 		.pid = thread->pid,
 		.tid = thread->tid,
-		.kind = SAMPLE_HANDED_OVER,
+		.kind = SAMPLE_FALLBACK,
 		.end = WALK_ASLEEP,
 		.request = request,
 		.flags = SAMPLE_IN_KERNEL,

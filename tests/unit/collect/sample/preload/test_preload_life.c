@@ -59,14 +59,12 @@ static void test_code(void **state)
 }
 
 /* A stack that was handed over by its code, as the walk did not know it. */
-static void put_handed_over(uint32_t thread, uint8_t end)
+static void put_fallback(uint32_t thread, uint8_t end)
 {
 	const uint64_t registers[SAMPLE_REGISTERS] = { 0 };
-	const struct sample_record record = { .time_ns = now_ns(),
-					      .tid = channel->threads[thread].tid,
-					      .kind = SAMPLE_HANDED_OVER,
-					      .end = end,
-					      .hits = 1 };
+	const struct sample_record record = {
+		.time_ns = now_ns(), .tid = channel->threads[thread].tid, .kind = SAMPLE_FALLBACK, .end = end, .hits = 1
+	};
 	put(thread, &record, sizeof(record));
 	put(thread, registers, sizeof(registers));
 }
@@ -86,15 +84,15 @@ static void test_unknown_code(void **state)
 	size_t all = maps_told;
 	process->maps.count = 0;
 	process->maps_read_ns = now_ns() + UINT64_C(1000000000000); /* just read, however long this takes */
-	put_handed_over(0, WALK_NO_CODE);
+	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_told, all);
 	process->maps_read_ns = 0;
-	put_handed_over(0, WALK_NO_ROWS);
+	put_fallback(0, WALK_NO_ROWS);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_told, all); /* known */
-	put_handed_over(0, WALK_NO_CODE);
-	put_handed_over(0, WALK_NO_CODE);
+	put_fallback(0, WALK_NO_CODE);
+	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_told, 2 * all);
 	/* What /proc has may be another program's. */
@@ -105,7 +103,7 @@ static void test_unknown_code(void **state)
 		channel->processes[0].execs = i == 0;
 		process->execs_ns = i == 1 ? now_ns() : 0;
 		process->is_replaced = i == 2;
-		put_handed_over(0, WALK_NO_CODE);
+		put_fallback(0, WALK_NO_CODE);
 		preload_events_drain(events, false, &sink);
 		if (maps_told != 2 * all)
 			fail_msg("%s: read", changes[i]);
